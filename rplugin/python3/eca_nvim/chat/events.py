@@ -1,0 +1,462 @@
+"""Events: everything an agent can tell a chat, in words of no particular protocol.
+
+Rules kept here:
+- Every event is frozen and belongs to one chat, except the few that concern the whole agent.
+- Text is exactly what the agent sent; cleaning it for display is the renderer's work.
+- What an agent left out is None. Ids are the agent's own, opaque strings.
+- Durations are milliseconds, paths are absolute file system paths, lines are 1-based.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+
+class Role(StrEnum):
+    """Who a text is from."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+
+
+class AgentTurn(StrEnum):
+    """What the agent says its turn is doing (ECA: chat/statusChanged, progress)."""
+
+    RUNNING = "running"
+    STOPPING = "stopping"
+    IDLE = "idle"
+    FINISHED = "finished"
+    LOGIN = "login"
+
+
+# --- what a tool call carries -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only."""
+
+    path: str
+    diff: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShellPart:
+    """One command of a shell line; `remember_key` is what "remember" would remember."""
+
+    command: str
+    arguments: tuple[str, ...] = ()
+    remember_key: str | None = None
+    remembered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommand:
+    """A shell line taken apart by the agent."""
+
+    parts: tuple[ShellPart, ...]
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JsonOutputs:
+    """Outputs that are JSON documents, already formatted."""
+
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subagent:
+    """A chat of its own that runs inside a tool call."""
+
+    agent: str
+    chat_id: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    step: int | None = None
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One entry of the agent's task list."""
+
+    id: int
+    subject: str
+    status: str
+    description: str = ""
+    priority: str = ""
+    blocked_by: tuple[int, ...] = ()
+    blocked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskList:
+    """The agent's plan as a whole; it replaces the one before."""
+
+    tasks: tuple[Task, ...]
+    active_summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownDetails:
+    """Details of a kind this client does not know; shown as they are."""
+
+    kind: str
+    text: str
+
+
+Details: TypeAlias = FileChange | ShellCommand | JsonOutputs | Subagent | TaskList | UnknownDetails
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What is known of a tool call at one moment; later events complete earlier ones."""
+
+    id: str
+    name: str | None = None
+    server: str | None = None
+    origin: str | None = None
+    summary: str | None = None
+    details: Details | None = None
+    arguments: Mapping[str, object] | None = None
+
+
+# --- events of one chat -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextReceived:
+    """Text of any role; assistant text is a chunk of a stream (ECA: text)."""
+
+    role: Role
+    text: str
+    content_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningStarted:
+    """The model began to think (ECA: reasonStarted)."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningText:
+    """A chunk of thought (ECA: reasonText)."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningFinished:
+    """The thought is over; it may come after the first answer text (ECA: reasonFinished)."""
+
+    id: str
+    total_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPreparing:
+    """The model is writing a call; `arguments_text` appends (ECA: toolCallPrepare)."""
+
+    call: ToolCall
+    arguments_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequested:
+    """A call is complete and will run, or waits for the user (ECA: toolCallRun)."""
+
+    call: ToolCall
+    needs_approval: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRunning:
+    """A call runs; repeats as a subagent steps (ECA: toolCallRunning)."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A call ended (ECA: toolCalled)."""
+
+    call: ToolCall
+    outputs: tuple[str, ...] = ()
+    failed: bool = False
+    total_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRejected:
+    """A call will not run, or was stopped while it ran (ECA: toolCallRejected)."""
+
+    call: ToolCall
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HookStarted:
+    """A hook of the agent began (ECA: hookActionStarted)."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookFinished:
+    """A hook ended; `status` is its exit code (ECA: hookActionFinished)."""
+
+    id: str
+    name: str
+    status: int | None = None
+    output: str | None = None
+    error: str | None = None
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReceived:
+    """A titled link (ECA: url)."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImageReceived:
+    """An image, base64 as it came (ECA: image)."""
+
+    media_type: str
+    base64: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlagReceived:
+    """A bookmark in the history (ECA: flag)."""
+
+    text: str
+    content_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """The chat has a title (ECA: metadata)."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressChanged:
+    """What the agent says it is doing now, for display only (ECA: progress, running)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageCategory:
+    """One part of the context window."""
+
+    name: str
+    tokens: int
+    color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Tokens and cost so far (ECA: usage); costs are amounts in dollars, as text."""
+
+    session_tokens: int | None = None
+    context_limit: int | None = None
+    output_limit: int | None = None
+    last_message_cost: str | None = None
+    session_cost: str | None = None
+    auto_compact_percentage: int | None = None
+    categories: tuple[UsageCategory, ...] = ()
+    free_tokens: int | None = None
+    free_color: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnChanged:
+    """The agent's own word on its turn (ECA: chat/statusChanged; FINISHED: progress)."""
+
+    turn: AgentTurn
+
+
+@dataclass(frozen=True, slots=True)
+class PromptAnswered:
+    """The agent took a prompt, or refused it (ECA: the answer to chat/prompt)."""
+
+    accepted: bool
+    model: str | None = None
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionChanged:
+    """Model, agent, variant or trust of this chat changed; None leaves one as it was."""
+
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    trust: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAsked:
+    """The agent waits for an answer (ECA: chat/askQuestion, a request of the server)."""
+
+    id: str
+    question: str
+    options: tuple[tuple[str, str], ...] = ()  # label, description
+    allow_freeform: bool = True
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOpened:
+    """The agent has the chat (ECA: chat/opened); it may come again."""
+
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCleared:
+    """The history of the chat is gone (ECA: chat/cleared)."""
+
+    messages: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDeleted:
+    """The agent no longer has the chat (ECA: chat/deleted)."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownReceived:
+    """Content of a kind this client does not know; shown plainly."""
+
+    kind: str
+    text: str
+    role: Role = Role.SYSTEM
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeReceived:
+    """A line from the client or the agent itself, shown as a system note."""
+
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentGone:
+    """The agent's process ended; every running turn of it is over."""
+
+    reason: str
+    stderr_tail: tuple[str, ...] = ()
+
+
+ChatEvent: TypeAlias = (
+    TextReceived
+    | ReasoningStarted
+    | ReasoningText
+    | ReasoningFinished
+    | ToolPreparing
+    | ToolRequested
+    | ToolRunning
+    | ToolFinished
+    | ToolRejected
+    | HookStarted
+    | HookFinished
+    | LinkReceived
+    | ImageReceived
+    | FlagReceived
+    | TitleChanged
+    | ProgressChanged
+    | UsageReported
+    | TurnChanged
+    | PromptAnswered
+    | SelectionChanged
+    | QuestionAsked
+    | ChatOpened
+    | ChatCleared
+    | ChatDeleted
+    | UnknownReceived
+    | NoticeReceived
+    | AgentGone
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """An event and the chat it is for; `parent_id` when that chat is a subagent's.
+
+    `chat_id` is None where the agent named no chat; the session then picks one.
+    """
+
+    chat_id: str | None
+    event: ChatEvent
+    parent_id: str | None = None
+
+
+# --- events of the agent as a whole -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicesChanged:
+    """What the user may choose from, and the defaults; None leaves one as it was.
+
+    `chat_id` scopes the selection to one chat (ECA: config/updated).
+    """
+
+    models: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    variants: tuple[str, ...] | None = None
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    trust: bool | None = None
+    welcome: str | None = None
+    chat_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkChanged:
+    """Something the agent does in the background (ECA: $/progress)."""
+
+    id: str
+    title: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MessageShown:
+    """A message for the user (ECA: $/showMessage); level is error, warn or info."""
+
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServerChanged:
+    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None is "as it was"."""
+
+    name: str
+    status: str | None = None
+    kind: str | None = None
+    tools: tuple[str, ...] | None = None
+    removed: bool = False
+
+
+AgentEvent: TypeAlias = Addressed | ChoicesChanged | WorkChanged | MessageShown | ToolServerChanged

@@ -1,0 +1,247 @@
+"""Intents: all that a user can do. The Lua side sends them as (name, payload table).
+
+Rules kept here:
+- One frozen class an intent; the payload's keys are its fields. `lua/eca/intents.lua` lists the
+  same names and fields; a test holds the two equal.
+- Chat ids are minted in Lua (UUIDs), so a chat can be written to before the host runs.
+- Lines are 1-based, columns 1-based in bytes; paths absolute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import ClassVar, TypeAlias
+
+
+class MalformedIntent(ValueError):
+    """Raised when the editor sent an intent that is not in this file, or lacks a field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attach:
+    """First word of an editor: its settings and where it works.
+
+    settings: the validated options table; folders: absolute paths of the workspace; editor: name
+    and version of the editor; pid: its process id.
+    """
+
+    name: ClassVar[str] = "attach"
+    settings: Mapping[str, object]
+    folders: Sequence[str]
+    editor: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChat:
+    """A chat's windows were made; its state is wanted."""
+
+    name: ClassVar[str] = "open_chat"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class SendPrompt:
+    """Send a prompt. While a turn runs it steers, or waits when `queue` is true.
+
+    contexts: tables as `eca.add_context` takes them, collected when the prompt was sent.
+    """
+
+    name: ClassVar[str] = "prompt"
+    chat: str
+    text: str
+    contexts: Sequence[Mapping[str, object]] = ()
+    queue: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unqueue:
+    """Take a waiting prompt back, by its place (1-based) in the queue shown."""
+
+    name: ClassVar[str] = "unqueue"
+    chat: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopTurn:
+    """Stop the running turn."""
+
+    name: ClassVar[str] = "stop"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """Accept a waiting tool call, for the session when `remember`."""
+
+    name: ClassVar[str] = "approve"
+    chat: str
+    id: str
+    remember: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """Refuse a waiting tool call; `reason` is sent as the next prompt when the turn has ended."""
+
+    name: ClassVar[str] = "reject"
+    chat: str
+    id: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuestion:
+    """Answer a question; None cancels it."""
+
+    name: ClassVar[str] = "answer"
+    chat: str
+    id: str
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToggleBlock:
+    """Open or collapse a block; `open` None turns it round, `block` 0 means all of the chat."""
+
+    name: ClassVar[str] = "toggle"
+    chat: str
+    block: int
+    open: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ActOnBlock:
+    """Do what a block offers under <CR> beyond toggling: open its image or link."""
+
+    name: ClassVar[str] = "act"
+    chat: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestDiff:
+    """Show the diff tab of a tool call, by its id or by its block."""
+
+    name: ClassVar[str] = "diff"
+    chat: str
+    id: str | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Choose model, agent, variant (text) or trust (bool) for a chat."""
+
+    name: ClassVar[str] = "choose"
+    chat: str
+    what: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTranscript:
+    """Ask for the whole chat as Markdown; answered by the op `answer` with this number."""
+
+    name: ClassVar[str] = "transcript"
+    chat: str
+    request: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartServer:
+    """Start the agent's process, or start it again; chats stay. `demo`: the built-in agent."""
+
+    name: ClassVar[str] = "start"
+    restart: bool = False
+    demo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuitServer:
+    """End the agent's process politely; chats stay."""
+
+    name: ClassVar[str] = "quit"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameDrawn:
+    """A frame is on the screen (acknowledgement); `ms` is how long drawing took."""
+
+    name: ClassVar[str] = "drawn"
+    frame: int
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallReturned:
+    """The answer of the editor to a call of the host, by its number."""
+
+    name: ClassVar[str] = "returned"
+    call: int
+    ok: bool
+    value: object = None
+
+
+Intent: TypeAlias = (
+    Attach
+    | OpenChat
+    | SendPrompt
+    | Unqueue
+    | StopTurn
+    | Approve
+    | Reject
+    | AnswerQuestion
+    | ToggleBlock
+    | ActOnBlock
+    | RequestDiff
+    | Choose
+    | RequestTranscript
+    | StartServer
+    | QuitServer
+    | FrameDrawn
+    | CallReturned
+)
+
+INTENTS: Mapping[str, type[Intent]] = {
+    kind.name: kind
+    for kind in (
+        Attach,
+        OpenChat,
+        SendPrompt,
+        Unqueue,
+        StopTurn,
+        Approve,
+        Reject,
+        AnswerQuestion,
+        ToggleBlock,
+        ActOnBlock,
+        RequestDiff,
+        Choose,
+        RequestTranscript,
+        StartServer,
+        QuitServer,
+        FrameDrawn,
+        CallReturned,
+    )
+}
+
+
+def parse_intent(name: str, payload: Mapping[str, object]) -> Intent:
+    """Build the intent of a name from its payload; keys it does not know are an error.
+
+    Raises MalformedIntent naming the intent and the field.
+    """
+    kind = INTENTS.get(name)
+    if kind is None:
+        raise MalformedIntent(f"unknown intent {name!r}")
+    known = {field.name: field for field in fields(kind)}
+    if strange := sorted(payload.keys() - known.keys()):
+        raise MalformedIntent(f"intent {name!r} has no field {strange[0]!r}")
+    required = {key for key, field in known.items() if field.default is MISSING}
+    if missing := sorted(required - payload.keys()):
+        raise MalformedIntent(f"intent {name!r} lacks the field {missing[0]!r}")
+    build: Callable[..., Intent] = kind
+    return build(**payload)

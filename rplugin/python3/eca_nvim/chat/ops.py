@@ -1,0 +1,267 @@
+"""View ops: all that the view can be told to draw. The Lua side draws them and knows no protocol.
+
+Rules kept here:
+- One class an op; `wire(op)` gives its form in a frame: `[name, field, field …]`, fields in order.
+- `lua/eca/ops.lua` lists the same names with the same fields; a test holds the two equal.
+- Block ids are ints, unique in a chat, minted by the model. Rows inside a body are 0-based.
+- Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import ClassVar, TypeAlias
+
+
+class BlockKind(StrEnum):
+    """What a block is; the view picks its margin, bar and colours by this."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    REASONING = "reasoning"
+    TOOL = "tool"
+    HOOK = "hook"
+    TASKS = "tasks"
+    QUESTION = "question"
+    IMAGE = "image"
+    LINK = "link"
+    FLAG = "flag"
+    NOTE = "note"
+
+
+Segment: TypeAlias = tuple[str, str]
+"""A piece of a line and its highlight group ("" for none)."""
+
+Mark: TypeAlias = tuple[int, int, int, str]
+"""Body row (0-based), first and last byte column (end-exclusive; -1 is end of line), group."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBlock:
+    """Add a block at the end, or after `after` and all nested in it; `depth` indents it.
+
+    With an empty `header` the block is body only (user and assistant text).
+    """
+
+    name: ClassVar[str] = "open"
+    chat: str
+    block: int
+    kind: BlockKind
+    header: Sequence[Segment] = ()
+    depth: int = 0
+    after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetHeader:
+    """Replace the header line of a block."""
+
+    name: ClassVar[str] = "header"
+    chat: str
+    block: int
+    header: Sequence[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class AppendText:
+    """Append text, possibly with line breaks, to the body's end. The hot path."""
+
+    name: ClassVar[str] = "append"
+    chat: str
+    block: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetBody:
+    """Replace the whole body; no lines means the block is collapsed.
+
+    `language` names a fenced body (shell output: "", a diff: "diff"); marks colour parts of it.
+    """
+
+    name: ClassVar[str] = "body"
+    chat: str
+    block: int
+    lines: Sequence[str]
+    marks: Sequence[Mark] = ()
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CloseBlock:
+    """The block gets no more text; the view may finish its colours."""
+
+    name: ClassVar[str] = "close"
+    chat: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveBlock:
+    """Take a block out."""
+
+    name: ClassVar[str] = "remove"
+    chat: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClearChat:
+    """Take all blocks of a chat out."""
+
+    name: ClassVar[str] = "clear"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """The status of a chat as `require('eca').status()` returns it, whole.
+
+    Keys: server, state, title, model, agent, variant, trust, pending, tokens, limit, cost, and
+    for the winbar elapsed (ms, None when idle), activity (what the agent says it is doing).
+    """
+
+    name: ClassVar[str] = "status"
+    chat: str
+    status: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class SetPending:
+    """All that waits for the user's word, oldest first, over all chats.
+
+    An item: chat, id, kind ('approval' | 'question'), title, detail (text), block, lines and marks
+    (what will happen, for the float), language, remember (keys "remember" would add), tool, path,
+    options (of a question: [label, description] pairs), freeform.
+    """
+
+    name: ClassVar[str] = "pending"
+    items: Sequence[Mapping[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class SetQueue:
+    """Prompts that wait for the turn, oldest first: [kind ('steer' | 'queue'), text] pairs."""
+
+    name: ClassVar[str] = "queue"
+    chat: str
+    prompts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SetChoices:
+    """What the pickers offer: models, agents, variants."""
+
+    name: ClassVar[str] = "choices"
+    choices: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SetServer:
+    """State of the agent's process: stopped, starting, ready or failed; `label` says which."""
+
+    name: ClassVar[str] = "server"
+    state: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetInput:
+    """Put text back into a chat's input, above a draft that is there."""
+
+    name: ClassVar[str] = "input"
+    chat: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShowDiff:
+    """Open the diff tab page for a tool call.
+
+    `before` and `after` are whole files; when the change does not apply, `fault` says so in one
+    line and `before` holds the file, `after` the raw hunks. `pending`: it waits for approval.
+    """
+
+    name: ClassVar[str] = "diff"
+    chat: str
+    id: str
+    path: str
+    before: str
+    after: str
+    kind: str  # changed, new, deleted
+    pending: bool
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """One line for the user, outside the chat; level is error, warn or info."""
+
+    name: ClassVar[str] = "notify"
+    level: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Fire a `User` autocommand."""
+
+    name: ClassVar[str] = "emit"
+    event: str
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChanged:
+    """Files that a tool changed on disk (absolute paths): buffers of them are to be checked."""
+
+    name: ClassVar[str] = "files"
+    chat: str
+    paths: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenExternal:
+    """Open a file or link with the system's own program."""
+
+    name: ClassVar[str] = "external"
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The value a Lua callback waits for; `request` is the number the intent carried."""
+
+    name: ClassVar[str] = "answer"
+    request: int
+    value: object
+
+
+ViewOp: TypeAlias = (
+    OpenBlock
+    | SetHeader
+    | AppendText
+    | SetBody
+    | CloseBlock
+    | RemoveBlock
+    | ClearChat
+    | SetStatus
+    | SetPending
+    | SetQueue
+    | SetChoices
+    | SetServer
+    | SetInput
+    | ShowDiff
+    | Notify
+    | Emit
+    | FilesChanged
+    | OpenExternal
+    | Answer
+)
+
+
+def wire(op: ViewOp) -> list[object]:
+    """Give an op its form in a frame: its name, then its fields in the order of the class."""
+    return [op.name, *(getattr(op, field.name) for field in fields(op))]
