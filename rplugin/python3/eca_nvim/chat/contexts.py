@@ -1,0 +1,96 @@
+"""Contexts: what a user sends along with a prompt, in words of no particular protocol.
+
+Rules kept here: paths are absolute, lines are 1-based and inclusive, columns 1-based in UTF-16
+code units (what language servers and agents count in).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+class MalformedContext(ValueError):
+    """Raised when a context table lacks what its type needs; the message names the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a file."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileContext:
+    """A file, or lines `first` to `last` of it."""
+
+    path: str
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryContext:
+    """A folder."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebContext:
+    """A page."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class CursorContext:
+    """Where the user is; start equals end when nothing is selected."""
+
+    path: str
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True, slots=True)
+class TextContext:
+    """Text with no file behind it: a terminal, a scratch buffer, a selection."""
+
+    label: str
+    content: str
+
+
+Context: TypeAlias = FileContext | DirectoryContext | WebContext | CursorContext | TextContext
+
+
+def parse_context(table: Mapping[str, object]) -> Context:
+    """Build a context from the table the editor sent, `{type = 'file', path = …}` and so on.
+
+    Types: file (path, first, last), directory (path), web (url), cursor (path, start, end as
+    [line, column]), text (label, content). Raises MalformedContext.
+    """
+    match table:
+        case {"type": "file", "path": str(path), "first": int(first), "last": int(last)}:
+            return FileContext(path, first, last)
+        case {"type": "file", "path": str(path)}:
+            return FileContext(path)
+        case {"type": "directory", "path": str(path)}:
+            return DirectoryContext(path)
+        case {"type": "web", "url": str(url)}:
+            return WebContext(url)
+        case {
+            "type": "cursor",
+            "path": str(path),
+            "start": [int(first_line), int(first_column)],
+            "end": [int(last_line), int(last_column)],
+        }:
+            return CursorContext(
+                path, Position(first_line, first_column), Position(last_line, last_column)
+            )
+        case {"type": "text", "label": str(label), "content": str(content)}:
+            return TextContext(label, content)
+        case _:
+            raise MalformedContext(f"not a context: {dict(table)!r}")
