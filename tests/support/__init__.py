@@ -1,0 +1,27 @@
+"""Tests with a real Neovim and its screen.
+
+A test takes `nvim` (80 by 24, started in a copy of the recordings' workspace) or `start_nvim`, and
+runs once with each Neovim version (`pytest --nvim=0.12.4` narrows)::
+
+    def test_chat_opens(start_nvim, demo_server):
+        nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=160, lines=40)
+        nvim.keys(":EcaChat hello<CR>")
+        screen = nvim.wait_screen("Hello!")
+        assert nvim.screen.groups_at(*screen.find("Hello!")) == ("Title",)
+
+Typing        `keys("ihi<Esc>")` waits until consumed, also at a prompt; `input` does not; `click`.
+Looking       `screen.lines()`, `.text()`, `"x" in screen`, `.find(text)`, `.cursor`, `.mode`,
+              `.highlight_at(row, col)`, `.groups_at(row, col)` (links followed), `.bordered()`.
+              `nvim.screen` is a frozen picture: take it again after every wait.
+Waiting       `wait_screen(text | pattern | predicate)`, `wait_until(lua_expression)`,
+              `wait_for(python_condition, "what for")`. Never sleep; all have deadlines, and print
+              the screen and `:messages` when they fail.
+Asking        `lua(code, *args)`, `command(ex)`, `eval(expr)`, `mode`, `blocked()` (at a prompt),
+              `messages()`, `notifications`. A request hangs until its deadline at a prompt: `keys`
+              leaves it first.
+Errors        Shown errors fail the test when it ends. `take_errors()` returns and forgets those the
+              test wants; `nvim.check_errors = False` opts out.
+Ending        `quit()`, `kill(signal.SIGKILL)` return the exit status; `resize(columns, lines)`.
+              Whatever Neovim started must be gone 2 s later, else it is killed and the test fails.
+Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`.
+"""

@@ -1,0 +1,87 @@
+"""The Neovim process itself: its start, its pipes and its end."""
+
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from tests.support.launch import Launch
+from tests.support.processes import descendants, end, marked, wait_gone
+from tests.support.rpc import Channel, ChannelClosed
+from tests.support.screen import Value
+
+BEAT = 0.05
+
+
+class Child:
+    """A running `nvim --embed` and the channel to it."""
+
+    def __init__(self, launch: Launch, notified: Callable[[str, list[Value]], None]) -> None:
+        launch.prepare()
+        self._marker = launch.marker
+        self._stderr = launch.home / "stderr.txt"
+        with self._stderr.open("ab") as stderr:
+            self._process = subprocess.Popen(
+                launch.command(),
+                cwd=launch.cwd,
+                env=launch.variables(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._pipes = (self._process.stdin, self._process.stdout)
+        reader, writer = self._process.stdout.fileno(), self._process.stdin.fileno()
+        self.channel = Channel(reader, writer, notified)
+
+    @property
+    def pid(self) -> int:
+        """Process id of Neovim."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """Exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    def descendants(self) -> set[int]:
+        """Return the processes that Neovim started, directly or not, and that still have it."""
+        return descendants(self.pid)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to Neovim alone."""
+        self._process.send_signal(number)
+
+    def stderr(self) -> str:
+        """Return what Neovim wrote to its standard error."""
+        return self._stderr.read_text(errors="replace")
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the end and return the exit status. Raises TimeoutError."""
+        deadline = time.monotonic() + timeout
+        with suppress(ChannelClosed):
+            while self.status is None and (left := deadline - time.monotonic()) > 0:
+                self.channel.pump(min(left, BEAT))
+        try:
+            return self._process.wait(max(BEAT, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"Neovim still runs after {timeout} s") from None
+
+    def close(self) -> None:
+        """Let go of the pipes; kill Neovim when it still runs."""
+        if self.status is None:
+            self._process.kill()
+            self._process.wait()
+        for pipe in self._pipes:
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+    def orphans(self, patience: float) -> set[int]:
+        """Return the processes of this test still alive after `patience` seconds."""
+        return wait_gone(marked(self._marker) - {self.pid}, patience)
+
+    def end_orphans(self) -> None:
+        """Kill what `orphans` finds, by process id."""
+        end(marked(self._marker) - {self.pid})

@@ -1,0 +1,114 @@
+"""A real Neovim with a user at its keyboard: `Neovim`. What tests of the plugin hold in hand."""
+
+import re
+import time
+from contextlib import suppress
+
+from tests.support.client import HEARTBEAT, TIMEOUT, Client, EditorError
+from tests.support.launch import Launch
+from tests.support.processes import command_line
+from tests.support.rpc import ChannelClosed
+
+ERROR = re.compile(r"\bE\d+:|^Error |stack traceback:|^Traceback ", re.MULTILINE)
+PATIENCE = 2.0
+"""Seconds that the processes Neovim leaves behind have to end by themselves."""
+
+
+class Neovim(Client):
+    """One Neovim and its user. Set `check_errors` to False in a test that ends with errors."""
+
+    def __init__(self, launch: Launch) -> None:
+        super().__init__(launch)
+        self.check_errors = True
+        self.keys("")
+
+    def input(self, keys: str) -> None:
+        """Type keys in `<Key>` notation without waiting for their effect."""
+        self.request("nvim_input", keys)
+
+    def keys(self, keys: str, timeout: float = TIMEOUT) -> None:
+        """Type keys and wait until Neovim has consumed them, or has stopped at a prompt.
+
+        A request that only an idle Neovim answers marks the end of the keys. A prompt keeps it
+        waiting and is told by `blocked`, twice running, as the first can still precede the keys.
+        """
+        if keys:
+            self.input(keys)
+        channel, blocked = self.child.channel, 0
+        marker, deadline = channel.send("nvim_eval", "0"), time.monotonic() + timeout
+        while channel.take(marker) is None:
+            if blocked == 2:
+                channel.forget(marker)
+                return
+            if time.monotonic() > deadline:
+                raise EditorError(self.explain(f"Neovim did not consume {keys!r}"))
+            channel.pump(HEARTBEAT / 10)
+            blocked = blocked + 1 if self.blocked() else 0
+
+    def click(self, row: int, column: int, button: str = "left") -> None:
+        """Press and release a mouse button at a cell of the screen."""
+        for action in ("press", "release"):
+            self.request("nvim_input_mouse", button, action, "", 0, row, column)
+        self.keys("")
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Change the size of the user's terminal and wait for the redraw."""
+        self.request("nvim_ui_try_resize", columns, lines)
+        self.wait_screen(lambda screen: (screen.width, screen.height) == (columns, lines))
+
+    def leave_prompt(self) -> None:
+        """Interrupt whatever waits for a key, so that Neovim answers requests again."""
+        for _ in range(5):
+            if not self.blocked():
+                return
+            self.keys("<C-c>")
+        raise EditorError(self.explain("Neovim does not leave its prompt"))
+
+    def take_errors(self) -> list[str]:
+        """Return the errors shown to the user so far and forget them."""
+        found = [line for line in self.messages().splitlines() if ERROR.search(line)]
+        last = self.eval("v:errmsg")
+        if last and not any(last in line for line in found):
+            found.append(last)
+        self.command("messages clear | let v:errmsg = ''")
+        return found
+
+    def assert_no_errors(self) -> None:
+        """Fail when an error was shown, with the screen and all messages."""
+        explanation = self.explain("Neovim showed errors")
+        errors = self.take_errors()
+        assert not errors, "\n".join([*errors, explanation])
+
+    def quit(self, timeout: float = TIMEOUT) -> int:
+        """Leave with `:qa!` and wait for the end of Neovim; returns its exit status."""
+        if self.child.status is None:
+            self.leave_prompt()
+            self.child.channel.notify("nvim_command", "qa!")
+        return self.child.wait(timeout)
+
+    def kill(self, number: int, timeout: float = TIMEOUT) -> int:
+        """Send Neovim a signal and wait for its end; returns its exit status."""
+        self.child.signal(number)
+        return self.child.wait(timeout)
+
+    def finish(self) -> None:
+        """End the test's Neovim: no errors shown, gone when asked, and nothing left behind it.
+
+        Everything is put away whatever fails; what fails is raised at the end.
+        """
+        try:
+            self._finish_editor()
+        finally:
+            self.child.close()
+            left = {pid: command_line(pid) for pid in self.child.orphans(PATIENCE)}
+            self.child.end_orphans()
+        assert not left, f"processes outlived Neovim: {left}"
+
+    def _finish_editor(self) -> None:
+        if self.child.status is not None:
+            return
+        with suppress(ChannelClosed):
+            self.leave_prompt()
+            if self.check_errors:
+                self.assert_no_errors()
+            self.quit()

@@ -1,0 +1,98 @@
+"""How a Neovim of the tests starts: which binary, isolated from the user, with which settings.
+
+A child sees nothing of the person who runs the tests: its environment is written from scratch and
+every folder that Neovim reads or writes lies in the test's own temporary one.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.support.processes import MARKER
+from tests.support.screen import Value
+
+REPOSITORY = Path(__file__).parents[2]
+VERSIONS = ("0.10.4", "0.12.4")
+FOLDERS = {
+    "HOME": "home",
+    "TMPDIR": "tmp",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+    "XDG_RUNTIME_DIR": "run",
+    "XDG_STATE_HOME": "state",
+}
+
+
+class MissingNeovim(AssertionError):
+    """Raised when a Neovim that the tests need has not been fetched."""
+
+
+def neovim_binary(version: str) -> Path:
+    """Return the path of a fetched Neovim. Raises MissingNeovim."""
+    path = REPOSITORY / ".cache" / "neovim" / version / "bin" / "nvim"
+    if not os.access(path, os.X_OK):
+        raise MissingNeovim(f"no Neovim {version} at {path}: `make test` fetches it")
+    return path
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One start of Neovim.
+
+    `home` is the folder that holds all of its own folders, `settings` become `vim.g.eca`, `init` is
+    Lua that runs before any plugin, `arguments` are Neovim's own (files to open, `-c` commands).
+    """
+
+    version: str
+    home: Path
+    cwd: Path
+    marker: str
+    columns: int = 80
+    lines: int = 24
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    init: str = ""
+    arguments: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """Make the folders and the start-up file that `command` names."""
+        for name in FOLDERS.values():
+            (self.home / name).mkdir(parents=True, exist_ok=True)
+        (self.home / FOLDERS["XDG_RUNTIME_DIR"]).chmod(0o700)
+        self._prelude.write_text(f"{self._settings_lua()}\n{self.init}\n")
+
+    def command(self) -> list[str]:
+        """Return the command line: this repository is on the runtime path and nothing else is."""
+        return [
+            *(str(neovim_binary(self.version)), "--embed", "--clean"),
+            *("--cmd", f"set rtp^={REPOSITORY} shortmess+=I"),
+            *("--cmd", f"luafile {self._prelude}"),
+            *self.arguments,
+        ]
+
+    def variables(self) -> dict[str, str]:
+        """Return the whole environment of the child."""
+        return {
+            **{name: str(self.home / folder) for name, folder in FOLDERS.items()},
+            "LANG": "C.UTF-8",
+            "NVIM_LOG_FILE": str(self.home / "nvim.log"),
+            "PATH": os.environ["PATH"],
+            "TERM": "xterm-256color",
+            MARKER: self.marker,
+            **self.environment,
+        }
+
+    @property
+    def _prelude(self) -> Path:
+        return self.home / "prelude.lua"
+
+    def _settings_lua(self) -> str:
+        """JSON is the one notation that both sides read; a level-5 bracket cannot occur in it."""
+        if not self.settings:
+            return ""
+        encoded = json.dumps(dict(self.settings))
+        nulls = "{ luanil = { object = true, array = true } }"
+        return f"vim.g.eca = vim.json.decode([=====[{encoded}]=====], {nulls})"

@@ -1,0 +1,96 @@
+"""Which processes a test started, directly or not, and their end, from /proc and pidfds.
+
+Two ways to find them: by parent (`descendants`), which loses those whose parent died, and by a
+marker in the environment they inherited (`marked`), which finds orphans too.
+"""
+
+import os
+import select
+import signal
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+MARKER = "ECA_TEST_MARKER"
+"""Environment variable that names the test a process belongs to."""
+
+GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
+
+
+def descendants(pid: int) -> set[int]:
+    """Live children of a process, their children, and so on; zombies are not alive."""
+    children: dict[int, set[int]] = {}
+    for child, parent in _parents().items():
+        children.setdefault(parent, set()).add(child)
+    found: set[int] = set()
+    waiting = {pid}
+    while waiting:
+        waiting = set().union(*(children.get(parent, set()) for parent in waiting)) - found
+        found |= waiting
+    return found
+
+
+def marked(marker: str) -> set[int]:
+    """Live processes that inherited `MARKER=marker`, whoever their parent is now."""
+    wanted = f"{MARKER}={marker}".encode()
+    found = set()
+    for pid in _all_pids():
+        with suppress(*GONE):
+            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.add(pid)
+    return found
+
+
+def command_line(pid: int) -> str:
+    """Return a process's arguments joined by blanks, "" when it is gone."""
+    with suppress(*GONE):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    return ""
+
+
+def wait_gone(pids: Iterable[int], timeout: float) -> set[int]:
+    """Wait until all of them have ended, at most `timeout` seconds; returns those that have not."""
+    handles = {pid: handle for pid in pids if (handle := _open(pid)) is not None}
+    deadline = time.monotonic() + timeout
+    try:
+        while handles and (left := deadline - time.monotonic()) > 0:
+            ended, _, _ = select.select(handles.values(), [], [], left)
+            for pid in [pid for pid, handle in handles.items() if handle in ended]:
+                os.close(handles.pop(pid))
+        return set(handles)
+    finally:
+        for handle in handles.values():
+            os.close(handle)
+
+
+def end(pids: Iterable[int]) -> None:
+    """Kill these processes, each by its own id, and wait until they are gone."""
+    pids = set(pids)
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    wait_gone(pids, timeout=5)
+
+
+def _open(pid: int) -> int | None:
+    """Open a file that becomes readable when the process ends; None when there is none."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def _all_pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _parents() -> dict[int, int]:
+    """Parent of every live process. The name in `stat` may hold blanks: fields follow its `)`."""
+    parents = {}
+    for pid in _all_pids():
+        with suppress(*GONE):
+            state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[pid] = int(parent)
+    return parents
