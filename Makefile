@@ -1,0 +1,56 @@
+# Each target does the set-up it needs by itself; what is done already costs next to nothing.
+
+PYTHON := .venv/bin/python
+PYTEST := .venv/bin/pytest
+STYLUA := .cache/stylua/stylua
+LUACHECK := .cache/luacheck/luacheck
+LUA := $(wildcard plugin lua scripts/chat.lua tests bench)
+
+# The prompt reaches the chat as it was typed: make does not expand it and no shell sees it.
+unexport PROMPT
+ifeq ($(origin PROMPT),command line)
+export ECA_PROMPT := $(value PROMPT)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: chat test lint types unit ui bench format setup clean help
+
+chat: ## Open the chat, or send it something: make chat PROMPT="…"
+	@python3 -m scripts.chat
+
+test: lint types ## Check and test everything
+	$(PYTEST)
+
+lint: setup ## Check style, layers and formatting
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/lint-imports
+	$(STYLUA) --check $(LUA)
+	$(LUACHECK) --quiet $(LUA)
+
+types: setup ## Check the types
+	.venv/bin/mypy
+
+unit: setup ## Run the tests that need no Neovim on a screen
+	$(PYTEST) --ignore=tests/ui
+
+ui: setup ## Run the tests that drive Neovim
+	$(PYTEST) tests/ui
+
+bench: setup ## Measure against plain Lua on both Neovims
+	$(PYTHON) -m bench
+
+format: setup ## Rewrite the code in its style
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+	$(STYLUA) $(LUA)
+
+setup:
+	@python3 -m scripts.setup
+
+clean: ## Remove all that set-up and tests have made
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+help: ## Show this
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 15

@@ -1,0 +1,19 @@
+-- The inside of `make chat`: this checkout on the runtime path, then the chat, then the prompt.
+-- It runs before plugins are loaded, in the checkout's folder. The prompt is data from the
+-- environment; it is taken out of there so that no program started later sees it.
+
+local checkout = vim.fn.escape(vim.fn.getcwd(), '\\,')
+vim.o.runtimepath = checkout .. ',' .. vim.o.runtimepath
+
+local prompt = vim.env.ECA_PROMPT
+vim.env.ECA_PROMPT = nil
+
+local function start()
+  if vim.list_contains(vim.v.argv, '--headless') then
+    require('eca.headless').run(prompt)
+  else
+    vim.cmd.EcaChat({ args = prompt and { prompt } or {} })
+  end
+end
+
+vim.api.nvim_create_autocmd('VimEnter', { once = true, callback = start })

@@ -1,0 +1,111 @@
+"""The Python environment of the checkout, `.venv`: the package itself and what it needs.
+
+`make chat` needs less than `make test`: the groups of `[dependency-groups]` in pyproject.toml are
+added as asked. Where Debian's python3 comes without ensurepip, pip is taken from the package that
+ensurepip would have used.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scripts.setup import debian
+from scripts.setup.progress import Progress, SetupError
+from scripts.setup.stamp import Stamp, fingerprint
+
+PIP_SUITE = "trixie"
+CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+
+
+def stamp(root: Path, group: str) -> Stamp:
+    """Name the stamp of the environment with a group; it depends on pyproject.toml."""
+    project = (root / "pyproject.toml").read_bytes()
+    return Stamp(root / ".venv" / f".set-up-{group}", fingerprint(str(root), project))
+
+
+def requirements(project: Mapping[str, object], groups: Sequence[str]) -> list[str]:
+    """List the requirements of dependency groups, those of included groups among them."""
+    tables = project["dependency-groups"]
+    assert isinstance(tables, dict)
+    found: list[str] = []
+    for group in groups:
+        for item in tables[group]:
+            if isinstance(item, str):
+                found.append(item)
+            else:
+                found += requirements(project, [item["include-group"]])
+    return found
+
+
+def install(progress: Progress, root: Path, groups: Sequence[str]) -> None:
+    """Make the environment, or complete it, and install the package in place.
+
+    Raises SetupError.
+    """
+    venv = root / ".venv"
+    python = str(venv / "bin" / "python")
+    if not _has_pip(python):
+        shutil.rmtree(venv, ignore_errors=True)
+        _create(progress, root, venv)
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    wanted = ["--editable", str(root), *requirements(project, groups)]
+    _pip(progress, [python, "-m", "pip"], wanted, dict(os.environ))
+
+
+def _has_pip(python: str) -> bool:
+    """Tell whether there is an environment of this Python series that can install packages."""
+    say_series = "import pip, sys; print(sys.version_info[:2])"
+    try:
+        done = subprocess.run(
+            [python, "-c", say_series], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return False
+    return done.stdout.strip() == str(sys.version_info[:2])
+
+
+def _create(progress: Progress, root: Path, venv: Path) -> None:
+    create = [sys.executable, "-m", "venv", str(venv)]
+    fault = "cannot make the Python environment: check the space on the disk"
+    if importlib.util.find_spec("ensurepip") is not None:
+        progress.run(create, fault)
+        return
+    progress.run([*create, "--without-pip"], fault)
+    unpacked = root / ".cache" / "building" / "pip"
+    try:
+        debian.unpack(progress, PIP_SUITE, ["python3-pip-whl"], unpacked)
+        _install_pip(progress, str(venv / "bin" / "python"), unpacked)
+    finally:
+        shutil.rmtree(unpacked, ignore_errors=True)
+
+
+def _install_pip(progress: Progress, python: str, unpacked: Path) -> None:
+    """Install pip by the help of the wheel in a Debian package that was unpacked."""
+    wheel = next((unpacked / "usr" / "share" / "python-wheels").glob("pip-*.whl"), None)
+    if wheel is None:
+        raise SetupError("Debian's python3-pip-whl brings no pip: install python3-venv")
+    env = {**os.environ, "PYTHONPATH": str(wheel)}
+    if not CERTIFICATES.exists():  # Debian's pip trusts that file alone
+        bundle = unpacked / "certificates.pem"
+        found = (unpacked / "usr" / "share" / "ca-certificates").rglob("*.crt")
+        bundle.write_text("".join(path.read_text() for path in sorted(found)))
+        env.setdefault("PIP_CERT", str(bundle))
+    _pip(progress, [python, "-m", "pip"], ["pip"], env)
+
+
+def _pip(
+    progress: Progress, pip: Sequence[str], wanted: Sequence[str], env: Mapping[str, str]
+) -> None:
+    options = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location"]
+    progress.run(
+        [*pip, "install", *options, *wanted],
+        "cannot install the Python packages: check the network",
+        env={**env, "PIP_USER": "0"},
+    )

