@@ -56,9 +56,10 @@ def install_luacheck(progress: Progress, folder: Path, nvim: Path) -> None:
     work = folder.parent / "building" / "luacheck"
     debian.unpack(progress, LUACHECK_SUITE, ["lua-check"], work)
     _new_folder(folder)
-    (work / "usr" / "share" / "lua" / "5.1").rename(folder / "share")
-    next((work / "usr" / "lib").glob("*/lua/5.1")).rename(folder / "lib")
-    (work / "usr" / "bin" / "luacheck").rename(folder / "main.lua")
+    # Copied and not moved: a module may be a link to a library elsewhere in the package.
+    shutil.copytree(work / "usr" / "share" / "lua" / "5.1", folder / "share")
+    shutil.copytree(next((work / "usr" / "lib").glob("*/lua/5.1")), folder / "lib")
+    shutil.copy(work / "usr" / "bin" / "luacheck", folder / "main.lua")
     shutil.rmtree(work)
     command = folder / "luacheck"
     command.write_text(
@@ -68,6 +69,7 @@ def install_luacheck(progress: Progress, folder: Path, nvim: Path) -> None:
         f'exec {shlex.quote(str(nvim))} -l "$here/main.lua" "$@"\n'
     )
     command.chmod(0o755)
+    progress.run([str(command), "--version"], "cannot run luacheck under the unpacked Neovim")
 
 
 def _new_folder(path: Path) -> Path:
