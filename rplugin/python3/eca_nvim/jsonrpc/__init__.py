@@ -1,0 +1,56 @@
+"""JSON-RPC 2.0 without I/O: bytes in, events out. Standard library only."""
+
+from eca_nvim.jsonrpc.codec import Codec, JsonCodec, JsonEnvelope
+from eca_nvim.jsonrpc.framing import (
+    MAX_MESSAGE_BYTES,
+    ContentLengthFraming,
+    FaultReason,
+    Framed,
+    Framing,
+    FramingFault,
+    LineFraming,
+)
+from eca_nvim.jsonrpc.messages import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    Envelope,
+    ErrorResponse,
+    MalformedMessage,
+    Message,
+    MessageId,
+    NotAMessage,
+    Notification,
+    Request,
+    Response,
+)
+from eca_nvim.jsonrpc.peer import Event, NotOpen, Peer, UnexpectedAnswer
+
+__all__ = [
+    "INTERNAL_ERROR",
+    "MAX_MESSAGE_BYTES",
+    "METHOD_NOT_FOUND",
+    "REQUEST_CANCELLED",
+    "Codec",
+    "ContentLengthFraming",
+    "Envelope",
+    "ErrorResponse",
+    "Event",
+    "FaultReason",
+    "Framed",
+    "Framing",
+    "FramingFault",
+    "JsonCodec",
+    "JsonEnvelope",
+    "LineFraming",
+    "MalformedMessage",
+    "Message",
+    "MessageId",
+    "NotAMessage",
+    "NotOpen",
+    "Notification",
+    "Peer",
+    "Request",
+    "Response",
+    "UnexpectedAnswer",
+]
