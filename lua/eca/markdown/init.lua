@@ -1,0 +1,129 @@
+--- Markdown on the screen: colours and concealed markers of the rows being drawn, and no others.
+---
+--- Rules kept here:
+--- - A decoration provider places ephemeral marks while a row is drawn. Nothing is stored a row,
+---   so the cost is that of the screen, never of the chat, and text can arrive at full speed.
+--- - Which rows are Markdown is the transcript's word; which of them are code is the fences'.
+--- - Buffers are not touched while drawing; colouring code is asked for and done later.
+local colours = require('eca.markdown.colours')
+local fences = require('eca.markdown.fences')
+local markdown_line = require('eca.markdown.line')
+local transcript = require('eca.transcript')
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('eca.markdown')
+
+local LINE_PRIORITY = 90
+local INLINE_PRIORITY = 95
+
+--- What is known of the rows of the window being drawn.
+---@class eca.markdown.Screen
+---@field prose table<integer, true> rows of Markdown text
+---@field code table<integer, string> rows of fenced code, and the group that colours them
+
+local screen = { prose = {}, code = {} } ---@type eca.markdown.Screen
+
+---@param buf integer
+---@param place eca.markdown.PlacedFence
+---@param top integer
+---@param bottom integer
+local function note_fence(buf, place, top, bottom)
+  for row = math.max(place.first, top), math.min(place.last - 1, bottom) do
+    if screen.prose[row] then
+      screen.prose[row] = nil
+      screen.code[row] = 'EcaCodeBlock'
+    end
+  end
+  if screen.code[place.first] then
+    screen.code[place.first] = 'EcaFence'
+  end
+  if place.fence.closed and screen.code[place.last - 1] then
+    screen.code[place.last - 1] = 'EcaFence'
+  end
+  if place.fence.closed and not place.fence.coloured then
+    colours.request(buf, place)
+  end
+end
+
+---@param buf integer
+---@param top integer
+---@param bottom integer
+---@return boolean any row of Markdown
+local function survey(buf, top, bottom)
+  screen.prose, screen.code = {}, {}
+  for _, block in ipairs(transcript.prose_between(buf, top, bottom)) do
+    for row = math.max(block.first, top), math.min(block.last, bottom) do
+      screen.prose[row] = true
+    end
+  end
+  for _, place in ipairs(fences.between(buf, top, bottom)) do
+    note_fence(buf, place, top, bottom)
+  end
+  return next(screen.prose) ~= nil or next(screen.code) ~= nil
+end
+
+---@param buf integer
+---@param row integer
+---@param options vim.api.keyset.set_extmark
+---@param column? integer
+local function place(buf, row, options, column)
+  options.ephemeral = true
+  vim.api.nvim_buf_set_extmark(buf, namespace, row, column or 0, options)
+end
+
+---@param buf integer
+---@param row integer
+local function draw_prose(buf, row)
+  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
+  local parsed = line and markdown_line.parse(line)
+  if not parsed then
+    return
+  end
+  if parsed.overlay then
+    place(buf, row, { virt_text = { { parsed.overlay, parsed.group } }, virt_text_pos = 'overlay' })
+  elseif parsed.group then
+    place(buf, row, { end_col = #line, hl_group = parsed.group, priority = LINE_PRIORITY })
+  end
+  for _, region in ipairs(parsed.regions) do
+    place(buf, row, {
+      end_col = region.last,
+      hl_group = region.group,
+      conceal = region.conceal,
+      url = region.url,
+      priority = INLINE_PRIORITY,
+    }, region.first)
+  end
+end
+
+---@param buf integer
+---@param row integer
+---@param group string
+local function draw_code(buf, row, group)
+  place(buf, row, {
+    end_row = row + 1,
+    end_col = 0,
+    hl_group = group,
+    hl_eol = true,
+    strict = false,
+    priority = LINE_PRIORITY,
+  })
+end
+
+vim.api.nvim_set_decoration_provider(namespace, {
+  on_win = function(_, _, buf, top, bottom)
+    return transcript.is_transcript(buf) and survey(buf, top, bottom)
+  end,
+  on_line = function(_, _, buf, row)
+    local group = screen.code[row]
+    if group then
+      draw_code(buf, row, group)
+    elseif screen.prose[row] then
+      draw_prose(buf, row)
+    end
+  end,
+})
+
+M.namespace = namespace
+
+return M

@@ -1,0 +1,222 @@
+--- Inline Markdown of one line: where it is bold, code, a link, and what of it to hide.
+---
+--- Rules kept here:
+--- - Pure: a line in, regions out; no buffer, no state. The line is data and is never evaluated.
+--- - Columns are 0-based bytes, the end is exclusive.
+--- - One pass over the line: the cost is that of its length, whatever it holds. What has no closer
+---   is plain text.
+local M = {}
+
+---@class eca.markdown.Region
+---@field first integer 0-based byte column
+---@field last integer 0-based byte column, exclusive
+---@field group? string highlight group
+---@field conceal? string what is shown instead ('' hides)
+---@field url? string target of a link
+
+local DELIMITERS = '[`*_~%[<\\h]'
+
+--- Lines longer than this are shown as they are: such a line is data, not prose.
+local LONGEST_LINE = 4000
+
+local EMPHASIS = {
+  ['*'] = { 'EcaItalic', 'EcaBold', 'EcaBoldItalic' },
+  ['_'] = { 'EcaItalic', 'EcaBold', 'EcaBoldItalic' },
+  ['~'] = { nil, 'EcaStrike', nil },
+}
+
+---@param regions eca.markdown.Region[]
+---@param first integer
+---@param last integer
+---@param group string
+---@param width integer bytes of the marker on either side
+local function add_wrapped(regions, first, last, group, width)
+  regions[#regions + 1] = { first = first, last = first + width, conceal = '' }
+  regions[#regions + 1] = { first = first + width, last = last - width, group = group }
+  regions[#regions + 1] = { first = last - width, last = last, conceal = '' }
+end
+
+---@param line string
+---@param at integer 1-based byte
+---@return boolean
+local function is_word(line, at)
+  return line:find('^[%w\128-\255]', at) ~= nil
+end
+
+--- Code: as many backticks to close as opened.
+---@param line string
+---@param at integer 1-based
+---@param regions eca.markdown.Region[]
+---@return integer next where to read on, 1-based
+local function code(line, at, regions)
+  local ticks = line:match('^`+', at)
+  local from = at + #ticks
+  while true do
+    local first, last = line:find('`+', from)
+    if not first then
+      return at + #ticks
+    end
+    if last - first + 1 == #ticks then
+      add_wrapped(regions, at - 1, last, 'EcaCode', #ticks)
+      return last + 1
+    end
+    from = last + 1
+  end
+end
+
+--- A run of markers can open emphasis when text follows; `_` also not inside a word.
+---@param line string
+---@param at integer
+---@param run string
+---@return boolean
+local function can_open(line, at, run)
+  if not line:find('^%S', at + #run) then
+    return false
+  end
+  return run:sub(1, 1) ~= '_' or at == 1 or not is_word(line, at - 1)
+end
+
+---@param line string
+---@param first integer where the closing run begins, 1-based
+---@param run string
+---@return boolean
+local function can_close(line, first, run)
+  if line:find('^%s', first - 1) then
+    return false
+  end
+  return run:sub(1, 1) ~= '_' or not is_word(line, first + #run)
+end
+
+---@param line string
+---@param at integer
+---@param regions eca.markdown.Region[]
+---@param parse fun(text: string, offset: integer, regions: eca.markdown.Region[])
+---@param unclosed table<string, true> runs that nothing further on closes
+---@return integer next
+local function emphasis(line, at, regions, parse, unclosed)
+  local marker = line:sub(at, at)
+  local run = line:match('^%' .. marker .. '+', at)
+  local group = EMPHASIS[marker][#run]
+  local after = at + #run
+  if not group or unclosed[run] or not can_open(line, at, run) then
+    return after
+  end
+  local first, last = line:find(run, after, true)
+  while first and not can_close(line, first, run) do
+    first, last = line:find(run, last + 1, true)
+  end
+  if not first then
+    unclosed[run] = true
+    return after
+  end
+  add_wrapped(regions, at - 1, last, group, #run)
+  parse(line:sub(after, first - 1), after - 1, regions)
+  return last + 1
+end
+
+--- Only a plain web address becomes a terminal's link: anything else could carry control codes.
+---@param url string
+---@return string?
+local function safe(url)
+  return url:match('^https?://[\33-\126]+$')
+end
+
+---@param line string
+---@param at integer
+---@param regions eca.markdown.Region[]
+---@return integer next
+local function link(line, at, regions)
+  local last, text, url = select(2, line:find('^%[([^%[%]]+)%]%(([^()%s]+)%)', at))
+  if not last then
+    return at + 1
+  end
+  local text_last = at + #text
+  regions[#regions + 1] = { first = at - 1, last = at, conceal = '' }
+  regions[#regions + 1] = { first = at, last = text_last, group = 'EcaLink', url = safe(url) }
+  regions[#regions + 1] = { first = text_last, last = last, conceal = '' }
+  return last + 1
+end
+
+---@param line string
+---@param at integer
+---@param regions eca.markdown.Region[]
+---@return integer next
+local function address(line, at, regions)
+  local url = line:match('^https?://[^%s<>"`|]+', at)
+  if not url or (at > 1 and is_word(line, at - 1)) then
+    return at + 1
+  end
+  url = url:gsub('[%.,;:!%?%)%]*_]+$', '')
+  local last = at - 1 + #url
+  regions[#regions + 1] = { first = at - 1, last = last, group = 'EcaLink', url = safe(url) }
+  return last + 1
+end
+
+---@param line string
+---@param at integer
+---@param regions eca.markdown.Region[]
+---@return integer next
+local function bracketed_address(line, at, regions)
+  local last, url = select(2, line:find('^<(https?://[^%s<>]+)>', at))
+  if not last then
+    return at + 1
+  end
+  add_wrapped(regions, at - 1, last, 'EcaLink', 1)
+  regions[#regions - 1].url = safe(url)
+  return last + 1
+end
+
+--- A backslash takes the meaning of the next punctuation character.
+---@param line string
+---@param at integer
+---@param regions eca.markdown.Region[]
+---@return integer next
+local function escape(line, at, regions)
+  if not line:find('^%p', at + 1) then
+    return at + 1
+  end
+  regions[#regions + 1] = { first = at - 1, last = at, conceal = '' }
+  return at + 2
+end
+
+local READERS = {
+  ['`'] = code,
+  ['*'] = emphasis,
+  ['_'] = emphasis,
+  ['~'] = emphasis,
+  ['['] = link,
+  ['<'] = bracketed_address,
+  ['h'] = address,
+  ['\\'] = escape,
+}
+
+---@param text string
+---@param offset integer bytes before `text` in its line
+---@param regions eca.markdown.Region[]
+local function parse(text, offset, regions)
+  local own = {} ---@type eca.markdown.Region[]
+  local unclosed = {} ---@type table<string, true>
+  local at = text:find(DELIMITERS)
+  while at do
+    local reader = READERS[text:sub(at, at)]
+    at = text:find(DELIMITERS, reader(text, at, own, parse, unclosed))
+  end
+  for _, region in ipairs(own) do
+    region.first, region.last = region.first + offset, region.last + offset
+    regions[#regions + 1] = region
+  end
+end
+
+--- Read the inline Markdown of a line.
+---@param line string
+---@param offset? integer bytes to leave alone at its start
+---@return eca.markdown.Region[]
+function M.parse(line, offset)
+  local regions = {} ---@type eca.markdown.Region[]
+  if #line <= LONGEST_LINE then
+    parse(line:sub((offset or 0) + 1), offset or 0, regions)
+  end
+  return regions
+end
+
+return M
