@@ -1,0 +1,1 @@
+"""The protocols the plugin speaks, as types; one sub-package a protocol."""

@@ -1,0 +1,162 @@
+"""The chats a server keeps: listing, opening, reading, changing and forking them."""
+
+from typing import ClassVar, Literal
+
+from eca_nvim.protocol.eca.base import Request, Wire
+from eca_nvim.protocol.eca.chat import ChatStatus
+from eca_nvim.protocol.eca.content import ContentReceived
+from eca_nvim.protocol.eca.failures import Failure
+
+
+class ChatSummary(Wire, frozen=True, kw_only=True):
+    """A chat in the list; times are milliseconds since 1970. `kind` is "inline" or None."""
+
+    id: str
+    title: str | None = None
+    status: ChatStatus = ChatStatus.UNKNOWN
+    created_at: int | None = None
+    updated_at: int | None = None
+    model: str | None = None
+    message_count: int | None = None
+    kind: str | None = None
+
+
+class ChatListResult(Wire, frozen=True, kw_only=True):
+    """The chats of this workspace, the newest first."""
+
+    chats: tuple[ChatSummary, ...] = ()
+
+
+class ChatListParams(Request[ChatListResult], frozen=True, kw_only=True):
+    """List the chats of this workspace; no limit means all of them."""
+
+    method: ClassVar[str] = "chat/list"
+
+    limit: int | None = None
+    sort_by: Literal["updatedAt", "createdAt"] | None = None
+
+
+class HistoryMeta(Wire, frozen=True, kw_only=True):
+    """Where a page lies in the history; a cursor is None where there is nothing beyond."""
+
+    total: int | None = None
+    returned: int | None = None
+    before_cursor: str | None = None
+    after_cursor: str | None = None
+    compaction_cursor: str | None = None
+
+
+class ChatSelection(Wire, frozen=True, kw_only=True):
+    """What an opened chat goes on with."""
+
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    variants: tuple[str, ...] = ()
+    trust: bool | None = None
+
+
+class ChatOpenResult(Wire, frozen=True, kw_only=True):
+    """The answer to opening a chat; it comes after the replay. `error`: a stale cursor."""
+
+    found: bool = False
+    chat_id: str | None = None
+    title: str | None = None
+    selection: ChatSelection | None = None
+    meta: HistoryMeta | None = None
+    error: Failure | None = None
+
+
+class ChatOpenParams(Request[ChatOpenResult], frozen=True, kw_only=True):
+    """Have a chat replayed: cleared, opened, its contents. A cursor is one of `HistoryMeta`."""
+
+    method: ClassVar[str] = "chat/open"
+
+    chat_id: str
+    limit: int | None = None
+    before: str | None = None
+    after: str | None = None
+
+
+class ChatHistoryResult(Wire, frozen=True, kw_only=True):
+    """A page of a chat."""
+
+    contents: tuple[ContentReceived, ...] = ()
+    meta: HistoryMeta | None = None
+    error: Failure | None = None
+
+
+class ChatHistoryParams(Request[ChatHistoryResult], frozen=True, kw_only=True):
+    """Fetch a page of a chat; a cursor may be the word "lastCompaction"."""
+
+    method: ClassVar[str] = "chat/history"
+
+    chat_id: str
+    limit: int | None = None
+    before: str | None = None
+    after: str | None = None
+
+
+class ChatUpdateParams(Request[None], frozen=True, kw_only=True):
+    """Rename a chat, or set its trust, which does not release a call that waits already."""
+
+    method: ClassVar[str] = "chat/update"
+
+    chat_id: str
+    title: str | None = None
+    trust: bool | None = None
+
+
+class ChatRollbackParams(Request[None], frozen=True, kw_only=True):
+    """Undo a chat from the user's message `content_id` on, that message included."""
+
+    method: ClassVar[str] = "chat/rollback"
+
+    chat_id: str
+    content_id: str
+    include: tuple[Literal["messages", "tools"], ...]
+
+
+class ChatForkParams(Request[None], frozen=True, kw_only=True):
+    """Make a new chat of a chat's messages up to `content_id`, that one included."""
+
+    method: ClassVar[str] = "chat/fork"
+
+    chat_id: str
+    content_id: str
+
+
+class ChatAddFlagParams(Request[None], frozen=True, kw_only=True):
+    """Set a bookmark after a message, tool call or reasoning, by its id."""
+
+    method: ClassVar[str] = "chat/addFlag"
+
+    chat_id: str
+    content_id: str
+    text: str
+
+
+class ChatRemoveFlagParams(Request[None], frozen=True, kw_only=True):
+    """Take a bookmark away; `content_id` is the bookmark's own."""
+
+    method: ClassVar[str] = "chat/removeFlag"
+
+    chat_id: str
+    content_id: str
+
+
+class ChatClearParams(Request[None], frozen=True, kw_only=True):
+    """Empty a chat of its messages and keep the chat."""
+
+    method: ClassVar[str] = "chat/clear"
+
+    chat_id: str
+    messages: bool | None = None
+
+
+class ChatDeleteParams(Request[None], frozen=True, kw_only=True):
+    """Delete a chat; what runs in it ends without another word."""
+
+    method: ClassVar[str] = "chat/delete"
+
+    chat_id: str | None = None

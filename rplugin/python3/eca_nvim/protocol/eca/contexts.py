@@ -1,0 +1,87 @@
+"""What a prompt carries besides its text: files, the cursor, pages, images.
+
+Rule: what the server proposes (chat/queryContext) is sent back with a prompt as it came, a kind
+this client does not know included. Positions and lines count from 1.
+"""
+
+from typing import TypeAlias
+
+from eca_nvim.protocol.eca.base import UnknownPart, Wire
+from eca_nvim.protocol.eca.positions import LinesRange, Range
+
+
+class FileContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):
+    """A file, or some of its lines; an image file is read as an image."""
+
+    path: str
+    lines_range: LinesRange | None = None
+
+
+class DirectoryContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="directory"):
+    """A folder."""
+
+    path: str
+
+
+class WebContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="web"):
+    """A page the server fetches."""
+
+    url: str
+
+
+class ImageContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="image"):
+    """An image that is in no file; base64 without a `data:` prefix.
+
+    Today's server drops it when it comes over stdio: prefer a `FileContext`.
+    """
+
+    media_type: str | None = None
+    base64: str
+
+
+class TextContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="text"):
+    """A text that is in no file: an unsaved buffer, a terminal, a quickfix list."""
+
+    label: str
+    content: str
+
+
+class RepoMapContext(Wire, frozen=True, tag_field="type", tag="repoMap"):
+    """A map of the project made by the server; deprecated, today's servers ignore it."""
+
+
+class CursorContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="cursor"):
+    """Where the cursor is, or what is selected; lines and characters count from 1.
+
+    A server that only proposes the kind sends neither field.
+    """
+
+    path: str | None = None
+    position: Range | None = None
+
+
+class McpResourceContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="mcpResource"):
+    """A resource of an MCP server."""
+
+    uri: str
+    name: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    server: str | None = None
+
+
+class UnknownContext(UnknownPart, frozen=True, tag_field="type", tag=""):
+    """A kind of context this client does not know."""
+
+
+Context: TypeAlias = (
+    FileContext
+    | DirectoryContext
+    | WebContext
+    | ImageContext
+    | TextContext
+    | RepoMapContext
+    | CursorContext
+    | McpResourceContext
+    | UnknownContext
+)

@@ -1,0 +1,111 @@
+"""Details of a tool call: what kind of call it is and what that kind has to show."""
+
+from typing import TypeAlias
+
+from eca_nvim.protocol.eca.base import OpenEnum, UnknownPart, Wire
+
+
+class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
+    """A change of one file.
+
+    `diff` is hunks only, without a `---`/`+++` header and a final newline; that of a new file
+    removes a line that never was.
+    """
+
+    path: str
+    diff: str = ""
+    lines_added: int | None = None
+    lines_removed: int | None = None
+
+
+class JsonOutputsDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="jsonOutputs"):
+    """Outputs that are JSON, formatted by the server."""
+
+    jsons: tuple[str, ...] = ()
+
+
+class SubagentDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="subagent"):
+    """A chat run by the call; no `max_steps` means no limit.
+
+    `subagent_chat_id` is known from toolCallRun on.
+    """
+
+    subagent_chat_id: str | None = None
+    agent_name: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    step: int | None = None
+    max_steps: int | None = None
+
+
+class TaskStatus(OpenEnum):
+    """How far a task is."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in-progress"
+    DONE = "done"
+    UNKNOWN = "unknown"
+
+
+class Task(Wire, frozen=True, kw_only=True):
+    """A task of the agent's plan; `priority` is high, medium or low."""
+
+    id: int
+    subject: str = ""
+    description: str | None = None
+    status: TaskStatus = TaskStatus.UNKNOWN
+    priority: str | None = None
+    is_blocked: bool = False
+    blocked_by: tuple[int, ...] = ()
+
+
+class TaskSummary(Wire, frozen=True, kw_only=True):
+    """How many tasks are how far."""
+
+    done: int = 0
+    in_progress: int = 0
+    pending: int = 0
+    total: int = 0
+
+
+class TaskDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="task"):
+    """The agent's plan; always the whole of it."""
+
+    tasks: tuple[Task, ...] = ()
+    in_progress_task_ids: tuple[int, ...] = ()
+    summary: TaskSummary | None = None
+    active_summary: str | None = None
+
+
+class ShellCommand(Wire, frozen=True, kw_only=True):
+    """One command of a chain.
+
+    `approval_key` is what "approve and remember" would remember ("git checkout"), None when
+    this command is always asked about; `remembered` says that it already is.
+    """
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    approval_key: str | None = None
+    remembered: bool = False
+
+
+class ShellCommandDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="shellCommand"):
+    """A shell call the server could take apart; `background` means that it becomes a job."""
+
+    commands: tuple[ShellCommand, ...] = ()
+    background: bool = False
+
+
+class UnknownDetails(UnknownPart, frozen=True, tag_field="type", tag=""):
+    """A kind of details this client does not know."""
+
+
+Details: TypeAlias = (
+    FileChangeDetails
+    | JsonOutputsDetails
+    | SubagentDetails
+    | TaskDetails
+    | ShellCommandDetails
+    | UnknownDetails
+)

@@ -1,0 +1,31 @@
+"""What a request that failed is answered with."""
+
+from typing import Any
+
+import msgspec
+
+from eca_nvim.protocol.eca.base import Wire
+
+CANCELLED = -32800
+METHOD_NOT_FOUND = -32601
+
+
+class Failure(Wire, frozen=True, kw_only=True):
+    """The `error` of a JSON-RPC answer, or the `error` object within a result.
+
+    The server's own errors have a word for a code ("cursor_expired", "chat_not_found",
+    "invalid_request") or none, and sometimes a `type` ("error", "warning", "info").
+    """
+
+    code: int | str | None = None
+    message: str = ""
+    type: str | None = None
+    data: Any = None
+
+
+def read_failure(error: object) -> Failure:
+    """Read the `error` of a JSON-RPC answer; whatever does not fit becomes the message."""
+    try:
+        return msgspec.convert(error, Failure)
+    except msgspec.ValidationError:
+        return Failure(message=str(error), data=error)

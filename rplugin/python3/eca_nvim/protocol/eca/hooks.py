@@ -1,0 +1,23 @@
+"""Hooks of the user's config that the server runs, as contents of a chat."""
+
+from eca_nvim.protocol.eca.base import Wire
+
+
+class HookStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionStarted"):
+    """A hook of the user's config runs; `action_type` is shell."""
+
+    id: str
+    name: str | None = None
+    action_type: str | None = None
+
+
+class HookFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionFinished"):
+    """A hook ended; `status` is its exit code, `tool_call_id` the call it acted on."""
+
+    id: str
+    name: str | None = None
+    action_type: str | None = None
+    status: int | None = None
+    output: str | None = None
+    error: str | None = None
+    tool_call_id: str | None = None

@@ -1,0 +1,120 @@
+"""Opening and closing a connection, and the folders it is about."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import msgspec
+
+from eca_nvim.protocol.eca.base import Notification, Request, Wire
+
+
+class WorkspaceFolder(Wire, frozen=True, kw_only=True):
+    """A folder of the project; `uri` is a percent-encoded file URI."""
+
+    uri: str
+    name: str
+
+
+class ClientInfo(Wire, frozen=True, kw_only=True):
+    """Which editor speaks."""
+
+    name: str
+    version: str | None = None
+
+
+class EditorCapabilities(Wire, frozen=True, kw_only=True):
+    """Which requests about the editor this client answers."""
+
+    diagnostics: bool | None = None
+    definition: bool | None = None
+    references: bool | None = None
+
+
+class ChatCapabilities(Wire, frozen=True, kw_only=True):
+    """What the chat can do beyond showing text."""
+
+    ask_question: bool | None = None
+
+
+class CodeAssistantCapabilities(Wire, frozen=True, kw_only=True):
+    """What the client can do at all."""
+
+    chat: bool | None = None
+    rewrite: bool | None = None
+    editor: EditorCapabilities | None = None
+    chat_capabilities: ChatCapabilities | None = None
+
+
+class ClientCapabilities(Wire, frozen=True, kw_only=True):
+    """The envelope of the capabilities."""
+
+    code_assistant: CodeAssistantCapabilities | None = None
+
+
+class InitializationOptions(Wire, frozen=True, kw_only=True):
+    """What the user chose before the connection; today's server merges it into its config."""
+
+    older_names: ClassVar[Mapping[str, str]] = {"chatAgent": "chatBehavior"}
+
+    chat_agent: str | None = None
+
+
+class InitializeResult(Wire, frozen=True, kw_only=True):
+    """The answer to initialize.
+
+    Today's server sends the welcome message only; older ones told here what `config/updated`
+    tells today: models, agents ("behaviors" then) and which of them are the defaults.
+    """
+
+    welcome_message: str | None = msgspec.field(name="chatWelcomeMessage", default=None)
+    models: tuple[str, ...] | None = None
+    default_model: str | None = msgspec.field(name="chatDefaultModel", default=None)
+    agents: tuple[str, ...] | None = msgspec.field(name="chatBehaviors", default=None)
+    default_agent: str | None = msgspec.field(name="chatDefaultBehavior", default=None)
+
+
+class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
+    """The first request. The server ends when the process `process_id` does; null for none."""
+
+    method: ClassVar[str] = "initialize"
+
+    process_id: int | None
+    client_info: ClientInfo | None = None
+    initialization_options: InitializationOptions | None = None
+    capabilities: ClientCapabilities
+    workspace_folders: tuple[WorkspaceFolder, ...]
+
+
+class Initialized(Notification, frozen=True):
+    """The client is ready; the server begins to load models and tools."""
+
+    method: ClassVar[str] = "initialized"
+
+
+class Shutdown(Request[None], frozen=True):
+    """Ask the server to save its state; it goes on running until `exit`."""
+
+    method: ClassVar[str] = "shutdown"
+    without_params: ClassVar[bool] = True
+
+
+class Exit(Notification, frozen=True):
+    """End the server's process."""
+
+    method: ClassVar[str] = "exit"
+    without_params: ClassVar[bool] = True
+
+
+class FoldersEvent(Wire, frozen=True, kw_only=True):
+    """Which folders came and went; a removed one is known by its uri."""
+
+    added: tuple[WorkspaceFolder, ...]
+    removed: tuple[WorkspaceFolder, ...]
+
+
+class DidChangeWorkspaceFolders(Notification, frozen=True, kw_only=True):
+    """The folders of the project changed (not documented, but heeded by today's server)."""
+
+    method: ClassVar[str] = "workspace/didChangeWorkspaceFolders"
+
+    event: FoldersEvent

@@ -1,0 +1,49 @@
+"""What concerns the whole connection: start-up tasks, messages to the user, cancelling."""
+
+from typing import ClassVar
+
+from eca_nvim.protocol.eca.base import Notification, OpenEnum
+
+
+class ProgressKind(OpenEnum):
+    """Which end of a task is told."""
+
+    START = "start"
+    FINISH = "finish"
+    UNKNOWN = "unknown"
+
+
+class TaskProgress(Notification, frozen=True, kw_only=True):
+    """A task of the server's start-up began or ended."""
+
+    method: ClassVar[str] = "$/progress"
+
+    type: ProgressKind = ProgressKind.UNKNOWN
+    task_id: str
+    title: str | None = None
+
+
+class NoticeLevel(OpenEnum):
+    """How grave a message is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    UNKNOWN = "unknown"
+
+
+class ShowMessage(Notification, frozen=True, kw_only=True):
+    """A message for the user."""
+
+    method: ClassVar[str] = "$/showMessage"
+
+    type: NoticeLevel = NoticeLevel.UNKNOWN
+    message: str = ""
+
+
+class CancelRequest(Notification, frozen=True, kw_only=True):
+    """Give up a request by its JSON-RPC id; it is answered with error -32800."""
+
+    method: ClassVar[str] = "$/cancelRequest"
+
+    id: int | str

@@ -1,0 +1,35 @@
+"""What the server asks the user."""
+
+from typing import ClassVar
+
+from eca_nvim.protocol.eca.base import Request, Wire
+
+
+class QuestionOption(Wire, frozen=True, kw_only=True):
+    """An answer to choose; its label is what is sent back."""
+
+    label: str
+    description: str | None = None
+
+
+class AnswerResult(Wire, frozen=True, kw_only=True):
+    """The user's answer: an option's label or their own words, None when cancelled."""
+
+    answer: str | None
+    cancelled: bool
+
+
+class AskQuestion(Request[AnswerResult], frozen=True, kw_only=True):
+    """A tool, or a login, asks the user something.
+
+    `tool_call_id` is the call that asks; `request_id` is the server's own (not documented).
+    """
+
+    method: ClassVar[str] = "chat/askQuestion"
+
+    chat_id: str | None = None
+    question: str = ""
+    options: tuple[QuestionOption, ...] | None = None
+    allow_freeform: bool = True
+    tool_call_id: str | None = None
+    request_id: str | None = None

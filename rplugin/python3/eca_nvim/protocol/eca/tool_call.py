@@ -1,0 +1,102 @@
+"""The life of a tool call, as contents of a chat: prepare, run, running, called or rejected.
+
+Rule: a tool the server does not know, and a replayed call, have null for most fields; only the
+id can be relied upon.
+"""
+
+from typing import Any
+
+import msgspec
+
+from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.details import Details
+
+
+class ToolCall(Wire, frozen=True, kw_only=True):
+    """What all of them carry. `origin` is mcp, native, server or unknown."""
+
+    name: str | None = None
+    server: str | None = None
+    origin: str | None = None
+    summary: str | None = None
+    details: Details | None = None
+
+    @classmethod
+    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
+        """Give numbers for names to the arguments of a server that sent them as a list."""
+        arguments = wire.get("arguments")
+        if not isinstance(arguments, list):
+            return wire
+        return {**wire, "arguments": {str(i): value for i, value in enumerate(arguments)}}
+
+
+class ToolCallPrepare(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallPrepare"):
+    """The model is writing the call; each `arguments_text` continues the last one's."""
+
+    id: str
+    arguments_text: str = ""
+
+
+class ToolCallRun(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallRun"):
+    """The call is complete; with `manual_approval` it waits for the user."""
+
+    id: str
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    manual_approval: bool = False
+
+
+class ToolCallRunning(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallRunning"):
+    """The call is being carried out; repeated with new details while a subagent works."""
+
+    id: str
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class ToolOutput(Wire, frozen=True, kw_only=True):
+    """A piece of a call's result; `type` is text."""
+
+    type: str | None = None
+    text: str
+
+    @classmethod
+    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
+        """Take the text from `content`, where older servers put it."""
+        text = wire.get("text")
+        if text is None:
+            text = wire.get("content")
+        return {**wire, "text": "" if text is None else text}
+
+
+class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCalled"):
+    """The call ended; `total_time_ms` is in milliseconds.
+
+    Without an id it belongs to no call: the server tells so that it cleared a finished plan.
+    """
+
+    id: str | None = None
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    error: bool | None = None
+    outputs: tuple[ToolOutput, ...] = ()
+    total_time_ms: int | None = None
+
+    @classmethod
+    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
+        """Bring bare text to a list of outputs, and an error told by an output to the call."""
+        wire = super().upgrade(wire)
+        outputs = wire.get("outputs")
+        if isinstance(outputs, str):
+            return {**wire, "outputs": [{"type": "text", "text": outputs}]}
+        if not isinstance(outputs, list) or wire.get("error") is not None:
+            return wire
+        failed = [item["error"] for item in outputs if isinstance(item, dict) and "error" in item]
+        return {**wire, "error": any(failed)} if failed else wire
+
+
+class ToolCallRejected(
+    ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallRejected"
+):
+    """The call will not be carried out; `reason` is nearly always "user", whoever refused."""
+
+    id: str
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    reason: str | None = None

@@ -1,0 +1,45 @@
+"""How many tokens a chat used and what they cost."""
+
+from eca_nvim.protocol.eca.base import Wire
+
+
+class UsageLimit(Wire, frozen=True, kw_only=True):
+    """How many tokens the model takes and gives."""
+
+    context: int | None = None
+    output: int | None = None
+
+
+class ContextCategory(Wire, frozen=True, kw_only=True):
+    """A part of what fills the context window; `color` is hexadecimal ("#61afef")."""
+
+    name: str = ""
+    tokens: int = 0
+    color: str | None = None
+    emoji: str | None = None
+
+
+class ContextBreakdown(Wire, frozen=True, kw_only=True):
+    """What fills the context window, in tokens, estimated; the unknown parts are None."""
+
+    categories: tuple[ContextCategory, ...] = ()
+    used_tokens: int = 0
+    free_tokens: int | None = None
+    context_limit: int | None = None
+    free_color: str | None = None
+    free_emoji: str | None = None
+
+
+class UsageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="usage"):
+    """The usage of the whole chat so far, sent once a model round.
+
+    Costs are decimal numbers in dollars, written as text; they, the limit and the breakdown
+    are None for a model whose price and size the server does not know.
+    """
+
+    session_tokens: int = 0
+    last_message_cost: str | None = None
+    session_cost: str | None = None
+    limit: UsageLimit | None = None
+    auto_compact_percentage: int | None = None
+    context_breakdown: ContextBreakdown | None = None
