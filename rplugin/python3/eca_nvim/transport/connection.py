@@ -1,0 +1,210 @@
+"""A conversation with a child process: its bytes pumped through a JSON-RPC peer.
+
+Rules this file keeps:
+
+- What is sent goes out in the order of the calls. `notify`, `respond` and `start_request` queue
+  and return: a server that does not read its input blocks nobody and loses nothing.
+- Requests and notifications of the server go to one handler, in order, all of one read together.
+  Whoever waits for an answer goes on after the batch in which it came.
+- A message that cannot be read is logged and skipped.
+- When the server is gone, whoever waits for it is told how it ended. A server that closes its
+  standard output or input, and can no longer hear or be heard, is closed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, TypeAlias, assert_never
+
+import anyio
+
+from eca_nvim.jsonrpc import (
+    Codec,
+    ErrorResponse,
+    Framing,
+    FramingFault,
+    MalformedMessage,
+    MessageId,
+    Notification,
+    Peer,
+    Request,
+    Response,
+    UnexpectedAnswer,
+)
+from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
+from eca_nvim.transport.process import ChildProcess, Exit
+from eca_nvim.transport.start import spawn
+
+PARTING_S: Final = 1.0
+"""Seconds a server that closed a pipe has to exit by itself."""
+
+Incoming: TypeAlias = Request | Notification
+Handler: TypeAlias = Callable[[list[Incoming]], None]
+
+logger = logging.getLogger(__name__)
+
+
+class Connection:
+    """A server that runs, and what is said to it; made by `open_connection`."""
+
+    def __init__(self, process: ChildProcess, peer: Peer, handler: Handler) -> None:
+        self._process = process
+        self._peer = peer
+        self._handler = handler
+        self._waiting: dict[MessageId, PendingRequest] = {}
+        self._closed = anyio.Event()
+        self._exit: Exit | None = None
+
+    @property
+    def pid(self) -> int:
+        """The id of the server's process, and of its process group."""
+        return self._process.pid
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the server ended; None while it runs."""
+        return self._exit
+
+    async def request(self, method: str, params: object = None) -> object:
+        """Ask the server and wait for its answer; see `start_request`, `PendingRequest.result`."""
+        return await self.start_request(method, params).result()
+
+    def start_request(self, method: str, params: object = None) -> PendingRequest:
+        """Queue a request at once, so that what is called next is sent after it.
+
+        Raise `ConnectionClosed`.
+        """
+        self._require_open()
+        request_id, data = self._peer.send_request(method, params)
+        pending = PendingRequest(request_id, self._withdraw)
+        self._waiting[request_id] = pending
+        self._process.stdin.put(data)
+        return pending
+
+    def notify(self, method: str, params: object = None) -> None:
+        """Queue a notification; raise `ConnectionClosed`."""
+        self._require_open()
+        self._process.stdin.put(self._peer.send_notification(method, params))
+
+    def respond(self, request_id: MessageId, result: object) -> None:
+        """Queue the good answer to a request of the server.
+
+        Raise `ConnectionClosed`, or `NotOpen` when it has its answer already.
+        """
+        self._require_open()
+        self._process.stdin.put(self._peer.respond(request_id, result))
+
+    def respond_error(
+        self, request_id: MessageId, code: int, message: str, data: object = None
+    ) -> None:
+        """Queue the bad answer to a request of the server; raises what `respond` does."""
+        self._require_open()
+        self._process.stdin.put(self._peer.respond_error(request_id, code, message, data))
+
+    async def wait_closed(self) -> Exit:
+        """Wait until the server is gone, however that comes about."""
+        await self._closed.wait()
+        assert self._exit is not None
+        return self._exit
+
+    async def aclose(self) -> Exit:
+        """Send what is queued and end the server by the ladder of `ChildProcess.close`.
+
+        Shutting it down politely, in its own protocol, comes before.
+        """
+        await self._process.close()
+        return await self.wait_closed()
+
+    def kill_now(self) -> None:
+        """End the server without an event loop, as the interpreter exits; at most 0.6 s."""
+        self._process.kill_now()
+
+    def receive(self, data: bytes) -> None:
+        """Take bytes of the server: hand on its messages, settle the answers to ours."""
+        batch: list[Incoming] = []
+        for event in self._peer.receive_bytes(data):
+            match event:
+                case Notification() | Request():
+                    batch.append(event)
+                case Response() | ErrorResponse():
+                    self._settle(event)
+                case UnexpectedAnswer() | MalformedMessage() | FramingFault():
+                    logger.warning("skipped %s", event)
+                case _:
+                    assert_never(event)
+        if batch:
+            self._handler(batch)
+
+    async def run(self) -> None:
+        """Wait for the end of the server and tell it to all who wait."""
+        with anyio.CancelScope(shield=True):  # the process is ended by whoever cancels us
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._close_after, self._process.stdin.ended)
+                tasks.start_soon(self._close_after, self._process.stdout.ended)
+                ending = await self._process.wait()
+        self._exit = ending
+        self._closed.set()
+        while self._waiting:
+            self._waiting.popitem()[1].settle(ending)
+
+    async def _close_after(self, pipe_ended: anyio.Event) -> None:
+        await pipe_ended.wait()
+        with anyio.move_on_after(PARTING_S):
+            await self._process.wait()
+        await self._process.close()
+
+    def _settle(self, answer: Response | ErrorResponse) -> None:
+        if answer.id in self._waiting:
+            self._waiting.pop(answer.id).settle(answer)
+        else:
+            logger.debug("answer to the cancelled request %s", answer.id)
+
+    def _withdraw(self, request_id: int) -> None:
+        if request_id in self._waiting:
+            del self._waiting[request_id]
+            self._process.stdin.put(self._peer.send_cancel(request_id))
+
+    def _require_open(self) -> None:
+        if self._exit is not None:
+            raise ConnectionClosed(self._exit)
+
+
+@asynccontextmanager
+async def open_connection(
+    command: Sequence[str],
+    handler: Handler,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    codec: Codec | None = None,
+    framing: Framing | None = None,
+    on_stderr: Callable[[str], None] | None = None,
+) -> AsyncIterator[Connection]:
+    """Start a server and talk to it; leaving the context ends it, by cancellation too.
+
+    `handler` is called with the server's requests and notifications; an exception of it ends
+    the connection and comes out of the context. `env` is the whole environment, or None to
+    inherit. `on_stderr` gets each line of standard error; without it, lines go to the log.
+    Raise a `StartError`.
+    """
+    process = ChildProcess(spawn(command, env, cwd), on_stderr or _log_stderr)
+    connection = Connection(process, Peer(codec, framing), handler)
+    try:
+        async with anyio.create_task_group() as tasks:
+            process.run_in(tasks, connection.receive)
+            tasks.start_soon(connection.run)
+            try:
+                yield connection
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await process.close()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) > 1:
+            raise
+        raise group.exceptions[0] from None
+
+
+def _log_stderr(line: str) -> None:
+    logger.info("stderr: %s", line)

@@ -1,0 +1,80 @@
+"""Start a process, or say in one line why it cannot be started and what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+class StartError(Exception):
+    """Raised when a process cannot be started; its text is one line with a remedy."""
+
+
+class ExecutableMissing(StartError):
+    """Raised when the program does not exist."""
+
+
+class NotExecutable(StartError):
+    """Raised when the program exists, but this user or this machine cannot run it."""
+
+
+class StartFailed(StartError):
+    """Raised when a process cannot be started for any other reason."""
+
+
+def spawn(
+    command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None
+) -> subprocess.Popen[bytes]:
+    """Start a process in a session and process group of its own, with three unbuffered pipes.
+
+    `env` is its whole environment, or None to inherit ours. Raise a `StartError`.
+    """
+    if not command:
+        raise StartFailed("the command is empty: name a program")
+    try:
+        return subprocess.Popen(
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _explained(error, command[0], env, cwd) from error
+    except ValueError as error:
+        raise StartFailed(f"{command!r} is no command, {error}: correct it") from error
+
+
+def _explained(
+    error: OSError, program: str, env: Mapping[str, str] | None, cwd: str | None
+) -> StartError:
+    if cwd is not None and error.filename == cwd:
+        return StartFailed(f"cannot enter {cwd!r}, {error.strerror}: start in another folder")
+    match error:
+        case FileNotFoundError() | NotADirectoryError():
+            return _not_found(program, env, cwd)
+        case PermissionError():
+            return NotExecutable(f"{program!r} is not executable: allow it with chmod +x")
+        case OSError(errno=errno.ENOEXEC):
+            return NotExecutable(
+                f"{program!r} is no program for this machine: install the one made for it"
+            )
+        case _:
+            return StartFailed(f"{program!r} does not start: {error.strerror}")
+
+
+def _not_found(program: str, env: Mapping[str, str] | None, cwd: str | None) -> StartError:
+    is_path = os.sep in program
+    place = str(Path(cwd or ".", program)) if is_path else program
+    if found := shutil.which(place, os.F_OK, None if env is None else env.get("PATH")):
+        return StartFailed(f"{found!r} needs an interpreter that is missing: see its first line")
+    if is_path:
+        return ExecutableMissing(f"{program!r} does not exist: correct the path")
+    return ExecutableMissing(f"{program!r} is not on PATH: install it or give its whole path")

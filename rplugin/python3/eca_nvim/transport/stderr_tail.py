@@ -1,0 +1,58 @@
+"""The last lines of a process's standard error, for the report of its exit."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+MAX_LINES: Final = 200
+MAX_BYTES: Final = 64 * 1024
+MAX_LINE_BYTES: Final = 8 * 1024
+"""A longer line is told in pieces."""
+
+
+class StderrTail:
+    """Bytes in, lines out; keeps the last of them.
+
+    Lines are decoded as UTF-8, with U+FFFD for what is not, and otherwise as they came: they
+    may hold escape sequences.
+    """
+
+    def __init__(self, on_line: Callable[[str], None]) -> None:
+        self._on_line = on_line
+        self._partial = b""
+        self._lines: deque[bytes] = deque()
+        self._size = 0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The last lines without their ends, at most `MAX_LINES` and `MAX_BYTES`."""
+        return tuple(_decode(line) for line in self._lines)
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        *lines, rest = (self._partial + data).split(b"\n")
+        for line in lines:
+            self._add(line.removesuffix(b"\r"))
+        while len(rest) > MAX_LINE_BYTES:
+            self._add(rest[:MAX_LINE_BYTES])
+            rest = rest[MAX_LINE_BYTES:]
+        self._partial = rest
+
+    def finish(self) -> None:
+        """Take a last line that has no end."""
+        if self._partial:
+            self._add(self._partial)
+            self._partial = b""
+
+    def _add(self, line: bytes) -> None:
+        self._lines.append(line)
+        self._size += len(line)
+        while len(self._lines) > MAX_LINES or self._size > MAX_BYTES:
+            self._size -= len(self._lines.popleft())
+        self._on_line(_decode(line))
+
+
+def _decode(line: bytes) -> str:
+    return line.decode(errors="replace")
