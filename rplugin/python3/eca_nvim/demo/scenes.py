@@ -1,0 +1,197 @@
+"""What the scripted model does with a prompt: one scene a topic, found by its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+
+from eca_nvim.demo.tools import Outcome, Plan, Workshop
+from eca_nvim.demo.turn import Turn
+from eca_nvim.demo.wire import RequestFailed
+
+Scene = Callable[[Turn, Workshop], Awaitable[None]]
+
+MOST_TOKENS = 1_000_000
+
+GREETING = """Hello! I am the **demo agent** of this plugin. No model is behind me, but my \
+tools are real.
+
+Try one of these, as your next prompt:
+
+- `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (accept), \
+`r` (reject) or `d` (full diff).
+- `run it`: I ask to run a *shell command*.
+- `diagnostics`: I read what your linters say about the open files.
+- `ask me something`: I ask you a question.
+- `show markdown`: headings, lists, tables and code.
+- `parallel`: two tools at once.
+- `stream 100000`: that many tokens, as fast as you can read them.
+- `fail` or `crash`: what trouble looks like.
+
+Stop me with `<C-c>`. All keys: `g?`.
+"""
+
+MARKDOWN = """# A heading
+
+Some *italic*, **bold** and `inline code`, and a [link](https://neovim.io).
+
+## Lists
+
+1. first
+2. second
+   - nested **item**
+   - [x] done
+   - [ ] to do
+
+> A quote, which may be
+> longer than a line.
+
+| tool | asks |
+|------|------|
+| read | no   |
+| edit | yes  |
+
+```lua
+local function greet(name)
+  -- code has the colours of its language
+  return ('Hello, %s!'):format(name)
+end
+```
+
+```python
+def greet(name: str) -> str:
+    return f"Hello, {name}!"
+```
+
+---
+
+That is all.
+"""
+
+
+async def greet(turn: Turn, _workshop: Workshop) -> None:
+    """Say hello and what to try."""
+    await turn.say(GREETING)
+
+
+async def fix(turn: Turn, workshop: Workshop) -> None:
+    """Think, read, edit after approval, and say what was done."""
+    await turn.think(
+        "The greeting writes the name in lower case. I should look at greet.py first, "
+        "then change the one call that does it."
+    )
+    await turn.say("I will look at the file first.")
+    source = await turn.call(workshop.read("greet.py"))
+    if "name.lower()" not in source.outputs[0]:
+        await turn.say("It is fixed already: `greet` keeps the name as it is.")
+        return
+    await turn.say("`greet` spoils the name with `.lower()`. Here is the change:")
+    await turn.call(workshop.edit("greet.py", "name.lower()", "name"))
+    await turn.say(f"Done. `{workshop.folder}/greet.py` now greets you **by your name**.")
+
+
+async def run(turn: Turn, workshop: Workshop) -> None:
+    """Run a real command after approval."""
+    await turn.say("Let me run it.")
+    outcome = await turn.call(workshop.python("greet.py", "World"))
+    said = outcome.outputs[-1].removeprefix("Stdout:\n")
+    await turn.say(f"It said:\n\n```text\n{said}\n```\n")
+
+
+async def diagnose(turn: Turn, _workshop: Workshop) -> None:
+    """Ask the editor for diagnostics and report them."""
+    found: list[object] = []
+
+    async def ask() -> Outcome:
+        answer = await turn.editor("editor/getDiagnostics", {})
+        items = answer.get("diagnostics") if isinstance(answer, dict) else None
+        found.extend(items if isinstance(items, list) else [])
+        return Outcome((f"{len(found)} diagnostics",))
+
+    await turn.call(Plan("editor_diagnostics", "Checking all diagnostics", {}, ask))
+    if not found:
+        await turn.say("Your editor reports **no diagnostics** for this workspace.")
+        return
+    lines = [_finding(item) for item in found if isinstance(item, dict)]
+    await turn.say(f"Your editor reports **{len(lines)}**:\n\n" + "\n".join(lines))
+
+
+async def ask(turn: Turn, _workshop: Workshop) -> None:
+    """Ask a question and use the answer."""
+    answer = await turn.ask("Which part of Neovim do you like best?", ["motions", "Lua", "LSP"])
+    if answer is None:
+        await turn.say("Never mind, then.")
+    else:
+        await turn.say(f"**{answer}**: a fine choice.")
+
+
+async def show_markdown(turn: Turn, _workshop: Workshop) -> None:
+    """Stream one of everything."""
+    await turn.say(MARKDOWN)
+
+
+async def parallel(turn: Turn, workshop: Workshop) -> None:
+    """Read one file while a new one waits for approval."""
+    await turn.call(workshop.read("README.md"))
+    await turn.call(workshop.write("plan.md", "# Plan\n\n1. greet\n2. write\n3. rest\n"))
+    await turn.say("Two tools ran: one read `README.md`, one wrote `plan.md`.")
+
+
+async def stream(turn: Turn, _workshop: Workshop) -> None:
+    """Stream as many tokens as asked for, as Markdown of many lines."""
+    wanted = re.search(r"\d+", turn.prompt.replace(",", ""))
+    count = min(int(wanted[0]) if wanted else 100_000, MOST_TOKENS)
+    await turn.say_at_once([_token(number) for number in range(count)])
+
+
+async def fail(turn: Turn, _workshop: Workshop) -> None:
+    """Fail as a model does that its provider refuses."""
+    turn.system("\nError from the model: 401 invalid api key (this is the demo failing on request)")
+
+
+async def crash(_turn: Turn, _workshop: Workshop) -> None:
+    """End the process in the middle of a turn."""
+    raise RuntimeError("crashing on request")
+
+
+SCENES: Mapping[str, Scene] = {
+    r"\bcrash": crash,
+    r"\bfail": fail,
+    r"\b(stream|tokens)\b": stream,
+    r"\b(fix|edit|change)": fix,
+    r"\b(run|shell|command)": run,
+    r"\b(diagnos|lint|errors?\b)": diagnose,
+    r"\b(ask|question)": ask,
+    r"\bmarkdown": show_markdown,
+    r"\b(parallel|two)\b": parallel,
+}
+"""The first pattern found in the prompt wins; without one, the greeting."""
+
+
+async def play(turn: Turn, workshop: Workshop) -> None:
+    """Play the scene that the prompt asks for."""
+    prompt = turn.prompt.lower()
+    scene = next((scene for words, scene in SCENES.items() if re.search(words, prompt)), greet)
+    try:
+        await scene(turn, workshop)
+    except RequestFailed as fault:
+        await turn.say(f"Your editor could not answer: {fault}")
+
+
+def _finding(item: Mapping[str, object]) -> str:
+    place = item.get("range")
+    start = place.get("start") if isinstance(place, dict) else None
+    line = start.get("line") if isinstance(start, dict) else "?"
+    path = str(item.get("uri", "")).rpartition("/")[2]
+    return f"- `{path}:{line}` {item.get('severity')}: {item.get('message')}"
+
+
+def _token(number: int) -> str:
+    """One token of an endless text: words, a line end now and then, a heading rarely."""
+    match number:
+        case _ if number % 400 == 0:
+            return f"\n\n## Part {number // 400 + 1}\n\n"
+        case _ if number % 12 == 0:
+            return f"line {number}\n"
+        case _:
+            return ("words ", "of ", "the ", "**demo** ", "stream ")[number % 5]

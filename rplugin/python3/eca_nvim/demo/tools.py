@@ -1,0 +1,167 @@
+"""The demo's tools: real files and a real shell, inside a scratch folder and nowhere else.
+
+Rules kept here: a tool first says what it will do (`Plan`, with the details a client can show),
+then does it. Paths outside the folder are refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import os
+import shlex
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+GREETING = '''"""Greets people. One name comes out wrong: ask the demo agent to fix it."""
+
+import sys
+
+
+def greet(name):
+    return "Hello, " + name.lower() + "!"
+
+
+if __name__ == "__main__":
+    print(greet(sys.argv[1] if len(sys.argv) > 1 else "Neovim"))
+'''
+
+NOTES = """# The demo's workshop
+
+Real files that the demo agent may read and, when you approve, change.
+The folder goes away with the demo agent.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a tool gives back to the model."""
+
+    outputs: tuple[str, ...]
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A tool call that is ready to run."""
+
+    name: str
+    summary: str
+    arguments: Mapping[str, object]
+    run: Callable[[], Awaitable[Outcome]]
+    details: Mapping[str, object] | None = None
+    ask: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """The scratch folder and what can be done in it."""
+
+    folder: Path
+
+    @classmethod
+    def furnish(cls, folder: Path) -> Workshop:
+        """Put the demo's files into an empty folder."""
+        (folder / "greet.py").write_text(GREETING, encoding="utf-8")
+        (folder / "README.md").write_text(NOTES, encoding="utf-8")
+        return cls(folder.resolve())
+
+    def read(self, name: str) -> Plan:
+        """Read a file."""
+        path = self._path(name)
+
+        async def run() -> Outcome:
+            return Outcome((await asyncio.to_thread(path.read_text, encoding="utf-8"),))
+
+        return Plan("read_file", f"Reading file {name}", {"path": str(path)}, run)
+
+    def edit(self, name: str, old: str, new: str) -> Plan:
+        """Replace a piece of a file; asks first."""
+        path = self._path(name)
+        before = path.read_text(encoding="utf-8")
+        after = before.replace(old, new)
+        arguments = {"path": str(path), "original_content": old, "new_content": new}
+        return self._change("edit_file", "Editing", path, before, after, arguments)
+
+    def write(self, name: str, content: str) -> Plan:
+        """Write a whole file; asks first."""
+        path = self._path(name)
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        arguments = {"path": str(path), "content": content}
+        return self._change("write_file", "Creating", path, before, content, arguments)
+
+    def shell(self, command: str) -> Plan:
+        """Run a shell command in the folder; asks first."""
+
+        async def run() -> Outcome:
+            return await _run_shell(command, self.folder)
+
+        words = shlex.split(command)
+        part = {"command": words[0], "args": words[1:], "approvalKey": words[0]}
+        details = {"type": "shellCommand", "commands": [{**part, "remembered": False}]}
+        arguments = {"command": command, "working_directory": str(self.folder)}
+        return Plan("shell_command", f"$ {command}", arguments, run, details, ask=True)
+
+    def python(self, name: str, *arguments: str) -> Plan:
+        """Run a Python file of the folder through the shell; asks first."""
+        return self.shell(shlex.join([Path(sys.executable).name, name, *arguments]))
+
+    def _path(self, name: str) -> Path:
+        path = (self.folder / name).resolve()
+        if not path.is_relative_to(self.folder):
+            raise ValueError(f"{name} is outside the demo's folder")
+        return path
+
+    def _change(
+        self,
+        tool: str,
+        summary: str,
+        path: Path,
+        before: str,
+        after: str,
+        arguments: Mapping[str, object],
+    ) -> Plan:
+        async def run() -> Outcome:
+            await asyncio.to_thread(path.write_text, after, encoding="utf-8")
+            return Outcome((f"Successfully wrote to {path}",))
+
+        return Plan(tool, summary, arguments, run, _file_change(path, before, after), ask=True)
+
+
+def _file_change(path: Path, before: str, after: str) -> dict[str, object]:
+    """Details as the server sends them: hunks only, without a header or a final line end."""
+    # A new file is compared with one empty line: the server does so, bogus removal and all.
+    old, new = before.splitlines() or [""], after.splitlines()
+    lines = [line.rstrip("\n") for line in difflib.unified_diff(old, new, lineterm="")][2:]
+    return {
+        "type": "fileChange",
+        "path": str(path),
+        "diff": "\n".join(lines),
+        "linesAdded": sum(line.startswith("+") for line in lines),
+        "linesRemoved": sum(line.startswith("-") for line in lines) if before else 0,
+    }
+
+
+async def _run_shell(command: str, folder: Path) -> Outcome:
+    process = await asyncio.create_subprocess_shell(
+        command,
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        },
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        out, err = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    named = (("Stdout", out.decode(errors="replace")), ("Stderr", err.decode(errors="replace")))
+    texts = tuple(f"{name}:\n{text.rstrip()}" for name, text in named if text.strip())
+    return Outcome((f"Exit code: {process.returncode}", *texts), failed=process.returncode != 0)

@@ -1,0 +1,219 @@
+"""One answer of the demo: the verbs its scripted model speaks with.
+
+Rules kept here: messages go out in the order of the real server. A rejected call ends the turn; a
+stopped turn sends no `idle`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from eca_nvim.demo.tools import Outcome, Plan
+from eca_nvim.demo.wire import Wire
+
+CHUNK_PAUSE_S = 0.02
+ARGUMENT_PIECE = 24
+
+
+class Rejected(Exception):
+    """Raised when the user refused a tool call; it ends the turn."""
+
+
+@dataclass
+class Chat:
+    """What the demo knows of a chat."""
+
+    id: str
+    titled: bool = False
+    trusted: bool = False
+    tokens: int = 0
+    turn: asyncio.Task[None] | None = None
+    approvals: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
+    open_calls: dict[str, Plan] = field(default_factory=dict)
+
+
+class Turn:
+    """One prompt being answered."""
+
+    def __init__(self, wire: Wire, chat: Chat, prompt: str, remembered: set[str]) -> None:
+        self.prompt = prompt
+        self._wire = wire
+        self._chat = chat
+        self._remembered = remembered
+
+    def content(self, role: str, content: Mapping[str, object]) -> None:
+        """Send one chat/contentReceived."""
+        params = {"chatId": self._chat.id, "role": role, "content": content}
+        self._wire.notify("chat/contentReceived", params)
+
+    def status(self, status: str) -> None:
+        """Send chat/statusChanged."""
+        self._wire.notify("chat/statusChanged", {"chatId": self._chat.id, "status": status})
+
+    def progress(self, text: str) -> None:
+        """Say what the agent is doing."""
+        self.content("system", {"type": "progress", "state": "running", "text": text})
+
+    def finished(self) -> None:
+        """Say that the turn is over."""
+        self.content("system", {"type": "progress", "state": "finished"})
+
+    def system(self, text: str) -> None:
+        """Say something that is not the model's."""
+        self.content("system", {"type": "text", "text": text})
+
+    async def say(self, text: str) -> None:
+        """Stream an answer, word by word."""
+        self.progress("Generating")
+        for piece in _pieces(text):
+            self.content("assistant", {"type": "text", "text": piece})
+            await asyncio.sleep(CHUNK_PAUSE_S)
+        self._count(len(text) // 4)
+
+    async def say_at_once(self, chunks: Sequence[str]) -> None:
+        """Stream chunks as fast as the client reads them."""
+        for number, chunk in enumerate(chunks):
+            self.content("assistant", {"type": "text", "text": chunk})
+            if number % 64 == 0:
+                await self._wire.drain()
+                await asyncio.sleep(0)
+        self._count(len(chunks))
+
+    async def think(self, text: str) -> None:
+        """Stream a thought."""
+        thought = {"id": str(uuid.uuid4())}
+        started = time.monotonic()
+        self.content("assistant", {"type": "reasonStarted", **thought})
+        for piece in _pieces(text):
+            self.content("assistant", {"type": "reasonText", **thought, "text": piece})
+            await asyncio.sleep(CHUNK_PAUSE_S)
+        total = round((time.monotonic() - started) * 1000)
+        self.content("assistant", {"type": "reasonFinished", **thought, "totalTimeMs": total})
+
+    async def call(self, plan: Plan) -> Outcome:
+        """Prepare, ask where it must, run and report a tool call; raise Rejected."""
+        call_id = str(uuid.uuid4())
+        self._chat.open_calls[call_id] = plan
+        await self._prepare(call_id, plan)
+        ask = plan.ask and not self._chat.trusted and plan.name not in self._remembered
+        self._tool("toolCallRun", call_id, plan, manualApproval=ask)
+        if ask and not await self._approved(call_id):
+            self._tool("toolCallRejected", call_id, plan, reason="user")
+            self._chat.open_calls.pop(call_id, None)
+            raise Rejected
+        return await self._run(call_id, plan)
+
+    async def ask(self, question: str, options: Sequence[str]) -> str | None:
+        """Ask the user; None when cancelled."""
+        answer = await self._wire.request(
+            "chat/askQuestion",
+            {
+                "chatId": self._chat.id,
+                "requestId": str(uuid.uuid4()),
+                "question": question,
+                "options": [{"label": option} for option in options],
+                "allowFreeform": True,
+            },
+        )
+        given = answer if isinstance(answer, dict) else {}
+        return None if given.get("cancelled") else str(given.get("answer") or "")
+
+    async def editor(self, method: str, params: Mapping[str, object]) -> object:
+        """Ask the editor."""
+        return await self._wire.request(method, params)
+
+    def usage(self) -> None:
+        """Report tokens and cost."""
+        tokens = self._chat.tokens
+        limit = {"context": 200_000, "output": 8_000}
+        cost = f"{tokens * 3 / 1_000_000:.2f}"
+        self.content(
+            "system",
+            {
+                "type": "usage",
+                "sessionTokens": tokens,
+                "limit": limit,
+                "lastMessageCost": cost,
+                "sessionCost": cost,
+            },
+        )
+
+    def drop_open_calls(self) -> None:
+        """Report every call that was stopped as rejected, as the server does."""
+        for call_id, plan in self._chat.open_calls.items():
+            self._tool("toolCallRejected", call_id, plan, reason="user")
+        self._chat.open_calls.clear()
+        self._chat.approvals.clear()
+
+    async def _prepare(self, call_id: str, plan: Plan) -> None:
+        written = json.dumps(plan.arguments)
+        pieces = [
+            written[at : at + ARGUMENT_PIECE] for at in range(0, len(written), ARGUMENT_PIECE)
+        ]
+        for piece in ("", *pieces):
+            self.content(
+                "assistant",
+                {
+                    "type": "toolCallPrepare",
+                    **_identity(call_id, plan),
+                    "argumentsText": piece,
+                },
+            )
+            await asyncio.sleep(CHUNK_PAUSE_S / 4)
+
+    async def _approved(self, call_id: str) -> bool:
+        self.progress("Waiting for tool call approval")
+        word: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._chat.approvals[call_id] = word
+        try:
+            return await word
+        finally:
+            self._chat.approvals.pop(call_id, None)
+
+    async def _run(self, call_id: str, plan: Plan) -> Outcome:
+        self._tool("toolCallRunning", call_id, plan)
+        self.progress("Calling tool")
+        started = time.monotonic()
+        outcome = await plan.run()
+        self._chat.open_calls.pop(call_id, None)
+        self._tool(
+            "toolCalled",
+            call_id,
+            plan,
+            error=outcome.failed,
+            outputs=[{"type": "text", "text": text} for text in outcome.outputs],
+            totalTimeMs=round((time.monotonic() - started) * 1000),
+        )
+        return outcome
+
+    def _tool(self, kind: str, call_id: str, plan: Plan, **more: object) -> None:
+        content: dict[str, object] = {"type": kind, **_identity(call_id, plan)}
+        content |= {"arguments": plan.arguments, **more}
+        if plan.details is not None:
+            content["details"] = plan.details
+        self.content("assistant", content)
+
+    def _count(self, tokens: int) -> None:
+        self._chat.tokens += tokens
+
+
+def _identity(call_id: str, plan: Plan) -> dict[str, object]:
+    return {
+        "id": call_id,
+        "name": plan.name,
+        "server": "demo",
+        "origin": "native",
+        "summary": plan.summary,
+    }
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut a text the way models do: a word with the space before it."""
+    pieces = [f"{word} " for word in text.split(" ")]
+    pieces[-1] = pieces[-1][:-1]
+    return pieces

@@ -1,0 +1,227 @@
+"""The demo agent as a client meets it: a process that speaks the wire."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from eca_nvim.jsonrpc import Notification, Peer, Request, Response
+
+DEADLINE_S = 20
+Message = Notification | Request | Response
+
+
+class Client:
+    """A client of the demo agent that reads one message after the other."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "eca_nvim.demo"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": str(folder)},
+        )
+        self._peer = Peer()
+        self._messages = self._read()
+
+    def request(self, method: str, **params: object) -> None:
+        self._write(self._peer.send_request(method, params)[1])
+
+    def notify(self, method: str, **params: object) -> None:
+        self._write(self._peer.send_notification(method, params))
+
+    def answer(self, request: Request, result: object) -> None:
+        self._write(self._peer.respond(request.id, result))
+
+    def prompt(self, text: str, **more: object) -> None:
+        self.request("chat/prompt", chatId="c", message=text, **more)
+
+    def until(self, wanted: Callable[[Message], bool]) -> list[Message]:
+        """Read up to and including the message that is wanted."""
+        seen: list[Message] = []
+        for message in self._messages:
+            seen.append(message)
+            if wanted(message):
+                return seen
+        raise AssertionError(f"the demo agent left before that: {seen[-3:]}")
+
+    def _write(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def _read(self) -> Iterator[Message]:
+        assert self.process.stdout is not None
+        while data := os.read(self.process.stdout.fileno(), 65536):
+            for event in self._peer.receive_bytes(data):
+                assert isinstance(event, Message)
+                yield event
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    client = Client(tmp_path)
+    client.request("initialize", capabilities={})
+    client.notify("initialized")
+    client.until(lambda message: method_of(message) == "config/updated")
+    yield client
+    client.process.kill()
+    client.process.communicate(timeout=DEADLINE_S)
+
+
+def method_of(message: Message) -> str:
+    return "" if isinstance(message, Response) else message.method
+
+
+def params_of(message: Message) -> dict[str, object]:
+    return {} if isinstance(message, Response) else dict(message.params)  # type: ignore[call-overload]
+
+
+def content_of(message: Message) -> dict[str, object]:
+    content = params_of(message).get("content", {})
+    assert isinstance(content, dict)
+    return content
+
+
+def is_content(kind: str) -> Callable[[Message], bool]:
+    return lambda message: content_of(message).get("type") == kind
+
+
+def is_finished(message: Message) -> bool:
+    return content_of(message).get("state") == "finished"
+
+
+def assistant_text(messages: list[Message]) -> str:
+    return "".join(
+        str(content_of(message)["text"])
+        for message in messages
+        if content_of(message).get("type") == "text" and params_of(message)["role"] == "assistant"
+    )
+
+
+def statuses(messages: list[Message]) -> list[object]:
+    return [params_of(m)["status"] for m in messages if method_of(m) == "chat/statusChanged"]
+
+
+def test_greets_and_says_what_to_try(client: Client) -> None:
+    client.prompt("hello")
+    text = assistant_text(client.until(is_finished))
+    for word in ("fix the greeting", "run it", "diagnostics", "ask me", "stream", "fail"):
+        assert word in text
+
+
+def test_edits_a_real_file_only_after_approval(client: Client) -> None:
+    client.prompt("fix the greeting")
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
+    call = content_of(asked[-1])
+    details = call["details"]
+    assert isinstance(details, dict)
+    path = Path(str(details["path"]))
+    assert "name.lower()" in path.read_text()
+    client.notify("chat/toolCallApprove", chatId="c", toolCallId=call["id"])
+    called = client.until(is_content("toolCalled"))[-1]
+    assert content_of(called)["error"] is False
+    assert "name.lower()" not in path.read_text()
+    assert (details["linesAdded"], details["linesRemoved"]) == (1, 1)
+    assert str(details["diff"]).startswith("@@ ")
+
+
+def test_a_rejected_call_ends_the_turn_and_changes_nothing(client: Client) -> None:
+    client.prompt("fix the greeting")
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
+    call = content_of(asked[-1])
+    client.notify("chat/toolCallReject", chatId="c", toolCallId=call["id"])
+    rest = client.until(is_finished)
+    assert any(is_content("toolCallRejected")(message) for message in rest)
+    assert statuses(rest) == ["idle"]
+    assert "name.lower()" in Path(str(call["arguments"]["path"])).read_text()  # type: ignore[index]
+
+
+def test_remembers_a_tool_for_the_session(client: Client) -> None:
+    client.prompt("run it")
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
+    call_id = content_of(asked[-1])["id"]
+    client.notify("chat/toolCallApprove", chatId="c", toolCallId=call_id, save="session")
+    client.until(is_finished)
+    client.prompt("run it again")
+    second = client.until(is_finished)
+    runs = [content_of(message) for message in second if is_content("toolCallRun")(message)]
+    assert [run["manualApproval"] for run in runs] == [False]
+    outputs = [content_of(message) for message in second if is_content("toolCalled")(message)]
+    assert "Hello, world!" in json.dumps(outputs)
+
+
+def test_stop_sends_no_idle_and_rejects_what_waits(client: Client) -> None:
+    client.prompt("run it")
+    client.until(lambda message: content_of(message).get("manualApproval") is True)
+    client.notify("chat/promptStop", chatId="c")
+    rest = client.until(is_content("toolCallRejected"))
+    assert statuses(rest) == ["stopping"]
+    assert any(is_finished(message) for message in rest)
+
+
+def test_asks_and_uses_the_answer(client: Client) -> None:
+    client.prompt("ask me something")
+    question = client.until(lambda message: method_of(message) == "chat/askQuestion")[-1]
+    assert isinstance(question, Request)
+    client.answer(question, {"answer": "registers", "cancelled": False})
+    assert "registers" in assistant_text(client.until(is_finished))
+
+
+def test_reports_the_diagnostics_of_the_editor(client: Client) -> None:
+    client.prompt("diagnostics")
+    question = client.until(lambda message: method_of(message) == "editor/getDiagnostics")[-1]
+    assert isinstance(question, Request)
+    place = {"start": {"line": 7, "character": 1}, "end": {"line": 7, "character": 4}}
+    finding = {"uri": "file:///a/b.py", "severity": "error", "message": "oh no", "range": place}
+    client.answer(question, {"diagnostics": [finding]})
+    assert "`b.py:7` error: oh no" in assistant_text(client.until(is_finished))
+
+
+def test_thinks_before_it_edits(client: Client) -> None:
+    client.prompt("fix the greeting")
+    seen = client.until(is_content("reasonFinished"))
+    assert any(is_content("reasonText")(message) for message in seen)
+
+
+def test_streams_as_many_chunks_as_asked(client: Client) -> None:
+    client.prompt("stream 5,000")
+    seen = client.until(is_finished)
+    assert sum(is_content("text")(message) for message in seen) == 5_000 + 1  # and the echo
+
+
+def test_fails_on_request_and_goes_on(client: Client) -> None:
+    client.prompt("fail")
+    seen = client.until(is_finished)
+    assert "401" in str([content_of(message) for message in seen])
+    client.prompt("hello")
+    assert "demo agent" in assistant_text(client.until(is_finished))
+
+
+def test_crashes_on_request_with_a_code_and_a_last_line(client: Client) -> None:
+    client.prompt("crash")
+    _, errors = client.process.communicate(timeout=DEADLINE_S)
+    assert client.process.returncode == 3
+    assert b"crashing on request" in errors
+
+
+def test_refuses_a_method_it_does_not_know(client: Client, tmp_path: Path) -> None:
+    client.process.stdin.write(b"Content-Length: 43\r\n\r\n")  # type: ignore[union-attr]
+    client._write(b'{"jsonrpc":"2.0","id":77,"method":"no/way"}')
+    assert client.process.stdout is not None
+    assert b"-32601" in os.read(client.process.stdout.fileno(), 65536)
+
+
+def test_leaves_politely_and_leaves_nothing_behind(client: Client, tmp_path: Path) -> None:
+    assert [path.name[:9] for path in tmp_path.iterdir()] == ["eca-demo-"]
+    client.request("shutdown")
+    client.notify("exit")
+    assert client.process.wait(timeout=DEADLINE_S) == 0
+    assert list(tmp_path.iterdir()) == []
