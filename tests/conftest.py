@@ -2,16 +2,22 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-
+from tests.support import servers
 from tests.support.editor import Neovim
 from tests.support.launch import VERSIONS, Launch
+from tests.support.rpc import ChannelClosed
 from tests.support.screen import Value
+from tests.support.script import Step
+from tests.support.servers import Replay, ScriptedServer
 from tests.support.workspace import make_workspace
+
+STARTED = pytest.StashKey[list[Neovim]]()
 
 
 class StartNeovim(Protocol):
@@ -47,10 +53,25 @@ def workspace(tmp_path: Path) -> Path:
     return make_workspace(tmp_path / "workspace")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the screens in the report of a failure that does not show one itself."""
+    report = yield
+    if report.when == "call" and report.failed and ":messages\n" not in report.longreprtext:
+        for editor in item.stash.get(STARTED, []):
+            with suppress(ChannelClosed):
+                report.sections.append((f"Neovim {editor.pid}", editor.explain("At the end:")))
+    return report
+
+
 @pytest.fixture
-def start_nvim(nvim_version: str, tmp_path: Path, workspace: Path) -> Iterator[StartNeovim]:
+def start_nvim(
+    request: pytest.FixtureRequest, nvim_version: str, tmp_path: Path, workspace: Path
+) -> Iterator[StartNeovim]:
     """Start Neovims that end with the test."""
-    started: list[Neovim] = []
+    started = request.node.stash[STARTED] = list[Neovim]()
     numbers = itertools.count(1)
 
     def start(
@@ -98,3 +119,31 @@ def finish_all(editors: Sequence[Neovim]) -> None:
 def nvim(start_nvim: Callable[..., Neovim]) -> Neovim:
     """Start a Neovim of 80 by 24 with default settings."""
     return start_nvim()
+
+
+@pytest.fixture
+def replay(tmp_path: Path) -> Callable[..., Replay]:
+    """Return `replay(name, speed=0)`: a server that plays a recording, and its report."""
+
+    def prepare(name: str, speed: float = 0) -> Replay:
+        return servers.replay(name, tmp_path, speed)
+
+    return prepare
+
+
+@pytest.fixture
+def scripted_server(tmp_path: Path) -> Callable[..., ScriptedServer]:
+    """Return `scripted_server(steps, more_steps …)`: a server that performs a script."""
+    numbers = itertools.count(1)
+
+    def prepare(*parts: Sequence[Step]) -> ScriptedServer:
+        steps = list(itertools.chain(*parts))
+        return servers.scripted(steps, tmp_path / f"server{next(numbers)}")
+
+    return prepare
+
+
+@pytest.fixture
+def demo_server() -> list[str]:
+    """Return the command of the built-in demo agent."""
+    return [sys.executable, "-m", "eca_nvim.demo"]

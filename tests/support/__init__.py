@@ -19,9 +19,23 @@ Waiting       `wait_screen(text | pattern | predicate)`, `wait_until(lua_express
 Asking        `lua(code, *args)`, `command(ex)`, `eval(expr)`, `mode`, `blocked()` (at a prompt),
               `messages()`, `notifications`. A request hangs until its deadline at a prompt: `keys`
               leaves it first.
+Golden        `assert_screen(nvim, "name")` (tests/ui) waits for `tests/ui/golden/name.txt`, and
+              `golden.assert_golden(text, path)` compares any text; UPDATE_GOLDEN=1 writes them.
 Errors        Shown errors fail the test when it ends. `take_errors()` returns and forgets those the
               test wants; `nvim.check_errors = False` opts out.
 Ending        `quit()`, `kill(signal.SIGKILL)` return the exit status; `resize(columns, lines)`.
               Whatever Neovim started must be gone 2 s later, else it is killed and the test fails.
 Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`.
+
+Servers, each a process; give `server.command` to `settings={"server": {"command": …}}`:
+
+`replay(name, speed=0)`      plays a recording of the real server; at the end of the test
+                             `server.assert_as_recorded(nvim)` quits Neovim and reads the report.
+`scripted_server(*steps)`    performs what the words of `tests/support/script.py` say, for all that
+                             no recording has: `scripted_server(handshake(), turn(stream(2000)))`.
+                             `server.received("chat/prompt")`, `.answers()` tell what came;
+                             `nvim.wait_for(lambda: server.received("exit"), "the farewell")`.
+`demo_server`                is the command of the built-in demo agent itself.
+
+Tests without Neovim start nothing of this and need no fixture from here.
 """

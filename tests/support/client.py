@@ -62,7 +62,7 @@ class Client:
         return mode
 
     def blocked(self) -> bool:
-        """Tell whether Neovim waits for a key inside a command: a prompt, `getchar()`, a mapping."""
+        """Tell whether Neovim waits for a key inside a command, as in prompts and mappings."""
         blocking: bool = self.request("nvim_get_mode")["blocking"]
         return blocking
 

@@ -57,9 +57,9 @@ class Neovim(Client):
         self.wait_screen(lambda screen: (screen.width, screen.height) == (columns, lines))
 
     def leave_prompt(self) -> None:
-        """Interrupt whatever waits for a key, so that Neovim answers requests again."""
+        """Interrupt whatever waits for an answer: `getchar()`, `input()`, "Press ENTER"."""
         for _ in range(5):
-            if not self.blocked():
+            if not self.blocked() and self.mode[0] not in "cr":
                 return
             self.keys("<C-c>")
         raise EditorError(self.explain("Neovim does not leave its prompt"))
@@ -80,9 +80,11 @@ class Neovim(Client):
         assert not errors, "\n".join([*errors, explanation])
 
     def quit(self, timeout: float = TIMEOUT) -> int:
-        """Leave with `:qa!` and wait for the end of Neovim; returns its exit status."""
+        """Check for errors, leave with `:qa!` and wait for the end; returns the exit status."""
         if self.child.status is None:
             self.leave_prompt()
+            if self.check_errors:
+                self.assert_no_errors()
             self.child.channel.notify("nvim_command", "qa!")
         return self.child.wait(timeout)
 
@@ -97,18 +99,10 @@ class Neovim(Client):
         Everything is put away whatever fails; what fails is raised at the end.
         """
         try:
-            self._finish_editor()
+            with suppress(ChannelClosed):
+                self.quit()
         finally:
             self.child.close()
             left = {pid: command_line(pid) for pid in self.child.orphans(PATIENCE)}
             self.child.end_orphans()
         assert not left, f"processes outlived Neovim: {left}"
-
-    def _finish_editor(self) -> None:
-        if self.child.status is not None:
-            return
-        with suppress(ChannelClosed):
-            self.leave_prompt()
-            if self.check_errors:
-                self.assert_no_errors()
-            self.quit()

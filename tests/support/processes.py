@@ -54,8 +54,11 @@ def wait_gone(pids: Iterable[int], timeout: float) -> set[int]:
     handles = {pid: handle for pid in pids if (handle := _open(pid)) is not None}
     deadline = time.monotonic() + timeout
     try:
-        while handles and (left := deadline - time.monotonic()) > 0:
+        while handles:
+            left = max(0.0, deadline - time.monotonic())
             ended, _, _ = select.select(handles.values(), [], [], left)
+            if not ended:
+                break
             for pid in [pid for pid, handle in handles.items() if handle in ended]:
                 os.close(handles.pop(pid))
         return set(handles)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import msgpack
-
 from tests.support.screen import Value
 
 CHUNK = 1 << 16

@@ -1,10 +1,9 @@
-"""What tests with a screen have besides: golden screens, and the screen in every failure report."""
+"""What tests of the user interface have besides: screens kept in files."""
 
 from pathlib import Path
 from typing import Protocol
 
 import pytest
-
 from tests.support.editor import Neovim
 from tests.support.golden import assert_screen_golden
 

@@ -1,0 +1,146 @@
+"""Play a recorded ECA session back to a live client, as if the real server spoke.
+
+A recording holds one `{"t": seconds, "dir": "c2s" | "s2c", "msg": {...}}` a line and is walked in
+order: at a "c2s" line the player waits for a message of the same method (or the answer to the same
+server request), at an "s2c" line it sends the recorded message. Request ids, chat ids and the
+workspace folder ("/workspace") differ from run to run and are translated. Requests that do not
+occur later in the recording are answered at once by default.
+
+At exit the report says what never came (`missing`), what came besides (`unexpected`), which
+parameters that matter differ (`different`), and how many messages came as recorded (`matched`).
+"""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tests.support.recording import Event, Report, Translation, read_recording
+from tests.support.wire import Message, Wire
+
+
+class Player:
+    """Walks one recording. `patience` is how many seconds one expected message may take."""
+
+    def __init__(self, events: list[Event], wire: Wire, speed: float, patience: float) -> None:
+        self._events, self._wire = events, wire
+        self._speed, self._patience = speed, patience
+        self._held: list[Message] = []
+        self._request_ids: dict[str, Any] = {}
+        self._translation = Translation()
+        self._origin = (time.monotonic(), events[0].time if events else 0.0)
+        self._left = self._said_farewell = False
+        self.report = Report()
+
+    def play(self) -> None:
+        """Play the recording, then answer by default until the client leaves."""
+        for index, event in enumerate(self._events):
+            if event.direction == "s2c":
+                self._speak(event)
+                continue
+            expected = [later for later in self._events[index:] if later.direction == "c2s"]
+            self._listen(event, {later.name for later in expected})
+            if self._left:
+                self.report.missing += [later.name for later in expected]
+                return
+        if not self._said_farewell:
+            self._linger()
+
+    def _listen(self, event: Event, upcoming: set[str]) -> None:
+        live = self._expect(event.message, upcoming)
+        if live is None:
+            if not self._left:
+                self.report.missing.append(event.name)
+            return
+        self.report.matched += 1
+        self._said_farewell = event.name == "exit"
+        if "id" in event.message and "method" in event.message:
+            self._request_ids[json.dumps(event.message["id"])] = live.get("id")
+        self._translation.learn(event.message, live)
+        self.report.compare(self._translation.apply(event.message), live)
+        self._origin = (time.monotonic(), event.time)
+
+    def _expect(self, recorded: Message, upcoming: set[str]) -> Message | None:
+        """Wait for the live counterpart; other messages are answered, or held for their place."""
+        for index, held in enumerate(self._held):
+            if _matches(recorded, held):
+                return self._held.pop(index)
+        deadline = time.monotonic() + self._patience
+        while message := self._wire.receive(max(0.0, deadline - time.monotonic())):
+            if _matches(recorded, message):
+                return message
+            if message.get("method") == "shutdown":
+                self._wire.answer_by_default(message)
+                self._left = True
+                return None
+            if message.get("method") is None or message["method"] in upcoming:
+                self._held.append(message)
+            else:
+                self._answer_unexpected(message)
+        self._left = self._wire.closed
+        return None
+
+    def _speak(self, event: Event) -> None:
+        self._pause_until(event.time)
+        message: Message = self._translation.apply(event.message)
+        if "method" not in message:
+            key = json.dumps(event.message.get("id"))
+            if key not in self._request_ids:
+                return  # answers a request that this client never made
+            message["id"] = self._request_ids[key]
+        self._wire.send(message)
+
+    def _pause_until(self, recorded_time: float) -> None:
+        """Keep the recorded distance from the last message of the client, scaled by the speed."""
+        started, first = self._origin
+        due = started + (recorded_time - first) * self._speed
+        if self._speed and (left := due - time.monotonic()) > 0:
+            time.sleep(left)
+
+    def _linger(self) -> None:
+        while (message := self._wire.receive()) and message.get("method") != "exit":
+            if "id" in message and "method" in message:
+                self._answer_unexpected(message)
+
+    def _answer_unexpected(self, message: Message) -> None:
+        if "id" in message:
+            self._wire.answer_by_default(message)
+        self.report.unexpected.append(message["method"])
+
+
+def _matches(recorded: Message, live: Message) -> bool:
+    if "method" in recorded:
+        return bool(recorded["method"] == live.get("method"))
+    return "method" not in live and recorded.get("id") == live.get("id")
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    sys.exit(128 + number)
+
+
+def main() -> None:
+    """Run as `python -m tests.support.replay_server RECORDING [--speed S] [--report FILE]`."""
+    parser = argparse.ArgumentParser(description="Play a recorded ECA session back over stdio.")
+    parser.add_argument("recording", type=Path)
+    parser.add_argument("--speed", type=float, default=0.0, help="1 keeps pauses, 0 makes none")
+    parser.add_argument("--report", type=Path)
+    parser.add_argument("--patience", type=float, default=20.0, help="seconds a message may take")
+    options, _servers_own = parser.parse_known_args()
+    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGHUP, _leave)
+    events = read_recording(options.recording)
+    player = Player(events, Wire(), options.speed, options.patience)
+    try:
+        player.play()
+    except BrokenPipeError:
+        player.report.missing.append("client closed its end")
+    finally:
+        if options.report:
+            player.report.save(options.report)
+
+
+if __name__ == "__main__":
+    main()

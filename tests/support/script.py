@@ -1,0 +1,130 @@
+"""The words of a script for the scripted server: what it waits for, says and does, in order.
+
+Every function returns the steps for one thing; `scripted_server(handshake(), turn(text("hi")))`
+strings them together. In what the server sends, `$chat` stands for the chat id that the client
+used last, `$prompt` for the text of its last prompt and `$workspace` for its folder. Requests that
+no later step expects are answered by default, and `shutdown` and `exit` are always obeyed.
+"""
+
+import base64
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+Value: TypeAlias = Any
+Step: TypeAlias = dict[str, Value]
+Steps: TypeAlias = list[Step]
+
+MODEL = "mock/mock-1"
+CONFIG = {
+    "chat": {
+        "models": [MODEL, "mock/mock-2"],
+        "selectModel": MODEL,
+        "agents": ["code", "plan"],
+        "selectAgent": "code",
+        "welcomeMessage": "Welcome!",
+    }
+}
+
+
+def expect(method: str) -> Steps:
+    """Wait until the client has sent this method."""
+    return [{"do": "expect", "method": method}]
+
+
+def reply(method: str, result: Value) -> Steps:
+    """Answer the last expected request of this method."""
+    return [{"do": "reply", "method": method, "answer": {"result": result}}]
+
+
+def fail(method: str, code: int | str, message: str) -> Steps:
+    """Answer the last expected request of this method with an error."""
+    answer = {"error": {"code": code, "message": message}}
+    return [{"do": "reply", "method": method, "answer": answer}]
+
+
+def send(method: str, parameters: Value) -> Steps:
+    """Send a notification."""
+    return [{"do": "send", "method": method, "params": parameters}]
+
+
+def ask(method: str, parameters: Value, number: int = 1) -> Steps:
+    """Send a request to the client and wait for its answer, which `received` will show."""
+    return [{"do": "ask", "method": method, "params": parameters, "id": number}]
+
+
+def content(value: Value, role: str = "assistant") -> Steps:
+    """Send one `chat/contentReceived` of the current chat."""
+    return send("chat/contentReceived", {"chatId": "$chat", "role": role, "content": value})
+
+
+def text(*pieces: str, role: str = "assistant") -> Steps:
+    """Send each piece as one text content."""
+    return list(chain(*(content({"type": "text", "text": piece}, role) for piece in pieces)))
+
+
+def progress(state: str, words: str = "") -> Steps:
+    """Send a progress content: `running` with a text, or `finished`."""
+    return content({"type": "progress", "state": state, "text": words}, "system")
+
+
+def status(name: str) -> Steps:
+    """Send `chat/statusChanged` of the current chat."""
+    return send("chat/statusChanged", {"chatId": "$chat", "status": name})
+
+
+def stream(
+    count: int, pieces: Sequence[str] = ("word ",), rate: float = 0, until: str | None = None
+) -> Steps:
+    """Send `count` text contents that cycle through `pieces`, in which `$n` is the 0-based number.
+
+    `rate` is chunks per second, 0 is as fast as the client reads; the method `until` cuts it short.
+    """
+    fields = {"count": count, "pieces": list(pieces), "rate": rate, "until": until}
+    return [{"do": "stream", **fields}]
+
+
+def pause(milliseconds: float) -> Steps:
+    """Say nothing for a while."""
+    return [{"do": "pause", "ms": milliseconds}]
+
+
+def raw(data: bytes) -> Steps:
+    """Write bytes to stdout as they are, framed or not."""
+    return [{"do": "raw", "base64": base64.b64encode(data).decode()}]
+
+
+def stderr(words: str) -> Steps:
+    """Write to stderr."""
+    return [{"do": "stderr", "text": words}]
+
+
+def leave(code: int) -> Steps:
+    """Exit at once with this status."""
+    return [{"do": "leave", "code": code}]
+
+
+def stubborn() -> Steps:
+    """From now on ignore SIGTERM, SIGHUP, SIGINT, `shutdown`, `exit` and the end of stdin."""
+    return [{"do": "stubborn"}]
+
+
+def handshake() -> Steps:
+    """Initialize as the real server does, with two models and two agents."""
+    answer = reply("initialize", {"chatWelcomeMessage": "Welcome!"})
+    return [
+        *(*expect("initialize"), *answer, *expect("initialized")),
+        *send("config/updated", CONFIG),
+    ]
+
+
+def turn(*steps: Sequence[Step]) -> Steps:
+    """Wait for a prompt, answer it in the real order around these steps, and end the turn."""
+    prompting = {"chatId": "$chat", "model": MODEL, "status": "prompting"}
+    return [
+        *(*expect("chat/prompt"), *send("chat/opened", {"chatId": "$chat"})),
+        *(*text("$prompt\n", role="user"), *status("running")),
+        *reply("chat/prompt", prompting),
+        *chain(*steps),
+        *(*status("idle"), *progress("finished")),
+    ]

@@ -1,0 +1,188 @@
+"""A fake ECA server that performs a script (`script.py`) over stdio, for what no recording has.
+
+Every message of the client is appended to the journal, one JSON a line, before it is acted upon.
+After its script it answers by default until the client leaves.
+"""
+
+import argparse
+import base64
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any, TextIO, TypeAlias
+
+from tests.support.wire import Message, Wire, encode
+
+Value: TypeAlias = Any
+
+BATCH = 256
+"""Chunks that go out in one write when a stream has no rate."""
+HOLE = "\0"
+"""Stands for a chunk's text while the frame around it is made, once."""
+IGNORED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+
+class Performer:
+    """Performs steps in order; what the client says before it is expected waits in `_held`."""
+
+    def __init__(self, steps: list[Message], wire: Wire, journal: TextIO) -> None:
+        self._steps, self._wire, self._journal = steps, wire, journal
+        self._upcoming: set[str] = set()
+        self._held: list[Message] = []
+        self._requests: dict[str, Value] = {}
+        self._words: dict[str, str] = {}
+        self._stubborn = False
+
+    def perform(self) -> None:
+        """Perform the script, then answer by default. Raises SystemExit when the client leaves."""
+        for index, step in enumerate(self._steps):
+            self._upcoming = _awaited(self._steps[index:])
+            self._perform(step)
+        self._upcoming = set()
+        while True:
+            self._hear(None)
+
+    def _perform(self, step: Message) -> None:
+        match step:
+            case {"do": "expect", "method": method}:
+                self._expect(lambda message: message.get("method") == method)
+            case {"do": "reply", "method": method, "answer": answer}:
+                self._send({"id": self._requests[method], **answer})
+            case {"do": "send", "method": method, "params": params}:
+                self._send({"method": method, "params": params})
+            case {"do": "ask", "method": method, "params": params, "id": number}:
+                self._send({"method": method, "params": params, "id": number})
+                self._expect(lambda message: _answers(message, number))
+            case {"do": "stream"}:
+                self._stream(step)
+            case {"do": "pause", "ms": milliseconds}:
+                self._listen(milliseconds / 1000)
+            case _:
+                self._misbehave(step)
+
+    def _misbehave(self, step: Message) -> None:
+        match step:
+            case {"do": "raw", "base64": data}:
+                self._wire.write(base64.b64decode(data))
+            case {"do": "stderr", "text": words}:
+                sys.stderr.write(words)
+                sys.stderr.flush()
+            case {"do": "leave", "code": code}:
+                sys.exit(code)
+            case {"do": "stubborn"}:
+                self._stubborn = True
+                for number in IGNORED_SIGNALS:
+                    signal.signal(number, signal.SIG_IGN)
+            case _:
+                raise ValueError(f"no such step: {step}")
+
+    def _stream(self, step: Message) -> None:
+        chunks, rate, sent = self._chunks(step["pieces"]), step["rate"], 0
+        started = time.monotonic()
+        while (left := step["count"] - sent) > 0 and not self._holds(step["until"]):
+            due = int((time.monotonic() - started) * rate) + 1 - sent if rate else BATCH
+            self._wire.write(b"".join(islice(chunks, min(due, left))))
+            sent += due
+            self._listen(started + sent / rate - time.monotonic() if rate else 0)
+
+    def _chunks(self, pieces: list[str]) -> Iterator[bytes]:
+        """Make frames of text contents without end."""
+        content = {"type": "text", "text": HOLE}
+        params = {"chatId": "$chat", "role": "assistant", "content": content}
+        frame = self._encode({"method": "chat/contentReceived", "params": params})
+        head, tail = frame.split(json.dumps(HOLE))
+        for number, piece in enumerate(cycle(pieces)):
+            yield encode(head + json.dumps(piece.replace("$n", str(number))) + tail)
+
+    def _expect(self, wanted: Callable[[Message], bool]) -> None:
+        """Wait for a message, and learn from it what the placeholders stand for."""
+        while (message := next(filter(wanted, self._held), None)) is None:
+            self._hear(None)
+        self._held.remove(message)
+        if "method" in message and "id" in message:
+            self._requests[message["method"]] = message["id"]
+        params = message.get("params")
+        match params:
+            case {"workspaceFolders": [{"uri": str(uri)}, *_]}:
+                self._words["$workspace"] = uri.removeprefix("file://")
+            case {"chatId": str(chat)}:
+                self._words["$chat"] = chat
+        if isinstance(params, dict) and message.get("method") == "chat/prompt":
+            self._words["$prompt"] = params["message"]
+
+    def _holds(self, method: str | None) -> bool:
+        return any(message.get("method") == method for message in self._held)
+
+    def _listen(self, seconds: float) -> None:
+        """Hear what the client says for a while."""
+        deadline = time.monotonic() + seconds
+        while self._hear(max(0.0, deadline - time.monotonic())):
+            pass
+
+    def _hear(self, timeout: float | None) -> bool:
+        """Take one message; returns whether there was one."""
+        message = self._wire.receive(timeout)
+        if message is not None:
+            self._journal.write(json.dumps(message) + "\n")
+            self._journal.flush()
+            self._sort(message)
+        elif self._wire.closed:
+            self._leave()
+        return message is not None
+
+    def _sort(self, message: Message) -> None:
+        """Obey, hold or answer what the client said."""
+        match message:
+            case {"method": "exit"}:
+                self._leave()
+            case {"method": "shutdown"} if self._stubborn:
+                pass
+            case {"method": method} if method not in self._upcoming:
+                if "id" in message:
+                    self._wire.answer_by_default(message)
+            case _:
+                self._held.append(message)
+
+    def _leave(self) -> None:
+        if not self._stubborn:
+            sys.exit(0)
+        while self._wire.closed:
+            signal.pause()
+
+    def _send(self, message: Message) -> None:
+        self._wire.write(encode(self._encode(message)))
+
+    def _encode(self, message: Message) -> str:
+        text = json.dumps({"jsonrpc": "2.0", **message})
+        for name, word in self._words.items():
+            text = text.replace(name, json.dumps(word)[1:-1])
+        return text
+
+
+def _answers(message: Message, number: int) -> bool:
+    return "method" not in message and message.get("id") == number
+
+
+def _awaited(steps: list[Message]) -> set[str]:
+    """Collect the methods that these steps wait for."""
+    expected = {step["method"] for step in steps if step["do"] == "expect"}
+    return expected | {step["until"] for step in steps if step["do"] == "stream"}
+
+
+def main() -> None:
+    """Run as `python -m tests.support.scripted_server SCRIPT.json --journal FILE`."""
+    parser = argparse.ArgumentParser(description="Perform a script as an ECA server over stdio.")
+    parser.add_argument("script", type=Path)
+    parser.add_argument("--journal", type=Path, required=True)
+    options, _servers_own = parser.parse_known_args()
+    steps = json.loads(options.script.read_text(encoding="utf-8"))
+    with options.journal.open("a", encoding="utf-8") as journal:
+        Performer(steps, Wire(), journal).perform()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Commands that start the test's own servers, and what those leave for the test to read."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.client import TIMEOUT
+from tests.support.editor import Neovim
+from tests.support.launch import REPOSITORY
+from tests.support.script import Step
+from tests.support.wire import Message
+
+RECORDINGS = REPOSITORY / "tests" / "fixtures" / "traffic" / "eca"
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Run a module of this repository from any folder; `env` becomes the interpreter itself."""
+    python = ["env", f"PYTHONPATH={REPOSITORY}", sys.executable, "-P", "-m"]
+    return [*python, module, *arguments]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A recording to be played: the server's `command`, and its report once it has ended."""
+
+    command: list[str]
+    report_path: Path
+
+    def report(self) -> dict[str, Any] | None:
+        """Return `missing`, `unexpected`, `different`, `matched`; None while the player runs."""
+        if not self.report_path.exists():
+            return None
+        report: dict[str, Any] = json.loads(self.report_path.read_text())
+        return report
+
+    def assert_as_recorded(self, nvim: Neovim) -> None:
+        """Quit Neovim and fail when its client left something out or sent something else."""
+        nvim.quit()
+        nvim.child.orphans(TIMEOUT)
+        report = self.report()
+        assert report is not None, f"the player has left no report at {self.report_path}"
+        faults = {name: report[name] for name in ("missing", "different") if report[name]}
+        assert not faults, json.dumps(report, indent=1)
+
+
+@dataclass(frozen=True)
+class ScriptedServer:
+    """A scripted server: its `command`, and what the client has sent it so far."""
+
+    command: list[str]
+    journal: Path
+
+    def received(self, method: str | None = None) -> list[Message]:
+        """Return the client's messages so far, or those of one method."""
+        if not self.journal.exists():
+            return []
+        lines = self.journal.read_text(encoding="utf-8").splitlines(keepends=True)
+        messages = [json.loads(line) for line in lines if line.endswith("\n")]
+        return [it for it in messages if method is None or it.get("method") == method]
+
+    def answers(self) -> list[Message]:
+        """Return the client's answers to the requests of the script."""
+        return [message for message in self.received() if "method" not in message]
+
+
+def replay(recording: str, folder: Path, speed: float = 0) -> Replay:
+    """Prepare to play a recording, by name; `speed` 1 keeps its pauses and 0 makes none."""
+    path = RECORDINGS / f"{recording}.jsonl"
+    assert path.exists(), f"no recording {path}"
+    report = folder / f"{recording}.report.json"
+    options = ("--speed", str(speed), "--report", str(report))
+    return Replay(module_command("tests.support.replay_server", str(path), *options), report)
+
+
+def scripted(steps: Sequence[Step], folder: Path) -> ScriptedServer:
+    """Prepare to perform a script; the folder gets its files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    script, journal = folder / "script.json", folder / "journal.jsonl"
+    script.write_text(json.dumps(steps), encoding="utf-8")
+    options = (str(script), "--journal", str(journal))
+    return ScriptedServer(module_command("tests.support.scripted_server", *options), journal)

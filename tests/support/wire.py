@@ -1,0 +1,89 @@
+"""The wire as the test's own servers speak it: Content-Length frames of JSON on stdin and stdout.
+
+Written apart from the plugin's framing on purpose: a mistake there must not cancel out here. There
+are no threads; input is read only in `receive`, and what comes meanwhile waits in the pipe.
+"""
+
+import json
+import os
+import select
+import time
+from typing import Any, TypeAlias
+
+Message: TypeAlias = dict[str, Any]
+
+SEPARATOR = b"\r\n\r\n"
+EMPTY_RESULTS: dict[str, Any] = {
+    "chat/list": {"chats": []},
+    "chat/queryCommands": {"commands": []},
+    "chat/queryContext": {"contexts": []},
+    "chat/queryFiles": {"files": []},
+    "jobs/list": {"jobs": []},
+    "providers/list": {"providers": []},
+    "shutdown": None,
+}
+"""What a server with nothing to tell answers; any other request gets METHOD_NOT_FOUND."""
+METHOD_NOT_FOUND = -32601
+
+
+def encode(body: str) -> bytes:
+    """Frame one JSON text."""
+    data = body.encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(data), data)
+
+
+class Wire:
+    """The server's end. `closed` is True once the client has closed its own."""
+
+    def __init__(self, reader: int = 0, writer: int = 1) -> None:
+        self._reader, self._writer = reader, writer
+        self._buffer = bytearray()
+        self.closed = False
+
+    def send(self, message: Message) -> None:
+        """Send one message. Raises BrokenPipeError when nobody reads."""
+        self.write(encode(json.dumps(message, ensure_ascii=False)))
+
+    def write(self, data: bytes) -> None:
+        """Send bytes as they are; waits while the client does not read."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._writer, view) :]
+
+    def answer_by_default(self, request: Message) -> None:
+        """Answer a request that nothing was prepared for."""
+        answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
+        method = request["method"]
+        if method in EMPTY_RESULTS:
+            answer["result"] = EMPTY_RESULTS[method]
+        else:
+            text, data = "Method not in this recording", {"method": method}
+            answer["error"] = {"code": METHOD_NOT_FOUND, "message": text, "data": data}
+        self.send(answer)
+
+    def receive(self, timeout: float | None = None) -> Message | None:
+        """Return the next message; None after `timeout` seconds, or when the client closed."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (message := self._next()) is None and not self.closed:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            readable, _, _ = select.select([self._reader], [], [], left)
+            if not readable:
+                return None
+            data = os.read(self._reader, 1 << 16)
+            self._buffer += data
+            self.closed = not data
+        return message
+
+    def _next(self) -> Message | None:
+        """Cut one whole frame off the buffer. Raises KeyError without a Content-Length."""
+        head, separator, _ = self._buffer.partition(SEPARATOR)
+        if not separator:
+            return None
+        fields = dict(line.split(b":", 1) for line in bytes(head).split(b"\r\n"))
+        start = len(head) + len(SEPARATOR)
+        end = start + int(fields[b"Content-Length"])
+        if len(self._buffer) < end:
+            return None
+        message: Message = json.loads(self._buffer[start:end])
+        del self._buffer[:end]
+        return message
