@@ -129,7 +129,7 @@ class Agent(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Say goodbye politely, then by the close ladder; at most half a second."""
+        """Say goodbye politely for at most half a second, then by the close ladder."""
 
     @abstractmethod
     def kill(self) -> None:

@@ -1,0 +1,256 @@
+"""An ECA server as an agent: its life, from the introduction to the exit.
+
+Rules kept here:
+- One object is one life of one server process; a restart makes a new one.
+- `eca_inbox` reads what the server tells, `eca_requests` answers what it asks, `eca_outbox` says
+  what the user does. This file opens and closes the connection they share.
+- What is said while no server is there is dropped: the exit has been told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.base import (
+    Agent,
+    AgentExit,
+    AgentFault,
+    EditorServices,
+    Emit,
+    Prompt,
+    Selection,
+    Workspace,
+)
+from eca_nvim.agents.eca_chats import ChatIds
+from eca_nvim.agents.eca_choices import initial_choices
+from eca_nvim.agents.eca_codec import EcaCodec
+from eca_nvim.agents.eca_editor import Base
+from eca_nvim.agents.eca_inbox import Inbox
+from eca_nvim.agents.eca_introduction import introduction
+from eca_nvim.agents.eca_outbox import Outbox, one_line
+from eca_nvim.agents.eca_readiness import Readiness
+from eca_nvim.agents.eca_requests import ServerRequests
+from eca_nvim.chat.events import AgentEvent
+from eca_nvim.jsonrpc import Request
+from eca_nvim.protocol.eca import DecodeError, decode_result, encode
+from eca_nvim.protocol.eca import lifecycle as eca
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Exit,
+    Incoming,
+    RemoteError,
+    StartError,
+    open_connection,
+)
+
+INTRODUCTION_SECONDS: Final = 60.0
+"""How long a server may take to answer initialize: a JVM on a busy machine is slow."""
+
+GOODBYE_SECONDS: Final = 0.5
+"""How long a server may take to shut down and exit before the close ladder begins."""
+
+_STDERR_LINES: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class EcaOptions:
+    """How to run a server.
+
+    `environment` is its whole environment, None for ours; `agent` the one to begin with;
+    `diagnostics_base` what lines and characters of diagnostics count from.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    agent: str | None = None
+    diagnostics_base: Base = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """The parts that share one connection."""
+
+    connection: Connection
+    inbox: Inbox
+    requests: ServerRequests
+    outbox: Outbox
+    readiness: Readiness
+    emit: Emit
+
+    def receive(self, batch: Sequence[Incoming]) -> None:
+        """Hand on what one read brought, as one batch of events."""
+        events: list[AgentEvent] = []
+        for message in batch:
+            if isinstance(message, Request):
+                events += self.requests.take(message)
+            else:
+                events += self.inbox.read(message.method, message.params)
+        if events:
+            self.emit(events)
+
+
+class EcaAgent(Agent):
+    """A server that speaks the ECA protocol."""
+
+    def __init__(self, options: EcaOptions, workspace: Workspace, services: EditorServices) -> None:
+        self._options = options
+        self._workspace = workspace
+        self._services = services
+        self._life: _Life | None = None
+        self._leaving = False
+
+    async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
+        """Start the server, introduce ourselves, call `ready`, deliver events until it ends.
+
+        Raises AgentFault.
+        """
+        try:
+            async with self._connect() as connection, anyio.create_task_group() as tasks:
+                self._services.guard(connection.pid)
+                self._life = self._begin(connection, tasks, emit)
+                outcome = await self._live(self._life, tasks, ready)
+                tasks.cancel_scope.cancel()
+        except StartError as fault:
+            raise AgentFault(str(fault)) from fault
+        if isinstance(outcome, AgentFault):
+            raise outcome
+        return _agent_exit(outcome, expected=self._leaving)
+
+    async def close(self) -> None:
+        """Shut the server down and have it exit, by the close ladder where it does not."""
+        self._leaving = True
+        if self._life is None:
+            return
+        connection = self._life.connection
+        with anyio.move_on_after(GOODBYE_SECONDS), suppress(ConnectionClosed):
+            with anyio.move_on_after(GOODBYE_SECONDS / 2), suppress(RemoteError):
+                await connection.request(eca.Shutdown.method)
+            connection.notify(eca.Exit.method)
+            await connection.wait_closed()
+        await connection.aclose()
+
+    def kill(self) -> None:
+        """End the server and its group at once, without the event loop."""
+        if self._life is not None:
+            self._life.connection.kill_now()
+
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt; its answer comes as PromptAnswered."""
+        self._living.outbox.prompt(prompt)
+
+    def steer(self, chat_id: str, text: str) -> None:
+        """Say something to the running turn."""
+        self._living.outbox.steer(chat_id, text)
+
+    def stop(self, chat_id: str) -> None:
+        """Ask for the running turn to end; what it asks the user is cancelled."""
+        self._living.requests.cancel_questions(chat_id)
+        self._living.outbox.stop(chat_id)
+
+    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
+        """Let a waiting tool call run."""
+        self._living.outbox.approve(chat_id, call_id, remember=remember)
+
+    def reject(self, chat_id: str, call_id: str) -> None:
+        """Refuse a waiting tool call."""
+        self._living.outbox.reject(chat_id, call_id)
+
+    def answer(self, question_id: str, text: str | None) -> None:
+        """Answer a question; None cancels it."""
+        self._living.requests.answer(question_id, text)
+
+    def choose(self, chat_id: str, selection: Selection) -> None:
+        """Tell the server of a new selection."""
+        self._living.outbox.choose(chat_id, selection)
+
+    @property
+    def _living(self) -> _Life:
+        if self._life is None:
+            raise RuntimeError("the agent does not run yet")
+        return self._life
+
+    def _connect(self) -> AbstractAsyncContextManager[Connection]:
+        folders = self._workspace.folders
+        return open_connection(
+            self._options.command,
+            self._receive,
+            env=self._options.environment,
+            cwd=folders[0] if folders else None,
+            codec=EcaCodec(),
+        )
+
+    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
+        chats, readiness = ChatIds(), Readiness()
+        base = self._options.diagnostics_base
+        return _Life(
+            connection=connection,
+            inbox=Inbox(chats, readiness),
+            requests=ServerRequests(connection, tasks, self._services, chats, base),
+            outbox=Outbox(connection, tasks, emit, chats),
+            readiness=readiness,
+            emit=emit,
+        )
+
+    def _receive(self, batch: list[Incoming]) -> None:
+        self._living.receive(batch)
+
+    async def _live(
+        self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]
+    ) -> Exit | AgentFault:
+        """Return the end, or the fault of the start: a group of tasks would wrap what is raised."""
+        try:
+            result = await self._introduce(life.connection)
+        except AgentFault as fault:
+            return fault
+        except ConnectionClosed as closed:
+            return closed.exit if self._leaving else self._stillborn(closed.exit)
+        life.outbox.speaks_of_behaviors = result.agents is not None
+        life.emit([initial_choices(result)])
+        life.readiness.models_known(result.models)
+        tasks.start_soon(_announce, life.readiness, ready)
+        return await life.connection.wait_closed()
+
+    async def _introduce(self, connection: Connection) -> eca.InitializeResult:
+        """Say initialize and initialized. Raises AgentFault and ConnectionClosed."""
+        params = introduction(self._workspace, self._options.agent)
+        try:
+            with anyio.fail_after(INTRODUCTION_SECONDS):
+                raw = await connection.request(params.method, encode(params))
+            result = decode_result(eca.InitializeParams, raw)
+        except TimeoutError:
+            raise self._fault(f"does not answer after {INTRODUCTION_SECONDS:.0f} s") from None
+        except (RemoteError, DecodeError) as fault:
+            raise self._fault(f"refuses to start, {one_line(str(fault))}") from fault
+        connection.notify(eca.Initialized.method, encode(eca.Initialized()))
+        return result
+
+    def _stillborn(self, ending: Exit) -> AgentFault:
+        last = [line for line in ending.stderr_tail if line.strip()][-1:]
+        said = f": {one_line(last[0])}" if last else ""
+        return self._fault(f"ended before it could be used, {ending}{said}")
+
+    def _fault(self, what: str) -> AgentFault:
+        program = self._options.command[0]
+        return AgentFault(f"{program} {what}; is it an ECA server? :Eca log tells more")
+
+
+async def _announce(readiness: Readiness, ready: Callable[[], None]) -> None:
+    await readiness.wait()
+    ready()
+
+
+def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
+    how = "was stopped" if expected else "ended"
+    return AgentExit(
+        reason=f"the server {how}, {ending}",
+        code=ending.code,
+        expected=expected,
+        stderr_tail=ending.stderr_tail[-_STDERR_LINES:],
+    )

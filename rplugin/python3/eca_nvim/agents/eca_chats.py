@@ -1,0 +1,70 @@
+"""Which of our chats a server means: we mint chat ids, but servers before that minted their own.
+
+Rules kept here:
+- Above the agent there are only our ids; a server only ever reads its own.
+- A server's id is adopted when a prompt of ours has had no word yet and the server speaks of a
+  chat nobody knows, or when it answers the prompt with that id. A server that has once used an
+  id of ours honours them, and nothing is adopted from it by guess.
+- Ids of subagents' chats are the server's alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_SUBAGENT: Final = "subagent-"
+
+
+class ChatIds:
+    """The two names of every chat of one server process."""
+
+    def __init__(self) -> None:
+        self._ours: dict[str, str] = {}  # by the server's id; its own id for strangers
+        self._theirs: dict[str, str] = {}  # by ours, of the chats that were prompted
+        self._silent: dict[str, None] = {}  # prompted, no word yet; the oldest first
+        self._honours_ours = False
+
+    def prompted(self, chat_id: str) -> None:
+        """Remember that a prompt of this chat is on its way."""
+        self._theirs.setdefault(chat_id, chat_id)
+        self._silent[chat_id] = None
+
+    def was_prompted(self, chat_id: str) -> bool:
+        """Say whether the server can know this chat."""
+        return chat_id in self._theirs
+
+    def theirs(self, chat_id: str) -> str:
+        """Return the server's id of a chat of ours."""
+        return self._theirs.get(chat_id, chat_id)
+
+    def ours(self, server_id: str, *, adopt: bool = False) -> str:
+        """Return our id of a chat the server named; `adopt` where it speaks of a running turn."""
+        chat_id = self._ours.get(server_id)
+        if chat_id is None:
+            chat_id = self._meet(server_id, adopt=adopt)
+        if self._silent:
+            self._silent.pop(chat_id, None)
+        return chat_id
+
+    def answered(self, chat_id: str, server_id: str | None) -> bool:
+        """Take note of the answer to a prompt; return whether it was the first word on it."""
+        if server_id is not None and server_id not in self._ours:
+            self._pair(server_id, chat_id)
+        silent = chat_id in self._silent
+        self._silent.pop(chat_id, None)
+        return silent
+
+    def _meet(self, server_id: str, *, adopt: bool) -> str:
+        if server_id in self._theirs:
+            self._honours_ours = True
+        elif adopt and not self._honours_ours and not server_id.startswith(_SUBAGENT):
+            for chat_id in self._silent:
+                return self._pair(server_id, chat_id)
+            return server_id
+        self._ours[server_id] = server_id
+        return server_id
+
+    def _pair(self, server_id: str, chat_id: str) -> str:
+        self._ours[server_id] = chat_id
+        self._theirs[chat_id] = server_id
+        return chat_id

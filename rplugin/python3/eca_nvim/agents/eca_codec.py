@@ -1,0 +1,26 @@
+"""JSON-RPC bodies for ECA: what arrives is decoded once, straight into the protocol's types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eca_nvim.jsonrpc import Envelope, JsonCodec, NotAMessage
+from eca_nvim.protocol.eca import decode_body
+
+
+class EcaCodec:
+    """Leaves `params` and `result` raw; writes ASCII, so that no odd text can fail to encode."""
+
+    def __init__(self) -> None:
+        self._plain = JsonCodec()
+
+    def decode(self, body: bytes) -> Envelope:
+        """Read the outermost object of a message; raise `NotAMessage`."""
+        try:
+            return decode_body(body)
+        except ValueError as error:
+            raise NotAMessage(str(error)) from error
+
+    def encode(self, message: Mapping[str, object]) -> bytes:
+        """Write a JSON object as ASCII."""
+        return self._plain.encode(message)

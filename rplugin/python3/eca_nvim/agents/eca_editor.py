@@ -1,0 +1,75 @@
+"""What a server asks of the editor, answered from `EditorServices`.
+
+Positions: diagnostics reach the model as we number them, beside tools that count lines from 1, so
+they are 1-based by default; `base` 0 sends them as editors have them. Definitions and references
+are 1-based both ways. Characters are UTF-16 code units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from eca_nvim.agents.base import Diagnostic, EditorServices, Location
+from eca_nvim.agents.uris import NotAFile, path_of, uri_of
+from eca_nvim.protocol.eca import editor as eca
+from eca_nvim.protocol.eca.positions import Position, Range
+
+Base: TypeAlias = Literal[0, 1]
+Result: TypeAlias = eca.DiagnosticsResult | eca.NavigationResult
+
+_SEVERITIES: Final[Mapping[str, eca.Severity]] = {
+    "error": "error",
+    "warning": "warning",
+    "information": "info",
+    "hint": "hint",
+}
+
+
+async def diagnostics(
+    services: EditorServices, request: eca.GetDiagnostics, base: Base
+) -> eca.DiagnosticsResult:
+    """Answer editor/getDiagnostics. Raises NotAFile."""
+    path = None if request.uri is None else path_of(request.uri)
+    found = await services.diagnostics(path)
+    return eca.DiagnosticsResult(diagnostics=tuple(_diagnostic(item, base) for item in found))
+
+
+async def navigation(
+    services: EditorServices, request: eca.GetDefinition | eca.GetReferences
+) -> eca.NavigationResult:
+    """Answer editor/getDefinition or editor/getReferences; a failure is an answer, too."""
+    kind = "definition" if isinstance(request, eca.GetDefinition) else "references"
+    try:
+        path = path_of(request.uri)
+    except NotAFile as fault:
+        return eca.NavigationResult(status="error", message=str(fault))
+    position = request.position
+    found = await services.locations(kind, path, position.line, position.character)
+    if found is None:
+        return eca.NavigationResult(status="starting")
+    return eca.NavigationResult(status="success", locations=tuple(map(_location, found)))
+
+
+def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
+    return eca.Diagnostic(
+        uri=uri_of(found.path),
+        severity=_SEVERITIES.get(found.severity, "info"),
+        source=found.source,
+        range=Range(
+            start=Position(line=found.start_line + base, character=found.start_column + base),
+            end=Position(line=found.end_line + base, character=found.end_column + base),
+        ),
+        code=found.code,
+        message=found.message,
+    )
+
+
+def _location(found: Location) -> eca.Location:
+    return eca.Location(
+        uri=uri_of(found.path),
+        range=Range(
+            start=Position(line=found.start_line, character=found.start_column),
+            end=Position(line=found.end_line, character=found.end_column),
+        ),
+    )

@@ -1,0 +1,131 @@
+"""What a server tells, as agent events.
+
+Rules kept here:
+- Every notification becomes events, or a line in the debug log when the client has no use for it.
+  One that cannot be read is logged and skipped; one of an unknown kind is shown if it names a chat.
+- The session only ever sees our ids of chats.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from eca_nvim.agents import eca_choices
+from eca_nvim.agents.eca_chats import ChatIds
+from eca_nvim.agents.eca_content import content_event
+from eca_nvim.agents.eca_readiness import Readiness
+from eca_nvim.agents.eca_tools import plain_text
+from eca_nvim.chat import events
+from eca_nvim.chat.events import Addressed, AgentEvent, AgentTurn, ChatEvent
+from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
+from eca_nvim.protocol.eca.chat import (
+    ChatCleared,
+    ChatDeleted,
+    ChatOpened,
+    ChatStatus,
+    StatusChanged,
+)
+from eca_nvim.protocol.eca.choice import ConfigUpdated
+from eca_nvim.protocol.eca.content import ContentReceived
+from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+
+_TURNS: Final[Mapping[ChatStatus, AgentTurn]] = {
+    ChatStatus.IDLE: AgentTurn.IDLE,
+    ChatStatus.RUNNING: AgentTurn.RUNNING,
+    ChatStatus.STOPPING: AgentTurn.STOPPING,
+    ChatStatus.LOGIN: AgentTurn.LOGIN,
+}
+
+logger = logging.getLogger(__name__)
+
+
+class Inbox:
+    """Reads the notifications of one server process."""
+
+    def __init__(self, chats: ChatIds, readiness: Readiness) -> None:
+        self._chats = chats
+        self._readiness = readiness
+        self._readers: Mapping[type, Callable[[Any], Sequence[AgentEvent]]] = {
+            StatusChanged: self._status,
+            ChatOpened: self._opened,
+            ChatCleared: self._cleared,
+            ChatDeleted: self._deleted,
+            ConfigUpdated: self._config,
+            TaskProgress: self._progress,
+            Unknown: self._unknown,
+            ShowMessage: lambda message: (eca_choices.message(message),),
+            ToolServerUpdated: lambda message: (eca_choices.tool_server(message),),
+            ToolServerRemoved: lambda message: (eca_choices.removed_tool_server(message),),
+        }
+
+    def read(self, method: str, params: object) -> Sequence[AgentEvent]:
+        """Turn one notification into events, in order."""
+        try:
+            message = decode_notification(method, params)
+        except (DecodeError, RecursionError) as fault:
+            logger.warning("skipped a message: %s", fault)
+            return ()
+        if type(message) is ContentReceived:
+            return self._content(message)
+        reader = self._readers.get(type(message))
+        if reader is None:
+            logger.debug("no use for %s yet: %r", method, message)
+            return ()
+        return reader(message)
+
+    def _content(self, received: ContentReceived) -> Sequence[AgentEvent]:
+        event, parent = content_event(received), received.parent_chat_id
+        if received.chat_id is None:
+            return (Addressed(None, event),)
+        chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
+        parent_id = None if parent is None else self._chats.ours(parent)
+        addressed = Addressed(chat_id, event, parent_id)
+        if received.is_complete:
+            end = events.TurnChanged(AgentTurn.FINISHED)
+            return (addressed, Addressed(chat_id, end, parent_id))
+        return (addressed,)
+
+    def _status(self, message: StatusChanged) -> Sequence[AgentEvent]:
+        turn = _TURNS.get(message.status)
+        if turn is None:
+            logger.debug("unknown status of chat %s", message.chat_id)
+            return ()
+        chat_id = self._chats.ours(message.chat_id, adopt=True)
+        return (Addressed(chat_id, events.TurnChanged(turn)),)
+
+    def _opened(self, message: ChatOpened) -> Sequence[AgentEvent]:
+        return self._about(message.chat_id, events.ChatOpened(message.title))
+
+    def _cleared(self, message: ChatCleared) -> Sequence[AgentEvent]:
+        return self._about(message.chat_id, events.ChatCleared(message.messages is not False))
+
+    def _deleted(self, message: ChatDeleted) -> Sequence[AgentEvent]:
+        return self._about(message.chat_id, events.ChatDeleted())
+
+    def _about(self, server_id: str | None, event: ChatEvent) -> Sequence[AgentEvent]:
+        """Address an event about a chat as such; without an id it is about none."""
+        if server_id is None:
+            logger.debug("no chat is named: %r", event)
+            return ()
+        return (Addressed(self._chats.ours(server_id), event),)
+
+    def _config(self, message: ConfigUpdated) -> Sequence[AgentEvent]:
+        chat_id = None if message.chat_id is None else self._chats.ours(message.chat_id)
+        changed = eca_choices.changed_choices(message, chat_id)
+        self._readiness.models_known(changed.models)
+        return (changed,)
+
+    def _progress(self, message: TaskProgress) -> Sequence[AgentEvent]:
+        self._readiness.progressed(message)
+        return (eca_choices.work(message),)
+
+    def _unknown(self, message: Unknown) -> Sequence[AgentEvent]:
+        params = message.params
+        if isinstance(params, dict) and isinstance(params.get("chatId"), str):
+            shown = events.UnknownReceived(message.method, plain_text(params))
+            return (Addressed(self._chats.ours(params["chatId"]), shown),)
+        logger.debug("unknown notification %s: %r", message.method, params)
+        return ()

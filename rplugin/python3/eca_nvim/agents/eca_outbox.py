@@ -1,0 +1,185 @@
+"""What the user does, as messages to the server.
+
+Rules kept here:
+- Everything is queued in the order of the calls and nothing waits.
+- The server keeps neither agent nor variant of a prompt: all of the selection goes with each.
+- A choice is told only for a chat that was prompted: for others the server loses it, and the
+  first prompt carries it anyway.
+- A method the server does not know is said once; the feature is absent and all else goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.base import Emit, Prompt, Selection
+from eca_nvim.agents.eca_chats import ChatIds
+from eca_nvim.agents.eca_contexts import wire_context
+from eca_nvim.chat.events import Addressed, ChatEvent, NoticeReceived, PromptAnswered
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
+from eca_nvim.protocol.eca.chat import (
+    PromptParams,
+    PromptResult,
+    PromptStatus,
+    PromptSteer,
+    PromptStop,
+    ToolCallApprove,
+    ToolCallReject,
+)
+from eca_nvim.protocol.eca.chats import ChatUpdateParams
+from eca_nvim.protocol.eca.choice import (
+    SelectedAgentChanged,
+    SelectedBehaviorChanged,
+    SelectedModelChanged,
+)
+from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
+
+logger = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Speaks to one server process."""
+
+    def __init__(
+        self, connection: Connection, tasks: TaskGroup, emit: Emit, chats: ChatIds
+    ) -> None:
+        self._connection = connection
+        self._tasks = tasks
+        self._emit = emit
+        self._chats = chats
+        self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
+        self._absent: set[str] = set()  # methods the server does not know
+        self.speaks_of_behaviors = False
+        """Whether the server has the older names only."""
+
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
+        chosen = prompt.selection
+        params = PromptParams(
+            chat_id=self._chats.theirs(prompt.chat_id),
+            message=prompt.text,
+            model=chosen.model or None,
+            agent=chosen.agent or None,
+            variant=chosen.variant or None,
+            contexts=tuple(map(wire_context, prompt.contexts)),
+            trust=chosen.trust,
+        )
+        self._chats.prompted(prompt.chat_id)
+        self._told[prompt.chat_id] = chosen
+        with suppress(ConnectionClosed):
+            pending = self._connection.start_request(params.method, encode(params))
+            self._tasks.start_soon(self._report_answer, prompt.chat_id, pending)
+
+    def steer(self, chat_id: str, text: str) -> None:
+        """Say something to the running turn (chat/promptSteer)."""
+        self._tell(PromptSteer(chat_id=self._chats.theirs(chat_id), message=text))
+
+    def stop(self, chat_id: str) -> None:
+        """Ask for the turn to end (chat/promptStop)."""
+        self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
+
+    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
+        """Let a call run (chat/toolCallApprove)."""
+        approval = ToolCallApprove(
+            chat_id=self._chats.theirs(chat_id),
+            tool_call_id=call_id,
+            save="session" if remember else None,
+        )
+        self._tell(approval)
+
+    def reject(self, chat_id: str, call_id: str) -> None:
+        """Refuse a call (chat/toolCallReject)."""
+        self._tell(ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
+
+    def choose(self, chat_id: str, chosen: Selection) -> None:
+        """Tell what changed since the server last heard of it."""
+        if not self._chats.was_prompted(chat_id):
+            return
+        told = self._told.get(chat_id, Selection())
+        self._told[chat_id] = chosen
+        theirs = self._chats.theirs(chat_id)
+        if chosen.agent and chosen.agent != told.agent:
+            self._tell_agent(theirs, chosen.agent)
+        if chosen.model and (chosen.model, chosen.variant) != (told.model, told.variant):
+            variant = chosen.variant or None
+            changed = SelectedModelChanged(chat_id=theirs, model=chosen.model, variant=variant)
+            self._tell(changed)
+        if chosen.trust != told.trust:
+            self._update_trust(chat_id, trust=chosen.trust)
+
+    def _tell_agent(self, server_id: str, agent: str) -> None:
+        if self.speaks_of_behaviors:
+            self._tell(SelectedBehaviorChanged(behavior=agent))
+        else:
+            self._tell(SelectedAgentChanged(chat_id=server_id, agent=agent))
+
+    def _update_trust(self, chat_id: str, *, trust: bool) -> None:
+        params = ChatUpdateParams(chat_id=self._chats.theirs(chat_id), trust=trust)
+        if params.method in self._absent:
+            return
+        with suppress(ConnectionClosed):
+            pending = self._connection.start_request(params.method, encode(params))
+            self._tasks.start_soon(self._report_update, chat_id, pending)
+
+    def _tell(self, message: Notification) -> None:
+        with suppress(ConnectionClosed):
+            self._connection.notify(message.method, encode(message))
+
+    async def _report_answer(self, chat_id: str, pending: PendingRequest) -> None:
+        try:
+            result = decode_result(PromptParams, await pending.result())
+        except RemoteError as fault:
+            self._chats.answered(chat_id, None)
+            answer = PromptAnswered(accepted=False, fault=_line(PromptParams.method, fault))
+        except DecodeError as fault:
+            logger.warning("odd answer to a prompt: %s", fault)
+            answer = PromptAnswered(accepted=True)
+        except ConnectionClosed:
+            return
+        else:
+            answer = self._read_answer(chat_id, result)
+        self._say(chat_id, answer)
+
+    def _read_answer(self, chat_id: str, result: PromptResult) -> PromptAnswered:
+        """Read what became of a prompt.
+
+        An error is told in the chat before the answer, but for a chat id the server refuses.
+        """
+        failed = result.status is PromptStatus.ERROR
+        silent = self._chats.answered(chat_id, None if failed else result.chat_id)
+        if not failed:
+            return PromptAnswered(accepted=True, model=result.model)
+        fault = "the server refused the prompt without a reason" if silent else None
+        return PromptAnswered(accepted=False, fault=result.result_message or fault)
+
+    async def _report_update(self, chat_id: str, pending: PendingRequest) -> None:
+        try:
+            await pending.result()
+        except RemoteError as fault:
+            method = ChatUpdateParams.method
+            if fault.code == METHOD_NOT_FOUND:
+                self._absent.add(method)
+                self._say(chat_id, NoticeReceived(f"{_line(method, fault)}; prompts carry trust"))
+            else:
+                self._say(chat_id, NoticeReceived(_line(method, fault), is_error=True))
+        except ConnectionClosed:
+            return
+
+    def _say(self, chat_id: str, event: ChatEvent) -> None:
+        self._emit([Addressed(chat_id, event)])
+
+
+def _line(method: str, fault: RemoteError) -> str:
+    """Put a failed request into one line."""
+    if fault.code == METHOD_NOT_FOUND:
+        return f"this server does not know {method}"
+    return f"{method} failed: {one_line(str(fault))}"
+
+
+def one_line(text: str) -> str:
+    """Put a text of the server into one line."""
+    return " ".join(text.split())

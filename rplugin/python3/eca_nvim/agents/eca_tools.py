@@ -1,0 +1,123 @@
+"""ECA's tool calls as chat events: prepare, run, running, called, rejected, and their details.
+
+Rules kept here:
+- Only `manualApproval` says that a call waits for the user.
+- An id is all that can be relied on: what a message leaves out, an earlier one may have said.
+- Details of a kind we do not know are kept as text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from eca_nvim.chat import events
+from eca_nvim.chat.events import ChatEvent
+from eca_nvim.protocol.eca import details as eca_details
+from eca_nvim.protocol.eca import tool_call as eca
+
+
+def tool_event(content: eca.ToolCall) -> ChatEvent:
+    """Turn one message about a tool call into its event.
+
+    A finished call has the id "" when the server only tells that it cleared its plan.
+    """
+    match content:
+        case eca.ToolCallPrepare():
+            return events.ToolPreparing(_call(content, content.id), content.arguments_text)
+        case eca.ToolCallRun():
+            call = _call(content, content.id, content.arguments)
+            return events.ToolRequested(call, content.manual_approval)
+        case eca.ToolCallRunning():
+            return events.ToolRunning(_call(content, content.id, content.arguments))
+        case eca.ToolCalled():
+            return _finished(content)
+        case eca.ToolCallRejected():
+            call = _call(content, content.id, content.arguments)
+            return events.ToolRejected(call, content.reason)
+        case _:
+            raise TypeError(f"{type(content).__name__} is no message about a tool call")
+
+
+def _finished(content: eca.ToolCalled) -> ChatEvent:
+    return events.ToolFinished(
+        call=_call(content, content.id or "", content.arguments),
+        outputs=tuple(output.text for output in content.outputs),
+        failed=bool(content.error),
+        total_ms=content.total_time_ms,
+    )
+
+
+def _call(
+    content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
+) -> events.ToolCall:
+    return events.ToolCall(
+        id=call_id,
+        name=content.name,
+        server=content.server,
+        origin=content.origin,
+        summary=content.summary,
+        details=_details(content.details),
+        arguments=arguments,
+    )
+
+
+def _details(details: eca_details.Details | None) -> events.Details | None:
+    match details:
+        case None:
+            return None
+        case eca_details.FileChangeDetails():
+            return events.FileChange(
+                path=details.path,
+                diff=details.diff,
+                added=details.lines_added or 0,
+                removed=details.lines_removed or 0,
+            )
+        case eca_details.ShellCommandDetails():
+            parts = tuple(map(_shell_part, details.commands))
+            return events.ShellCommand(parts, details.background)
+        case eca_details.JsonOutputsDetails():
+            return events.JsonOutputs(details.jsons)
+        case eca_details.SubagentDetails():
+            return _subagent(details)
+        case eca_details.TaskDetails():
+            return events.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
+        case eca_details.UnknownDetails():
+            return events.UnknownDetails(details.kind, plain_text(details.fields))
+
+
+def _shell_part(command: eca_details.ShellCommand) -> events.ShellPart:
+    return events.ShellPart(command.command, command.args, command.approval_key, command.remembered)
+
+
+def _subagent(details: eca_details.SubagentDetails) -> events.Subagent:
+    return events.Subagent(
+        agent=details.agent_name or "",
+        chat_id=details.subagent_chat_id,
+        model=details.model,
+        variant=details.variant,
+        step=details.step,
+        max_steps=details.max_steps,
+    )
+
+
+def _task(task: eca_details.Task) -> events.Task:
+    return events.Task(
+        id=task.id,
+        subject=task.subject,
+        status=task.status.value,
+        description=task.description or "",
+        priority=task.priority or "",
+        blocked_by=task.blocked_by,
+        blocked=task.is_blocked,
+    )
+
+
+def plain_text(fields: Mapping[str, Any]) -> str:
+    """Show an object nobody knows: its text if it has one, else all of it as JSON."""
+    text = fields.get("text")
+    if isinstance(text, str) and text:
+        return text
+    shown = {key: value for key, value in fields.items() if key != "type"}
+    return json.dumps(shown, ensure_ascii=False, indent=2, default=str)
