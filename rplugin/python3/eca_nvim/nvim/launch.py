@@ -1,0 +1,63 @@
+"""Start of our own host: `python -I launch.py PACKAGE`, PACKAGE being this package's folder.
+
+Rules kept here:
+- What is missing is told in one line on stderr, with the remedy, and by the exit status; the
+  editor shows that line at once. So this file runs on any Python 3.7, and imports nothing of ours.
+- `-I` keeps the user's PYTHONPATH and site folders out; the package comes first on the path.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+CANNOT_START = 78
+"""Exit status: the environment lacks something (EX_CONFIG). The last line on stderr tells what."""
+OLDEST = (3, 11)
+NEEDED = ("pynvim", "msgpack", "anyio", "msgspec", "unidiff")
+REMEDY = "run `:Eca install`, or set the option `python`"
+
+
+class Unfit(Exception):
+    """Raised when this Python cannot run the host; one line that names fault and remedy."""
+
+
+def check() -> None:
+    """Look for all the host needs, without importing it. Raises Unfit."""
+    if sys.version_info[:2] < OLDEST:
+        found, wanted = (".".join(map(str, version)) for version in (sys.version_info[:3], OLDEST))
+        raise Unfit(f"{sys.executable} is Python {found}, {wanted} is needed: {REMEDY}")
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise Unfit(f"{sys.executable} lacks {', '.join(missing)}: {REMEDY}")
+
+
+def serve(package: str) -> None:
+    """Serve Neovim over standard input and output until it closes them. Raises Unfit."""
+    check()
+    try:
+        start_host = import_module("pynvim").start_host
+    except ImportError as broken:
+        raise Unfit(f"{sys.executable} cannot import pynvim ({broken}): {REMEDY}") from broken
+    sys.path.insert(0, str(Path(package).parent))
+    sys.argv[:] = [package]  # pynvim takes every path among the arguments for a plugin
+    try:
+        start_host()
+    except EOFError:
+        return  # Neovim is gone; what we started is ended by our exit handlers
+
+
+def main(arguments: list[str]) -> int:
+    """Run as a script; returns the exit status."""
+    try:
+        serve(arguments[0])
+    except Unfit as complaint:
+        sys.stderr.write(f"{complaint}\n")
+        return CANNOT_START
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

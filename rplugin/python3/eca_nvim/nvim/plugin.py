@@ -1,0 +1,35 @@
+"""The remote plugin as pynvim's host sees it: one function, which takes all that a user does.
+
+Rules kept here:
+- Creating the plugin never fails (the host would drop its handlers for good) and costs nothing:
+  everything else is imported at the first intent.
+- No handler is synchronous: Neovim never waits for us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pynvim
+
+if TYPE_CHECKING:
+    from eca_nvim.nvim.app import App
+
+
+@pynvim.plugin
+class EcaPlugin:
+    """One Neovim's plugin; pynvim creates it when the first intent arrives."""
+
+    def __init__(self, nvim: pynvim.Nvim) -> None:
+        self._nvim = nvim
+        self._app: App | None = None
+
+    @pynvim.function("EcaIntent", sync=False)  # type: ignore[untyped-decorator]
+    def intent(self, arguments: Sequence[object]) -> None:
+        """Take an intent: its name and its payload (`eca_nvim.chat.intents`)."""
+        if self._app is None:
+            self._app = import_module("eca_nvim.nvim.app").App(self._nvim)
+        app: App = self._app
+        app.receive(arguments)

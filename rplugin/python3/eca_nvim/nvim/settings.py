@@ -1,0 +1,61 @@
+"""The user's options as the host needs them, from the table that came with `attach`.
+
+Rules kept here:
+- The Lua side has validated what the user wrote; here a value of the wrong type counts as unset.
+- Neovim's empty table may arrive as a list: both mean "nothing set".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+LOG_LEVELS = ("error", "warning", "info", "debug")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user chose.
+
+    server_command: the server's command line, None to look for one; server_environment: variables
+    added to its environment; diagnostics_base: number of a file's first line for the agent, 0 or
+    1; log_path: None when there is no log.
+    """
+
+    server_command: tuple[str, ...] | None = None
+    server_environment: Mapping[str, str] = field(default_factory=dict)
+    server_download: bool = False
+    diagnostics_base: int = 1
+    log_path: str | None = None
+    log_level: str = "warning"
+
+
+def read_settings(options: Mapping[str, object]) -> Settings:
+    """Pick the host's settings out of the options table."""
+    server = _table(options.get("server"))
+    level = {"warn": "warning"}.get(str(options.get("log_level")), options.get("log_level"))
+    base = _table(options.get("diagnostics")).get("base")
+    log_path = options.get("log_path")
+    return Settings(
+        server_command=_command(server.get("command")),
+        server_environment={key: str(value) for key, value in _table(server.get("env")).items()},
+        server_download=server.get("download") is True,
+        diagnostics_base=0 if base == 0 else 1,
+        log_path=log_path if isinstance(log_path, str) else None,
+        log_level=str(level) if level in LOG_LEVELS else "warning",
+    )
+
+
+def _command(value: object) -> tuple[str, ...] | None:
+    """Read a command line: a list of words, or one word."""
+    match value:
+        case str() if value:
+            return (value,)
+        case list() if value:
+            return tuple(map(str, value))
+        case _:
+            return None
+
+
+def _table(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}

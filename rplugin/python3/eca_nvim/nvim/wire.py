@@ -1,0 +1,30 @@
+"""View ops in the shape that travels to Neovim: plain lists, maps, numbers and text.
+
+Rules kept here:
+- A map has no key without a value: Lua reads an absent key as nil, and users never meet `vim.NIL`.
+- A field of an op that is None keeps its place; the Lua side reads it as nil.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eca_nvim.chat.ops import ViewOp, wire
+
+
+def wire_form(op: ViewOp) -> list[object]:
+    """Give an op its form in a frame: its name, then its fields in the order of its class."""
+    return [plain(field) for field in wire(op)]
+
+
+def plain(value: object) -> object:
+    """Turn mappings into dicts and other sequences into lists, all the way down."""
+    match value:
+        case str() | int() | float() | None:
+            return value
+        case Mapping():
+            return {key: plain(item) for key, item in value.items() if item is not None}
+        case Sequence():
+            return [plain(item) for item in value]
+        case _:
+            raise TypeError(f"cannot travel to Neovim: {value!r}")
