@@ -1,0 +1,123 @@
+--- Context tokens in a prompt: `@src/io.py`, `@src/io.py:10-20`, `@lib/`, `@https://…`, `@cursor`.
+---
+--- Rules kept here:
+--- - A token is plain text after a blank; it counts only when what it names is there.
+--- - A space in a path is written `\ `. Punctuation after a token is not part of it.
+--- - Names are looked up in the working folder; nothing is expanded, no command is run.
+local paths = require('eca.paths')
+
+local M = {}
+
+---@class eca.Context
+---@field type 'file'|'directory'|'web'|'cursor'|'text'|'buffer'
+---@field path? string
+---@field first? integer first line, 1-based
+---@field last? integer last line, 1-based and inclusive
+---@field url? string
+---@field start? integer[]
+---@field label? string
+---@field content? string
+---@field buf? integer
+---@field token? string how the prompt names it
+
+---@class eca.ContextToken
+---@field first integer 1-based byte where it begins
+---@field last integer 1-based byte where it ends, inclusive
+---@field context eca.Context
+
+---@param name string
+---@return string
+local function absolute(name)
+  if name:sub(1, 2) == '~/' then
+    name = vim.env.HOME .. name:sub(2)
+  elseif name:sub(1, 1) ~= '/' then
+    name = vim.fn.getcwd() .. '/' .. name
+  end
+  return name
+end
+
+---@param word string without the @, blanks unescaped
+---@return eca.Context?
+local function path_context(word)
+  local name, first, last = word:match('^(.-):(%d+)%-(%d+)$')
+  if not name then
+    name, first = word:match('^(.-):(%d+)$')
+  end
+  local path = absolute(name or word)
+  local stat = vim.uv.fs_stat(path)
+  if not stat then
+    return nil
+  end
+  if stat.type == 'directory' then
+    return { type = 'directory', path = paths.normalize(path) }
+  end
+  local from = tonumber(first)
+  local to = tonumber(last) or from
+  return { type = 'file', path = paths.normalize(path), first = from, last = to }
+end
+
+---@param word string
+---@return eca.Context?
+local function context_of(word)
+  if word == 'cursor' then
+    return { type = 'cursor' }
+  end
+  if word:find('^https?://[\33-\126]*[%w/]$') then
+    return { type = 'web', url = word }
+  end
+  return word ~= '' and path_context((word:gsub('\\ ', ' '))) or nil
+end
+
+--- The longest beginning of a word that names something.
+---@param word string
+---@return eca.Context?, string
+local function read_word(word)
+  local context = context_of(word)
+  while not context and word:find('[%.,;:!%?%)]$') do
+    word = word:sub(1, -2)
+    context = context_of(word)
+  end
+  return context, word
+end
+
+--- Find the tokens of a text.
+---@param text string
+---@return eca.ContextToken[]
+function M.find(text)
+  local found = {} ---@type eca.ContextToken[]
+  -- An escaped blank is one character of the name: hidden while words are told apart.
+  local hidden = text:gsub('\\ ', '\\\1')
+  for at, word in hidden:gmatch('()@([^%s]+)') do
+    if at == 1 or hidden:find('^[%s%(]', at - 1) then
+      local context, used = read_word((word:gsub('\1', ' ')))
+      if context then
+        context.token = '@' .. used
+        found[#found + 1] = { first = at, last = at + #used, context = context }
+      end
+    end
+  end
+  return found
+end
+
+--- Write a context as its token.
+---@param item eca.Context
+---@return string
+function M.write(item)
+  if item.type == 'cursor' then
+    return '@cursor'
+  elseif item.type == 'web' then
+    return '@' .. item.url
+  elseif item.type == 'buffer' then
+    local name = vim.api.nvim_buf_is_valid(item.buf) and vim.api.nvim_buf_get_name(item.buf) or ''
+    return '@' .. (name ~= '' and vim.fs.basename(name) or ('buffer-' .. item.buf))
+  elseif item.type == 'text' then
+    return '@' .. item.label
+  end
+  local name = '@' .. paths.short(item.path):gsub(' ', '\\ ')
+  if item.type == 'directory' then
+    return (name:gsub('/?$', '/', 1))
+  end
+  return item.first and ('%s:%d-%d'):format(name, item.first, item.last) or name
+end
+
+return M
