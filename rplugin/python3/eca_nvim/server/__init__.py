@@ -1,0 +1,1 @@
+"""The server's binary: where it is and how it is started."""

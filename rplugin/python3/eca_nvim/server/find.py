@@ -1,0 +1,82 @@
+"""Decide which server to start: the user's own command, `eca` on PATH, else the demo agent.
+
+Rules kept here:
+- What the user names is used or refused, never replaced by something else.
+- The demo agent runs on our own Python, and finds this package wherever it lies: it need not be
+  installed. `-I` keeps the user's Python settings and the project's files out of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+OPTION: Final = "server.command"
+PROGRAM: Final = "eca"
+DEMO_LABEL: Final = "demo agent"
+
+_PACKAGE_FOLDER: Final = Path(__file__).parents[2]
+_RUN_DEMO: Final = (
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop()); "
+    "runpy.run_module('eca_nvim.demo', run_name='__main__')"
+)
+
+
+class BadServerOption(Exception):
+    """Raised when the option `server.command` names nothing that can be started, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCommand:
+    """How to start a server.
+
+    `label` tells the user which it is: its path, or "demo agent". `environment` is the whole
+    environment of its process.
+    """
+
+    command: tuple[str, ...]
+    label: str
+    environment: Mapping[str, str]
+
+
+def find_server(
+    option: Sequence[str] | None, variables: Mapping[str, str], *, demo: bool = False
+) -> ServerCommand:
+    """Find the server to start.
+
+    `option` is `server.command` or None to look for one, `variables` are added to our environment,
+    `demo` wants the demo agent whatever else is there. Raises BadServerOption.
+    """
+    environment = {**os.environ, **variables}
+    if demo:
+        return _demo(environment)
+    if option is not None:
+        return _chosen(option, environment)
+    found = shutil.which(PROGRAM, path=environment.get("PATH"))
+    if found is None:
+        return _demo(environment)
+    return ServerCommand((found, "server"), found, environment)
+
+
+def _chosen(option: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:
+    if isinstance(option, str) or not all(isinstance(word, str) for word in option):
+        raise BadServerOption(f"{OPTION} is {option!r}: a list of words is wanted")
+    if not option or not option[0].strip():
+        raise BadServerOption(f"{OPTION} names no program: give a list like ['eca', 'server']")
+    program = option[0]
+    if program.startswith("~/"):
+        program = str(Path(program).expanduser())
+    found = shutil.which(program, path=environment.get("PATH"))
+    if found is None:
+        raise BadServerOption(f"{OPTION}: no program {program!r} is there to run: correct its path")
+    return ServerCommand((found, *option[1:]), found, environment)
+
+
+def _demo(environment: Mapping[str, str]) -> ServerCommand:
+    command = (sys.executable, "-I", "-c", _RUN_DEMO, str(_PACKAGE_FOLDER))
+    return ServerCommand(command, DEMO_LABEL, environment)

@@ -1,0 +1,101 @@
+"""Which server is started: the user's command, eca on PATH, the demo agent."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eca_nvim.server.find import DEMO_LABEL, BadServerOption, find_server
+
+NOWHERE = {"PATH": "/nowhere"}
+
+
+def program(folder: Path, name: str) -> Path:
+    """Make a program that can be run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_users_command_comes_first(tmp_path: Path) -> None:
+    mine = program(tmp_path / "mine", "my-eca")
+    program(tmp_path / "bin", "eca")
+    found = find_server([str(mine), "server", "--verbose"], {"PATH": str(tmp_path / "bin")})
+    assert found.command == (str(mine), "server", "--verbose")
+    assert found.label == str(mine)
+
+
+def test_the_users_command_may_be_on_path(tmp_path: Path) -> None:
+    mine = program(tmp_path, "my-eca")
+    assert find_server(["my-eca"], {"PATH": str(tmp_path)}).command == (str(mine),)
+
+
+def test_the_users_command_may_be_in_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = program(tmp_path / "bin", "my-eca")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_server(["~/bin/my-eca"], {}).command == (str(mine),)
+
+
+def test_eca_on_path_is_found(tmp_path: Path) -> None:
+    eca = program(tmp_path, "eca")
+    found = find_server(None, {"PATH": str(tmp_path)})
+    assert found.command == (str(eca), "server")
+    assert found.label == str(eca)
+
+
+def test_without_eca_the_demo_agent_answers() -> None:
+    assert find_server(None, NOWHERE).label == DEMO_LABEL
+
+
+def test_the_demo_agent_can_be_wanted(tmp_path: Path) -> None:
+    eca = program(tmp_path, "eca")
+    found = find_server([str(eca)], {"PATH": str(tmp_path)}, demo=True)
+    assert found.label == DEMO_LABEL
+
+
+def test_variables_are_added_to_our_environment() -> None:
+    found = find_server(None, {**NOWHERE, "ECA_CONFIG": "x"})
+    assert found.environment == {**os.environ, **NOWHERE, "ECA_CONFIG": "x"}
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ([], "names no program"),
+        ([" "], "names no program"),
+        (["no-such-eca", "server"], "no program 'no-such-eca'"),
+        (["/no/such/eca"], "no program '/no/such/eca'"),
+        ("eca server", "a list of words is wanted"),
+        ([["eca"]], "a list of words is wanted"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_named(option: list[str], said: str) -> None:
+    with pytest.raises(BadServerOption, match=r"server\.command") as fault:
+        find_server(option, NOWHERE)
+    assert said in str(fault.value)
+    assert "\n" not in str(fault.value)
+
+
+def test_the_demo_agent_starts_anywhere_and_knows_no_other_python_settings(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('the project shadows a module')\n")
+    found = find_server(None, {"PYTHONPATH": str(tmp_path)}, demo=True)
+    assert found.command[0] == sys.executable
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
+    run = subprocess.run(
+        found.command,
+        input=f"Content-Length: {len(body)}\r\n\r\n{body}",
+        env=found.environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert "chatWelcomeMessage" in run.stdout, run.stderr
