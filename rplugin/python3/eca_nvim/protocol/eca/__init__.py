@@ -2,15 +2,15 @@
 
 One file a theme (`lifecycle`, `content`, `tool_call`, `chats`, `editor` …), each with the types
 of its messages; a type carries its method's name and a request names its answer. `registry`
-lists them all; `decode` and `encode` are the way in and out; `lenient` reads what does not fit,
-older servers' shapes above all; `base` holds what messages are made of. Old names end here:
-the rest of the program sees today's.
+lists them all; `body`, `decode` and `encode` are the way in and out; `lenient` reads what does
+not fit, older servers' shapes above all; `base` holds what messages are made of. Old names end
+here: the rest of the program sees today's.
 """
 
 from eca_nvim.protocol.eca.base import Notification, Request, Unknown, UnknownPart
+from eca_nvim.protocol.eca.body import decode_body, encode_body
 from eca_nvim.protocol.eca.decode import (
     DecodeError,
-    decode_body,
     decode_notification,
     decode_result,
     decode_server_request,
@@ -30,5 +30,6 @@ __all__ = [
     "decode_result",
     "decode_server_request",
     "encode",
+    "encode_body",
     "read_failure",
 ]

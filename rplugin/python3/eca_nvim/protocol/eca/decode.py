@@ -2,17 +2,18 @@
 
 Rules: whatever a server sends is one of three things: a message of its type, an `Unknown` kept
 as it came, or a `DecodeError` that names the method and the field. What is read here is the
-`params` or `result` of a JSON-RPC message: decoded JSON or, faster, the `msgspec.Raw` that
-`decode_body` leaves in its place.
+`params` or `result` of a JSON-RPC message: decoded JSON, None when there is none, or, faster,
+the `msgspec.Raw` that `decode_body` leaves in its place.
 """
 
 import functools
-from typing import Any, TypedDict, TypeVar, cast
+from typing import TypeVar, cast
 
 import msgspec
 
 from eca_nvim.protocol.eca import lenient
 from eca_nvim.protocol.eca.base import Request, Unknown, result_type
+from eca_nvim.protocol.eca.body import decode_raw
 from eca_nvim.protocol.eca.registry import (
     SERVER_NOTIFICATIONS,
     SERVER_REQUESTS,
@@ -36,31 +37,7 @@ class DecodeError(ValueError):
         self.reason = reason
 
 
-class _Body(TypedDict, total=False):
-    jsonrpc: Any
-    id: Any
-    method: Any
-    params: msgspec.Raw
-    result: msgspec.Raw
-    error: Any
-
-
-_body_decoder = msgspec.json.Decoder(_Body)
 _decoder = functools.cache(msgspec.json.Decoder)
-
-
-def decode_body(body: bytes) -> object:
-    """Decode one JSON-RPC message, leaving `params` and `result` as `msgspec.Raw`.
-
-    The result is the dict that `json.loads` would give but for those two; a body that is no
-    object (a batch) comes decoded whole. Raises ValueError when it is no JSON.
-    """
-    try:
-        return _body_decoder.decode(body)
-    except msgspec.ValidationError:
-        return msgspec.json.decode(body)
-    except msgspec.DecodeError as fault:
-        raise ValueError(str(fault)) from fault
 
 
 def decode_notification(method: str, params: object = None) -> ServerNotification | Unknown:
@@ -88,23 +65,22 @@ def decode_as(kind: object, value: object, method: str) -> object:
 
     `method` only names the message in the error. Raises DecodeError.
     """
-    try:
-        if not lenient.has_older_names(kind):
+    if not lenient.has_older_names(kind):
+        try:
             return _fit(kind, value)
-    except msgspec.ValidationError:
-        pass  # it does not fit as it came: the lenient reading mends it or says what is wrong
-    except msgspec.DecodeError as fault:
-        raise DecodeError(method, "$", str(fault)) from fault
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass  # it does not fit as it came: reading it leniently mends it or says what is wrong
+    plain = _plain(value, method)
     try:
-        return lenient.read(lenient.type_info(kind), _plain(value, method))
+        return lenient.read(lenient.type_info(kind), {} if plain is None else plain)
     except lenient.Misfit as fault:
         raise DecodeError(method, fault.path, fault.reason) from fault
 
 
 def _decode_params(kind: type | None, method: str, params: object) -> object:
-    if kind is None or isinstance(params, list):
+    if kind is None:
         return Unknown(method, _plain(params, method))
-    return decode_as(kind, {} if params is None else params, method)
+    return decode_as(kind, params, method)
 
 
 def _fit(kind: object, value: object) -> object:
@@ -117,6 +93,6 @@ def _plain(value: object, method: str) -> object:
     if type(value) is not msgspec.Raw:
         return value
     try:
-        return msgspec.json.decode(value)
-    except msgspec.DecodeError as fault:
+        return decode_raw(value)
+    except ValueError as fault:
         raise DecodeError(method, "$", str(fault)) from fault

@@ -12,7 +12,7 @@ class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="
     removes a line that never was.
     """
 
-    path: str
+    path: str = ""
     diff: str = ""
     lines_added: int | None = None
     lines_removed: int | None = None

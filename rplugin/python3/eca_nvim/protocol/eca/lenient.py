@@ -149,14 +149,15 @@ def _read_scalar(info: inspect.Type, value: object, path: str) -> object:
             return value
         case inspect.EnumType(), str():
             return info.cls(value)
-        case inspect.StrType(), int() | float() if not isinstance(value, bool):
+        case inspect.LiteralType(), str() if value in info.values:
+            return value
+        case _, bool():
+            pass  # a number for Python, not for JSON
+        case inspect.StrType(), int() | float():
             return str(value)
         case inspect.IntType() | inspect.FloatType(), int() | float() | str():
             return _read_number(info, value, path)
-        case inspect.LiteralType(), str() if value in info.values:
-            return value
-        case _:
-            raise Misfit(path, f"is {_name(value)}, which does not fit")
+    raise Misfit(path, f"is {_name(value)}, which does not fit")
 
 
 def _read_number(info: inspect.Type, value: float | str, path: str) -> int | float:

@@ -1,0 +1,136 @@
+"""What is sent: nothing that says nothing, both names of what has two."""
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from eca_nvim.protocol.eca import encode, lifecycle, read_failure
+from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.chat import PromptParams, ToolCallApprove
+from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated, SelectedAgentChanged
+from eca_nvim.protocol.eca.code import InlinePromptParams
+from eca_nvim.protocol.eca.contexts import FileContext
+from eca_nvim.protocol.eca.editor import Diagnostic, DiagnosticsResult, NavigationResult
+from eca_nvim.protocol.eca.failures import Failure
+from eca_nvim.protocol.eca.login import ProvidersLoginParams
+from eca_nvim.protocol.eca.notices import NoticeLevel, ShowMessage
+from eca_nvim.protocol.eca.positions import Position, Range
+from eca_nvim.protocol.eca.questions import AnswerResult
+
+CAPABILITIES = {
+    "codeAssistant": {
+        "chat": True,
+        "rewrite": False,
+        "editor": {"diagnostics": True, "definition": True, "references": True},
+        "chatCapabilities": {"askQuestion": True},
+    }
+}
+INITIALIZE = lifecycle.InitializeParams(
+    process_id=7,
+    client_info=lifecycle.ClientInfo(name="Neovim", version="1"),
+    initialization_options=lifecycle.InitializationOptions(chat_agent="plan"),
+    capabilities=lifecycle.ClientCapabilities(
+        code_assistant=lifecycle.CodeAssistantCapabilities(
+            chat=True,
+            rewrite=False,
+            editor=lifecycle.EditorCapabilities(diagnostics=True, definition=True, references=True),
+            chat_capabilities=lifecycle.ChatCapabilities(ask_question=True),
+        )
+    ),
+    workspace_folders=(lifecycle.WorkspaceFolder(uri="file:///a%20b", name="a b"),),
+)
+PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, character=3))
+
+
+@pytest.mark.parametrize(
+    ("message", "wire"),
+    [
+        (
+            INITIALIZE,
+            {
+                "processId": 7,
+                "clientInfo": {"name": "Neovim", "version": "1"},
+                "initializationOptions": {"chatAgent": "plan", "chatBehavior": "plan"},
+                "capabilities": CAPABILITIES,
+                "workspaceFolders": [{"uri": "file:///a%20b", "name": "a b"}],
+            },
+        ),
+        (lifecycle.Initialized(), {}),
+        (lifecycle.Shutdown(), None),
+        (lifecycle.Exit(), None),
+        (
+            PromptParams(
+                chat_id="c",
+                message="hi",
+                agent="plan",
+                contexts=(FileContext(path="a"),),
+                trust=False,
+            ),
+            {
+                "chatId": "c",
+                "message": "hi",
+                "agent": "plan",
+                "behavior": "plan",
+                "contexts": [{"type": "file", "path": "a"}],
+                "trust": False,
+            },
+        ),
+        (PromptParams(message=""), {"message": ""}),
+        (InlinePromptParams(chat_id="c", message="m"), {"chatId": "c", "message": "m"}),
+        (ToolCallApprove(chat_id="c", tool_call_id="t"), {"chatId": "c", "toolCallId": "t"}),
+        (SelectedAgentChanged(agent="plan"), {"agent": "plan"}),
+        (
+            ProvidersLoginParams(provider="p", login_method="api-key"),
+            {"provider": "p", "method": "api-key"},
+        ),
+        (AnswerResult(answer=None, cancelled=True), {"answer": None, "cancelled": True}),
+        (NavigationResult(status="success", locations=()), {"status": "success", "locations": []}),
+        (
+            DiagnosticsResult(
+                diagnostics=(
+                    Diagnostic(uri="file:///a", severity="hint", range=PLACE, message="m"),
+                )
+            ),
+            {
+                "diagnostics": [
+                    {
+                        "uri": "file:///a",
+                        "severity": "hint",
+                        "range": {
+                            "start": {"line": 1, "character": 1},
+                            "end": {"line": 1, "character": 3},
+                        },
+                        "message": "m",
+                    }
+                ]
+            },
+        ),
+        (
+            ConfigUpdated(chat=ChatConfig(agents=("a",), select_model=None, models=UNSET)),
+            {"chat": {"agents": ["a"], "behaviors": ["a"], "selectModel": None}},
+        ),
+        (ShowMessage(type=NoticeLevel.INFO, message="m"), {"type": "info", "message": "m"}),
+    ],
+)
+def test_what_a_message_is_on_the_wire(message: Wire, wire: dict[str, Any] | None) -> None:
+    assert encode(message) == wire
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        ({"code": -32601, "message": "no"}, Failure(code=-32601, message="no")),
+        (
+            {"code": "cursor_expired", "message": "old"},
+            Failure(code="cursor_expired", message="old"),
+        ),
+        (
+            {"type": "warning", "message": "no connection"},
+            Failure(type="warning", message="no connection"),
+        ),
+        ("broken", Failure(message="broken", data="broken")),
+    ],
+)
+def test_a_failure_is_read_whatever_its_shape(error: object, failure: Failure) -> None:
+    assert read_failure(error) == failure

@@ -1,0 +1,108 @@
+"""What a real server and its client sent, line by line."""
+
+from typing import Any
+
+import msgspec
+from tests.protocol.conftest import Recording
+
+from eca_nvim.protocol.eca import (
+    Unknown,
+    UnknownPart,
+    decode_body,
+    decode_notification,
+    decode_result,
+    decode_server_request,
+    encode,
+)
+from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.decode import decode_as
+from eca_nvim.protocol.eca.registry import CLIENT_MESSAGES, CLIENT_REQUESTS
+
+# What the recording client did wrong on purpose, to learn what the server makes of it.
+BEYOND_THE_PROTOCOL = {
+    ("image_context", "chat/prompt"): "a context's mediaType called media-type",
+    ("init_bad_pid", "initialize"): "the process id as text",
+    ("init_lua_empty", "initialized"): "arrays where objects belong, and the reverse",
+    ("init_lua_empty", "chat/list"): "the same",
+    ("init_lua_empty", "chat/prompt"): "the same",
+    ("init_lua_empty", "chat/queryContext"): "the same",
+    ("init_lua_empty", "chat/rollback"): "the same",
+    ("init_lua_empty", "jobs/list"): "the same",
+    ("init_lua_empty", "providers/list"): "the same",
+    ("init_minimal", "initialize"): "no params",
+    ("invalid", "chat/prompt"): "no message, or no params at all",
+    ("queries", "chat/queryContext"): "no query, or no contexts",
+    ("queries", "chat/queryCommands"): "no query",
+    ("sort_by", "chat/list"): "the limit as text",
+}
+
+
+def decode_incoming(message: dict[str, Any]) -> object:
+    decode = decode_server_request if "id" in message else decode_notification
+    body = decode_body(msgspec.json.encode(message))
+    from_bytes = decode(body.method, body.params)
+    assert decode(message["method"], message.get("params")) == from_bytes
+    return from_bytes
+
+
+def unknown_parts(value: object) -> list[object]:
+    if isinstance(value, Unknown | UnknownPart):
+        return [value]
+    if isinstance(value, msgspec.Struct):
+        return unknown_parts(msgspec.structs.astuple(value))
+    if isinstance(value, tuple | list):
+        return [found for item in value for found in unknown_parts(item)]
+    return []
+
+
+def test_every_message_of_the_server_is_known(recording: Recording) -> None:
+    for message in recording.sent_by("s2c"):
+        assert unknown_parts(decode_incoming(message)) == [], message
+
+
+def test_texts_and_ids_survive(recording: Recording) -> None:
+    for message in recording.sent_by("s2c"):
+        if message["method"] != "chat/contentReceived":
+            continue
+        params = message["params"]
+        decoded: Any = decode_incoming(message)
+        assert decoded.chat_id == params.get("chatId")
+        assert decoded.role.value == params["role"]
+        for field, attribute in (("text", "text"), ("id", "id"), ("title", "title")):
+            if field in params["content"]:
+                assert getattr(decoded.content, attribute) == params["content"][field]
+
+
+def test_every_answer_of_the_server_is_known(recording: Recording) -> None:
+    for method, answer in recording.answers():
+        request = CLIENT_REQUESTS.get(method)
+        if request is not None:
+            result = decode_result(request, answer)
+            raw = decode_result(request, msgspec.Raw(msgspec.json.encode(answer)))
+            assert result == raw
+            assert unknown_parts(result) == [], method
+
+
+def test_what_a_client_sent_can_be_sent_by_us(recording: Recording) -> None:
+    for message in recording.sent_by("c2s"):
+        method, params = message["method"], message.get("params")
+        if method not in CLIENT_MESSAGES or (recording.name, method) in BEYOND_THE_PROTOCOL:
+            continue
+        ours = decode_as(CLIENT_MESSAGES[method], params, method)
+        assert isinstance(ours, Wire)
+        assert (encode(ours) or {}) == in_our_words(method, params or {}), message
+
+
+def in_our_words(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return what we send instead: both names of what has two, nothing that says nothing."""
+    match method, params:
+        case "initialize", {"initializationOptions": {"chatBehavior": agent}}:
+            options = {"chatAgent": agent, "chatBehavior": agent}
+            return {**params, "initializationOptions": options}
+        case "initialize", {"initializationOptions": []}:
+            return {key: params[key] for key in params if key != "initializationOptions"}
+        case "chat/prompt", {"message": _}:
+            agent = params.get("agent", params.get("behavior"))
+            prompt = {**params, "agent": agent, "behavior": agent, "requestId": None}
+            return {key: value for key, value in prompt.items() if value not in (None, [], {})}
+    return params
