@@ -2,14 +2,14 @@
 
 import itertools
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from tests.support import servers
 from tests.support.editor import Neovim
+from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
 from tests.support.launch import VERSIONS, Launch
 from tests.support.rpc import ChannelClosed
 from tests.support.screen import Value
@@ -18,22 +18,6 @@ from tests.support.servers import Replay, ScriptedServer
 from tests.support.workspace import make_workspace
 
 STARTED = pytest.StashKey[list[Neovim]]()
-
-
-class StartNeovim(Protocol):
-    """Starts one more Neovim of the version under test."""
-
-    def __call__(
-        self,
-        *arguments: str,
-        settings: Mapping[str, Value] = ...,
-        init: str = ...,
-        columns: int = ...,
-        lines: int = ...,
-        environment: Mapping[str, str] = ...,
-        cwd: Path | None = ...,
-    ) -> Neovim:
-        """Start it in `cwd` (default: the workspace); see `Launch` for the rest."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -116,13 +100,13 @@ def finish_all(editors: Sequence[Neovim]) -> None:
 
 
 @pytest.fixture
-def nvim(start_nvim: Callable[..., Neovim]) -> Neovim:
+def nvim(start_nvim: StartNeovim) -> Neovim:
     """Start a Neovim of 80 by 24 with default settings."""
     return start_nvim()
 
 
 @pytest.fixture
-def replay(tmp_path: Path) -> Callable[..., Replay]:
+def replay(tmp_path: Path) -> PrepareReplay:
     """Return `replay(name, speed=0)`: a server that plays a recording, and its report."""
 
     def prepare(name: str, speed: float = 0) -> Replay:
@@ -132,7 +116,7 @@ def replay(tmp_path: Path) -> Callable[..., Replay]:
 
 
 @pytest.fixture
-def scripted_server(tmp_path: Path) -> Callable[..., ScriptedServer]:
+def scripted_server(tmp_path: Path) -> PrepareScript:
     """Return `scripted_server(steps, more_steps …)`: a server that performs a script."""
     numbers = itertools.count(1)
 

@@ -35,8 +35,17 @@ class Client:
         self.notifications: list[tuple[str, list[Value]]] = []
         self._model = ScreenModel()
         self.child = Child(launch, self._notified)
+        try:
+            self._attach(launch.columns, launch.lines)
+        except BaseException:
+            self.child.close()
+            self.child.end_orphans()
+            raise
+
+    def _attach(self, columns: int, lines: int) -> None:
+        """Neovim reads no settings and draws nothing before a UI is there."""
         options = {"rgb": True, "ext_linegrid": True, "ext_hlstate": True}
-        self.request("nvim_ui_attach", launch.columns, launch.lines, options)
+        self.request("nvim_ui_attach", columns, lines, options)
         self.wait_for(lambda: self._model.flushes, "Neovim's first screen")
 
     def _notified(self, method: str, parameters: list[Value]) -> None:
@@ -135,17 +144,22 @@ class Client:
         """Return the output of `:messages`."""
         return self.command("messages")
 
+    def buffer_lines(self, buffer: int = 0) -> list[str]:
+        """Return the text of a buffer, by default of the current one."""
+        lines: list[str] = self.request("nvim_buf_get_lines", buffer, 0, -1, True)
+        return lines
+
     def explain(self, complaint: str) -> str:
         """Put the screen, its mode and cursor and the messages under a complaint."""
         return f"{complaint}\n{self.screen.bordered()}\n:messages\n{self._messages_if_idle()}"
 
     def _messages_if_idle(self) -> str:
         """Ask without `request`, whose own failure ends up here."""
-        deadline = time.monotonic() + 1
-        arguments = ("messages", {"output": True})
         if self.child.status is not None:
             return f"(Neovim exited with {self.child.status})\n{self.child.stderr()}"
-        response = self.child.channel.request("nvim_exec2", *arguments, deadline=deadline)
-        if response is None or response.error is not None:
+        channel, deadline = self.child.channel, time.monotonic() + 1
+        mode = channel.request("nvim_get_mode", deadline=deadline)
+        if mode is None or mode.result["blocking"]:
             return "(not told: Neovim is busy or waits in a prompt)"
-        return str(response.result["output"])
+        told = channel.request("nvim_exec2", "messages", {"output": True}, deadline=deadline)
+        return str(told.result["output"]) if told and told.result else "(not told)"

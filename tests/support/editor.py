@@ -24,7 +24,13 @@ class Neovim(Client):
 
     def input(self, keys: str) -> None:
         """Type keys in `<Key>` notation without waiting for their effect."""
-        self.request("nvim_input", keys)
+        written = self.request("nvim_input", keys)
+        assert written == len(keys.encode()), "more keys than Neovim's buffer takes: use paste"
+
+    def paste(self, text: str) -> None:
+        """Paste text of any length as a terminal does, in the current mode."""
+        self.request("nvim_paste", text, True, -1)
+        self.keys("")
 
     def keys(self, keys: str, timeout: float = TIMEOUT) -> None:
         """Type keys and wait until Neovim has consumed them, or has stopped at a prompt.

@@ -29,7 +29,7 @@ QUIET = 0.5
 
 def normalise(text: str) -> str:
     """Replace what differs from run to run and cut blanks at line ends; ends with a newline."""
-    lines = [_normalise_line(line).rstrip() for line in text.splitlines()]
+    lines = [_normalise_line(line).rstrip() for line in text.split("\n")]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -88,6 +88,6 @@ def _difference(actual: str, path: Path) -> str:
         return f"no golden file {path}; {hint}. The text is:\n{actual}"
     golden = path.read_text(encoding="utf-8")
     lines = difflib.unified_diff(
-        golden.splitlines(), actual.splitlines(), f"golden {path.name}", "actual", lineterm=""
+        golden.split("\n"), actual.split("\n"), f"golden {path.name}", "actual", lineterm=""
     )
     return "" if golden == actual else "\n".join([*lines, f"({hint} if that is right)"])

@@ -62,14 +62,14 @@ class Launch:
         for name in FOLDERS.values():
             (self.home / name).mkdir(parents=True, exist_ok=True)
         (self.home / FOLDERS["XDG_RUNTIME_DIR"]).chmod(0o700)
-        self._prelude.write_text(f"{self._settings_lua()}\n{self.init}\n")
+        self.prelude.write_text(f"{self._settings_lua()}\n{self.init}\n")
 
     def command(self) -> list[str]:
         """Return the command line: this repository is on the runtime path and nothing else is."""
         return [
             *(str(neovim_binary(self.version)), "--embed", "--clean"),
             *("--cmd", f"set rtp^={REPOSITORY} shortmess+=I"),
-            *("--cmd", f"luafile {self._prelude}"),
+            *("--cmd", f"luafile {self.prelude}"),
             *self.arguments,
         ]
 
@@ -86,7 +86,8 @@ class Launch:
         }
 
     @property
-    def _prelude(self) -> Path:
+    def prelude(self) -> Path:
+        """The Lua file that runs before any plugin."""
         return self.home / "prelude.lua"
 
     def _settings_lua(self) -> str:

@@ -90,7 +90,8 @@ class Translation:
 
 def read_recording(path: Path) -> list[Event]:
     """Read a recording; messages that are no objects (batches) are left out."""
-    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    with path.open(encoding="utf-8") as file:  # `splitlines` would split at U+2028 in a string
+        lines = list(map(json.loads, file))
     return [Event(it["t"], it["dir"], it["msg"]) for it in lines if isinstance(it["msg"], dict)]
 
 

@@ -32,25 +32,39 @@ class Player:
         self._request_ids: dict[str, Any] = {}
         self._translation = Translation()
         self._origin = (time.monotonic(), events[0].time if events else 0.0)
+        self._position = 0
         self._left = self._said_farewell = False
         self.report = Report()
 
     def play(self) -> None:
-        """Play the recording, then answer by default until the client leaves."""
-        for index, event in enumerate(self._events):
-            if event.direction == "s2c":
-                self._speak(event)
-                continue
-            expected = [later for later in self._events[index:] if later.direction == "c2s"]
-            self._listen(event, {later.name for later in expected})
-            if self._left:
-                self.report.missing += [later.name for later in expected]
-                return
-        if not self._said_farewell:
+        """Play the recording, then answer by default until the client leaves.
+
+        Whatever ends it early, the report tells what the client had not said by then.
+        """
+        try:
+            while self._position < len(self._events) and not self._left:
+                self._play(self._events[self._position])
+        finally:
+            self.report.missing += self._expected_names()
+        if not self._left and not self._said_farewell:
             self._linger()
 
-    def _listen(self, event: Event, upcoming: set[str]) -> None:
-        live = self._expect(event.message, upcoming)
+    def _play(self, event: Event) -> None:
+        match event.direction:
+            case "s2c":
+                self._speak(event)
+            case "c2s":
+                self._listen(event)
+        if not self._left:
+            self._position += 1
+
+    def _expected_names(self) -> list[str]:
+        """Name what the client still has to say."""
+        events = self._events[self._position :]
+        return [event.name for event in events if event.direction == "c2s"]
+
+    def _listen(self, event: Event) -> None:
+        live = self._expect(event.message, set(self._expected_names()))
         if live is None:
             if not self._left:
                 self.report.missing.append(event.name)

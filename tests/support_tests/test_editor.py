@@ -3,14 +3,12 @@
 import re
 import signal
 import time
-from collections.abc import Callable
 
 import pytest
 from tests.support.client import EditorError
 from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
 from tests.support.rpc import ChannelClosed
-
-StartNeovim = Callable[..., Neovim]
 
 
 def test_it_is_the_version_asked_for(nvim: Neovim, nvim_version: str) -> None:
@@ -169,3 +167,10 @@ def test_start_is_quick(start_nvim: StartNeovim) -> None:
     started = time.monotonic()
     start_nvim()
     assert time.monotonic() - started < 2
+
+
+def test_long_text_is_pasted(nvim: Neovim) -> None:
+    text = "word " * 20_000
+    nvim.keys("i")
+    nvim.paste(f"{text}\nend")
+    assert nvim.buffer_lines() == [text, "end"]

@@ -2,19 +2,21 @@
 
 import json
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support import servers
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareReplay
 from tests.support.servers import Replay
+from tests.support.wire import encode
 from tests.support_tests.peer import Peer, connect
 
 FOLDER = {"workspaceFolders": [{"uri": "file:///home/me/project", "name": "project"}]}
 CHAT = {"chatId": "live-chat"}
 CALL = "00000000-0000-0000-0000-000000000001"
-TEXT = {"text": "see /workspace/a.py"}
+TEXT = {"text": "see\u2028 /workspace/a.py"}
 RECORDING: list[tuple[str, dict[str, Any]]] = [
     ("c2s", {"id": 1, "method": "initialize", "params": {}}),
     ("s2c", {"id": 1, "result": {}}),
@@ -29,7 +31,6 @@ RECORDING: list[tuple[str, dict[str, Any]]] = [
     ("s2c", {"id": 3, "result": None}),
     ("c2s", {"method": "exit"}),
 ]
-Prepare = Callable[..., Replay]
 
 
 @pytest.fixture
@@ -37,7 +38,9 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Replay:
     """Prepare the recording above."""
     lines = [{"t": 0, "dir": way, "msg": message} for way, message in RECORDING]
     lines.insert(1, {"t": 0, "dir": "c2s", "msg": []})
-    (tmp_path / "made.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "made.jsonl").write_text(
+        "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    )
     monkeypatch.setattr(servers, "RECORDINGS", tmp_path)
     return servers.replay("made", tmp_path)
 
@@ -63,7 +66,7 @@ def test_a_faithful_client_leaves_an_empty_report(recorded: Replay) -> None:
         assert peer.exit_status() == 0
     assert report_of(recorded) == {"missing": [], "unexpected": [], "different": [], "matched": 6}
     spoken = peer.heard[1]["params"]
-    assert spoken == {"chatId": "live-chat", "content": {"text": "see /home/me/project/a.py"}}
+    assert spoken == {"chatId": "live-chat", "content": {"text": "see\u2028 /home/me/project/a.py"}}
     assert peer.heard[2]["result"] == {"chatId": "live-chat"}
 
 
@@ -106,7 +109,7 @@ def test_leaving_early_is_reported(recorded: Replay, leave: str) -> None:
                 peer.process.send_signal(signal.SIGTERM)
         assert peer.exit_status() == (128 + signal.SIGTERM if leave == "SIGTERM" else 0)
     rest = ["chat/toolCallApprove", "response", "shutdown", "exit"]
-    assert report_of(recorded)["missing"] == ([] if leave == "SIGTERM" else rest)
+    assert report_of(recorded)["missing"] == rest
 
 
 def test_patience_ends(recorded: Replay) -> None:
@@ -118,7 +121,7 @@ def test_patience_ends(recorded: Replay) -> None:
     assert report_of(recorded)["missing"][:2] == ["chat/prompt", "chat/toolCallApprove"]
 
 
-def test_a_real_recording_plays(replay: Prepare) -> None:
+def test_a_real_recording_plays(replay: PrepareReplay) -> None:
     playing = replay("handshake", speed=0.01)
     with connect([*playing.command, "server"]) as peer:
         assert "result" in peer.ask("initialize", FOLDER)
@@ -129,6 +132,20 @@ def test_a_real_recording_plays(replay: Prepare) -> None:
     assert report_of(playing)["matched"] >= 2
 
 
-def test_an_unknown_recording_is_told(replay: Prepare) -> None:
+def test_an_unknown_recording_is_told(replay: PrepareReplay) -> None:
     with pytest.raises(AssertionError, match="no recording"):
         replay("never made")
+
+
+def test_the_report_is_read_when_neovim_has_left(recorded: Replay, nvim: Neovim) -> None:
+    nvim.lua(
+        """local command, greeting = ...
+        local job = vim.fn.jobstart(command, { on_stdout = function() vim.g.answered = 1 end })
+        vim.fn.chansend(job, greeting)""",
+        recorded.command,
+        encode('{"id": 1, "method": "initialize", "params": {}}').decode(),
+    )
+    nvim.wait_until("vim.g.answered")
+    with pytest.raises(AssertionError, match=r'"missing": \[\s+"chat/prompt"'):
+        recorded.assert_as_recorded(nvim)
+    assert nvim.child.status == 0

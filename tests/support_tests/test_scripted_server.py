@@ -2,14 +2,11 @@
 
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 from tests.support import script
-from tests.support.servers import ScriptedServer
+from tests.support.factories import PrepareScript
 from tests.support_tests.peer import Peer, connect
-
-Serve = Callable[..., ScriptedServer]
 
 INITIALIZE = {"workspaceFolders": [{"uri": "file:///home/me/project", "name": "project"}]}
 PROMPT = {"chatId": "c-1", "message": 'say "hi"'}
@@ -25,7 +22,7 @@ def contents(peer: Peer) -> list[dict[str, Any]]:
     return [it["params"] for it in peer.heard if it.get("method") == "chat/contentReceived"]
 
 
-def test_a_turn_in_the_real_order(scripted_server: Serve) -> None:
+def test_a_turn_in_the_real_order(scripted_server: PrepareScript) -> None:
     server = scripted_server(script.handshake(), script.turn(script.text("in ", "$workspace")))
     with connect(server.command) as peer:
         shake_hands(peer)
@@ -47,7 +44,7 @@ def test_a_turn_in_the_real_order(scripted_server: Serve) -> None:
     ]
 
 
-def test_a_stream_at_full_speed_comes_whole(scripted_server: Serve) -> None:
+def test_a_stream_at_full_speed_comes_whole(scripted_server: PrepareScript) -> None:
     server = scripted_server(script.turn(script.stream(1000, ("a$n ", 'b"\n'))))
     with connect(server.command) as peer:
         peer.ask("chat/prompt", PROMPT)
@@ -57,7 +54,7 @@ def test_a_stream_at_full_speed_comes_whole(scripted_server: Serve) -> None:
     assert texts[:3] == ["a0 ", 'b"\n', "a2 "]
 
 
-def test_a_stream_keeps_its_rate_and_is_cut_short(scripted_server: Serve) -> None:
+def test_a_stream_keeps_its_rate_and_is_cut_short(scripted_server: PrepareScript) -> None:
     steps = script.stream(100_000, rate=100, until="chat/promptStop")
     server = scripted_server(script.turn(steps, script.status("stopping")))
     with connect(server.command) as peer:
@@ -71,7 +68,7 @@ def test_a_stream_keeps_its_rate_and_is_cut_short(scripted_server: Serve) -> Non
     assert len(contents(peer)) < 10_000
 
 
-def test_the_client_is_asked(scripted_server: Serve) -> None:
+def test_the_client_is_asked(scripted_server: PrepareScript) -> None:
     server = scripted_server(script.ask("editor/getDiagnostics", {}, 7), script.leave(0))
     with connect(server.command) as peer:
         assert peer.hear()["method"] == "editor/getDiagnostics"
@@ -80,7 +77,7 @@ def test_the_client_is_asked(scripted_server: Serve) -> None:
     assert [answer["id"] for answer in server.answers()] == [7]
 
 
-def test_errors_pauses_and_what_is_not_expected(scripted_server: Serve) -> None:
+def test_errors_pauses_and_what_is_not_expected(scripted_server: PrepareScript) -> None:
     server = scripted_server(
         (*script.expect("chat/open"), *script.pause(1)),
         script.fail("chat/open", "chat_not_found", "no such chat"),
@@ -94,7 +91,7 @@ def test_errors_pauses_and_what_is_not_expected(scripted_server: Serve) -> None:
         assert peer.exit_status() == 0
 
 
-def test_messages_are_held_for_a_later_step(scripted_server: Serve) -> None:
+def test_messages_are_held_for_a_later_step(scripted_server: PrepareScript) -> None:
     server = scripted_server(
         (*script.expect("chat/prompt"), *script.reply("chat/prompt", {})),
         (*script.expect("chat/promptSteer"), *script.status("steered")),
@@ -105,7 +102,7 @@ def test_messages_are_held_for_a_later_step(scripted_server: Serve) -> None:
         assert peer.hear()["params"]["status"] == "steered"
 
 
-def test_misbehaviour(scripted_server: Serve) -> None:
+def test_misbehaviour(scripted_server: PrepareScript) -> None:
     server = scripted_server(script.raw(b"noise"), script.stderr("oh no\n"), script.leave(3))
     with connect(server.command) as peer:
         assert peer.exit_status() == 3
@@ -115,7 +112,7 @@ def test_misbehaviour(scripted_server: Serve) -> None:
         assert peer.process.stderr.read() == b"oh no\n"
 
 
-def test_a_stubborn_server_only_dies_by_force(scripted_server: Serve) -> None:
+def test_a_stubborn_server_only_dies_by_force(scripted_server: PrepareScript) -> None:
     server = scripted_server(script.stubborn(), script.status("ready"))
     with connect(server.command) as peer:
         peer.hear()
