@@ -145,7 +145,8 @@ class ContentLengthFraming:
         buffer, start = self._buffer, self._start
         end = start + size
         while (line_end := buffer.find(b"\n", self._searched, end)) >= 0:
-            if self._length_before(line_end) is not None:
+            header = self._length_before(line_end)
+            if header is not None and _LENGTH.fullmatch(header[1]):
                 return self._give_up_body(size, found)
             self._searched = line_end + 1
         if len(buffer) < end:

@@ -1,0 +1,103 @@
+"""Which message an object is, with all that servers leave out or add."""
+
+import pytest
+
+from eca_nvim.jsonrpc import (
+    ErrorResponse,
+    JsonCodec,
+    Message,
+    NotAMessage,
+    Notification,
+    Request,
+    Response,
+)
+from eca_nvim.jsonrpc.messages import read_message, wire_form
+
+
+def read(text: str) -> Message:
+    return read_message(JsonCodec().decode(text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"id":1,"method":"m","params":{"a":1}}', Request(1, "m", {"a": 1})),
+        ('{"id":"x","method":"m"}', Request("x", "m", None)),
+        ('{"id":0,"method":"m"}', Request(0, "m", None)),
+        ('{"method":"m","params":[1]}', Notification("m", [1])),
+        ('{"id":null,"method":"m"}', Notification("m", None)),
+        ('{"id":1,"result":{"a":null}}', Response(1, {"a": None})),
+        ('{"id":1,"result":null}', Response(1, None)),
+        ('{"id":1}', Response(1, None)),
+        ('{"id":1,"result":2,"error":null}', Response(1, 2)),
+        (
+            '{"id":1,"error":{"code":-32601,"message":"Method not found","data":{"m":1}}}',
+            ErrorResponse(1, -32601, "Method not found", {"m": 1}),
+        ),
+        (
+            '{"id":1,"error":{"code":"cursor_expired","message":"old"}}',
+            ErrorResponse(1, "cursor_expired", "old", None),
+        ),
+        ('{"id":1,"error":{}}', ErrorResponse(1, None, "", None)),
+        ('{"id":1,"error":{"code":1.5,"message":7}}', ErrorResponse(1, None, "7", None)),
+        ('{"id":1,"error":"broken"}', ErrorResponse(1, None, "broken", None)),
+        ('{"id":null,"error":{"code":-32700}}', ErrorResponse(None, -32700, "", None)),
+        ('{"jsonrpc":"1.0","more":1,"method":"m"}', Notification("m", None)),
+    ],
+)
+def test_messages_are_told_apart(text: str, message: Message) -> None:
+    assert read(text) == message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "5",
+        '"text"',
+        "[]",
+        '[{"method":"a"},{"method":"b"}]',
+        "{}",
+        '{"jsonrpc":"2.0"}',
+        '{"result":1}',
+        '{"method":5}',
+        '{"method":"m","id":1.5}',
+        '{"method":"m","id":true}',
+        '{"method":"m","id":[1]}',
+        '{"id":{},"result":1}',
+        '{"id":false,"error":{}}',
+        "[" * 100_000,
+        '{"method":"\udcff"}',
+    ],
+)
+def test_what_is_no_message_says_why(text: str) -> None:
+    with pytest.raises(NotAMessage, match=r".+"):
+        read_message(JsonCodec().decode(text.encode("utf-8", "surrogateescape")))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Request(1, "m", {"a": "é\n"}),
+        Request("x", "m", None),
+        Notification("m", []),
+        Response(3, None),
+        ErrorResponse(4, -1, "no", {"d": 1}),
+        ErrorResponse(4, None, "no", None),
+    ],
+)
+def test_what_is_written_reads_the_same(message: Message) -> None:
+    codec = JsonCodec()
+    assert read_message(codec.decode(codec.encode(wire_form(message)))) == message
+
+
+def test_the_wire_form_has_only_what_is_there() -> None:
+    assert wire_form(Notification("exit", None)) == {"jsonrpc": "2.0", "method": "exit"}
+    assert wire_form(Response(1, None)) == {"jsonrpc": "2.0", "id": 1, "result": None}
+
+
+def test_odd_text_is_written_as_plain_ascii_on_one_line() -> None:
+    encoded = JsonCodec().encode({"text": "lone \udc80 surrogate\r\n\u2028"})
+    assert encoded == b'{"text":"lone \\udc80 surrogate\\r\\n\\u2028"}'
