@@ -3,9 +3,10 @@
 import msgspec
 import pytest
 
-from eca_nvim.protocol.eca import decode_body, decode_notification, encode_body
+from eca_nvim.protocol.eca import Unknown, decode_body, decode_notification, encode_body
 from eca_nvim.protocol.eca.body import NOTHING
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent
+from eca_nvim.protocol.eca.jobs import JobsUpdated
 
 
 def text_of(body: bytes) -> str:
@@ -62,3 +63,9 @@ def test_what_is_written_can_be_read() -> None:
     written = encode_body({"id": 1, "method": "a", "params": {"text": "é\n\u2028", "n": None}})
     assert b"\n" not in written
     assert msgspec.json.decode(written)["params"] == {"text": "é\n\u2028", "n": None}
+
+
+def test_a_message_without_params_has_empty_ones() -> None:
+    message = decode_body(b'{"method":"jobs/updated"}')
+    assert decode_notification(message.method, message.params) == JobsUpdated(jobs=())
+    assert decode_notification("chat/danced", message.params) == Unknown("chat/danced", None)

@@ -100,8 +100,8 @@ def test_unknown_steps_of_other_families_are_kept() -> None:
     assert decode_notification("rewrite/contentReceived", params) == RewriteContentReceived(
         rewrite_id="1", content=UnknownRewriteContent(kind="sung", fields={"type": "sung"})
     )
-    params = {"rewriteId": 1, "content": {"type": "text", "text": None}}
-    assert decode_notification("rewrite/contentReceived", params) == RewriteContentReceived(
+    text = {"rewriteId": 1, "content": {"type": "text", "text": None}}
+    assert decode_notification("rewrite/contentReceived", text) == RewriteContentReceived(
         rewrite_id="1", content=RewriteText()
     )
 
@@ -185,9 +185,9 @@ def test_a_fault_names_its_method_and_place(method: str, params: object, path: s
     assert path in str(fault.value)
 
 
-def test_answers_of_no_interest_are_none() -> None:
-    for result in (None, {}, {"more": 1}, [], "done"):
-        assert decode_result(Shutdown, result) is None
+@pytest.mark.parametrize("result", [None, {}, {"more": 1}, [], "done"])
+def test_an_answer_of_no_interest_is_none(result: object) -> None:
+    assert decode_result(Shutdown, result) is None
 
 
 def test_an_answer_that_is_null_is_empty() -> None:

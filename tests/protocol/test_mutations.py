@@ -16,8 +16,9 @@ Message: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 
 DROPPED = object()
+NUMBERS = st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
 JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=4,
 )
@@ -107,7 +108,7 @@ TEXTS = [
     if message["method"] == "chat/contentReceived"
     and message["params"]["content"]["type"] == "text"
 ]
-KEPT = {("content",), ("content", "text")}
+KEPT = {("content",), ("content", "type"), ("content", "text")}
 
 
 @settings(max_examples=200, deadline=None)

@@ -77,8 +77,8 @@ def test_every_answer_of_the_server_is_known(recording: Recording) -> None:
     for method, answer in recording.answers():
         request = CLIENT_REQUESTS.get(method)
         if request is not None:
-            result = decode_result(request, answer)
-            raw = decode_result(request, msgspec.Raw(msgspec.json.encode(answer)))
+            result: object = decode_result(request, answer)
+            raw: object = decode_result(request, msgspec.Raw(msgspec.json.encode(answer)))
             assert result == raw
             assert unknown_parts(result) == [], method
 
