@@ -35,7 +35,18 @@ def test_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b'[{"id":1}]', b"5", b'{"params":' + b"[" * 100_000, b"\xff"]
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'[{"id":1}]',
+        b"5",
+        b'{"params":' + b"[" * 100_000,
+        b"\xff",
+        b'{"id":NaN}',
+        b'["\\ud83d"]',
+    ],
 )
 def test_what_is_no_message_is_a_value_error(body: bytes) -> None:
     with pytest.raises(ValueError, match=r".+"):
@@ -52,6 +63,7 @@ def test_what_is_no_message_is_a_value_error(body: bytes) -> None:
         (b"latin \xe9 1", "latin � 1"),
         (b"raw \t tab", "raw \t tab"),
         (b"\\u0000", "\0"),
+        (b'half \\ud83d","size":' + b"9" * 40 + b',"a":"', "half �"),
         (b"\xe2\x80\xa8", "\u2028"),
     ],
 )

@@ -35,11 +35,11 @@ def decode_body(body: bytes) -> Body:
     except msgspec.ValidationError as fault:
         raise ValueError("no JSON object") from fault
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        mended = msgspec.json.encode(_mend(body))
+        mended = json.dumps(_mend(body)).encode()
     try:
         return _decoder.decode(mended)
-    except msgspec.ValidationError as fault:
-        raise ValueError("no JSON object") from fault
+    except msgspec.DecodeError as fault:
+        raise ValueError(f"no JSON object: {fault}") from fault
 
 
 def encode_body(message: Mapping[str, object]) -> bytes:
