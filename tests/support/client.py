@@ -7,6 +7,7 @@ screen. Most requests are answered only between commands and would hang while a 
 import re
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TypeVar
 
 from tests.support.child import Child
@@ -35,12 +36,11 @@ class Client:
         self.notifications: list[tuple[str, list[Value]]] = []
         self._model = ScreenModel()
         self.child = Child(launch, self._notified)
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.child.end_orphans)
+            undo.callback(self.child.close)
             self._attach(launch.columns, launch.lines)
-        except BaseException:
-            self.child.close()
-            self.child.end_orphans()
-            raise
+            undo.pop_all()
 
     def _attach(self, columns: int, lines: int) -> None:
         """Neovim reads no settings and draws nothing before a UI is there."""

@@ -20,6 +20,9 @@ class Neovim(Client):
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
         self.check_errors = True
+
+    def _attach(self, columns: int, lines: int) -> None:
+        super()._attach(columns, lines)
         self.keys("")
 
     def input(self, keys: str) -> None:

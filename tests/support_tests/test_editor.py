@@ -3,11 +3,13 @@
 import re
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from tests.support.client import EditorError
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.processes import marked
 from tests.support.rpc import ChannelClosed
 
 
@@ -161,6 +163,19 @@ def test_an_orphan_fails_the_test_and_is_killed(
     with pytest.raises(AssertionError, match=f"outlived Neovim: {{{pid}: '.*sleep 60'}}"):
         nvim.finish()
     assert nvim.child.orphans(0) == set()
+
+
+def test_a_start_that_fails_leaves_nothing(
+    start_nvim: StartNeovim, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Neovim, "keys", raise_editor_error)
+    with pytest.raises(EditorError, match="no keys today"):
+        start_nvim()
+    assert marked(str(tmp_path / "nvim1")) == set()
+
+
+def raise_editor_error(_nvim: Neovim, _keys: str) -> None:
+    raise EditorError("no keys today")
 
 
 def test_start_is_quick(start_nvim: StartNeovim) -> None:
