@@ -1,9 +1,8 @@
 """The outermost object of a message, and texts whose encoding is broken."""
 
-import msgspec
 import pytest
 
-from eca_nvim.protocol.eca import Unknown, decode_body, decode_notification, encode_body
+from eca_nvim.protocol.eca import Unknown, decode_body, decode_notification
 from eca_nvim.protocol.eca.body import NOTHING
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent
 from eca_nvim.protocol.eca.jobs import JobsUpdated
@@ -69,12 +68,6 @@ def test_what_is_no_message_is_a_value_error(body: bytes) -> None:
 )
 def test_no_text_is_lost_for_its_encoding(escaped: bytes, text: str) -> None:
     assert text_of(text_message(escaped)) == text
-
-
-def test_what_is_written_can_be_read() -> None:
-    written = encode_body({"id": 1, "method": "a", "params": {"text": "é\n\u2028", "n": None}})
-    assert b"\n" not in written
-    assert msgspec.json.decode(written)["params"] == {"text": "é\n\u2028", "n": None}
 
 
 def test_a_message_without_params_has_empty_ones() -> None:

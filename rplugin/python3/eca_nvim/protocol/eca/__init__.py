@@ -8,7 +8,7 @@ here: the rest of the program sees today's.
 """
 
 from eca_nvim.protocol.eca.base import Notification, Request, Unknown, UnknownPart
-from eca_nvim.protocol.eca.body import decode_body, encode_body
+from eca_nvim.protocol.eca.body import decode_body
 from eca_nvim.protocol.eca.decode import (
     DecodeError,
     decode_notification,
@@ -30,6 +30,5 @@ __all__ = [
     "decode_result",
     "decode_server_request",
     "encode",
-    "encode_body",
     "read_failure",
 ]

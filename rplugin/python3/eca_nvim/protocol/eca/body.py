@@ -6,7 +6,6 @@ server makes them that cuts text anywhere) becomes U+FFFD.
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -40,11 +39,6 @@ def decode_body(body: bytes) -> Body:
         return _decoder.decode(mended)
     except msgspec.DecodeError as fault:
         raise ValueError(f"no JSON object: {fault}") from fault
-
-
-def encode_body(message: Mapping[str, object]) -> bytes:
-    """Encode a message as UTF-8 JSON on one line."""
-    return msgspec.json.encode(message)
 
 
 def decode_raw(raw: msgspec.Raw) -> object:
