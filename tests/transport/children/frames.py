@@ -16,8 +16,13 @@ def receive() -> dict[str, Any] | None:
     return None
 
 
+def frame(message: dict[str, Any]) -> bytes:
+    """Return the bytes of one message."""
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
 def send(message: dict[str, Any]) -> None:
     """Write one message."""
-    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    sys.stdout.buffer.write(frame(message))
     sys.stdout.buffer.flush()

@@ -1,0 +1,24 @@
+"""What the tests of the transport may ask for."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from tests.support import processes
+from tests.transport.harness import DEADLINE_S, Children
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run on the loop that the editor's host has."""
+    return "asyncio"
+
+
+@pytest.fixture
+def children() -> Iterator[Children]:
+    """Start child processes; when the test is over, none of them may be left."""
+    started = Children(uuid4().hex)
+    yield started
+    left = processes.wait_gone(processes.marked(started.marker), DEADLINE_S)
+    processes.end(left)
+    assert not left

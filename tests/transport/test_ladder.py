@@ -1,0 +1,102 @@
+"""The close ladder, with an event loop and without one."""
+
+import signal
+import time
+
+import anyio
+import pytest
+from tests.support import processes
+from tests.transport.harness import DEADLINE_S, Children, Inbox
+
+pytestmark = pytest.mark.anyio
+
+RUNGS = [
+    pytest.param(["echo"], (0, None), id="standard input closed"),
+    pytest.param(["stays"], (None, signal.SIGTERM), id="SIGTERM"),
+    pytest.param(["stays", "stubborn"], (None, signal.SIGKILL), id="SIGKILL"),
+]
+SERVERS = pytest.mark.parametrize(("server", "ending"), RUNGS)
+
+
+@pytest.fixture(params=["pidfd", "thread"])
+def waiting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for the exit as on Linux, and as where there are no process descriptors."""
+
+    def refuse(pid: int) -> int:
+        raise PermissionError(pid)
+
+    if request.param == "thread":
+        monkeypatch.setattr("os.pidfd_open", refuse)
+
+
+@SERVERS
+@pytest.mark.usefixtures("waiting")
+async def test_each_server_ends_on_its_rung(
+    children: Children, server: list[str], ending: tuple[int | None, int | None]
+) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, *server) as connection:
+        if server != ["echo"]:
+            await inbox.wait_for("ready")
+        with anyio.fail_after(DEADLINE_S):
+            ended = await connection.aclose()
+    assert (ended.code, ended.signal) == ending
+    assert not processes.marked(children.marker)
+
+
+async def test_a_polite_server_ends_at_once(children: Children) -> None:
+    async with children.open(Inbox(), "echo") as connection:
+        await connection.request("m")
+        started = time.monotonic()
+        await connection.aclose()
+        assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 2
+
+
+@SERVERS
+@pytest.mark.usefixtures("waiting")
+async def test_each_server_can_be_ended_without_a_loop(
+    children: Children, server: list[str], ending: tuple[int | None, int | None]
+) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, *server) as connection:
+        if server != ["echo"]:
+            await inbox.wait_for("ready")
+        connection.kill_now()
+        assert not processes.marked(children.marker)
+        with anyio.fail_after(DEADLINE_S):
+            ended = await connection.wait_closed()
+        connection.kill_now()
+    assert (ended.code, ended.signal) == ending
+
+
+async def test_what_a_server_leaves_in_its_group_is_ended(children: Children) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, "forks") as connection:
+        await inbox.wait_for("ready")
+        assert len(processes.marked(children.marker)) == 2
+        with anyio.fail_after(DEADLINE_S):
+            assert (await connection.aclose()).code == 0
+    assert not processes.wait_gone(processes.marked(children.marker), DEADLINE_S)
+
+
+async def test_what_a_server_leaves_in_its_group_is_ended_without_a_loop(
+    children: Children,
+) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, "forks") as connection:
+        await inbox.wait_for("ready")
+        connection.kill_now()
+        assert not processes.wait_gone(processes.marked(children.marker), DEADLINE_S)
+
+
+async def test_closing_twice_at_once_is_closing_once(children: Children) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, "stays") as connection:
+        await inbox.wait_for("ready")
+        with anyio.fail_after(DEADLINE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(connection.aclose)
+                tasks.start_soon(connection.aclose)
+    assert connection.exit is not None
+    assert connection.exit.signal == signal.SIGTERM

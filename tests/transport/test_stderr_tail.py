@@ -1,0 +1,47 @@
+"""The last lines of standard error are kept, and not more."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eca_nvim.transport.stderr_tail import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, StderrTail
+
+
+def fed(*pieces: bytes) -> tuple[StderrTail, list[str]]:
+    told: list[str] = []
+    tail = StderrTail(told.append)
+    for piece in pieces:
+        tail.feed(piece)
+    tail.finish()
+    return tail, told
+
+
+@given(st.lists(st.binary(max_size=12)))
+def test_lines_are_the_same_wherever_they_are_cut(pieces: list[bytes]) -> None:
+    whole, told_at_once = fed(b"".join(pieces))
+    cut, told = fed(*pieces)
+    assert cut.lines == whole.lines == tuple(told) == tuple(told_at_once)
+
+
+def test_what_is_not_utf8_is_shown_as_such() -> None:
+    assert fed("ž\n".encode()[:1], b"\xbe\r\n\xff\n")[0].lines == ("ž", "\ufffd")
+
+
+def test_only_the_last_lines_are_kept_but_all_are_told() -> None:
+    tail, told = fed(*(b"line %d\n" % number for number in range(MAX_LINES * 3)))
+    assert len(told) == MAX_LINES * 3
+    assert tail.lines == tuple(told[-MAX_LINES:])
+
+
+def test_long_lines_are_told_in_pieces_and_bounded() -> None:
+    tail, told = fed(b"x" * 1_000_000, b"\nend\n")
+    assert sum(map(len, told)) == 1_000_003
+    assert max(map(len, told)) <= MAX_LINE_BYTES
+    assert sum(map(len, tail.lines)) <= MAX_BYTES
+    assert tail.lines[-1] == "end"
+
+
+def test_long_lines_that_come_whole_are_bounded_too() -> None:
+    tail, told = fed(b"x" * 1_000_000 + b"\nend\n")
+    assert sum(map(len, told)) == 1_000_003
+    assert tail.lines[-1] == "end"
+    assert sum(map(len, tail.lines)) <= MAX_BYTES
