@@ -22,7 +22,7 @@ local function heading(line)
   local text_from = #indent + #marks + #space
   local regions = inline.parse(line, text_from)
   table.insert(regions, 1, { first = 0, last = text_from, conceal = '' })
-  return { group = 'EcaHeading' .. #marks, regions = regions }
+  return { group = 'EcaHeading', regions = regions }
 end
 
 ---@param line string
@@ -68,7 +68,11 @@ local function item(line)
   local from = #indent + #mark
   local regions = inline.parse(line, from)
   local bullet = #mark == 1 and '•' or nil
-  table.insert(regions, 1, { first = #indent, last = from, group = 'EcaListMark', conceal = bullet })
+  table.insert(
+    regions,
+    1,
+    { first = #indent, last = from, group = 'EcaListMark', conceal = bullet }
+  )
   local box = line:match('^%s%[([ xX])%]%s', from + 1)
   if box then
     regions[#regions + 1] =
