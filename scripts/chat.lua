@@ -8,12 +8,21 @@ vim.o.runtimepath = checkout .. ',' .. vim.o.runtimepath
 local prompt = vim.env.ECA_PROMPT
 vim.env.ECA_PROMPT = nil
 
-local function start()
-  if vim.list_contains(vim.v.argv, '--headless') then
+local function open_chat()
+  vim.cmd.EcaChat({ args = prompt and { prompt } or {} })
+end
+
+local function run_headless()
+  local ok, fault = pcall(function()
     require('eca.headless').run(prompt)
-  else
-    vim.cmd.EcaChat({ args = prompt and { prompt } or {} })
+  end)
+  if not ok then -- nobody could end this Neovim by hand
+    io.stderr:write(fault, '\n')
+    vim.cmd.cquit(1)
   end
 end
 
-vim.api.nvim_create_autocmd('VimEnter', { once = true, callback = start })
+vim.api.nvim_create_autocmd('VimEnter', {
+  once = true,
+  callback = vim.list_contains(vim.v.argv, '--headless') and run_headless or open_chat,
+})

@@ -8,7 +8,6 @@ the same on every machine; `scripts/chat.lua` does the rest inside Neovim.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +33,12 @@ def choose_editor(root: Path, own: Path | None) -> Editor:
     return Editor(unpacked, f"Neovim {release.version} of this folder (no 0.10 or newer on PATH)")
 
 
-def name_agent(path: str | None = None) -> str:
-    """Name the agent that the plugin will choose by the same rule."""
-    found = shutil.which("eca", path=path)
-    return f"your eca, {found}" if found else "the built-in demo agent (no eca on PATH)"
+def name_agent(root: Path) -> str:
+    """Name the agent that the plugin will choose, by the plugin's own rule."""
+    sys.path.append(str(root / "rplugin" / "python3"))
+    from eca_nvim.server.find import find_server
+
+    return find_server(None, {}).label
 
 
 def command_line(editor: Editor, with_terminal: bool) -> list[str]:
@@ -56,7 +57,7 @@ def main() -> int:
     exit_code = prepare(for_chat(ROOT, own), ROOT)
     if exit_code == 0:
         editor = choose_editor(ROOT, own)
-        print(f"Chat: {editor.name}, with {name_agent()}", file=sys.stderr)
+        print(f"Chat: {editor.name}, with {name_agent(ROOT)}", file=sys.stderr)
         os.chdir(ROOT)
         os.execv(editor.nvim, command_line(editor, with_terminal))  # noqa: S606 - no shell is meant
     return exit_code

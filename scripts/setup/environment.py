@@ -23,6 +23,16 @@ from scripts.setup.stamp import Stamp, fingerprint
 PIP_SUITE = "trixie"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
+# Debian's pip knows no certificates but the machine's, and does not even start without them.
+RUN_DEBIAN_PIP = """
+import sys
+from pip._vendor import certifi
+bundle = sys.argv.pop(1)
+certifi.where = lambda: bundle
+from pip._internal.cli.main import main
+sys.exit(main())
+"""
+
 
 def stamp(root: Path, group: str) -> Stamp:
     """Name the stamp of the environment with a group; it depends on pyproject.toml."""
@@ -91,13 +101,18 @@ def _install_pip(progress: Progress, python: str, unpacked: Path) -> None:
     wheel = next((unpacked / "usr" / "share" / "python-wheels").glob("pip-*.whl"), None)
     if wheel is None:
         raise SetupError("Debian's python3-pip-whl brings no pip: install python3-venv")
-    env = {**os.environ, "PYTHONPATH": str(wheel)}
-    if not CERTIFICATES.exists():  # Debian's pip trusts that file alone
-        bundle = unpacked / "certificates.pem"
-        found = (unpacked / "usr" / "share" / "ca-certificates").rglob("*.crt")
-        bundle.write_text("".join(path.read_text() for path in sorted(found)))
-        env.setdefault("PIP_CERT", str(bundle))
-    _pip(progress, [python, "-m", "pip"], ["pip"], env)
+    pip = [python, "-c", RUN_DEBIAN_PIP, str(_certificates(unpacked))]
+    _pip(progress, pip, ["pip"], {**os.environ, "PYTHONPATH": str(wheel)})
+
+
+def _certificates(unpacked: Path) -> Path:
+    """Find the machine's certificates, else join those that were unpacked along with pip."""
+    if CERTIFICATES.exists():
+        return CERTIFICATES
+    bundle = unpacked / "certificates.pem"
+    found = (unpacked / "usr" / "share" / "ca-certificates").rglob("*.crt")
+    bundle.write_text("".join(path.read_text() for path in sorted(found)))
+    return bundle
 
 
 def _pip(
