@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.jsonrpc import ContentLengthFraming, Framed
@@ -33,6 +33,7 @@ def cut(stream: bytes, places: list[int]) -> list[bytes]:
     return [stream[start:end] for start, end in pairwise(edges)]
 
 
+@settings(deadline=None)
 @given(bodies=st.lists(BODIES, min_size=1, max_size=5), places=st.lists(st.integers(0, 10_000)))
 def test_messages_come_whole_wherever_the_stream_is_cut(
     bodies: list[bytes], places: list[int]
@@ -42,6 +43,7 @@ def test_messages_come_whole_wherever_the_stream_is_cut(
     assert feed_pieces(framing, cut(stream, places)) == bodies
 
 
+@settings(deadline=None)
 @given(bodies=st.lists(BODIES, min_size=1, max_size=3))
 def test_messages_come_whole_byte_by_byte(bodies: list[bytes]) -> None:
     framing = ContentLengthFraming()

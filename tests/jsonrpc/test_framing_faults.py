@@ -1,7 +1,7 @@
 """What servers do wrong with Content-Length: told as a value, and over at the next header."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.jsonrpc import ContentLengthFraming, FaultReason, Framed, FramingFault
@@ -117,12 +117,14 @@ def test_a_length_that_is_too_short_costs_no_other_message(length: int, size: in
     assert reasons(items)
 
 
+@settings(deadline=None)
 @given(junk=st.lists(st.binary(max_size=30), max_size=4), size=st.integers(1, 50))
 def test_no_junk_costs_a_message(junk: list[bytes], size: int) -> None:
     stream = b"".join(piece.replace(b":", b"") + GOOD for piece in junk)
     assert messages(feed(stream, size)) == [MESSAGE] * len(junk)
 
 
+@settings(deadline=None)
 @given(stream=st.binary(max_size=300), size=st.integers(1, 50))
 def test_no_bytes_raise(stream: bytes, size: int) -> None:
     assert messages(feed(stream + b"\n" + GOOD, size))[-1:] == [MESSAGE]

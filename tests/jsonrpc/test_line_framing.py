@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.jsonrpc import FaultReason, Framed, FramingFault, LineFraming
@@ -14,6 +14,7 @@ def feed(framing: LineFraming, stream: bytes, size: int) -> list[Framed]:
     return [item for piece in pieces for item in framing.feed(piece)]
 
 
+@settings(deadline=None)
 @given(texts=st.lists(st.text(), max_size=5), size=st.integers(1, 100))
 def test_messages_come_whole_wherever_the_stream_is_cut(texts: list[str], size: int) -> None:
     framing = LineFraming()

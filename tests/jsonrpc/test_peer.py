@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.jsonrpc import (
@@ -48,6 +48,7 @@ def test_ids_of_requests_count_from_one() -> None:
     assert peer.open_requests == {1, 2}
 
 
+@settings(deadline=None)
 @given(st.permutations(range(1, 9)), st.sets(st.integers(1, 8)))
 def test_answers_find_their_requests_in_any_order(order: list[int], failed: set[int]) -> None:
     peer = Peer()
@@ -62,6 +63,7 @@ def test_answers_find_their_requests_in_any_order(order: list[int], failed: set[
         assert peer.open_requests == set(order[position:])
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-1, 4) | st.sampled_from(["1", "x"]), max_size=12))
 def test_only_the_first_answer_to_an_open_request_is_expected(ids: list[int | str]) -> None:
     peer = Peer()
@@ -137,6 +139,7 @@ def test_a_request_that_cannot_be_written_leaves_no_trace() -> None:
     assert peer.send_request("m")[0] == 1
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([b"{}", b"[", b'{"id":1}', b'{"id":null,"method":"m"}', b"\xff"])))
 def test_no_message_raises(bodies: list[bytes]) -> None:
     framing = ContentLengthFraming()

@@ -83,9 +83,11 @@ async def test_a_server_that_closes_a_pipe_is_ended(children: Children, pipe: st
 
 
 async def test_a_fault_of_the_body_comes_out_as_it_is(children: Children) -> None:
-    with pytest.raises(ZeroDivisionError):
+    cause = KeyError("why")
+    with pytest.raises(ZeroDivisionError) as raised:
         async with children.open(Inbox(), "stays", "stubborn"):
-            raise ZeroDivisionError
+            raise ZeroDivisionError from cause
+    assert raised.value.__cause__ is cause
 
 
 async def test_a_fault_of_the_handler_comes_out_as_it_is(children: Children) -> None:

@@ -1,6 +1,6 @@
 """The last lines of standard error are kept, and not more."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.transport.stderr_tail import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, StderrTail
@@ -15,6 +15,7 @@ def fed(*pieces: bytes) -> tuple[StderrTail, list[str]]:
     return tail, told
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=12)))
 def test_lines_are_the_same_wherever_they_are_cut(pieces: list[bytes]) -> None:
     whole, told_at_once = fed(b"".join(pieces))

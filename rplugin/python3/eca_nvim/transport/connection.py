@@ -191,6 +191,7 @@ async def open_connection(
     """
     process = ChildProcess(spawn(command, env, cwd), on_stderr or _log_stderr)
     connection = Connection(process, Peer(codec, framing), handler)
+    fault: BaseException | None = None
     try:
         async with anyio.create_task_group() as tasks:
             process.run_in(tasks, connection.receive)
@@ -201,9 +202,9 @@ async def open_connection(
                 with anyio.CancelScope(shield=True):
                     await process.close()
     except BaseExceptionGroup as group:
-        if len(group.exceptions) > 1:
-            raise
-        raise group.exceptions[0] from None
+        fault = group if len(group.exceptions) > 1 else group.exceptions[0]
+    if fault is not None:  # raised here, it keeps its own cause and context
+        raise fault
 
 
 def _log_stderr(line: str) -> None:
