@@ -150,9 +150,9 @@ class EcaAgent(Agent):
         self._living.outbox.steer(chat_id, text)
 
     def stop(self, chat_id: str) -> None:
-        """Ask for the running turn to end; what it asks the user is cancelled."""
-        self._living.requests.cancel_questions(chat_id)
+        """Ask for the running turn to end; then what it asks the user is cancelled."""
         self._living.outbox.stop(chat_id)
+        self._living.requests.cancel_questions(chat_id)
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a waiting tool call run."""

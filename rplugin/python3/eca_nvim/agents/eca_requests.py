@@ -111,20 +111,19 @@ class ServerRequests:
         self, request_id: MessageId, asked: GetDiagnostics | GetDefinition | GetReferences
     ) -> None:
         try:
-            match asked:
-                case GetDiagnostics():
-                    found = await eca_editor.diagnostics(self._services, asked, self._base)
-                    self._respond(request_id, found)
-                case GetDefinition() | GetReferences():
-                    places = await eca_editor.navigation(self._services, asked)
-                    self._respond(request_id, places)
-                case _:
-                    assert_never(asked)
+            self._respond(request_id, await self._find(asked))
         except NotAFile as fault:
             self._refuse(request_id, INVALID_PARAMS, str(fault))
         except Exception:
             logger.exception("%s failed", asked.method)
             self._refuse(request_id, INTERNAL_ERROR, "the editor could not answer")
+
+    async def _find(
+        self, asked: GetDiagnostics | GetDefinition | GetReferences
+    ) -> eca_editor.Result:
+        if isinstance(asked, GetDiagnostics):
+            return await eca_editor.diagnostics(self._services, asked, self._base)
+        return await eca_editor.navigation(self._services, asked)
 
     def _respond(self, request_id: MessageId, result: eca_editor.Result | AnswerResult) -> None:
         with suppress(ConnectionClosed):

@@ -1,0 +1,126 @@
+"""A session's end of an agent: it takes the events, and stands in for the editor."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+
+from eca_nvim.agents.base import AgentExit, Diagnostic, EditorServices, Location, Workspace
+from eca_nvim.agents.eca import EcaAgent, EcaOptions
+from eca_nvim.agents.eca_editor import Base
+from eca_nvim.chat.events import Addressed, AgentEvent
+
+TIMEOUT = 20.0
+EDITOR = "Neovim 0.12.4"
+
+EventT = TypeVar("EventT")
+
+
+@dataclass
+class FakeEditor(EditorServices):
+    """An editor that answers what it is told to, and remembers what it was asked."""
+
+    found: Sequence[Diagnostic] = ()
+    places: Sequence[Location] | None = ()
+    fault: Exception | None = None
+    asked: list[tuple[object, ...]] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    gate: anyio.Event | None = None
+
+    async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
+        """Answer with `found`, when `gate` is open."""
+        self.asked.append(("diagnostics", path))
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fault is not None:
+            raise self.fault
+        return self.found
+
+    async def locations(
+        self, kind: str, path: str, line: int, column: int
+    ) -> Sequence[Location] | None:
+        """Answer with `places`."""
+        self.asked.append((kind, path, line, column))
+        if self.fault is not None:
+            raise self.fault
+        return self.places
+
+    def guard(self, group: int) -> None:
+        """Remember the process group."""
+        self.groups.append(group)
+
+
+class Client:
+    """Keeps all events of an agent that runs."""
+
+    def __init__(self, agent: EcaAgent) -> None:
+        self.agent = agent
+        self.events: list[AgentEvent] = []
+        self.batches: list[Sequence[AgentEvent]] = []
+        self.ready = anyio.Event()
+        self.exit: AgentExit | None = None
+        self._changed = anyio.Event()
+
+    async def run(self) -> None:
+        """Run the agent to its end."""
+        self.exit = await self.agent.run(self._take, self._be_ready)
+        self._wake()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition on this client holds. Raises TimeoutError with the events."""
+        try:
+            with anyio.fail_after(TIMEOUT):
+                while not condition():
+                    await self._changed.wait()
+        except TimeoutError:
+            raise TimeoutError("\n".join(map(str, self.events))) from None
+
+    async def first(self, kind: type[EventT]) -> EventT:
+        """Wait for an event of a kind, within a chat or not, and return the first one."""
+        await self.until(lambda: self.all(kind))
+        return self.all(kind)[0]
+
+    def all(self, kind: type[EventT]) -> list[EventT]:
+        """Return the events of a kind so far, without their addresses."""
+        inner = [it.event if isinstance(it, Addressed) else it for it in self.events]
+        return [event for event in inner if isinstance(event, kind)]
+
+    def _take(self, batch: Sequence[AgentEvent]) -> None:
+        self.batches.append(batch)
+        self.events += batch
+        self._wake()
+
+    def _be_ready(self) -> None:
+        self.ready.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+def make_agent(
+    command: Sequence[str],
+    folder: Path,
+    editor: EditorServices | None = None,
+    base: Base = 1,
+    agent: str | None = None,
+) -> EcaAgent:
+    """Make an agent that works in one folder."""
+    options = EcaOptions(command, agent=agent, diagnostics_base=base)
+    return EcaAgent(options, Workspace((str(folder),), EDITOR, 4711), editor or FakeEditor())
+
+
+@asynccontextmanager
+async def running(agent: EcaAgent) -> AsyncIterator[Client]:
+    """Run an agent as a session does; it is closed politely at the end."""
+    client = Client(agent)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.run)
+        yield client
+        await agent.close()
+        with anyio.fail_after(TIMEOUT):
+            await client.until(lambda: client.exit)

@@ -1,0 +1,9 @@
+"""What tests of agents share."""
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run async tests on the loop that the host uses."""
+    return "asyncio"

@@ -1,0 +1,174 @@
+"""Recordings as an agent can relive them: what it would never send is left out of the script.
+
+A recording was made by a client that tried everything; this agent sends prompts, answers and
+decisions. Its other requests are cut out, with their answers, so that the player's report is empty
+exactly when the agent sent what was recorded.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tests.agents.client import Client
+from tests.support.recording import Event, read_recording
+from tests.support.servers import RECORDINGS, Replay, module_command
+
+from eca_nvim.agents.base import Prompt, Selection
+
+Value: TypeAlias = Any
+
+SPOKEN = {
+    *("initialize", "initialized", "shutdown", "exit"),
+    *("chat/prompt", "chat/promptStop", "chat/toolCallApprove", "chat/toolCallReject"),
+}
+SILENT = {"providers/updated", "jobs/updated", "rewrite/contentReceived"}
+LIFE = {"initialize", "initialized", "shutdown", "exit"}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recording, cut; `events` are its lines."""
+
+    events: Sequence[Event]
+    replay: Replay
+
+    def report(self) -> dict[str, Value]:
+        """Return what differed; the player has ended."""
+        report = self.replay.report()
+        assert report is not None
+        return {name: report[name] for name in ("missing", "different")}
+
+
+def prepare(name: str, folder: Path, prompts: int | None = None) -> Recorded:
+    """Cut a recording and prepare its player; `prompts` keeps so many turns only."""
+    events = list(_turns(_cut(read_recording(RECORDINGS / f"{name}.jsonl")), prompts))
+    script, report = folder / f"{name}.jsonl", folder / f"{name}.report.json"
+    lines = [{"t": it.time, "dir": it.direction, "msg": it.message} for it in events]
+    script.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    arguments = (str(script), "--report", str(report))
+    command = module_command("tests.support.replay_server", *arguments)
+    return Recorded(events, Replay(command, report))
+
+
+async def relive(client: Client, recorded: Recorded) -> None:
+    """Do what the recorded user did, each thing after all that the server said before it."""
+    expected = 0
+    chats = _chat_ids(recorded.events)
+    for event in recorded.events:
+        if event.name == "shutdown":
+            break
+        if event.direction == "s2c":
+            expected += _events_of(event, recorded.events)
+        elif event.name not in LIFE:
+            count = expected
+            await client.until(lambda count=count: len(client.events) >= count)
+            await client.until(client.ready.is_set)
+            _act(client, event, recorded.events, chats)
+    await client.until(lambda: len(client.events) >= expected)
+
+
+def _cut(events: Sequence[Event]) -> Iterator[Event]:
+    """Leave out what the agent does not say, and the answers to it."""
+    asked: list[Value] = []
+    for event in events:
+        number = event.message.get("id")
+        if event.direction == "c2s":
+            if event.name in SPOKEN:
+                asked.append(number)
+            elif event.name != "response":
+                continue
+        elif event.name == "response" and number not in asked:
+            continue
+        yield event
+
+
+def _turns(events: Iterator[Event], prompts: int | None) -> Iterator[Event]:
+    """Leave out everything from a prompt too many up to the farewell."""
+    seen = 0
+    farewell: set[Value] = set()
+    for event in events:
+        seen += event.name == "chat/prompt"
+        if event.direction == "c2s" and event.name == "shutdown":
+            farewell.add(event.message["id"])
+        leaving = event.name in {"shutdown", "exit"} or event.message.get("id") in farewell
+        if prompts is None or seen <= prompts or leaving:
+            yield event
+
+
+def _events_of(event: Event, events: Sequence[Event]) -> int:
+    """Say how many events a message of the server becomes."""
+    if event.name == "response":
+        asked = _request(event, events, "c2s")
+        return asked in {"initialize", "chat/prompt"}
+    if "id" in event.message:
+        return event.name == "chat/askQuestion"
+    return event.name not in SILENT
+
+
+def _request(answer: Event, events: Sequence[Event], asker: str) -> str:
+    """Return the method that an answer is for."""
+    number = answer.message["id"]
+    asked = [
+        it.name
+        for it in events
+        if it.direction == asker and it.name != "response" and it.message.get("id") == number
+    ]
+    return asked[0]
+
+
+def _chat_ids(events: Sequence[Event]) -> dict[Value, str]:
+    """Give each recorded chat an id of ours; a chat without one has that of its answer, too."""
+    names: dict[Value, str] = {}
+    for event in events:
+        if event.name != "chat/prompt":
+            continue
+        recorded = event.message["params"].get("chatId")
+        chat = names.setdefault(recorded, f"our-{len(set(names.values())) + 1}")
+        if recorded is None:
+            [answer] = [
+                it.message["result"]["chatId"]
+                for it in events
+                if it.direction == "s2c"
+                and it.name == "response"
+                and it.message["id"] == event.message["id"]
+            ]
+            names[answer] = chat
+    return names
+
+
+def _act(client: Client, event: Event, events: Sequence[Event], chats: dict[Value, str]) -> None:
+    agent, params = client.agent, event.message.get("params", {})
+    chat = chats.get(params.get("chatId"), "unknown-chat")
+    match event.name:
+        case "chat/prompt":
+            agent.prompt(Prompt(chat, params["message"], selection=_selection(params)))
+        case "chat/promptStop":
+            agent.stop(chat)
+        case "chat/toolCallApprove":
+            remember = params.get("save") == "session"
+            agent.approve(chat, params["toolCallId"], remember=remember)
+        case "chat/toolCallReject":
+            agent.reject(chat, params["toolCallId"])
+        case "response" if _request(event, events, "s2c") == "chat/askQuestion":
+            number = event.message["id"]
+            [asked] = [
+                it.message["params"]["requestId"]
+                for it in events
+                if it.name == "chat/askQuestion" and it.message["id"] == number
+            ]
+            agent.answer(asked, event.message["result"]["answer"])
+        case "response":
+            pass  # the agent answers by itself, from the editor's services
+        case _:
+            raise AssertionError(event.name)
+
+
+def _selection(params: dict[str, Value]) -> Selection:
+    return Selection(
+        model=params.get("model"),
+        agent=params.get("agent") or params.get("behavior"),
+        variant=params.get("variant"),
+        trust=bool(params.get("trust")),
+    )

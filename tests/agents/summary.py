@@ -1,0 +1,85 @@
+"""Events as lines for golden files: one an event, stretches of a stream joined."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from enum import Enum
+from typing import Any, Final, cast
+
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentEvent,
+    PromptAnswered,
+    ReasoningText,
+    Role,
+    TextReceived,
+    ToolPreparing,
+)
+
+RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
+"""The server's own folder, where the recording has it in pieces and nobody can replace it."""
+
+
+def summary(events: Sequence[AgentEvent]) -> str:
+    """Put events into lines.
+
+    The answers to prompts come last: where they come among the rest depends on how the bytes
+    were read, and nothing may depend on it.
+    """
+    answers = [it for it in events if _is_answer(it)]
+    stream = [it for it in events if not _is_answer(it)]
+    lines = [_line(it) for it in [*_joined(stream), *answers]]
+    return "".join(f"{RECORDED_FOLDER.sub('<workspace>', line)}\n" for line in lines)
+
+
+def _is_answer(event: AgentEvent) -> bool:
+    return isinstance(event, Addressed) and isinstance(event.event, PromptAnswered)
+
+
+def _joined(events: Iterable[AgentEvent]) -> Iterable[AgentEvent]:
+    last: AgentEvent | None = None
+    for event in events:
+        both = _join(last, event)
+        if both is None and last is not None:
+            yield last
+        last = both or event
+    if last is not None:
+        yield last
+
+
+def _join(first: AgentEvent | None, second: AgentEvent) -> AgentEvent | None:
+    if not isinstance(first, Addressed) or not isinstance(second, Addressed):
+        return None
+    if (first.chat_id, first.parent_id) != (second.chat_id, second.parent_id):
+        return None
+    match first.event, second.event:
+        case TextReceived(Role.ASSISTANT, one), TextReceived(Role.ASSISTANT, two):
+            return replace(first, event=replace(first.event, text=one + two))
+        case ReasoningText(one_id, one), ReasoningText(two_id, two) if one_id == two_id:
+            return replace(first, event=ReasoningText(one_id, one + two))
+        case ToolPreparing(call, one), ToolPreparing(same, two) if call == same:
+            return replace(first, event=ToolPreparing(call, one + two))
+    return None
+
+
+def _line(event: AgentEvent) -> str:
+    if not isinstance(event, Addressed):
+        return _words(event)
+    parent = f" in {event.parent_id}" if event.parent_id else ""
+    return f"[{event.chat_id}{parent}] {_words(event.event)}"
+
+
+def _words(value: object) -> str:
+    """Show a value; fields at their default are left out."""
+    match value:
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return f"({', '.join(map(_words, value))})"
+        case str() | int() | float() | dict() | None:
+            return repr(value)
+        case _:
+            known = cast(Any, value)
+            pairs = [(it.name, getattr(value, it.name), it.default) for it in fields(known)]
+            shown = [f"{name}={_words(item)}" for name, item, usual in pairs if item != usual]
+            return f"{type(value).__name__}({', '.join(shown)})"

@@ -1,0 +1,47 @@
+"""Sessions of the real server, relived by the agent without an editor."""
+
+from pathlib import Path
+
+import pytest
+from tests.agents.client import make_agent, running
+from tests.agents.recorded import prepare, relive
+from tests.agents.summary import summary
+from tests.support.golden import assert_golden
+
+from eca_nvim.chat.events import Addressed
+
+pytestmark = pytest.mark.anyio
+
+GOLDEN = Path(__file__).parent / "golden"
+WHOLE = [
+    *("handshake", "hello", "hello_nochatid", "think", "read", "edit_approved", "edit_rejected"),
+    *("shell", "diagnostics", "stop_stream", "commands", "init_minimal", "old_client"),
+    *("framing_ctype", "framing_lf", "framing_short", "framing_split", "prompt_early"),
+    *("prompt_early_model", "broken_config", "no_models", "task", "mcp", "navigation", "trust"),
+    *("login_command", "approval_config", "double_approve", "jobs", "compact_cmd", "contexts"),
+]
+TURNS = {"ask": 3, "subagent": 1}
+"""Of these so many turns: later ones are what no user of this client can do."""
+
+OF_THE_SERVER = {"mcp", "no_models"}
+"""Of these the golden file has what belongs to no chat, too, as of those without a chat."""
+
+
+@pytest.mark.parametrize("name", [*WHOLE, *TURNS])
+async def test_a_recorded_session_is_relived(name: str, tmp_path: Path, workspace: Path) -> None:
+    recorded = prepare(name, tmp_path, TURNS.get(name))
+    async with running(make_agent(recorded.replay.command, workspace)) as client:
+        await relive(client, recorded)
+    assert recorded.report() == {"missing": [], "different": []}
+    chat = [it for it in client.events if isinstance(it, Addressed) and name not in OF_THE_SERVER]
+    assert_golden(summary(chat or client.events), GOLDEN / f"{name}.txt")
+
+
+@pytest.mark.parametrize("name", ["hello_nochatid", "old_client"])
+async def test_a_chat_id_of_the_server_is_never_seen(
+    name: str, tmp_path: Path, workspace: Path
+) -> None:
+    recorded = prepare(name, tmp_path)
+    async with running(make_agent(recorded.replay.command, workspace)) as client:
+        await relive(client, recorded)
+    assert {it.chat_id for it in client.events if isinstance(it, Addressed)} == {"our-1"}
