@@ -12,9 +12,10 @@ parameters that matter differ (`different`), and how many messages came as recor
 
 import argparse
 import json
+import os
 import signal
-import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -37,17 +38,15 @@ class Player:
         self.report = Report()
 
     def play(self) -> None:
-        """Play the recording, then answer by default until the client leaves.
-
-        Whatever ends it early, the report tells what the client had not said by then.
-        """
-        try:
-            while self._position < len(self._events) and not self._left:
-                self._play(self._events[self._position])
-        finally:
-            self.report.missing += self._expected_names()
+        """Play the recording, then answer by default until the client leaves."""
+        while self._position < len(self._events) and not self._left:
+            self._play(self._events[self._position])
         if not self._left and not self._said_farewell:
             self._linger()
+
+    def final_report(self) -> Report:
+        """Return the report as it stands, with all that the client has not said by now missing."""
+        return replace(self.report, missing=[*self.report.missing, *self._expected_names()])
 
     def _play(self, event: Event) -> None:
         match event.direction:
@@ -131,10 +130,6 @@ def _matches(recorded: Message, live: Message) -> bool:
     return "method" not in live and recorded.get("id") == live.get("id")
 
 
-def _leave(number: int, _frame: object) -> NoReturn:
-    sys.exit(128 + number)
-
-
 def main() -> None:
     """Run as `python -m tests.support.replay_server RECORDING [--speed S] [--report FILE]`."""
     parser = argparse.ArgumentParser(description="Play a recorded ECA session back over stdio.")
@@ -143,17 +138,25 @@ def main() -> None:
     parser.add_argument("--report", type=Path)
     parser.add_argument("--patience", type=float, default=20.0, help="seconds a message may take")
     options, _servers_own = parser.parse_known_args()
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGHUP, _leave)
-    events = read_recording(options.recording)
-    player = Player(events, Wire(), options.speed, options.patience)
+    player = Player(read_recording(options.recording), Wire(), options.speed, options.patience)
+
+    def save() -> None:
+        if options.report:
+            player.final_report().save(options.report)
+
+    def leave(number: int, _frame: object) -> NoReturn:
+        """Save here: a client often closes stdin and signals at once, while `main` is saving."""
+        save()
+        os._exit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+    signal.signal(signal.SIGHUP, leave)
     try:
         player.play()
     except BrokenPipeError:
         player.report.missing.append("client closed its end")
     finally:
-        if options.report:
-            player.report.save(options.report)
+        save()
 
 
 if __name__ == "__main__":
