@@ -18,7 +18,7 @@ local function run_headless()
   end)
   if not ok then -- nobody could end this Neovim by hand
     io.stderr:write(fault, '\n')
-    vim.cmd.cquit(1)
+    vim.cmd.cquit({ count = 1 })
   end
 end
 
