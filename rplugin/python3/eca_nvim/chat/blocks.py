@@ -1,0 +1,155 @@
+"""Blocks: the entries of a chat, with all that was ever said in them.
+
+Rules kept here:
+- A block keeps raw text or cleaned chunks whole, collapsed or not: nothing is lost in the model.
+- What a block looks like is the business of render.py, when it is open that of `fold`.
+- Blocks change in place; ids are unique in a chat and grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from eca_nvim.chat.argument_peek import ArgumentPeek
+from eca_nvim.chat.events import HookFinished, QuestionAsked, ToolCall
+from eca_nvim.chat.ops import BlockKind, Segment
+from eca_nvim.chat.states import CallState
+from eca_nvim.chat.text import Cleaner
+
+
+class Fold(StrEnum):
+    """Whether a body is shown, and who decided that. FIXED bodies are always shown."""
+
+    FIXED = "fixed"
+    CLOSED = "closed"
+    OPEN = "open"
+    USER_CLOSED = "user closed"
+    USER_OPEN = "user open"
+
+
+SHOWN_FOLDS = frozenset({Fold.FIXED, Fold.OPEN, Fold.USER_OPEN})
+AUTOMATIC_FOLDS = frozenset({Fold.CLOSED, Fold.OPEN})
+
+
+class QuestionState(StrEnum):
+    """What became of a question."""
+
+    WAITING = "waiting"
+    ANSWERED = "answered"
+    DISMISSED = "dismissed"
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """What all blocks have; `drawn` is the header the view has."""
+
+    id: int
+    kind: BlockKind
+    fold: Fold = Fold.FIXED
+    drawn: Sequence[Segment] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether the body is in the view."""
+        return self.fold in SHOWN_FOLDS
+
+
+@dataclass(slots=True, eq=False)
+class SpokenBlock(Block):
+    """A block whose text comes in chunks, cleaned as they come and joined when asked for."""
+
+    chunks: list[str] = field(default_factory=list)
+    cleaner: Cleaner = field(default_factory=Cleaner)
+    complete: bool = False
+
+    @property
+    def text(self) -> str:
+        """Give all that came so far."""
+        if len(self.chunks) > 1:
+            self.chunks[:] = ["".join(self.chunks)]
+        return self.chunks[0] if self.chunks else ""
+
+
+@dataclass(slots=True, eq=False)
+class TextBlock(SpokenBlock):
+    """What the user or the model said."""
+
+
+@dataclass(slots=True, eq=False)
+class ReasoningBlock(SpokenBlock):
+    """What the model thought; `total_ms` is None while it thinks."""
+
+    started_ms: int = 0
+    total_ms: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class NoteBlock(Block):
+    """A word of the system."""
+
+    text: str = ""
+    is_error: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class UnknownBlock(Block):
+    """Content of a kind we do not know."""
+
+    name: str = ""
+    text: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class ToolBlock(Block):
+    """A tool call; `chat_id` is the chat of the agent it belongs to, a subagent's or ours."""
+
+    call: ToolCall = field(default_factory=lambda: ToolCall(""))
+    chat_id: str = ""
+    state: CallState = CallState.PREPARING
+    arguments: ArgumentPeek = field(default_factory=ArgumentPeek)
+    outputs: tuple[str, ...] = ()
+    started_ms: int | None = None
+    total_ms: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class HookBlock(Block):
+    """A hook of the agent; `result` is None while it runs."""
+
+    name: str = ""
+    result: HookFinished | None = None
+
+
+@dataclass(slots=True, eq=False)
+class QuestionBlock(Block):
+    """A question of the agent; `answer` is None when it was dismissed."""
+
+    asked: QuestionAsked = field(default_factory=lambda: QuestionAsked("", ""))
+    state: QuestionState = QuestionState.WAITING
+    answer: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class LinkBlock(Block):
+    """A titled link."""
+
+    title: str = ""
+    url: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class ImageBlock(Block):
+    """An image as it came."""
+
+    media_type: str = ""
+    base64: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class FlagBlock(Block):
+    """A bookmark."""
+
+    text: str = ""
+    content_id: str = ""

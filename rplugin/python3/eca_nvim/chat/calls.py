@@ -1,0 +1,65 @@
+"""Calls: how a tool call goes from one state to the next, with all that hangs on it.
+
+Rules kept here:
+- Everything that changes a call's state goes through `step`: the list of what is pending, the
+  list of what is live, folds and headers follow from it.
+- A call that is answered here leaves the pending list at once, before the agent confirms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eca_nvim.chat.blocks import Fold, ToolBlock
+from eca_nvim.chat.model import Lane
+from eca_nvim.chat.render_tool import call_title
+from eca_nvim.chat.states import ENDED_CALLS, CallState, may_become, next_call
+from eca_nvim.chat.update import Dirty, Update
+
+_FOLDS: Mapping[CallState, Fold] = {
+    CallState.WAITING: Fold.OPEN,
+    CallState.DONE: Fold.CLOSED,
+    CallState.FAILED: Fold.OPEN,
+    CallState.REJECTED: Fold.CLOSED,
+    CallState.STOPPED: Fold.CLOSED,
+}
+
+_OUTCOMES: Mapping[CallState, str] = {
+    CallState.APPROVED: "approved",
+    CallState.RUNNING: "approved",
+    CallState.DONE: "approved",
+    CallState.FAILED: "approved",
+    CallState.REFUSED: "rejected",
+    CallState.REJECTED: "rejected",
+    CallState.STOPPED: "stopped",
+}
+
+
+def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None:
+    """Take a call to a state, if it may go there; a call elsewhere stays as it is.
+
+    Header and body are drawn anew in either case, since what is known of the call may have grown.
+    """
+    if may_become(block.state, state):
+        block.state = next_call(block.state, state)
+        _follow(update, block, lane)
+    update.auto_fold(block, lane, _FOLDS.get(block.state, block.fold))
+    if block.state is CallState.WAITING and lane.anchor is not None:
+        update.auto_fold(lane.anchor, update.chat.root, Fold.OPEN)
+
+
+def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
+    chat = update.chat
+    if block.state in ENDED_CALLS:
+        chat.live.pop(block.id, None)
+    else:
+        chat.live[block.id] = (block, lane)
+    if block.state is CallState.WAITING:
+        chat.pending[block.id] = update.now
+        update.dirty |= Dirty.PENDING | Dirty.STATUS
+        title = call_title(block, chat.settings)
+        update.emit("EcaApprovalRequested", {"id": block.call.id, "title": title})
+    elif chat.pending.pop(block.id, None) is not None:
+        update.dirty |= Dirty.PENDING | Dirty.STATUS
+        outcome = _OUTCOMES[block.state]
+        update.emit("EcaApprovalResolved", {"id": block.call.id, "outcome": outcome})

@@ -1,0 +1,239 @@
+r"""Diffs: unified diffs as agents send them, read, applied and reversed.
+
+Rules kept here:
+- A diff may be hunks only: no ---/+++ lines, no final newline. What unidiff cannot read is a
+  MalformedDiff, what does not fit a file is DoesNotApply; both say which hunk.
+- Hunks are exact: lines without their line feed. A carriage return at a line's end does not count
+  when lines are compared, and added lines take the line ends of the file.
+- Line numbers are 1-based, as in diffs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from unidiff import PatchSet
+from unidiff.errors import UnidiffParseError
+
+from eca_nvim.chat.events import FileChange
+
+
+class MalformedDiff(ValueError):
+    """Raised when a text is not a unified diff; the message says where."""
+
+
+class DoesNotApply(ValueError):
+    """Raised when a hunk finds no place in a file; the message names the hunk."""
+
+
+class LineKind(StrEnum):
+    """What a line of a hunk is; the value is how a diff writes it."""
+
+    CONTEXT = " "
+    ADDED = "+"
+    REMOVED = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a hunk; `ends` is false for a last line without a line feed."""
+
+    kind: LineKind
+    text: str
+    ends: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """A place in the file before (`start`) and after (`target`), and its lines."""
+
+    start: int
+    target: int
+    lines: tuple[Line, ...]
+
+    @property
+    def before(self) -> list[Line]:
+        """Give the lines the file must have."""
+        return [line for line in self.lines if line.kind is not LineKind.ADDED]
+
+    @property
+    def after(self) -> list[Line]:
+        """Give the lines the file will have instead."""
+        return [line for line in self.lines if line.kind is not LineKind.REMOVED]
+
+
+def parse_hunks(diff: str) -> tuple[Hunk, ...]:
+    """Read the hunks of one file's diff. Raises MalformedDiff.
+
+    A new file's may start with a removed line that was never there: see `change_hunks`.
+    """
+    start = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
+    if not diff.startswith("@@", start):
+        if diff.strip():
+            raise MalformedDiff("a diff without a hunk")
+        return ()
+    try:
+        files = PatchSet("--- before\n+++ after\n" + diff[start:])
+    except (UnidiffParseError, ValueError) as fault:
+        raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
+    if len(files) != 1:
+        raise MalformedDiff("a diff of several files")
+    return tuple(Hunk(hunk.source_start, hunk.target_start, _lines(hunk)) for hunk in files[0])
+
+
+def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for read in hunk:
+        kind, value = str(read)[:1], str(read)[1:]
+        if kind == "\\":
+            if lines:
+                lines[-1] = replace(lines[-1], ends=False)
+        else:
+            lines.append(Line(LineKind(kind), value.removesuffix("\n")))
+    return tuple(lines)
+
+
+def change_hunks(change: FileChange) -> tuple[Hunk, ...]:
+    """Read the hunks of a change, without the empty line a new file never had.
+
+    Agents write a new file as if it had one empty line before; that no line is counted as
+    removed tells it from a file that really had one. Raises MalformedDiff.
+    """
+    hunks = parse_hunks(change.diff)
+    if change.removed or not is_bogus(hunks):
+        return hunks
+    return (Hunk(0, 1, hunks[0].lines[1:]),)
+
+
+def is_bogus(hunks: Sequence[Hunk]) -> bool:
+    """Say whether hunks read as a new file with one empty line removed."""
+    if len(hunks) != 1 or not hunks[0].lines:
+        return False
+    first, *rest = hunks[0].lines
+    return first == Line(LineKind.REMOVED, "") and all(line.kind is LineKind.ADDED for line in rest)
+
+
+def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
+    """Give the hunks that take a change back."""
+    turned = {
+        LineKind.ADDED: LineKind.REMOVED,
+        LineKind.REMOVED: LineKind.ADDED,
+        LineKind.CONTEXT: LineKind.CONTEXT,
+    }
+    return tuple(
+        Hunk(
+            hunk.target,
+            hunk.start,
+            tuple(replace(line, kind=turned[line.kind]) for line in hunk.lines),
+        )
+        for hunk in hunks
+    )
+
+
+# --- applying -----------------------------------------------------------------------------------
+
+
+def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
+    """Give the text after the change: each hunk at its place, else at the nearest that fits.
+
+    A file keeps whether it ends in a line feed unless the hunks say otherwise; one made from
+    nothing ends in one. Raises DoesNotApply.
+    """
+    lines = text.split("\n")
+    ends = lines[-1] == ""
+    if ends:
+        lines.pop()
+    bare = [line.removesuffix("\r") for line in lines]
+    mark = "\r" if lines and sum(map(len, lines)) - sum(map(len, bare)) > len(lines) // 2 else ""
+    result: list[str] = []
+    done = 0
+    shift = 0
+    for number, hunk in enumerate(hunks, 1):
+        wanted = [line.text.removesuffix("\r") for line in hunk.before]
+        expected = hunk.start - 1 + shift if wanted else hunk.start + shift
+        place = _find(bare, wanted, expected, done)
+        if place is None:
+            raise DoesNotApply(f"hunk {number} (line {hunk.start}) does not fit the file")
+        shift += place - expected
+        result += lines[done:place]
+        result += _replaced(lines[place : place + len(wanted)], hunk, mark)
+        done = place + len(wanted)
+        ends = _ends(hunk, ends, at_end=done == len(lines))
+    result += lines[done:]
+    return "\n".join(result) + ("\n" if ends and result else "")
+
+
+def _replaced(old: Sequence[str], hunk: Hunk, mark: str) -> list[str]:
+    kept = iter(old)
+    new: list[str] = []
+    for line in hunk.lines:
+        match line.kind:
+            case LineKind.CONTEXT:
+                new.append(next(kept))
+            case LineKind.REMOVED:
+                next(kept)
+            case LineKind.ADDED:
+                new.append(line.text.removesuffix("\r") + mark if mark else line.text)
+    return new
+
+
+def _ends(hunk: Hunk, ends: bool, *, at_end: bool) -> bool:
+    if not at_end or not hunk.lines:
+        return ends
+    if any(not line.ends for line in hunk.lines):
+        return all(line.ends for line in hunk.after)
+    return ends
+
+
+def _find(lines: Sequence[str], wanted: Sequence[str], expected: int, least: int) -> int | None:
+    """Find the place nearest to `expected`, not before `least`, where the wanted lines are."""
+    most = len(lines) - len(wanted)
+    if not wanted:
+        return expected if least <= expected <= len(lines) else None
+    for away in range(max(most - expected, expected - least, 0) + 1):
+        for place in (expected + away, expected - away):
+            inside = least <= place <= most and lines[place] == wanted[0]
+            if inside and lines[place : place + len(wanted)] == wanted:
+                return place
+    return None
+
+
+# --- a change as two files ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """A change as two whole files.
+
+    kind: changed, new or deleted. fault: why the change does not fit the file; then `before` is
+    the file as it is and `after` the raw diff.
+    """
+
+    before: str
+    after: str
+    kind: str
+    fault: str | None = None
+
+
+def versions(current: str | None, change: FileChange, *, applied: bool) -> Versions:
+    """Give a file before and after a change, from its text now (None: there is no such file)."""
+    text = current or ""
+    try:
+        hunks = change_hunks(change)
+        if applied:
+            before, after = apply_hunks(text, reverse_hunks(hunks)), text
+        else:
+            before, after = text, apply_hunks(text, hunks)
+    except (MalformedDiff, DoesNotApply) as fault:
+        return Versions(text, change.diff, "changed", str(fault))
+    return Versions(before, after, _kind(before, after, hunks))
+
+
+def _kind(before: str, after: str, hunks: Sequence[Hunk]) -> str:
+    if not before and after:
+        return "new"
+    if before and not after and hunks:
+        return "deleted"
+    return "changed"

@@ -1,0 +1,104 @@
+"""Effects: what the agent must be told because of an event or an intent.
+
+Rules kept here:
+- The chat is pure: it never calls an agent. It returns Changes, and the session tells the agent
+  each effect in order, then shows the ops in order.
+- Ids in an effect are the agent's own: a subagent's call carries the subagent's chat id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from eca_nvim.chat.contexts import Context
+from eca_nvim.chat.ops import ViewOp
+
+
+@dataclass(frozen=True, slots=True)
+class TellPrompt:
+    """Send this prompt now; the chat already shows it and waits for the agent."""
+
+    chat: str
+    text: str
+    contexts: tuple[Context, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TellSteer:
+    """Say this to the running turn."""
+
+    chat: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellUnsteer:
+    """Take back all that the running turn was told and has not read yet."""
+
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellStop:
+    """Ask for the turn to end."""
+
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellApproval:
+    """Let a call run."""
+
+    chat: str
+    call: str
+    remember: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TellRejection:
+    """Refuse a call."""
+
+    chat: str
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class TellAnswer:
+    """Answer a question; None cancels it."""
+
+    question: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowImage:
+    """Write an image to a file and open it with the system's own program."""
+
+    media_type: str
+    content: bytes
+
+
+Effect: TypeAlias = (
+    TellPrompt
+    | TellSteer
+    | TellUnsteer
+    | TellStop
+    | TellApproval
+    | TellRejection
+    | TellAnswer
+    | ShowImage
+)
+
+
+@dataclass(slots=True)
+class Changes:
+    """What came of one event or intent.
+
+    `pending_changed`: what waits for the user is different now; the session shows it anew for all
+    chats (pending.all_pending).
+    """
+
+    ops: list[ViewOp] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    pending_changed: bool = False

@@ -1,0 +1,136 @@
+"""Extras: hooks, links, images, flags, unknown content, and what only the status shows."""
+
+from __future__ import annotations
+
+from eca_nvim.chat.blocks import (
+    FlagBlock,
+    Fold,
+    HookBlock,
+    ImageBlock,
+    LinkBlock,
+    UnknownBlock,
+)
+from eca_nvim.chat.events import (
+    ChatCleared,
+    ChatOpened,
+    FlagReceived,
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    LinkReceived,
+    ProgressChanged,
+    SelectionChanged,
+    TitleChanged,
+    UnknownReceived,
+    UsageReported,
+)
+from eca_nvim.chat.model import Lane
+from eca_nvim.chat.ops import BlockKind, ClearChat
+from eca_nvim.chat.render import hook_failed
+from eca_nvim.chat.settle import settle
+from eca_nvim.chat.states import Turn
+from eca_nvim.chat.text import one_line
+from eca_nvim.chat.update import Dirty, Update
+
+
+def hook_started(update: Update, event: HookStarted) -> None:
+    """Show that a hook runs."""
+    _hook(update, event.id, event.name)
+
+
+def hook_finished(update: Update, event: HookFinished) -> None:
+    """Show what came of a hook; one that failed opens."""
+    block = _hook(update, event.id, event.name)
+    block.result = event
+    update.auto_fold(block, update.lane, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
+
+
+def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
+    block = update.lane.hooks.get(hook_id)
+    if block is None or block.result is not None:
+        block = HookBlock(update.mint(), BlockKind.HOOK, Fold.CLOSED, name=name)
+        update.lane.hooks[hook_id] = block
+        update.add(block)
+    return block
+
+
+def link_received(update: Update, event: LinkReceived) -> None:
+    """Show a link."""
+    update.add(LinkBlock(update.mint(), BlockKind.LINK, title=event.title, url=event.url))
+
+
+def image_received(update: Update, event: ImageReceived) -> None:
+    """Show that there is an image."""
+    block = ImageBlock(
+        update.mint(), BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
+    )
+    update.add(block)
+
+
+def flag_received(update: Update, event: FlagReceived) -> None:
+    """Show a bookmark."""
+    block = FlagBlock(update.mint(), BlockKind.FLAG, text=event.text, content_id=event.content_id)
+    update.add(block)
+
+
+def unknown_received(update: Update, event: UnknownReceived) -> None:
+    """Show content of a kind nobody told us about, plainly."""
+    block = UnknownBlock(update.mint(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text)
+    update.add(block)
+
+
+# --- the status only ----------------------------------------------------------------------------
+
+
+def title_changed(update: Update, event: TitleChanged) -> None:
+    """Take a title; a subagent's is not the chat's."""
+    if update.lane is update.chat.root:
+        update.chat.title = one_line(event.title) or None
+        update.dirty |= Dirty.STATUS
+
+
+def progress_changed(update: Update, event: ProgressChanged) -> None:
+    """Take what the agent says it is doing, while it does something."""
+    if update.lane is update.chat.root and update.chat.turn.state is not Turn.IDLE:
+        update.chat.activity = event.text or None
+        update.dirty |= Dirty.STATUS
+
+
+def usage_reported(update: Update, event: UsageReported) -> None:
+    """Take tokens and cost; a subagent's are its own."""
+    if update.lane is update.chat.root:
+        update.chat.usage = event
+        update.dirty |= Dirty.STATUS
+
+
+def selection_changed(update: Update, event: SelectionChanged) -> None:
+    """Take a new model, agent, variant or trust."""
+    if update.lane is not update.chat.root:
+        return
+    selected = update.chat.selected
+    selected.model = event.model if event.model is not None else selected.model
+    selected.agent = event.agent if event.agent is not None else selected.agent
+    selected.variant = event.variant if event.variant is not None else selected.variant
+    selected.trust = event.trust if event.trust is not None else selected.trust
+    update.dirty |= Dirty.STATUS
+
+
+def chat_opened(update: Update, event: ChatOpened) -> None:
+    """Take that the agent has the chat; it may come again."""
+    update.chat.deleted = False
+    if event.title is not None:
+        title_changed(update, TitleChanged(event.title))
+
+
+def chat_cleared(update: Update, event: ChatCleared) -> None:
+    """Take all blocks out; the turn, what waits to be sent and the status stay."""
+    if not event.messages:
+        return
+    settle(update)
+    chat = update.chat
+    chat.blocks.clear()
+    chat.lanes.clear()
+    chat.anchors.clear()
+    chat.root = chat.lanes[chat.id] = Lane(chat.id)
+    update.lane = chat.root
+    update.ops.append(ClearChat(chat.id))

@@ -1,0 +1,133 @@
+"""Model: the chat as one aggregate, and the small records it is made of.
+
+Rules kept here:
+- Data only: what happens to it is in reducer.py and its neighbours.
+- A lane is one conversation: the chat's own (`root`), or a subagent's inside it. Blocks of a
+  subagent's lane follow their anchor, the tool call that spawned it.
+- Times are milliseconds of whatever clock the caller uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from eca_nvim.chat.blocks import Block, HookBlock, ReasoningBlock, TextBlock, ToolBlock
+from eca_nvim.chat.contexts import Context
+from eca_nvim.chat.events import AgentTurn, UsageReported
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.states import Turn, TurnEnd
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One conversation: what is being said in it, and its blocks by the agent's ids."""
+
+    chat_id: str
+    depth: int = 0
+    anchor: ToolBlock | None = None
+    blocks: list[Block] = field(default_factory=list)
+    speaking: TextBlock | None = None
+    calls: dict[str, ToolBlock] = field(default_factory=dict)
+    thoughts: dict[str, ReasoningBlock] = field(default_factory=dict)
+    hooks: dict[str, HookBlock] = field(default_factory=dict)
+
+    @property
+    def is_shown(self) -> bool:
+        """Say whether the lane's blocks are in the view."""
+        return self.anchor is None or self.anchor.is_open
+
+
+class QueueKind(StrEnum):
+    """Why a prompt waits. STEER: told to the running turn. REASON: why a call was rejected."""
+
+    STEER = "steer"
+    QUEUE = "queue"
+    REASON = "reason"
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A prompt that waits for the turn."""
+
+    kind: QueueKind
+    text: str
+    contexts: tuple[Context, ...] = ()
+
+
+@dataclass(slots=True)
+class TurnRecord:
+    """The turn that runs.
+
+    owed: the agent says the end of a turn with two words; this is the one of the last turn that
+    has not come yet, and must not end the next. unanswered: prompts without PromptAnswered.
+    verdict: how the turn ends if it ends by itself.
+    """
+
+    state: Turn = Turn.IDLE
+    started_ms: int = 0
+    owed: AgentTurn | None = None
+    unanswered: int = 0
+    verdict: TurnEnd = TurnEnd.DONE
+
+
+@dataclass(slots=True)
+class Selected:
+    """What answers the chat's prompts, as far as it is known."""
+
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    trust: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Chat:
+    """A conversation with an agent.
+
+    live: blocks that are not over: calls, thoughts, questions; few at any time.
+    pending: block ids of calls and questions that wait for the user, with the time they began.
+    unconfirmed: prompts shown at once that the agent has not echoed.
+    anchors: the tool call that spawned a subagent, by the subagent's chat id.
+    """
+
+    id: str
+    settings: RenderSettings = field(default_factory=RenderSettings)
+    title: str | None = None
+    server: str = "stopped"
+    turn: TurnRecord = field(default_factory=TurnRecord)
+    selected: Selected = field(default_factory=Selected)
+    usage: UsageReported | None = None
+    activity: str | None = None
+    deleted: bool = False
+    blocks: dict[int, Block] = field(default_factory=dict)
+    lanes: dict[str, Lane] = field(default_factory=dict)
+    anchors: dict[str, ToolBlock] = field(default_factory=dict)
+    live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
+    pending: dict[int, int] = field(default_factory=dict)
+    queue: list[Waiting] = field(default_factory=list)
+    unconfirmed: list[str] = field(default_factory=list)
+    shown_status: Mapping[str, object] | None = None
+    last_block: int = 0
+    root: Lane = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.root = Lane(self.id)
+        self.lanes[self.id] = self.root
+
+    def lane(self, child: str | None) -> Lane:
+        """Give the lane of a subagent's chat, made when it is new; None is the chat itself."""
+        if child is None:
+            return self.root
+        lane = self.lanes.get(child)
+        if lane is None:
+            lane = self.lanes[child] = Lane(child, depth=1, anchor=self.anchors.get(child))
+        return lane
+
+    def find_call(self, call_id: str) -> ToolBlock | None:
+        """Find a tool call by the agent's id, in whichever lane it is."""
+        for lane in self.lanes.values():
+            if call_id in lane.calls:
+                return lane.calls[call_id]
+        return None

@@ -1,0 +1,65 @@
+"""Prompt queue: what the user said while a turn ran.
+
+Rules kept here:
+- Nothing the user wrote is dropped: a steer the agent did not read becomes the next prompt, and
+  what may not be sent by itself stays in the queue, visible.
+- After a stop only what was meant for the stopped turn is sent; after a failure nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from eca_nvim.chat.model import QueueKind, Waiting
+from eca_nvim.chat.states import TurnEnd
+from eca_nvim.chat.update import Dirty, Update
+
+_FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
+    TurnEnd.DONE: frozenset(QueueKind),
+    TurnEnd.REJECTED: frozenset(QueueKind),
+    TurnEnd.STOPPED: frozenset({QueueKind.STEER, QueueKind.REASON}),
+    TurnEnd.FAILED: frozenset(),
+    TurnEnd.GONE: frozenset(),
+}
+
+
+def follow_up(update: Update, reason: TurnEnd) -> Waiting | None:
+    """Take out what is to be sent now that a turn ended; unread steers go as one prompt."""
+    allowed = _FOLLOWS[reason]
+    for kind in (QueueKind.REASON, QueueKind.STEER, QueueKind.QUEUE):
+        waiting = [entry for entry in update.chat.queue if entry.kind is kind]
+        if waiting and kind in allowed:
+            taken = waiting if kind is QueueKind.STEER else waiting[:1]
+            return _take(update, taken)
+    return None
+
+
+def next_waiting(update: Update) -> Waiting | None:
+    """Take out the oldest prompt, whatever its kind."""
+    return _take(update, update.chat.queue[:1]) if update.chat.queue else None
+
+
+def keep_for_later(update: Update) -> None:
+    """Turn what was told to a turn that is over into plain waiting prompts."""
+    queue = update.chat.queue
+    queue[:] = [replace(entry, kind=QueueKind.QUEUE) for entry in queue]
+    update.dirty |= Dirty.QUEUE
+
+
+def take_steers(update: Update, said: str) -> None:
+    """Take out the steers that an echo says were read; the agent joins several with newlines."""
+    steers = [entry for entry in update.chat.queue if entry.kind is QueueKind.STEER]
+    for count in range(1, len(steers) + 1):
+        if "\n".join(entry.text.strip() for entry in steers[:count]) == said:
+            _take(update, steers[:count])
+            return
+
+
+def _take(update: Update, taken: list[Waiting]) -> Waiting:
+    queue = update.chat.queue
+    queue[:] = [entry for entry in queue if not any(entry is one for one in taken)]
+    update.dirty |= Dirty.QUEUE
+    text = "\n".join(entry.text for entry in taken)
+    contexts = tuple(context for entry in taken for context in entry.contexts)
+    return replace(taken[0], text=text, contexts=contexts)

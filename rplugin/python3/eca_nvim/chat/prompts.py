@@ -1,0 +1,72 @@
+"""Prompts: what the user says to the agent, sent, waiting and taken back.
+
+Rules kept here: a second prompt never replaces a running turn; it steers the turn or waits.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.contexts import Context
+from eca_nvim.chat.effects import Changes, TellSteer, TellUnsteer
+from eca_nvim.chat.model import Chat, QueueKind, Waiting
+from eca_nvim.chat.prompt_queue import next_waiting
+from eca_nvim.chat.states import Turn
+from eca_nvim.chat.turn import start_prompt, stop
+from eca_nvim.chat.update import Dirty, Update
+
+
+def send_prompt(
+    chat: Chat,
+    text: str,
+    now: int,
+    contexts: tuple[Context, ...] = (),
+    *,
+    queue: bool = False,
+) -> Changes:
+    """Send a prompt; while a turn runs it steers, or waits for the end when `queue`.
+
+    An empty prompt to an idle chat sends the oldest one that waits.
+    """
+    update = Update(chat, chat.root, now)
+    if chat.turn.state is not Turn.IDLE:
+        if text.strip():
+            _wait(update, text, contexts, queue=queue)
+    elif text.strip():
+        start_prompt(update, text, contexts)
+    elif waiting := next_waiting(update):
+        start_prompt(update, waiting.text, waiting.contexts)
+    return update.finish()
+
+
+def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
+    steers = not queue and update.chat.turn.state is not Turn.STOPPING
+    kind = QueueKind.STEER if steers else QueueKind.QUEUE
+    update.chat.queue.append(Waiting(kind, text, contexts))
+    update.dirty |= Dirty.QUEUE
+    if steers:
+        update.tell(TellSteer(update.chat.id, text))
+
+
+def unqueue(chat: Chat, index: int, now: int) -> Changes:
+    """Take a waiting prompt back, by its place (1-based) in the queue shown."""
+    update = Update(chat, chat.root, now)
+    if 1 <= index <= len(chat.queue):
+        taken = chat.queue.pop(index - 1)
+        update.dirty |= Dirty.QUEUE
+        if taken.kind is QueueKind.STEER:
+            _steer_again(update)
+    return update.finish()
+
+
+def _steer_again(update: Update) -> None:
+    """Take back what was told, which is all or nothing, and tell the rest again."""
+    update.tell(TellUnsteer(update.chat.id))
+    for waiting in update.chat.queue:
+        if waiting.kind is QueueKind.STEER:
+            update.tell(TellSteer(update.chat.id, waiting.text))
+
+
+def stop_turn(chat: Chat, now: int) -> Changes:
+    """Stop the running turn; a second stop asks the agent again."""
+    update = Update(chat, chat.root, now)
+    stop(update)
+    return update.finish()

@@ -1,0 +1,193 @@
+"""Render: a block as a header line and a body.
+
+Rules kept here:
+- Pure functions of block, settings and time; the model is not touched.
+- Headers are one clean line; body lines are clean. Columns in marks are bytes.
+- User and assistant text has no header: it is all body, and is drawn by appending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eca_nvim.chat.blocks import (
+    Block,
+    FlagBlock,
+    Fold,
+    HookBlock,
+    ImageBlock,
+    LinkBlock,
+    NoteBlock,
+    QuestionBlock,
+    QuestionState,
+    ReasoningBlock,
+    TextBlock,
+    ToolBlock,
+    UnknownBlock,
+)
+from eca_nvim.chat.body import Body
+from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.render_tool import tool_body, tool_header
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.text import body_lines, duration, one_line, truncate
+
+TITLE_CELLS = 120
+OUTPUT_LINES = 200
+PREVIEW_LINES = 10
+
+
+def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
+    """Give the header line; `now` in ms lets what runs tick."""
+    return _LOOKS[type(block)].header(block, settings, now)
+
+
+def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:
+    """Give the body as its fold wants it: nothing when collapsed, a preview when it failed.
+
+    limit: most lines of output, None for all.
+    """
+    if not block.is_open:
+        return Body(())
+    return full_body(block, settings, limit)
+
+
+def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:
+    """Give the body whether collapsed or not."""
+    return _LOOKS[type(block)].body(block, settings, limit)
+
+
+# --- the kinds of blocks ------------------------------------------------------------------------
+
+
+def _no_header(_block: Block, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    return ()
+
+
+def _no_body(_block: Block, _settings: RenderSettings, _limit: int | None) -> Body:
+    return Body(())
+
+
+def _spoken_body(
+    block: TextBlock | ReasoningBlock, _settings: RenderSettings, _limit: int | None
+) -> Body:
+    return Body(block.text.split("\n"))
+
+
+def _reasoning_header(
+    block: ReasoningBlock, settings: RenderSettings, _now: int
+) -> Sequence[Segment]:
+    icon = settings.icon("open" if block.is_open else "closed")
+    if block.total_ms is None:
+        return ((f"{icon} thinking…", "EcaReasoning"),)
+    return ((f"{icon} thought {duration(block.total_ms)}".rstrip(), "EcaReasoning"),)
+
+
+def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) -> Body:
+    lines = body_lines(block.text)
+    group = "EcaError" if block.is_error else "EcaNote"
+    return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
+
+
+def _unknown_header(block: UnknownBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    name = truncate(one_line(block.name), TITLE_CELLS)
+    return ((f"{settings.icon('unknown')} {name}", "EcaMuted"),)
+
+
+def _unknown_body(block: UnknownBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    return Body(body_lines(block.text, limit), language="")
+
+
+def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    name = truncate(one_line(block.name), TITLE_CELLS)
+    if block.result is None:
+        return ((f"{settings.icon('hook')} {name} …", "EcaHook"),)
+    failed = hook_failed(block)
+    segments: list[Segment] = [
+        (settings.icon("failed" if failed else "hook"), "EcaToolFailed" if failed else "EcaHook"),
+        (f" {name}", "EcaHook"),
+    ]
+    if block.result.status:
+        segments.append((f" exit {block.result.status}", "EcaToolFailed"))
+    return segments
+
+
+def hook_failed(block: HookBlock) -> bool:
+    """Say whether a hook ended badly."""
+    return block.result is not None and bool(block.result.status or block.result.error)
+
+
+def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    if block.result is None:
+        return Body(())
+    text = "\n".join(filter(None, (block.result.output, block.result.error)))
+    shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit
+    return Body(body_lines(text, shown) if text else (), language="")
+
+
+_QUESTION_ICONS = {
+    QuestionState.WAITING: "question",
+    QuestionState.ANSWERED: "done",
+    QuestionState.DISMISSED: "rejected",
+}
+
+
+def _question_header(
+    block: QuestionBlock, settings: RenderSettings, _now: int
+) -> Sequence[Segment]:
+    icon = settings.icon(_QUESTION_ICONS[block.state])
+    question = truncate(one_line(block.asked.question), TITLE_CELLS)
+    segments: list[Segment] = [(f"{icon} {question}", "EcaQuestion")]
+    if block.answer is not None:
+        segments.append((f" → {truncate(one_line(block.answer), TITLE_CELLS)}", "EcaToolTarget"))
+    elif block.state is QuestionState.DISMISSED:
+        segments.append((" not answered", "EcaMuted"))
+    return segments
+
+
+def _question_body(block: QuestionBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    lines = body_lines(block.asked.question, limit) if "\n" in block.asked.question else []
+    for number, (label, description) in enumerate(block.asked.options, 1):
+        tail = f" — {one_line(description)}" if description else ""
+        lines.append(f"{number}. {one_line(label)}{tail}")
+    if block.answer is not None:
+        lines += [f"→ {line}" for line in body_lines(block.answer, limit)]
+    return Body(lines)
+
+
+def _image_header(block: ImageBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    kilobytes = max(1, len(block.base64) * 3 // 4 // 1024)
+    name = truncate(one_line(block.media_type) or "image", TITLE_CELLS)
+    return ((f"{settings.icon('image')} {name}", "EcaImage"), (f" {kilobytes} KB", "EcaMuted"))
+
+
+def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    title = truncate(one_line(block.title) or "link", TITLE_CELLS)
+    url = truncate(one_line(block.url), TITLE_CELLS)
+    return ((f"{settings.icon('link')} {title}", "EcaLink"), (f" {url}", "EcaMuted"))
+
+
+def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    text = truncate(one_line(block.text), TITLE_CELLS)
+    return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    header: Callable[[Any, RenderSettings, int], Sequence[Segment]]
+    body: Callable[[Any, RenderSettings, int | None], Body]
+
+
+_LOOKS: Mapping[type[Block], _Look] = {
+    TextBlock: _Look(_no_header, _spoken_body),
+    ReasoningBlock: _Look(_reasoning_header, _spoken_body),
+    NoteBlock: _Look(_no_header, _note_body),
+    UnknownBlock: _Look(_unknown_header, _unknown_body),
+    ToolBlock: _Look(tool_header, tool_body),
+    HookBlock: _Look(_hook_header, _hook_body),
+    QuestionBlock: _Look(_question_header, _question_body),
+    ImageBlock: _Look(_image_header, _no_body),
+    LinkBlock: _Look(_link_header, _no_body),
+    FlagBlock: _Look(_flag_header, _no_body),
+}

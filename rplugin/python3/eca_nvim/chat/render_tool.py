@@ -1,0 +1,236 @@
+"""Render tool: the header of a tool call, `{icon} {what} {target} {stats} {time}`, and its body.
+
+Rules kept here: everything in a call may be missing at any time; what is known is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from eca_nvim.chat.blocks import Fold, ToolBlock
+from eca_nvim.chat.body import Body, joined
+from eca_nvim.chat.events import (
+    FileChange,
+    JsonOutputs,
+    ShellCommand,
+    Subagent,
+    TaskList,
+    UnknownDetails,
+)
+from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.render_diff import diff_body
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.states import CallState
+from eca_nvim.chat.text import body_lines, clean, duration, one_line, truncate
+from eca_nvim.chat.wording import SHELL, WORDINGS
+
+TARGET_CELLS = 120
+DIFF_LINES = 40
+FAILED_LINES = 10
+
+_GROUPS: Mapping[CallState, str] = {
+    CallState.PREPARING: "EcaToolPreparing",
+    CallState.WAITING: "EcaToolWaiting",
+    CallState.APPROVED: "EcaToolRunning",
+    CallState.REFUSED: "EcaToolRejected",
+    CallState.RUNNING: "EcaToolRunning",
+    CallState.DONE: "EcaToolDone",
+    CallState.FAILED: "EcaToolFailed",
+    CallState.REJECTED: "EcaToolRejected",
+    CallState.STOPPED: "EcaToolRejected",
+}
+_TOLD_STATES = frozenset(
+    {CallState.WAITING, CallState.REFUSED, CallState.REJECTED, CallState.STOPPED}
+)
+_STATE_WORDS = {CallState.REFUSED: "rejected"}
+
+
+# --- header -------------------------------------------------------------------------------------
+
+
+def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[Segment]:
+    """Give the header of a call; `now` in ms for the time a running call ticks."""
+    what, target = call_words(block, settings)
+    segments: list[Segment] = [
+        (settings.icon(block.state.value), _GROUPS[block.state]),
+        (f" {what}", "EcaToolName"),
+    ]
+    if target:
+        segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
+    segments += _stats(block)
+    if block.state in _TOLD_STATES:
+        word = _STATE_WORDS.get(block.state, block.state.value)
+        segments.append((f" {word}", _GROUPS[block.state]))
+    if time := _time(block, now):
+        segments.append((f"  {time}", "EcaTime"))
+    return segments
+
+
+def call_title(block: ToolBlock, settings: RenderSettings) -> str:
+    """Say in one line what a call will do, without its state."""
+    what, target = call_words(block, settings)
+    stats = "".join(text for text, _ in _stats(block))
+    return f"{what} {truncate(target, TARGET_CELLS)}{stats}".strip()
+
+
+def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
+    """Give what a call does, and to what."""
+    call = block.call
+    wording = WORDINGS.get(call.name or "")
+    summary = one_line(call.summary or "")
+    if wording is None:
+        own = call.origin == "native" or not call.server
+        name = call.name or "unknown tool"
+        return one_line(name if own else f"{call.server}/{name}"), summary or _telling(block)
+    if call.arguments is not None:
+        return wording.what, wording.target(call.arguments, settings)
+    if block.arguments.telling is not None:
+        key, value = block.arguments.telling
+        return wording.what, wording.target({key: value}, settings) or summary
+    if isinstance(call.details, FileChange):
+        return wording.what, settings.relative(one_line(call.details.path))
+    return wording.what, summary.removeprefix("$ ") if call.name == SHELL else summary
+
+
+def _telling(block: ToolBlock) -> str:
+    return one_line(block.arguments.telling[1]) if block.arguments.telling else ""
+
+
+def _stats(block: ToolBlock) -> list[Segment]:
+    match block.call.details:
+        case FileChange(added=added, removed=removed):
+            return [(f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
+        case TaskList(tasks=tasks, active_summary=active):
+            done = sum(task.status == "done" for task in tasks)
+            told = f" {truncate(one_line(active), TARGET_CELLS)}" if active else ""
+            return [(f" {done}/{len(tasks)}{told}", "EcaMuted")]
+        case Subagent(step=int(step), max_steps=most) if block.state is CallState.RUNNING:
+            return [(f" step {step}/{most}" if most else f" step {step}", "EcaMuted")]
+        case ShellCommand(background=True):
+            return [(" in the background", "EcaMuted")]
+        case _ if block.state is CallState.PREPARING and block.arguments.size >= 1000:
+            return [(f" {block.arguments.size // 1000}k characters", "EcaMuted")]
+        case _:
+            return []
+
+
+def _time(block: ToolBlock, now: int) -> str:
+    if block.total_ms is not None:
+        return duration(block.total_ms)
+    if block.state is CallState.RUNNING and block.started_ms is not None:
+        elapsed = now - block.started_ms
+        return duration(elapsed) if elapsed >= 1000 else ""
+    return ""
+
+
+# --- body ---------------------------------------------------------------------------------------
+
+
+def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Give the body of a call; at most `limit` lines of output, None for all of everything."""
+    if block.state is CallState.PREPARING:
+        return Body(body_lines(block.arguments.text, limit), language="")
+    if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
+        return _output(block, FAILED_LINES)
+    details = block.call.details
+    render = _DETAILS.get(type(details), _plain_body)
+    return render(block, details, settings, limit)
+
+
+def _output(block: ToolBlock, limit: int | None) -> Body:
+    text = "\n".join(filter(None, block.outputs))
+    return Body(body_lines(text, limit) if text else (), language="")
+
+
+def _shell_body(
+    block: ToolBlock, _details: object, _settings: RenderSettings, limit: int | None
+) -> Body:
+    first = Body(
+        [f"$ {line}" if row == 0 else f"  {line}" for row, line in enumerate(_command(block))]
+    )
+    return joined(first, _output(block, limit))
+
+
+def _command(block: ToolBlock) -> list[str]:
+    command = (block.call.arguments or {}).get("command")
+    if isinstance(command, str):
+        return body_lines(command)
+    if isinstance(block.call.details, ShellCommand):
+        parts = block.call.details.parts
+        return body_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
+    return body_lines((block.call.summary or "").removeprefix("$ "))
+
+
+def _change_body(
+    block: ToolBlock, change: FileChange, _settings: RenderSettings, limit: int | None
+) -> Body:
+    diff = diff_body(change, None if limit is None else DIFF_LINES)
+    return joined(_output(block, limit), diff) if block.state is CallState.FAILED else diff
+
+
+def _json_body(
+    _block: ToolBlock, details: JsonOutputs, _settings: RenderSettings, limit: int | None
+) -> Body:
+    return Body(body_lines("\n".join(details.documents), limit), language="json")
+
+
+def _subagent_body(
+    block: ToolBlock, details: Subagent, _settings: RenderSettings, limit: int | None
+) -> Body:
+    steps = f"step {details.step}" if details.step is not None else ""
+    if steps and details.max_steps is not None:
+        steps += f"/{details.max_steps}"
+    told = filter(None, (details.agent, details.model, details.variant, steps))
+    return joined(Body([one_line(" · ".join(told))]), _output(block, limit))
+
+
+_TASK_ICONS = {"done": "task_done", "in-progress": "task_running"}
+
+
+def _task_body(
+    _block: ToolBlock, details: TaskList, settings: RenderSettings, _limit: int | None
+) -> Body:
+    lines = []
+    for task in details.tasks:
+        icon = settings.icon(_TASK_ICONS.get(task.status, "task_pending"))
+        blockers = ", ".join(f"#{number}" for number in task.blocked_by)
+        tail = f" (after {blockers})" if blockers else ""
+        lines.append(f"{icon} {task.id}. {one_line(task.subject)}{tail}")
+    return Body(lines)
+
+
+def _unknown_body(
+    block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
+) -> Body:
+    told = body_lines(f"{details.kind}: {details.text}", limit)
+    return joined(Body(told, language=""), _plain_body(block, None, settings, limit))
+
+
+def _plain_body(
+    block: ToolBlock, _details: object, settings: RenderSettings, limit: int | None
+) -> Body:
+    if block.call.name == SHELL:
+        return _shell_body(block, None, settings, limit)
+    wording = WORDINGS.get(block.call.name or "")
+    told = wording is not None and wording.tells_all and block.outputs
+    arguments = Body(()) if told else _argument_body(block, limit)
+    return joined(arguments, _output(block, limit))
+
+
+def _argument_body(block: ToolBlock, limit: int | None) -> Body:
+    lines: list[str] = []
+    for key, value in (block.call.arguments or {}).items():
+        first, *rest = body_lines(str(value), limit)
+        lines += [f"{one_line(str(key))}: {clean(first)}", *(f"  {line}" for line in rest)]
+    return Body(lines, language="")
+
+
+_DETAILS: Mapping[type, Callable[[ToolBlock, Any, RenderSettings, int | None], Body]] = {
+    ShellCommand: _shell_body,
+    FileChange: _change_body,
+    JsonOutputs: _json_body,
+    Subagent: _subagent_body,
+    TaskList: _task_body,
+    UnknownDetails: _unknown_body,
+}

@@ -1,0 +1,37 @@
+"""Settle: end what is still going on when a turn stops or ends."""
+
+from __future__ import annotations
+
+from eca_nvim.chat.blocks import QuestionBlock, ReasoningBlock, ToolBlock
+from eca_nvim.chat.calls import step
+from eca_nvim.chat.model import Lane
+from eca_nvim.chat.questions import dismiss
+from eca_nvim.chat.speech import finish_thought
+from eca_nvim.chat.states import CallState
+from eca_nvim.chat.update import Update
+
+
+def settle(update: Update, only: Lane | None = None) -> None:
+    """End every live block and every text being said, of one lane or of all."""
+    for block, lane in list(update.chat.live.values()):
+        if only is not None and lane is not only:
+            continue
+        if isinstance(block, ToolBlock):
+            step(update, block, lane, CallState.STOPPED)
+        elif isinstance(block, ReasoningBlock):
+            finish_thought(update, block, lane, None)
+        elif isinstance(block, QuestionBlock):
+            dismiss(update, block, lane)
+    for lane in update.chat.lanes.values():
+        if only is None or lane is only:
+            update.finish_speech(lane)
+
+
+def settle_pending(update: Update) -> None:
+    """End what waits for the user; calls that run may still end by themselves."""
+    for block_id in list(update.chat.pending):
+        block, lane = update.chat.live[block_id]
+        if isinstance(block, ToolBlock):
+            step(update, block, lane, CallState.STOPPED)
+        elif isinstance(block, QuestionBlock):
+            dismiss(update, block, lane)

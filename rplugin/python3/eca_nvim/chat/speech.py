@@ -1,0 +1,123 @@
+"""Speech: what the user, the model and the system say, and what the model thinks.
+
+Rules kept here:
+- A chunk of the model's text costs the same in a chat of any length: it is appended to the block
+  that is being said, and only the chunk goes to the view.
+- What the user sent is shown at once; the agent's echo confirms it and adds nothing.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.blocks import Fold, NoteBlock, ReasoningBlock, TextBlock
+from eca_nvim.chat.events import (
+    NoticeReceived,
+    ReasoningFinished,
+    ReasoningStarted,
+    ReasoningText,
+    Role,
+    TextReceived,
+)
+from eca_nvim.chat.model import Lane
+from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.prompt_queue import take_steers
+from eca_nvim.chat.states import TurnEnd
+from eca_nvim.chat.text import clean
+from eca_nvim.chat.update import Update
+
+
+def text_received(update: Update, event: TextReceived) -> None:
+    """Take text of any role (hot for the assistant's)."""
+    if event.role is Role.ASSISTANT:
+        block = update.lane.speaking
+        if block is None:
+            _begin_speech(update, event.text)
+        elif text := block.cleaner.feed(event.text):
+            update.append(block, update.lane, text)
+    elif event.role is Role.USER:
+        _echoed(update, event.text)
+    else:
+        note(update, event.text)
+
+
+def _begin_speech(update: Update, text: str) -> None:
+    text = text.lstrip("\r\n")
+    if not text:
+        return
+    block = TextBlock(update.mint(), BlockKind.ASSISTANT)
+    update.add(block)
+    update.lane.speaking = block
+    update.chat.turn.verdict = TurnEnd.DONE  # the model went on
+    if drawn := block.cleaner.feed(text):
+        update.append(block, update.lane, drawn)
+
+
+def _echoed(update: Update, text: str) -> None:
+    said = text.strip()
+    if update.lane is update.chat.root:
+        if said in update.chat.unconfirmed:
+            update.chat.unconfirmed.remove(said)
+            return
+        take_steers(update, said)
+    if said:
+        show_user(update, text)
+
+
+def show_user(update: Update, text: str) -> None:
+    """Add a block with what the user said."""
+    block = TextBlock(update.mint(), BlockKind.USER, complete=True)
+    block.chunks.append(clean(text).strip("\n"))
+    update.add(block)
+
+
+def note(update: Update, text: str, *, is_error: bool = False) -> None:
+    """Add a word of the system, if it has any."""
+    if text := text.strip("\r\n"):
+        update.add(NoteBlock(update.mint(), BlockKind.NOTE, text=text, is_error=is_error))
+
+
+def notice_received(update: Update, event: NoticeReceived) -> None:
+    """Take a line from the client or the agent itself."""
+    note(update, event.text, is_error=event.is_error)
+
+
+# --- thoughts -----------------------------------------------------------------------------------
+
+
+def reasoning_started(update: Update, event: ReasoningStarted) -> None:
+    """Begin a thought."""
+    _thought(update, event.id)
+
+
+def reasoning_text(update: Update, event: ReasoningText) -> None:
+    """Add to a thought, wherever it stands."""
+    block = _thought(update, event.id)
+    text = event.text if block.chunks else event.text.lstrip("\r\n")
+    if drawn := block.cleaner.feed(text):
+        update.append(block, update.lane, drawn)
+
+
+def reasoning_finished(update: Update, event: ReasoningFinished) -> None:
+    """End a thought; it may be that an answer has begun already."""
+    block = update.lane.thoughts.get(event.id)
+    if block is not None and block.id in update.chat.live:
+        finish_thought(update, block, update.lane, event.total_ms)
+
+
+def finish_thought(update: Update, block: ReasoningBlock, lane: Lane, total_ms: int | None) -> None:
+    """End a thought after `total_ms`, or after the time we saw it take."""
+    update.chat.live.pop(block.id, None)
+    block.total_ms = update.now - block.started_ms if total_ms is None else total_ms
+    update.complete(block, lane)
+    update.redraw(block, lane)
+
+
+def _thought(update: Update, thought_id: str) -> ReasoningBlock:
+    block = update.lane.thoughts.get(thought_id)
+    if block is None:
+        block = ReasoningBlock(
+            update.mint(), BlockKind.REASONING, Fold.CLOSED, started_ms=update.now
+        )
+        update.lane.thoughts[thought_id] = block
+        update.chat.live[block.id] = (block, update.lane)
+        update.add(block)
+    return block

@@ -1,0 +1,113 @@
+"""States: what a turn and a tool call can be, and what may follow what.
+
+Rules kept here:
+- Tables only. A step that is not in its table raises IllegalTransition: that is our own fault.
+- Nothing an agent sends can cause one: turn.py and tool_calls.py ask before they step, and
+  what makes no sense (a result after the end, an answer to nothing) is dropped there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class IllegalTransition(Exception):
+    """Raised when code asks for a step that its table does not know."""
+
+
+class Turn(StrEnum):
+    """What a chat is doing. SENDING: we sent a prompt and the agent has not begun."""
+
+    IDLE = "idle"
+    SENDING = "sending"
+    RUNNING = "running"
+    STOPPING = "stopping"
+
+
+class TurnStep(StrEnum):
+    """What can happen to a turn."""
+
+    SEND = "send"
+    START = "start"
+    STOP = "stop"
+    END = "end"
+
+
+class TurnEnd(StrEnum):
+    """Why a turn ended, as the event EcaTurnFinished says it."""
+
+    DONE = "done"
+    STOPPED = "stopped"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    GONE = "gone"
+
+
+TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
+    (Turn.IDLE, TurnStep.SEND): Turn.SENDING,
+    (Turn.IDLE, TurnStep.START): Turn.RUNNING,
+    (Turn.SENDING, TurnStep.START): Turn.RUNNING,
+    (Turn.SENDING, TurnStep.STOP): Turn.STOPPING,
+    (Turn.SENDING, TurnStep.END): Turn.IDLE,
+    (Turn.RUNNING, TurnStep.STOP): Turn.STOPPING,
+    (Turn.RUNNING, TurnStep.END): Turn.IDLE,
+    (Turn.STOPPING, TurnStep.END): Turn.IDLE,
+}
+
+
+class CallState(StrEnum):
+    """What a tool call is doing.
+
+    APPROVED: it may run and does not yet. REFUSED: the user said no, the agent has not confirmed.
+    STOPPED: its turn ended before it did.
+    """
+
+    PREPARING = "preparing"
+    WAITING = "waiting"
+    APPROVED = "approved"
+    REFUSED = "refused"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    REJECTED = "rejected"
+    STOPPED = "stopped"
+
+
+_ENDS = frozenset({CallState.DONE, CallState.FAILED, CallState.REJECTED, CallState.STOPPED})
+
+CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
+    CallState.PREPARING: _ENDS | {CallState.WAITING, CallState.APPROVED, CallState.RUNNING},
+    CallState.WAITING: _ENDS | {CallState.APPROVED, CallState.REFUSED, CallState.RUNNING},
+    CallState.APPROVED: _ENDS | {CallState.RUNNING},
+    CallState.REFUSED: _ENDS | {CallState.RUNNING},
+    CallState.RUNNING: _ENDS,
+    CallState.DONE: frozenset(),
+    CallState.FAILED: frozenset(),
+    CallState.REJECTED: frozenset(),
+    # its result may still come in, and is the truth
+    CallState.STOPPED: frozenset({CallState.DONE, CallState.FAILED}),
+}
+
+ENDED_CALLS = _ENDS
+"""States in which a call needs nothing more from anyone."""
+
+
+def next_turn(turn: Turn, step: TurnStep) -> Turn:
+    """Give the state after a step. Raises IllegalTransition."""
+    after = TURN_STEPS.get((turn, step))
+    if after is None:
+        raise IllegalTransition(f"a turn that is {turn} cannot {step}")
+    return after
+
+
+def may_become(call: CallState, after: CallState) -> bool:
+    """Say whether a call may go from one state to another."""
+    return after in CALL_STEPS[call]
+
+
+def next_call(call: CallState, after: CallState) -> CallState:
+    """Give `after`, when it may follow. Raises IllegalTransition."""
+    if not may_become(call, after):
+        raise IllegalTransition(f"a tool call that is {call} cannot become {after}")
+    return after

@@ -1,0 +1,122 @@
+r"""Text: what came from outside, made safe to draw.
+
+Rules kept here:
+- Nothing that could act: ANSI escapes go, other control characters become pictures (␀, ␛), CRLF
+  and a lone CR become LF, tabs stay.
+- Nothing that cannot be sent: half a surrogate pair becomes U+FFFD, two halves become one again.
+- Text that has none of these is returned as it is, for the price of one search.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_DIRTY = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, links
+    r"|\x1b[ -/]*[0-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+)
+_UNFINISHED = re.compile(
+    "(?:\r|[\ud800-\udbff]|\x1b(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\x07\x1b\x9c]{0,256}|[ -/]*)"
+    "|\x9b[0-?]*[ -/]*)\\Z"
+)
+_PAIRS = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
+_CONTROLS |= {0x7F: 0x2421}
+_CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+_CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
+_SPACES = re.compile(r"\s+")
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair.group().encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def clean(text: str) -> str:
+    """Make a whole text safe to draw; it may still have several lines."""
+    if not _DIRTY.search(text):
+        return text
+    text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _PAIRS.sub(_joined, text).translate(_CONTROLS)
+
+
+class Cleaner:
+    """Cleans a text that comes in chunks, cut anywhere: within CRLF, an escape or a pair."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def feed(self, chunk: str) -> str:
+        """Give what of the text so far can be drawn now."""
+        if not self._held and not _DIRTY.search(chunk):
+            return chunk
+        text = self._held + chunk
+        tail = _UNFINISHED.search(text)
+        cut = tail.start() if tail else len(text)
+        self._held = text[cut:]
+        return clean(text[:cut])
+
+    def finish(self) -> str:
+        """Give what was held back."""
+        held, self._held = self._held, ""
+        return clean(held)
+
+
+def one_line(text: str) -> str:
+    """Make a text safe for a header: one line, no runs of white space."""
+    return _SPACES.sub(" ", clean(text)).strip()
+
+
+def width(text: str) -> int:
+    """Count the screen cells of a clean text."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(character) for character in text)
+
+
+def _cells(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def truncate(text: str, cells: int) -> str:
+    """Cut a clean line to a number of screen cells, the last one an ellipsis."""
+    if len(text) <= cells * 4 and width(text) <= cells:
+        return text
+    room = cells - 1
+    kept = 0
+    for character in text:
+        room -= _cells(character)
+        if room < 0:
+            break
+        kept += 1
+    return text[:kept] + "…"
+
+
+def duration(milliseconds: float) -> str:
+    """Write a time as people say it: 0.3s, 4s, 1m05s; nothing below a twentieth of a second."""
+    if milliseconds < 50:
+        return ""
+    if milliseconds < 1000:
+        return f"{milliseconds / 1000:.1f}s"
+    seconds = int(milliseconds // 1000)
+    return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m{seconds % 60:02}s"
+
+
+def body_lines(text: str, limit: int | None = None, columns: int = 2000) -> list[str]:
+    """Split a raw text into clean body lines, at most `limit`, with a note of how many are left.
+
+    Lines longer than `columns` characters are cut with an ellipsis. None means all, uncut.
+    """
+    lines = clean(text).strip("\n").split("\n")
+    if limit is None:
+        return lines
+    shown = [line if len(line) <= columns else line[:columns] + "…" for line in lines[:limit]]
+    left = len(lines) - limit
+    return [*shown, f"… {left} more"] if left > 0 else shown

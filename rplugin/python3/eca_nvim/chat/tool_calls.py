@@ -1,0 +1,129 @@
+"""Tool calls: what the agent says about its calls.
+
+Rules kept here:
+- Ids key everything; any event may be the first about a call, and may come after its end.
+- Later events complete earlier ones: what one leaves out stays as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from eca_nvim.chat.blocks import Fold, ToolBlock
+from eca_nvim.chat.calls import step
+from eca_nvim.chat.events import (
+    FileChange,
+    Subagent,
+    ToolCall,
+    ToolFinished,
+    ToolPreparing,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.ops import BlockKind, FilesChanged
+from eca_nvim.chat.questions import dismiss_for_call
+from eca_nvim.chat.states import CallState, Turn, TurnEnd
+from eca_nvim.chat.update import Update
+from eca_nvim.chat.wording import WORDINGS
+
+SHOWN_ARGUMENTS = 4000
+"""An open body shows arguments as they grow up to this many characters, then when complete."""
+
+
+def preparing(update: Update, event: ToolPreparing) -> None:
+    """Take a piece of a call's arguments while the model writes it."""
+    block = _block(update, event.call)
+    if block.state is not CallState.PREPARING:
+        return
+    block.arguments.feed(event.arguments_text)
+    grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
+    update.redraw(block, update.lane, with_body=grows)
+
+
+def requested(update: Update, event: ToolRequested) -> None:
+    """Take a complete call, which may run or waits for the user."""
+    state = CallState.WAITING if event.needs_approval else CallState.APPROVED
+    step(update, _block(update, event.call), update.lane, state)
+
+
+def running(update: Update, event: ToolRunning) -> None:
+    """Take that a call runs; it repeats as a subagent steps."""
+    block = _block(update, event.call)
+    if block.started_ms is None:
+        block.started_ms = update.now
+    step(update, block, update.lane, CallState.RUNNING)
+
+
+def finished(update: Update, event: ToolFinished) -> None:
+    """Take the result of a call, and say which files it changed."""
+    block = _block(update, event.call)
+    block.outputs = event.outputs
+    block.total_ms = event.total_ms
+    step(update, block, update.lane, CallState.FAILED if event.failed else CallState.DONE)
+    dismiss_for_call(update, event.call.id)
+    if block.state is CallState.DONE:
+        _tell_files(update, block)
+
+
+def rejected(update: Update, event: ToolRejected) -> None:
+    """Take that a call will not run, or was stopped while it ran."""
+    block = _block(update, event.call)
+    stopped = update.chat.turn.state is Turn.STOPPING and block.state is not CallState.REFUSED
+    step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)
+    dismiss_for_call(update, event.call.id)
+
+
+def _block(update: Update, call: ToolCall) -> ToolBlock:
+    lane = update.lane
+    block = lane.calls.get(call.id)
+    if block is None:
+        block = ToolBlock(
+            update.mint(), BlockKind.TOOL, Fold.CLOSED, call=call, chat_id=lane.chat_id
+        )
+        lane.calls[call.id] = block
+        update.chat.live[block.id] = (block, lane)
+        update.chat.turn.verdict = TurnEnd.DONE  # the model went on
+        update.add(block)
+    else:
+        block.call = _completed(block.call, call)
+    if isinstance(call.details, Subagent) and call.details.chat_id is not None:
+        _anchor(update, block, call.details.chat_id)
+    return block
+
+
+def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
+    told = {
+        field.name: value
+        for field in fields(said)
+        if (value := getattr(said, field.name)) is not None
+    }
+    return replace(known, **told)
+
+
+def _anchor(update: Update, block: ToolBlock, child: str) -> None:
+    """Let the blocks of a subagent's chat follow the call that spawned it, one level deep."""
+    if child in update.chat.anchors or child == update.chat.id:
+        return
+    anchor = update.lane.anchor or block
+    update.chat.anchors[child] = anchor
+    update.auto_fold(anchor, update.chat.root, Fold.OPEN)
+    lane = update.chat.lanes.get(child)
+    if lane is not None:
+        update.adopt(lane, anchor)
+
+
+def _tell_files(update: Update, block: ToolBlock) -> None:
+    """Say which files a call changed; no paths when it may have changed any."""
+    call = block.call
+    wording = WORDINGS.get(call.name or "")
+    if wording is not None and wording.writes == ():
+        return
+    keys = wording.writes if wording is not None and wording.writes else ()
+    paths = [str((call.arguments or {}).get(key, "")) for key in keys]
+    if isinstance(call.details, FileChange):
+        paths.append(call.details.path)
+    absolute = tuple(dict.fromkeys(path for path in paths if path.startswith("/")))
+    update.ops.append(FilesChanged(update.chat.id, absolute))
+    for path in absolute:
+        update.emit("EcaFileChanged", {"path": path})

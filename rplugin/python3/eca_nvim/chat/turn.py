@@ -1,0 +1,175 @@
+"""Turn: how a turn begins, is stopped and ends.
+
+Rules kept here:
+- Every end leaves the chat idle, and is told exactly once with its reason.
+- The agent says an end with two words (idle then finished, or stopping and finished, or finished
+  then idle): the first ends the turn, the other is `owed` and never ends the next one.
+- An answer to a prompt concerns the turn only when no newer prompt was sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eca_nvim.chat.contexts import Context
+from eca_nvim.chat.effects import TellPrompt, TellStop
+from eca_nvim.chat.events import AgentGone, AgentTurn, ChatDeleted, PromptAnswered, TurnChanged
+from eca_nvim.chat.prompt_queue import follow_up, keep_for_later
+from eca_nvim.chat.settle import settle, settle_pending
+from eca_nvim.chat.speech import note, show_user
+from eca_nvim.chat.states import Turn, TurnEnd, TurnStep, next_turn
+from eca_nvim.chat.update import Dirty, Update
+
+_OTHER_WORD: Mapping[AgentTurn, AgentTurn] = {
+    AgentTurn.IDLE: AgentTurn.FINISHED,
+    AgentTurn.LOGIN: AgentTurn.FINISHED,
+    AgentTurn.FINISHED: AgentTurn.IDLE,
+}
+
+
+# --- steps --------------------------------------------------------------------------------------
+
+
+def begin(update: Update, step: TurnStep) -> None:
+    """Go from idle into a turn, because we sent a prompt or the agent began on its own."""
+    turn = update.chat.turn
+    turn.state = next_turn(turn.state, step)
+    turn.started_ms = update.now
+    turn.verdict = TurnEnd.DONE
+    update.dirty |= Dirty.STATUS
+    update.emit("EcaTurnStarted", {})
+
+
+def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> None:
+    """Begin a turn with a prompt: it is shown at once, and the agent is told."""
+    chat = update.chat
+    update.lane = chat.root
+    begin(update, TurnStep.SEND)
+    show_user(update, text)
+    chat.unconfirmed.append(text.strip())
+    chat.turn.unanswered += 1
+    update.tell(TellPrompt(chat.id, text, contexts))
+
+
+def stop(update: Update) -> None:
+    """Ask the agent to end the turn; what waits for the user is over at once."""
+    if update.chat.turn.state is Turn.IDLE:
+        return
+    _stopping(update)
+    update.tell(TellStop(update.chat.id))
+
+
+def _stopping(update: Update) -> None:
+    turn = update.chat.turn
+    if turn.state in (Turn.SENDING, Turn.RUNNING):
+        turn.state = next_turn(turn.state, TurnStep.STOP)
+        turn.owed = None
+        update.dirty |= Dirty.STATUS
+        settle_pending(update)
+
+
+def end(update: Update, reason: TurnEnd) -> None:
+    """End the turn, close all that was going on in it, and send what should follow."""
+    chat = update.chat
+    chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
+    chat.activity = None
+    chat.unconfirmed.clear()
+    update.dirty |= Dirty.STATUS
+    settle(update)
+    update.emit("EcaTurnFinished", {"reason": reason.value})
+    prompt = follow_up(update, reason)
+    if prompt is None:
+        keep_for_later(update)
+    else:
+        start_prompt(update, prompt.text, prompt.contexts)
+
+
+# --- the agent's word ---------------------------------------------------------------------------
+
+
+def turn_changed(update: Update, event: TurnChanged) -> None:
+    """Take the agent's word on its turn; a subagent's end settles only what is its own."""
+    if update.lane is not update.chat.root:
+        if event.turn in _OTHER_WORD:
+            settle(update, update.lane)
+        return
+    match event.turn:
+        case AgentTurn.RUNNING:
+            _agent_runs(update)
+        case AgentTurn.STOPPING:
+            _stopping(update)
+        case AgentTurn.IDLE | AgentTurn.FINISHED | AgentTurn.LOGIN:
+            _agent_ended(update, event.turn)
+
+
+def _agent_runs(update: Update) -> None:
+    turn = update.chat.turn
+    turn.owed = None
+    match turn.state:
+        case Turn.IDLE:
+            begin(update, TurnStep.START)
+        case Turn.SENDING:
+            _started(update)
+        case Turn.STOPPING:  # the stop came before the turn: it was not heard
+            update.tell(TellStop(update.chat.id))
+        case Turn.RUNNING:
+            pass
+
+
+def _started(update: Update) -> None:
+    turn = update.chat.turn
+    turn.state = next_turn(turn.state, TurnStep.START)
+    update.dirty |= Dirty.STATUS
+
+
+def _agent_ended(update: Update, word: AgentTurn) -> None:
+    turn = update.chat.turn
+    if turn.owed is word:
+        turn.owed = None
+    elif turn.state is not Turn.IDLE:
+        turn.owed = _OTHER_WORD[word]
+        end(update, TurnEnd.STOPPED if turn.state is Turn.STOPPING else turn.verdict)
+
+
+def prompt_answered(update: Update, event: PromptAnswered) -> None:
+    """Take the answer to a prompt: a refusal ends the turn, unless it has ended already."""
+    chat = update.chat
+    turn = chat.turn
+    turn.unanswered = max(0, turn.unanswered - 1)
+    if event.accepted and event.model:
+        chat.selected.model = event.model
+        update.dirty |= Dirty.STATUS
+    if turn.unanswered or turn.state is Turn.IDLE:
+        return
+    if not event.accepted:
+        note(update, event.fault or "The agent refused the prompt.", is_error=True)
+        end(update, TurnEnd.FAILED)
+    elif turn.state is Turn.SENDING:
+        _started(update)
+
+
+def agent_gone(update: Update, event: AgentGone) -> None:
+    """Take the end of the agent's process: every turn is over, what waits stays."""
+    chat = update.chat
+    update.lane = chat.root
+    note(update, "\n".join((event.reason, *event.stderr_tail)), is_error=True)
+    _cut(update)
+
+
+def chat_deleted(update: Update, _event: ChatDeleted) -> None:
+    """Mark the chat deleted; its text stays readable."""
+    update.lane = update.chat.root
+    update.chat.deleted = True
+    note(update, "The agent has deleted this chat. Its text stays here until you close it.")
+    _cut(update)
+
+
+def _cut(update: Update) -> None:
+    turn = update.chat.turn
+    turn.unanswered = 0
+    turn.owed = None
+    if turn.state is Turn.IDLE:
+        settle(update)
+    else:
+        end(update, TurnEnd.GONE)
+    update.effects.clear()  # nobody is there to be told

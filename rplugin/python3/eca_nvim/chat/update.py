@@ -1,0 +1,180 @@
+"""Update: one event's worth of changes, gathered while handlers work on the chat.
+
+Rules kept here:
+- Handlers change the model first and then say what must be drawn anew; only this file makes ops
+  about blocks.
+- A block of a subagent whose tool call is collapsed is not in the view: no op speaks of it.
+- The status and the queue are drawn at most once an update, and only when they changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Flag, auto
+
+from eca_nvim.chat.blocks import AUTOMATIC_FOLDS, Block, Fold, SpokenBlock, ToolBlock
+from eca_nvim.chat.effects import Changes, Effect
+from eca_nvim.chat.model import Chat, Lane
+from eca_nvim.chat.ops import (
+    AppendText,
+    CloseBlock,
+    Emit,
+    OpenBlock,
+    RemoveBlock,
+    SetBody,
+    SetHeader,
+    SetQueue,
+    SetStatus,
+    ViewOp,
+)
+from eca_nvim.chat.render import body, header
+from eca_nvim.chat.status import queue_lines, status
+
+
+class Dirty(Flag):
+    """What must be drawn anew when the update ends."""
+
+    NOTHING = 0
+    STATUS = auto()
+    PENDING = auto()
+    QUEUE = auto()
+
+
+class Update:
+    """Changes in the making: the chat, the lane they happen in, the time, and what came of it."""
+
+    __slots__ = ("chat", "dirty", "effects", "lane", "now", "ops")
+
+    def __init__(self, chat: Chat, lane: Lane, now: int) -> None:
+        self.chat = chat
+        self.lane = lane
+        self.now = now
+        self.ops: list[ViewOp] = []
+        self.effects: list[Effect] = []
+        self.dirty = Dirty.NOTHING
+
+    def tell(self, effect: Effect) -> None:
+        """Add something the agent must be told."""
+        self.effects.append(effect)
+
+    def emit(self, event: str, data: Mapping[str, object]) -> None:
+        """Fire a `User` autocommand about this chat."""
+        self.ops.append(Emit(event, {"chat": self.chat.id, **data}))
+
+    def mint(self) -> int:
+        """Give a new block id."""
+        self.chat.last_block += 1
+        return self.chat.last_block
+
+    # --- blocks ---------------------------------------------------------------------------------
+
+    def add(self, block: Block) -> None:
+        """Put a new block at the end of the lane; what was being said before it is complete."""
+        self.finish_speech(self.lane)
+        self.chat.blocks[block.id] = block
+        self.lane.blocks.append(block)
+        if self.lane.is_shown:
+            self.draw(block, self.lane)
+
+    def draw(self, block: Block, lane: Lane) -> None:
+        """Draw a block that is not in the view."""
+        block.drawn = header(block, self.chat.settings, self.now)
+        after = None if lane.anchor is None else lane.anchor.id
+        self.ops.append(
+            OpenBlock(self.chat.id, block.id, block.kind, block.drawn, lane.depth, after)
+        )
+        if block.is_open:
+            self.draw_body(block)
+
+    def draw_body(self, block: Block) -> None:
+        """Draw the whole body as its fold wants it, of a block that is in the view."""
+        if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
+            if block.chunks:
+                self.ops.append(AppendText(self.chat.id, block.id, block.text))
+        else:
+            content = body(block, self.chat.settings)
+            self.ops.append(
+                SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
+            )
+        if isinstance(block, SpokenBlock) and block.complete and block.is_open:
+            self.ops.append(CloseBlock(self.chat.id, block.id))
+
+    def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
+        """Draw the header anew if it reads differently now, and the body on request."""
+        if not lane.is_shown:
+            return
+        fresh = header(block, self.chat.settings, self.now)
+        if fresh != block.drawn:
+            block.drawn = fresh
+            self.ops.append(SetHeader(self.chat.id, block.id, fresh))
+        if with_body:
+            self.draw_body(block)
+
+    def append(self, block: SpokenBlock, lane: Lane, text: str) -> None:
+        """Add cleaned text to a block, and to the view when it shows there."""
+        block.chunks.append(text)
+        if block.is_open and lane.is_shown:
+            self.ops.append(AppendText(self.chat.id, block.id, text))
+
+    def complete(self, block: SpokenBlock, lane: Lane) -> None:
+        """Say that a block gets no more text."""
+        if tail := block.cleaner.finish():
+            self.append(block, lane, tail)
+        block.complete = True
+        if block.is_open and lane.is_shown:
+            self.ops.append(CloseBlock(self.chat.id, block.id))
+
+    def finish_speech(self, lane: Lane) -> None:
+        """End the text the model was saying, if any: what it says next is a new block."""
+        if lane.speaking is not None:
+            block, lane.speaking = lane.speaking, None
+            self.complete(block, lane)
+
+    # --- folds ----------------------------------------------------------------------------------
+
+    def fold(self, block: Block, lane: Lane, fold: Fold) -> None:
+        """Open or collapse a block, with all that is nested in it."""
+        was_open = block.is_open
+        block.fold = fold
+        if not lane.is_shown:
+            return
+        self.redraw(block, lane, with_body=was_open or block.is_open)
+        if was_open != block.is_open and isinstance(block, ToolBlock):
+            self._nested(block)
+
+    def auto_fold(self, block: Block, lane: Lane, fold: Fold) -> None:
+        """Open or collapse a block unless the user decided; header and body are drawn anew."""
+        self.fold(block, lane, fold if block.fold in AUTOMATIC_FOLDS else block.fold)
+
+    def _nested(self, anchor: ToolBlock) -> None:
+        for lane in self.chat.lanes.values():
+            if lane.anchor is anchor:
+                for block in lane.blocks:
+                    if anchor.is_open:
+                        self.draw(block, lane)
+                    else:
+                        self.ops.append(RemoveBlock(self.chat.id, block.id))
+
+    def adopt(self, lane: Lane, anchor: ToolBlock) -> None:
+        """Let a lane that spoke before its tool call was known follow that call."""
+        was_shown = lane.is_shown
+        lane.anchor = anchor
+        if was_shown and not lane.is_shown:
+            self.ops += [RemoveBlock(self.chat.id, block.id) for block in lane.blocks]
+
+    # --- end ------------------------------------------------------------------------------------
+
+    def finish(self) -> Changes:
+        """Close the update: status and queue once, when they changed."""
+        if self.dirty:
+            if Dirty.QUEUE in self.dirty:
+                self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
+            self._status()
+            return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty)
+        return Changes(self.ops, self.effects)
+
+    def _status(self) -> None:
+        fresh = status(self.chat, self.now)
+        if fresh != self.chat.shown_status:
+            self.chat.shown_status = fresh
+            self.ops.append(SetStatus(self.chat.id, fresh))

@@ -1,0 +1,99 @@
+"""Wording: how known tools read in a header.
+
+Rules kept here:
+- Data, one row a tool: what it does in a word, and what it does it to. No other file compares
+  tool names.
+- Arguments come from a model: any key may be missing or of any type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.text import one_line
+
+Arguments: TypeAlias = Mapping[str, object]
+Target: TypeAlias = Callable[[Arguments, RenderSettings], str]
+
+
+def _text(arguments: Arguments, key: str) -> str:
+    value = arguments.get(key)
+    return "" if value is None else one_line(str(value))
+
+
+def _plain(*keys: str) -> Target:
+    return lambda arguments, _: " ".join(filter(None, (_text(arguments, key) for key in keys)))
+
+
+def _path(key: str) -> Target:
+    return lambda arguments, settings: settings.relative(_text(arguments, key))
+
+
+def _read(arguments: Arguments, settings: RenderSettings) -> str:
+    path = settings.relative(_text(arguments, "path"))
+    match arguments.get("line_offset"), arguments.get("limit"):
+        case int(offset), int(limit):
+            return f"{path} {offset + 1}-{offset + limit}"
+        case int(offset), _:
+            return f"{path} {offset + 1}-"
+        case _, int(limit):
+            return f"{path} 1-{limit}"
+        case _:
+            return path
+
+
+def _grep(arguments: Arguments, settings: RenderSettings) -> str:
+    where = settings.relative(_text(arguments, "path"))
+    pattern = _text(arguments, "pattern")
+    return f"{pattern} in {where}" if where not in ("", ".") else pattern
+
+
+def _move(arguments: Arguments, settings: RenderSettings) -> str:
+    source = settings.relative(_text(arguments, "source"))
+    return f"{source} → {settings.relative(_text(arguments, 'destination'))}"
+
+
+def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
+    return ": ".join(filter(None, (_text(arguments, "agent"), _text(arguments, "activity"))))
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A tool's word, its target, and whether the header tells all its arguments.
+
+    writes: the arguments that name files it changes; None when it may change any file.
+    """
+
+    what: str
+    target: Target
+    tells_all: bool = True
+    writes: tuple[str, ...] | None = ()
+
+
+WORDINGS: Mapping[str, Wording] = {
+    "read_file": Wording("read", _read),
+    "write_file": Wording("write", _path("path"), writes=("path",)),
+    "edit_file": Wording("edit", _path("path"), writes=("path",)),
+    "preview_file_change": Wording("preview", _path("path")),
+    "move_file": Wording("move", _move, writes=("source", "destination")),
+    "shell_command": Wording("$", _plain("command"), writes=None),
+    "git": Wording("git", _plain("command"), tells_all=False, writes=None),
+    "grep": Wording("grep", _grep),
+    "directory_tree": Wording("tree", _path("path")),
+    "ask_user": Wording("ask", _plain("question")),
+    "spawn_agent": Wording("agent", _agent, tells_all=False),
+    "skill": Wording("skill", _plain("name")),
+    "fetch_rule": Wording("rule", _plain("id")),
+    "task": Wording("tasks", lambda _arguments, _settings: ""),
+    "bg_job": Wording("job", _plain("action", "job_id")),
+    "compact_chat": Wording("compact", lambda _arguments, _settings: ""),
+    "editor_diagnostics": Wording("diagnostics", _path("path")),
+    "editor_definition": Wording("definition of", _plain("symbol")),
+    "editor_references": Wording("references of", _plain("symbol")),
+}
+
+SHELL = "shell_command"
+"""The tool whose commands, never itself, are remembered."""

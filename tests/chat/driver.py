@@ -1,0 +1,103 @@
+"""A chat under test with its view: events and intents in, lines and effects out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tests.chat.view import View
+
+from eca_nvim.chat import folding, pending, prompts, questions, reducer
+from eca_nvim.chat.effects import Changes, Effect
+from eca_nvim.chat.events import AgentTurn, ChatEvent, Role, TextReceived, ToolCall, TurnChanged
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.settings import RenderSettings
+
+RUNNING = TurnChanged(AgentTurn.RUNNING)
+STOPPING = TurnChanged(AgentTurn.STOPPING)
+IDLE = TurnChanged(AgentTurn.IDLE)
+FINISHED = TurnChanged(AgentTurn.FINISHED)
+LOGIN = TurnChanged(AgentTurn.LOGIN)
+
+
+class Driver:
+    """Drives one chat; `now` is in ms and passes only by hand."""
+
+    def __init__(self, folders: tuple[str, ...] = ("/workspace",)) -> None:
+        self.chat = Chat("chat", RenderSettings(folders=folders))
+        self.view = View()
+        self.effects: list[Effect] = []
+        self.now = 1000
+
+    def take(self, changes: Changes) -> Changes:
+        self.view.draw(changes.ops)
+        self.effects += changes.effects
+        return changes
+
+    def hear(self, *events: ChatEvent, child: str | None = None) -> None:
+        for event in events:
+            self.take(reducer.apply(self.chat, event, self.now, child))
+
+    def send(self, text: str, *, queue: bool = False) -> None:
+        self.take(prompts.send_prompt(self.chat, text, self.now, queue=queue))
+
+    def run(self, text: str = "hello") -> None:
+        """Send a prompt and let the agent begin with it, as it really does."""
+        self.send(text)
+        self.hear(user(text + "\n"), RUNNING)
+
+    def stop(self) -> None:
+        self.take(prompts.stop_turn(self.chat, self.now))
+
+    def unqueue(self, index: int) -> None:
+        self.take(prompts.unqueue(self.chat, index, self.now))
+
+    def approve(self, call: str, *, remember: bool = False) -> None:
+        self.take(pending.approve(self.chat, call, self.now, remember=remember))
+
+    def reject(self, call: str, reason: str | None = None) -> None:
+        self.take(pending.reject(self.chat, call, self.now, reason))
+
+    def answer(self, question: str, text: str | None) -> None:
+        self.take(questions.answer_question(self.chat, question, text, self.now))
+
+    def toggle(self, block: int, *, to_open: bool | None = None) -> None:
+        self.take(folding.toggle(self.chat, block, self.now, to_open=to_open))
+
+    def tick(self, milliseconds: int) -> None:
+        self.now += milliseconds
+        self.take(reducer.tick(self.chat, self.now))
+
+    def told(self, kind: type[Effect]) -> list[Effect]:
+        """The effects of a kind so far."""
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+    @property
+    def items(self) -> Sequence[Mapping[str, object]]:
+        """What waits for the user."""
+        return pending.all_pending([self.chat]).items
+
+    @property
+    def state(self) -> object:
+        return self.view.status.get("state")
+
+    @property
+    def ends(self) -> list[object]:
+        """The reasons of all ends of turns."""
+        return [data["reason"] for data in self.view.fired("EcaTurnFinished")]
+
+
+def said(*chunks: str) -> list[TextReceived]:
+    return [TextReceived(Role.ASSISTANT, chunk) for chunk in chunks]
+
+
+def user(text: str) -> TextReceived:
+    return TextReceived(Role.USER, text)
+
+
+def system(text: str) -> TextReceived:
+    return TextReceived(Role.SYSTEM, text)
+
+
+def call(call_id: str = "t1", name: str | None = "read_file", **fields: object) -> ToolCall:
+    build: Callable[..., ToolCall] = ToolCall
+    return build(call_id, name, server="eca", origin="native", **fields)

@@ -1,0 +1,258 @@
+"""How turns begin, stop and end; numbers are findings of real servers (see eca-today)."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import (
+    FINISHED,
+    IDLE,
+    LOGIN,
+    RUNNING,
+    STOPPING,
+    Driver,
+    call,
+    said,
+    system,
+    user,
+)
+
+from eca_nvim.chat.effects import TellPrompt, TellStop
+from eca_nvim.chat.events import (
+    AgentGone,
+    ChatDeleted,
+    ProgressChanged,
+    PromptAnswered,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.states import CALL_STEPS, IllegalTransition, Turn, TurnStep, next_call, next_turn
+
+ACCEPTED = PromptAnswered(accepted=True, model="m")
+
+
+def test_a_prompt_is_shown_at_once_and_the_echo_adds_nothing() -> None:
+    driver = Driver()
+    driver.send("hello")
+    assert driver.view.lines == ["hello"]
+    assert driver.state == "running"
+    assert driver.effects == [TellPrompt("chat", "hello")]
+    driver.hear(user("hello\n"), RUNNING)
+    assert driver.view.lines == ["hello"]
+    driver.hear(user("hello\n"))
+    assert driver.view.lines == ["hello", "hello"], "the same words again are said again"
+
+
+def test_a_normal_turn_starts_and_ends_once() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ACCEPTED, *said("Hi"), IDLE, FINISHED)
+    assert driver.state == "idle"
+    assert driver.ends == ["done"]
+    assert len(driver.view.fired("EcaTurnStarted")) == 1
+    assert driver.view.status["model"] == "m"
+
+
+def test_stop_without_idle_unlocks_1() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRunning(call()))
+    driver.stop()
+    assert driver.state == "stopping"
+    assert driver.told(TellStop) == [TellStop("chat")]
+    driver.hear(system("\nPrompt stopped\n"), STOPPING, FINISHED, ToolRejected(call(), "user"))
+    assert driver.state == "idle"
+    assert driver.ends == ["stopped"]
+    assert "⊘ read stopped" in driver.view.lines
+    driver.run("again")
+    driver.hear(IDLE, FINISHED)
+    assert driver.ends == ["stopped", "done"]
+
+
+def test_a_slash_command_after_a_stop_ends_too_5() -> None:
+    driver = Driver()
+    driver.run()
+    driver.stop()
+    driver.hear(STOPPING, FINISHED)
+    driver.send("/costs")
+    driver.hear(user("/costs\n"), system("\nTotal: $0"), IDLE, FINISHED, ACCEPTED)
+    assert driver.ends == ["stopped", "done"]
+    assert driver.state == "idle"
+
+
+def test_the_answer_to_a_slash_command_does_not_reopen_the_turn_5() -> None:
+    driver = Driver()
+    driver.send("/costs")
+    driver.hear(user("/costs\n"), system("\nTotal: $0"), IDLE, FINISHED, ACCEPTED)
+    assert driver.state == "idle"
+    assert driver.ends == ["done"]
+    assert driver.view.lines == ["/costs", "Total: $0"]
+
+
+def test_an_error_before_the_model_is_said_once_5() -> None:
+    driver = Driver()
+    driver.send("hello")
+    refused = PromptAnswered(accepted=False, fault="error")
+    driver.hear(user("hello\n"), system("Error: No model"), IDLE, FINISHED, refused)
+    assert driver.view.lines == ["hello", "Error: No model"]
+    assert driver.ends == ["done"]
+
+
+@pytest.mark.parametrize("before", [[], [RUNNING]])
+def test_a_refused_prompt_ends_the_turn_33(before: list[object]) -> None:
+    driver = Driver()
+    driver.send("hello")
+    driver.hear(*before, PromptAnswered(accepted=False, fault="Internal error"))  # type: ignore[arg-type]
+    assert driver.state == "idle"
+    assert driver.ends == ["failed"]
+    assert driver.view.lines == ["hello", "Internal error"]
+
+
+def test_rejecting_ends_the_turn_6() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(), needs_approval=True))
+    assert driver.state == "waiting"
+    driver.reject("t1")
+    assert driver.state == "running"
+    driver.hear(ToolRejected(call(), "user"), system("Tell what to do"), IDLE, FINISHED)
+    assert driver.state == "idle"
+    assert driver.ends == ["rejected"]
+
+
+def test_login_ends_the_turn_15() -> None:
+    driver = Driver()
+    driver.send("/login")
+    driver.hear(user("/login\n"), system("Login started"), user("\n"), LOGIN, FINISHED, ACCEPTED)
+    assert driver.state == "idle"
+    driver.send("cancel")
+    driver.hear(user("cancel\n"), FINISHED, IDLE, PromptAnswered(accepted=True))
+    assert driver.state == "idle"
+    assert driver.ends == ["done", "done"]
+    assert driver.view.said(BlockKind.USER) == "/logincancel"
+
+
+def test_finished_after_idle_does_not_end_the_queued_turn() -> None:
+    driver = Driver()
+    driver.run("one")
+    driver.send("two", queue=True)
+    driver.hear(IDLE)
+    assert driver.state == "running"
+    driver.hear(FINISHED)
+    assert driver.state == "running"
+    driver.hear(user("two\n"), RUNNING, *said("2"), IDLE, FINISHED)
+    assert driver.ends == ["done", "done"]
+
+
+def test_a_late_answer_does_not_end_the_queued_turn() -> None:
+    driver = Driver()
+    driver.send("one")
+    driver.send("two", queue=True)
+    refused = PromptAnswered(accepted=False, fault="error")
+    driver.hear(user("one\n"), system("Error"), IDLE, FINISHED, refused)
+    assert driver.state == "running"
+    driver.hear(user("two\n"), RUNNING, ACCEPTED, IDLE, FINISHED)
+    assert driver.ends == ["done", "done"]
+
+
+def test_an_old_server_says_only_finished() -> None:
+    driver = Driver()
+    driver.send("one")
+    driver.hear(ACCEPTED, *said("1"), FINISHED)
+    driver.send("two")
+    driver.hear(ACCEPTED, *said("2"), FINISHED)
+    assert driver.ends == ["done", "done"]
+
+
+def test_a_stop_that_came_too_early_is_said_again() -> None:
+    driver = Driver()
+    driver.send("hello")
+    driver.stop()
+    driver.hear(user("hello\n"), RUNNING)
+    assert len(driver.told(TellStop)) == 2
+    driver.hear(STOPPING, FINISHED)
+    assert driver.ends == ["stopped"]
+
+
+def test_a_stop_when_idle_does_nothing() -> None:
+    driver = Driver()
+    driver.stop()
+    driver.hear(STOPPING, IDLE, FINISHED)
+    assert driver.effects == []
+    assert driver.ends == []
+
+
+def test_the_agent_may_begin_a_turn_itself() -> None:
+    driver = Driver()
+    driver.hear(RUNNING)
+    assert driver.state == "running"
+    driver.hear(IDLE, FINISHED)
+    assert driver.ends == ["done"]
+
+
+def test_the_end_of_the_agent_ends_everything() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(), needs_approval=True), ToolRunning(call("t2")))
+    driver.send("later", queue=True)
+    driver.hear(AgentGone("eca exited with code 1", ("last words",)))
+    assert driver.state == "idle"
+    assert driver.ends == ["gone"]
+    assert driver.items == []
+    assert driver.view.queue == [("queue", "later")]
+    assert driver.view.lines[-2:] == ["eca exited with code 1", "last words"]
+    assert not driver.told(TellPrompt)[1:], "nobody is there to be told"
+    driver.send("")
+    assert driver.effects[-1] == TellPrompt("chat", "later")
+
+
+def test_a_deleted_chat_keeps_its_text_18() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(*said("text"), ChatDeleted())
+    assert driver.state == "idle"
+    assert driver.ends == ["gone"]
+    assert driver.view.lines[1] == "text"
+    assert "deleted" in driver.view.lines[2]
+
+
+def test_progress_is_shown_while_the_turn_runs_and_never_decides_8() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(), needs_approval=True), ProgressChanged("Generating"))
+    assert driver.state == "waiting"
+    assert driver.view.status["activity"] == "Generating"
+    driver.approve("t1")
+    driver.hear(IDLE, ProgressChanged("late"))
+    assert "activity" not in driver.view.status
+
+
+def test_time_passes_only_while_the_turn_runs() -> None:
+    driver = Driver()
+    driver.run()
+    driver.tick(2000)
+    assert driver.view.status["elapsed"] == 2000
+    driver.hear(IDLE)
+    assert "elapsed" not in driver.view.status
+    before = driver.view.status
+    driver.tick(1000)
+    assert driver.view.status is before
+
+
+@pytest.mark.parametrize(
+    ("turn", "step"), [(Turn.IDLE, TurnStep.END), (Turn.RUNNING, TurnStep.SEND)]
+)
+def test_an_illegal_step_of_a_turn_raises(turn: Turn, step: TurnStep) -> None:
+    with pytest.raises(IllegalTransition, match=turn.value):
+        next_turn(turn, step)
+
+
+def test_every_call_state_has_its_row_and_illegal_steps_raise() -> None:
+    for state, after in CALL_STEPS.items():
+        for other in CALL_STEPS:
+            if other in after:
+                assert next_call(state, other) is other
+            else:
+                with pytest.raises(IllegalTransition):
+                    next_call(state, other)
