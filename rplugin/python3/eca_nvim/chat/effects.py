@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.ops import ViewOp
+from eca_nvim.chat.ops import Emit, SetPending, ViewOp
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,16 @@ Effect: TypeAlias = (
 class Changes:
     """What came of one event or intent.
 
-    `pending_changed`: what waits for the user is different now; the session shows it anew for all
+    ops: autocommands come last, so that who listens finds everything else in place.
+    pending_changed: what waits for the user is different now; the session shows it anew for all
     chats (pending.all_pending).
     """
 
     ops: list[ViewOp] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     pending_changed: bool = False
+
+    def ops_with(self, pending: SetPending) -> list[ViewOp]:
+        """Give the ops with what is pending in its place: before the autocommands."""
+        first = next((i for i, op in enumerate(self.ops) if isinstance(op, Emit)), len(self.ops))
+        return [*self.ops[:first], pending, *self.ops[first:]]

@@ -124,10 +124,11 @@ def chat_opened(update: Update, event: ChatOpened) -> None:
 
 def chat_cleared(update: Update, event: ChatCleared) -> None:
     """Take all blocks out; the turn, what waits to be sent and the status stay."""
-    if not event.messages:
+    chat = update.chat
+    if not event.messages or update.lane is not chat.root:
         return
     settle(update)
-    chat = update.chat
+    chat.unconfirmed.clear()
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()

@@ -43,8 +43,9 @@ def next_waiting(update: Update) -> Waiting | None:
 def keep_for_later(update: Update) -> None:
     """Turn what was told to a turn that is over into plain waiting prompts."""
     queue = update.chat.queue
-    queue[:] = [replace(entry, kind=QueueKind.QUEUE) for entry in queue]
-    update.dirty |= Dirty.QUEUE
+    if any(entry.kind is not QueueKind.QUEUE for entry in queue):
+        queue[:] = [replace(entry, kind=QueueKind.QUEUE) for entry in queue]
+        update.dirty |= Dirty.QUEUE
 
 
 def take_steers(update: Update, said: str) -> None:

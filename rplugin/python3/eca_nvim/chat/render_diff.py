@@ -64,8 +64,8 @@ def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark
     ]
     marks: list[Mark] = []
     for (kind, removed), (next_kind, added) in pairwise(runs):
-        if (kind, next_kind) == (LineKind.REMOVED, LineKind.ADDED) and len(removed) == len(added):
-            for old, new in zip(removed, added, strict=True):
+        if (kind, next_kind) == (LineKind.REMOVED, LineKind.ADDED):
+            for old, new in zip(removed, added, strict=False):
                 marks += _pair(old + first, texts[old], new + first, texts[new])
     return marks
 
@@ -73,8 +73,8 @@ def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark
 def _pair(old_row: int, old: str, new_row: int, new: str) -> list[Mark]:
     head = _common(old[1:], new[1:]) + 1
     tail = min(_common(old[:0:-1], new[:0:-1]), len(old) - head, len(new) - head)
-    if head == 1 and tail == 0:
-        return []  # nothing in common: the lines' own colours say it
+    if (head - 1 + tail) * 2 < min(len(old), len(new)) - 1:
+        return []  # another line rather than the same one changed
     return [
         (row, len(text[:head].encode()), len(text[: len(text) - tail].encode()), _WORD_GROUPS[kind])
         for row, text, kind in (

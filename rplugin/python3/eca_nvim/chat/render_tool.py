@@ -146,10 +146,9 @@ def _output(block: ToolBlock, limit: int | None) -> Body:
 def _shell_body(
     block: ToolBlock, _details: object, _settings: RenderSettings, limit: int | None
 ) -> Body:
-    first = Body(
-        [f"$ {line}" if row == 0 else f"  {line}" for row, line in enumerate(_command(block))]
-    )
-    return joined(first, _output(block, limit))
+    first, *rest = _command(block)
+    command = Body([f"$ {first}", *(f"  {line}" for line in rest)], language="")
+    return joined(command, _output(block, limit))
 
 
 def _command(block: ToolBlock) -> list[str]:

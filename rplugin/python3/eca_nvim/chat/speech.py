@@ -20,7 +20,6 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.model import Lane
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import take_steers
-from eca_nvim.chat.states import TurnEnd
 from eca_nvim.chat.text import clean
 from eca_nvim.chat.update import Update
 
@@ -46,7 +45,7 @@ def _begin_speech(update: Update, text: str) -> None:
     block = TextBlock(update.mint(), BlockKind.ASSISTANT)
     update.add(block)
     update.lane.speaking = block
-    update.chat.turn.verdict = TurnEnd.DONE  # the model went on
+    update.went_on()
     if drawn := block.cleaner.feed(text):
         update.append(block, update.lane, drawn)
 

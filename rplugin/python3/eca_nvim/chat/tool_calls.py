@@ -23,7 +23,7 @@ from eca_nvim.chat.events import (
 )
 from eca_nvim.chat.ops import BlockKind, FilesChanged
 from eca_nvim.chat.questions import dismiss_for_call
-from eca_nvim.chat.states import CallState, Turn, TurnEnd
+from eca_nvim.chat.states import CallState, Turn
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.wording import WORDINGS
 
@@ -83,7 +83,7 @@ def _block(update: Update, call: ToolCall) -> ToolBlock:
         )
         lane.calls[call.id] = block
         update.chat.live[block.id] = (block, lane)
-        update.chat.turn.verdict = TurnEnd.DONE  # the model went on
+        update.went_on()
         update.add(block)
     else:
         block.call = _completed(block.call, call)

@@ -53,10 +53,9 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
 
 def stop(update: Update) -> None:
     """Ask the agent to end the turn; what waits for the user is over at once."""
-    if update.chat.turn.state is Turn.IDLE:
-        return
-    _stopping(update)
-    update.tell(TellStop(update.chat.id))
+    if update.chat.turn.state is not Turn.IDLE:
+        update.tell(TellStop(update.chat.id))
+        _stopping(update)
 
 
 def _stopping(update: Update) -> None:
@@ -78,9 +77,8 @@ def end(update: Update, reason: TurnEnd) -> None:
     settle(update)
     update.emit("EcaTurnFinished", {"reason": reason.value})
     prompt = follow_up(update, reason)
-    if prompt is None:
-        keep_for_later(update)
-    else:
+    keep_for_later(update)
+    if prompt is not None:
         start_prompt(update, prompt.text, prompt.contexts)
 
 
@@ -135,6 +133,8 @@ def prompt_answered(update: Update, event: PromptAnswered) -> None:
     """Take the answer to a prompt: a refusal ends the turn, unless it has ended already."""
     chat = update.chat
     turn = chat.turn
+    if update.lane is not chat.root:
+        return
     turn.unanswered = max(0, turn.unanswered - 1)
     if event.accepted and event.model:
         chat.selected.model = event.model
@@ -158,7 +158,8 @@ def agent_gone(update: Update, event: AgentGone) -> None:
 
 def chat_deleted(update: Update, _event: ChatDeleted) -> None:
     """Mark the chat deleted; its text stays readable."""
-    update.lane = update.chat.root
+    if update.lane is not update.chat.root:
+        return
     update.chat.deleted = True
     note(update, "The agent has deleted this chat. Its text stays here until you close it.")
     _cut(update)

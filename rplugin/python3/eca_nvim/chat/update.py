@@ -28,6 +28,7 @@ from eca_nvim.chat.ops import (
     ViewOp,
 )
 from eca_nvim.chat.render import body, header
+from eca_nvim.chat.states import TurnEnd
 from eca_nvim.chat.status import queue_lines, status
 
 
@@ -43,7 +44,7 @@ class Dirty(Flag):
 class Update:
     """Changes in the making: the chat, the lane they happen in, the time, and what came of it."""
 
-    __slots__ = ("chat", "dirty", "effects", "lane", "now", "ops")
+    __slots__ = ("chat", "dirty", "effects", "events", "lane", "now", "ops")
 
     def __init__(self, chat: Chat, lane: Lane, now: int) -> None:
         self.chat = chat
@@ -51,6 +52,7 @@ class Update:
         self.now = now
         self.ops: list[ViewOp] = []
         self.effects: list[Effect] = []
+        self.events: list[Emit] = []
         self.dirty = Dirty.NOTHING
 
     def tell(self, effect: Effect) -> None:
@@ -59,7 +61,12 @@ class Update:
 
     def emit(self, event: str, data: Mapping[str, object]) -> None:
         """Fire a `User` autocommand about this chat."""
-        self.ops.append(Emit(event, {"chat": self.chat.id, **data}))
+        self.events.append(Emit(event, {"chat": self.chat.id, **data}))
+
+    def went_on(self) -> None:
+        """Note that the model said something new: a rejection before it did not end the turn."""
+        if self.lane is self.chat.root:
+            self.chat.turn.verdict = TurnEnd.DONE
 
     def mint(self) -> int:
         """Give a new block id."""
@@ -166,12 +173,14 @@ class Update:
 
     def finish(self) -> Changes:
         """Close the update: status and queue once, when they changed."""
+        if not self.dirty and not self.events:
+            return Changes(self.ops, self.effects)
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
             self._status()
-            return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty)
-        return Changes(self.ops, self.effects)
+        self.ops += self.events
+        return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty)
 
     def _status(self) -> None:
         fresh = status(self.chat, self.now)
