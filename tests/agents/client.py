@@ -28,6 +28,7 @@ class FakeEditor(EditorServices):
     fault: Exception | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
+    guarded: anyio.Event = field(default_factory=anyio.Event)
     gate: anyio.Event | None = None
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
@@ -51,6 +52,7 @@ class FakeEditor(EditorServices):
     def guard(self, group: int) -> None:
         """Remember the process group."""
         self.groups.append(group)
+        self.guarded.set()
 
 
 class Client:

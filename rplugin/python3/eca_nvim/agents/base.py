@@ -143,6 +143,9 @@ class Agent(ABC):
     def steer(self, chat_id: str, text: str) -> None:
         """Say something to the running turn."""
 
+    def unsteer(self, chat_id: str) -> None:  # noqa: B027 - optional: not every protocol can
+        """Take back all that the running turn was told and has not read, where that can be."""
+
     @abstractmethod
     def stop(self, chat_id: str) -> None:
         """Ask for the running turn to end."""

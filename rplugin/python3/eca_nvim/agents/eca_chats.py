@@ -58,9 +58,8 @@ class ChatIds:
         if server_id in self._theirs:
             self._honours_ours = True
         elif adopt and not self._honours_ours and not server_id.startswith(_SUBAGENT):
-            for chat_id in self._silent:
-                return self._pair(server_id, chat_id)
-            return server_id
+            waiting = [it for it in self._silent if self._theirs[it] == it]
+            return self._pair(server_id, waiting[0]) if waiting else server_id
         self._ours[server_id] = server_id
         return server_id
 

@@ -1,0 +1,35 @@
+"""Contexts as the server wants them: lines and characters from 1."""
+
+import pytest
+from tests.support.screen import Value
+
+from eca_nvim.agents.eca_contexts import wire_context
+from eca_nvim.chat import contexts as ours
+from eca_nvim.protocol.eca import encode
+
+HERE = {"line": 2, "character": 3}
+THERE = {"line": 4, "character": 1}
+
+
+@pytest.mark.parametrize(
+    ("context", "wire"),
+    [
+        (ours.FileContext("/a"), {"type": "file", "path": "/a"}),
+        (
+            ours.FileContext("/a", 1, 2),
+            {"type": "file", "path": "/a", "linesRange": {"start": 1, "end": 2}},
+        ),
+        (ours.DirectoryContext("/d"), {"type": "directory", "path": "/d"}),
+        (ours.WebContext("https://e.org"), {"type": "web", "url": "https://e.org"}),
+        (
+            ours.CursorContext("/a", ours.Position(2, 3), ours.Position(4, 1)),
+            {"type": "cursor", "path": "/a", "position": {"start": HERE, "end": THERE}},
+        ),
+        (
+            ours.TextContext("*term*", "some text"),
+            {"type": "text", "label": "*term*", "content": "some text"},
+        ),
+    ],
+)
+def test_a_context_on_the_wire(context: ours.Context, wire: Value) -> None:
+    assert encode(wire_context(context)) == wire

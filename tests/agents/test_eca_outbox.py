@@ -1,0 +1,252 @@
+"""What the user does, as the server reads it."""
+
+from pathlib import Path
+
+import pytest
+from tests.agents.client import Client, make_agent, running
+from tests.support import script
+from tests.support.factories import PrepareScript
+from tests.support.screen import Value
+from tests.support.servers import ScriptedServer
+
+from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.chat.contexts import FileContext, TextContext
+from eca_nvim.chat.events import Addressed, NoticeReceived, PromptAnswered, TextReceived
+
+pytestmark = pytest.mark.anyio
+
+PLAIN = Selection()
+CHOSEN = Selection("m", "plan", "high", trust=True)
+
+
+async def prompted(client: Client, selection: Selection = PLAIN) -> None:
+    """Send a prompt and wait for its answer."""
+    await client.until(client.ready.is_set)
+    before = len(client.all(PromptAnswered))
+    client.agent.prompt(Prompt("our-1", "hello", selection=selection))
+    await client.until(lambda: len(client.all(PromptAnswered)) > before)
+
+
+def sent(server: ScriptedServer, method: str) -> list[Value]:
+    """Return the parameters of all messages of one method."""
+    return [message["params"] for message in server.received(method)]
+
+
+async def test_a_prompt_carries_the_whole_selection(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_server(script.handshake(), script.turn())
+    contexts = (FileContext("/a b", 1, 2), TextContext("*term*", "out"))
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        client.agent.prompt(Prompt("our-1", "hello\n", contexts, CHOSEN))
+        await client.first(PromptAnswered)
+    assert sent(server, "chat/prompt") == [
+        {
+            "chatId": "our-1",
+            "message": "hello\n",
+            "model": "m",
+            "agent": "plan",
+            "behavior": "plan",
+            "variant": "high",
+            "trust": True,
+            "contexts": [
+                {"type": "file", "path": "/a b", "linesRange": {"start": 1, "end": 2}},
+                {"type": "text", "label": "*term*", "content": "out"},
+            ],
+        }
+    ]
+
+
+async def test_what_is_not_chosen_is_left_to_the_server(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_server(script.handshake(), script.turn())
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client, Selection(variant=""))
+    [params] = sent(server, "chat/prompt")
+    assert params == {"chatId": "our-1", "message": "hello", "trust": False}
+
+
+async def test_odd_text_arrives(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    odd = "日本 👩‍👧 \u2028 \x00 \x1b[31m \udcff"
+    server = scripted_server(script.handshake(), script.turn())
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        client.agent.prompt(Prompt("our-1", odd))
+        await client.first(PromptAnswered)
+    assert sent(server, "chat/prompt")[0]["message"] == odd
+
+
+async def test_words_of_the_turn(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    server = scripted_server(script.handshake(), script.turn(script.expect("chat/promptStop")))
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client)
+        client.agent.steer("our-1", "faster")
+        client.agent.approve("our-1", "t-1", remember=False)
+        client.agent.approve("our-1", "t-2", remember=True)
+        client.agent.reject("our-1", "t-3")
+        client.agent.stop("our-1")
+        await client.until(lambda: "FINISHED" in str(client.events[-1]))
+    chat = {"chatId": "our-1"}
+    assert [(it["method"], it["params"]) for it in server.received()[3:8]] == [
+        ("chat/promptSteer", {**chat, "message": "faster"}),
+        ("chat/toolCallApprove", {**chat, "toolCallId": "t-1"}),
+        ("chat/toolCallApprove", {**chat, "toolCallId": "t-2", "save": "session"}),
+        ("chat/toolCallReject", {**chat, "toolCallId": "t-3"}),
+        ("chat/promptStop", chat),
+    ]
+
+
+async def test_an_answer_names_the_model(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    server = scripted_server(script.handshake(), script.turn())
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client)
+    answer = Addressed("our-1", PromptAnswered(accepted=True, model=script.MODEL))
+    assert answer in client.events
+
+
+@pytest.mark.parametrize(
+    ("answer", "ours"),
+    [
+        (
+            script.fail("chat/prompt", -32603, "Internal\n  error"),
+            PromptAnswered(accepted=False, fault="chat/prompt failed: Internal error (-32603)"),
+        ),
+        (
+            script.fail("chat/prompt", -32601, "?"),
+            PromptAnswered(accepted=False, fault="this server does not know chat/prompt"),
+        ),
+        (
+            script.reply("chat/prompt", {"model": "error", "status": "error"}),
+            PromptAnswered(accepted=False, fault="the server refused the prompt without a reason"),
+        ),
+        (
+            script.reply("chat/prompt", {"status": "connection-error", "resultMessage": "No net"}),
+            PromptAnswered(accepted=False, fault="No net"),
+        ),
+        (script.reply("chat/prompt", {"status": "idle"}), PromptAnswered(accepted=True)),
+        (script.reply("chat/prompt", ["?"]), PromptAnswered(accepted=True)),
+    ],
+)
+async def test_a_prompt_may_be_refused(
+    answer: script.Steps, ours: PromptAnswered, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_server(script.handshake(), script.expect("chat/prompt"), answer)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client)
+    assert client.all(PromptAnswered) == [ours]
+
+
+async def test_an_error_told_in_the_chat_is_not_told_twice(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    said = script.text("Error: no model", role="system")
+    refusal = script.reply("chat/prompt", {"model": "error", "status": "error"})
+    server = scripted_server(script.handshake(), script.expect("chat/prompt"), said, refusal)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client)
+    assert client.all(PromptAnswered) == [PromptAnswered(accepted=False)]
+    assert client.all(TextReceived)[0].text == "Error: no model"
+
+
+class TestChoosing:
+    """A choice is told when the server can keep it."""
+
+    async def test_a_chat_that_was_never_prompted_waits(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        server = scripted_server(script.handshake())
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await client.until(client.ready.is_set)
+            client.agent.choose("our-1", CHOSEN)
+        assert [it["method"] for it in server.received()] == [
+            *("initialize", "initialized", "shutdown", "exit")
+        ]
+
+    async def test_only_what_changed_is_told(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        server = scripted_server(script.handshake(), script.turn())
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await prompted(client, Selection("m", "code"))
+            client.agent.choose("our-1", Selection("m", "code"))
+            client.agent.choose("our-1", Selection("m", "plan"))
+            client.agent.choose("our-1", Selection("n", "plan"))
+            client.agent.choose("our-1", Selection("n", "plan", "low"))
+        chat = {"chatId": "our-1"}
+        assert sent(server, "chat/selectedAgentChanged") == [{**chat, "agent": "plan"}]
+        assert sent(server, "chat/selectedModelChanged") == [
+            {**chat, "model": "n"},
+            {**chat, "model": "n", "variant": "low"},
+        ]
+        assert server.received("chat/update") == []
+
+    async def test_an_older_server_hears_of_behaviors(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        answer = {"models": ["m"], "chatBehaviors": ["agent", "plan"]}
+        old = [*script.expect("initialize"), *script.reply("initialize", answer)]
+        server = scripted_server(old, script.turn())
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await prompted(client)
+            client.agent.choose("our-1", Selection(agent="plan"))
+        assert sent(server, "chat/selectedBehaviorChanged") == [{"behavior": "plan"}]
+        assert server.received("chat/selectedAgentChanged") == []
+
+    async def test_trust_holds_at_once(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        update = [*script.expect("chat/update"), *script.reply("chat/update", {})]
+        server = scripted_server(script.handshake(), script.turn(), update)
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await prompted(client)
+            client.agent.choose("our-1", Selection(trust=True))
+        assert sent(server, "chat/update") == [{"chatId": "our-1", "trust": True}]
+        assert client.all(NoticeReceived) == []
+
+    async def test_a_feature_that_is_absent_is_said_once(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        unknown = [*script.expect("chat/update"), *script.fail("chat/update", -32601, "?")]
+        server = scripted_server(script.handshake(), script.turn(), unknown)
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await prompted(client)
+            client.agent.choose("our-1", Selection(trust=True))
+            notice = await client.first(NoticeReceived)
+            client.agent.choose("our-1", Selection(trust=False))
+        assert notice.text == "this server does not know chat/update; prompts carry trust"
+        assert not notice.is_error
+        assert len(server.received("chat/update")) == 1
+
+    async def test_a_failed_update_is_told(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        failing = [*script.expect("chat/update"), *script.fail("chat/update", "busy", "Later")]
+        server = scripted_server(script.handshake(), script.turn(), failing)
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await prompted(client)
+            client.agent.choose("our-1", Selection(trust=True))
+            notice = await client.first(NoticeReceived)
+        assert notice == NoticeReceived("chat/update failed: Later (busy)", is_error=True)
+
+
+async def test_a_chat_id_of_the_server_is_used_towards_it(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    minted = {"chatId": "minted", "role": "system", "content": {"type": "text", "text": "Hi"}}
+    answer = {"chatId": "minted", "model": "m", "status": "prompting"}
+    server = scripted_server(
+        script.handshake(),
+        script.expect("chat/prompt"),
+        script.send("chat/contentReceived", minted),
+        script.reply("chat/prompt", answer),
+        script.expect("chat/promptStop"),
+        script.send("chat/statusChanged", {"chatId": "minted", "status": "idle"}),
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client)
+        client.agent.stop("our-1")
+        await client.until(lambda: "IDLE" in str(client.events[-1]))
+    assert sent(server, "chat/promptStop") == [{"chatId": "minted"}]
+    assert {it.chat_id for it in client.events if isinstance(it, Addressed)} == {"our-1"}
