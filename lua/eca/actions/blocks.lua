@@ -1,0 +1,155 @@
+--- Actions in the transcript: open and close blocks, jump, follow links, yank code.
+local transcript = require('eca.transcript')
+
+local M = {}
+
+---@return integer 0-based
+local function cursor_row()
+  return vim.api.nvim_win_get_cursor(0)[1] - 1
+end
+
+---@return eca.BlockPlace?
+local function block_here()
+  return transcript.block_at(vim.api.nvim_get_current_buf(), cursor_row())
+end
+
+---@param open? boolean nil turns it round
+local function set_open(open)
+  local block = block_here()
+  if not block or not block.header then
+    return
+  end
+  -- The body under the cursor is about to go: the header is what stays of the block.
+  if open ~= true then
+    vim.api.nvim_win_set_cursor(0, { block.header + 1, 0 })
+  end
+  require('eca.host').send('toggle', { chat = block.chat, block = block.id, open = open })
+end
+
+function M.toggle()
+  set_open(nil)
+end
+
+function M.open()
+  set_open(true)
+end
+
+function M.close()
+  set_open(false)
+end
+
+---@param open boolean
+local function set_all(open)
+  local chat = require('eca.chats').of_buffer(vim.api.nvim_get_current_buf())
+  if chat then
+    require('eca.host').send('toggle', { chat = chat.id, block = 0, open = open })
+  end
+end
+
+function M.open_all()
+  set_all(true)
+end
+
+function M.close_all()
+  set_all(false)
+end
+
+--- Open the file named under the cursor, at its line when that is told, in a code window.
+---@return boolean opened
+function M.open_file()
+  local file = require('eca.reference').under_cursor()
+  if not file then
+    require('eca.notify').info('there is no file under the cursor')
+    return false
+  end
+  require('eca.reference').show(file)
+  return true
+end
+
+local ACTS = { image = true, link = true }
+
+--- Do what is meant by the text under the cursor: a link, a file, else the block.
+function M.act()
+  local block = block_here()
+  if not block then
+    return
+  end
+  local reference = require('eca.reference')
+  local url = reference.url_under_cursor()
+  local file = not url and reference.under_cursor()
+  if ACTS[block.kind] then
+    require('eca.host').send('act', { chat = block.chat, block = block.id })
+  elseif block.kind == 'question' then
+    require('eca.question').open()
+  elseif block.header == cursor_row() then
+    set_open(nil)
+  elseif url then
+    require('eca.external').open(url)
+  elseif file then
+    reference.show(file)
+  else
+    set_open(nil)
+  end
+end
+
+--- Yank the fenced code around the cursor, without its fences.
+function M.yank_code()
+  local buf = vim.api.nvim_get_current_buf()
+  local fence = require('eca.markdown.fences').at(buf, cursor_row())
+  if not fence then
+    require('eca.notify').info('there is no code block under the cursor')
+    return
+  end
+  local last = fence.fence.closed and fence.last - 1 or fence.last
+  local lines = vim.api.nvim_buf_get_lines(buf, fence.first + 1, last, false)
+  vim.fn.setreg(vim.v.register, lines, 'V')
+  require('eca.notify').info(('%d lines yanked'):format(#lines))
+end
+
+---@param row? integer
+local function jump(row)
+  if row then
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
+  end
+end
+
+function M.next_turn()
+  jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', 1))
+end
+
+function M.previous_turn()
+  jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', -1))
+end
+
+--- First rows of the blocks of this chat that wait.
+---@return integer[]
+local function waiting_rows()
+  local buf = vim.api.nvim_get_current_buf()
+  local chat = require('eca.chats').of_buffer(buf)
+  local rows = {} ---@type integer[]
+  for _, item in ipairs(chat and require('eca.mirror').pending(chat.id) or {}) do
+    rows[#rows + 1] = item.block and transcript.range(buf, item.block)
+  end
+  table.sort(rows)
+  return rows
+end
+
+function M.next_approval()
+  for _, row in ipairs(waiting_rows()) do
+    if row > cursor_row() then
+      return jump(row)
+    end
+  end
+end
+
+function M.previous_approval()
+  local rows = waiting_rows()
+  for index = #rows, 1, -1 do
+    if rows[index] < cursor_row() then
+      return jump(rows[index])
+    end
+  end
+end
+
+return M

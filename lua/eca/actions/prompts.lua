@@ -1,0 +1,65 @@
+--- Actions on prompts: send, queue, take back, stop, recall, add context.
+local M = {}
+
+--- The input of the chat the user means.
+---@return integer? buf
+local function input()
+  local chats = require('eca.chats')
+  local id = chats.current()
+  local chat = id and chats.get(id)
+  return chat and chat.input
+end
+
+--- Send what is typed.
+function M.submit()
+  local buf = input()
+  if buf then
+    require('eca.input').submit(buf, false)
+  end
+end
+
+--- Send what is typed when the running turn has ended.
+function M.queue()
+  local buf = input()
+  if buf then
+    require('eca.input').submit(buf, true)
+  end
+end
+
+--- Take the last waiting prompt back.
+function M.unqueue()
+  local id = require('eca.chats').current()
+  local waiting = id and #require('eca.mirror').queue(id) or 0
+  if waiting > 0 then
+    require('eca.host').send('unqueue', { chat = id, index = waiting })
+  end
+end
+
+function M.stop()
+  require('eca').stop()
+end
+
+---@param step -1|1
+local function recall(step)
+  local buf = input()
+  if buf == vim.api.nvim_get_current_buf() then
+    require('eca.input').recall(buf, step)
+  end
+end
+
+function M.older()
+  recall(-1)
+end
+
+function M.newer()
+  recall(1)
+end
+
+--- Add the current buffer, or the selected lines of it.
+function M.add_context()
+  local first, last = require('eca.selection').lines()
+  local contexts = require('eca.contexts')
+  require('eca').add_context(contexts.of_lines(vim.api.nvim_get_current_buf(), first, last))
+end
+
+return M

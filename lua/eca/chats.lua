@@ -1,0 +1,126 @@
+--- The chats of this Neovim, and the two buffers of each.
+---
+--- Rules kept here:
+--- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
+--- - A chat's id comes from us or from the host; only what is safe in a buffer's name goes there.
+--- - A buffer that was wiped out is made anew and its content asked for again.
+local M = {}
+
+---@class eca.Chat
+---@field id string
+---@field buf integer the transcript
+---@field input integer the buffer to type in
+
+local chats = {} ---@type table<string, eca.Chat>
+local order = {} ---@type string[] oldest first
+local by_buffer = {} ---@type table<integer, eca.Chat>
+local latest ---@type string? the chat that was last shown
+
+---@param kind 'chat'|'input'
+---@param id string
+---@return integer
+local function make_buffer(kind, id)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buf, ('eca://%s/%s'):format(kind, (id:gsub('[^%w_-]', '_'))))
+  return buf
+end
+
+---@param kind 'chat'|'input'
+---@param buf integer
+local function set_filetype(kind, buf)
+  vim.bo[buf].filetype = 'eca-' .. kind
+  require('eca.keys').attach(buf, kind)
+end
+
+---@param chat eca.Chat
+local function make_transcript(chat)
+  chat.buf = make_buffer('chat', chat.id)
+  by_buffer[chat.buf] = chat
+  require('eca.transcript').attach(chat.buf, chat.id)
+  require('eca.follow').attach(chat.buf)
+  set_filetype('chat', chat.buf)
+end
+
+---@param chat eca.Chat
+local function make_input(chat)
+  chat.input = make_buffer('input', chat.id)
+  by_buffer[chat.input] = chat
+  require('eca.input').attach(chat.input, chat.id)
+  set_filetype('input', chat.input)
+end
+
+---@param chat eca.Chat
+local function repair(chat)
+  if not vim.api.nvim_buf_is_loaded(chat.buf) then
+    by_buffer[chat.buf] = nil
+    make_transcript(chat)
+    require('eca.host').send('open_chat', { chat = chat.id })
+  end
+  if not vim.api.nvim_buf_is_loaded(chat.input) then
+    by_buffer[chat.input] = nil
+    make_input(chat)
+  end
+end
+
+--- The chat of an id, with both of its buffers; made when it is new.
+---@param id string
+---@return eca.Chat
+function M.ensure(id)
+  local chat = chats[id]
+  if chat then
+    repair(chat)
+    return chat
+  end
+  require('eca.highlights').setup()
+  chat = { id = id }
+  make_transcript(chat)
+  make_input(chat)
+  chats[id] = chat
+  order[#order + 1] = id
+  latest = latest or id
+  return chat
+end
+
+--- A new chat, not shown yet.
+---@return string id
+function M.new()
+  return M.ensure(require('eca.uuid').new()).id
+end
+
+---@param id string
+---@return eca.Chat?
+function M.get(id)
+  return chats[id]
+end
+
+--- The chat that a buffer belongs to.
+---@param buf integer
+---@return eca.Chat? chat, 'chat'|'input'|nil kind
+function M.of_buffer(buf)
+  local chat = by_buffer[buf]
+  if not chat then
+    return nil
+  end
+  return chat, chat.buf == buf and 'chat' or 'input'
+end
+
+--- Remember that a chat is the one the user works with.
+---@param id string
+function M.use(id)
+  latest = id
+end
+
+--- The chat the user means: of the current buffer, else in this tab page, else the last shown.
+---@return string?
+function M.current()
+  local chat = by_buffer[vim.api.nvim_get_current_buf()]
+  return chat and chat.id or require('eca.windows').chat_shown() or latest
+end
+
+--- All ids, oldest first.
+---@return string[]
+function M.ids()
+  return vim.deepcopy(order)
+end
+
+return M

@@ -1,0 +1,254 @@
+--- `:EcaChat` and `:Eca {sub}`.
+---
+--- Rules kept here:
+--- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` mean nothing in it.
+--- - Completion offers what works; a name that is planned says so, any other says what is near.
+local similar = require('eca.similar')
+
+local M = {}
+
+---@class eca.Call what Neovim gives a command
+---@field args string
+---@field bang boolean
+---@field range integer
+---@field line1 integer
+---@field line2 integer
+---@field smods table
+
+---@class eca.Subcommand
+---@field text string
+---@field run fun(rest: string, call: eca.Call)
+---@field choices? fun(): string[] completion of its argument
+
+---@param rest string
+---@return string?
+local function given(rest)
+  return rest ~= '' and rest or nil
+end
+
+--- An action of `keys.lua`.
+---@param name string
+---@return fun()
+local function action(name)
+  return function()
+    require('eca.keys').run(name)
+  end
+end
+
+---@param what 'model'|'agent'|'variant'
+---@return eca.Subcommand
+local function choice(what)
+  return {
+    text = 'choose the ' .. what,
+    run = function(rest)
+      require('eca.actions.pickers').choose(what, given(rest))
+    end,
+    choices = function()
+      return require('eca.mirror').choices()[what .. 's'] or {}
+    end,
+  }
+end
+
+---@param call eca.Call
+---@return eca.Context
+local function lines_of(call)
+  local first = call.range > 0 and call.line1 or nil
+  local last = call.range > 0 and call.line2 or nil
+  return require('eca.contexts').of_lines(vim.api.nvim_get_current_buf(), first, last)
+end
+
+--- Add lines of the current buffer, or a file or folder that is named.
+---@param rest string
+---@param call eca.Call
+local function add(rest, call)
+  local item = rest == '' and lines_of(call) or require('eca.context_tokens').find('@' .. rest)[1]
+  if not item then
+    require('eca.notify').warn('there is no ' .. rest)
+    return
+  end
+  require('eca').add_context(item.context or item)
+end
+
+local function show_contexts()
+  local label = require('eca.contexts').label
+  local labels = vim.tbl_map(label, require('eca').contexts())
+  require('eca.notify').info(#labels > 0 and table.concat(labels, '  ') or 'no contexts')
+end
+
+--- The chat as Markdown in a buffer of its own.
+local function export()
+  require('eca').transcript(nil, function(markdown)
+    vim.cmd.new()
+    vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
+    vim.bo.modeline = false
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(markdown, '\n', { plain = true }))
+    vim.bo.filetype = 'markdown'
+  end)
+end
+
+local function log()
+  vim.cmd.split({ args = { require('eca.host').log_path() }, magic = { file = false } })
+  vim.cmd('normal! G')
+end
+
+---@param payload table
+---@return fun()
+local function start(payload)
+  return function()
+    require('eca.config').forget()
+    require('eca.host').send('start', payload)
+  end
+end
+
+---@type table<string, eca.Subcommand>
+M.subcommands = {
+  toggle = { text = 'open or hide the chat', run = action('Toggle') },
+  hide = { text = 'hide the chat', run = action('Hide') },
+  new = { text = 'start a new chat', run = action('New') },
+  chats = { text = 'choose a chat', run = action('Chats') },
+  stop = { text = 'stop the turn', run = action('Stop') },
+  steer = {
+    text = 'send a prompt into the running turn',
+    run = function(rest)
+      return given(rest) and require('eca').send(rest) or action('Submit')()
+    end,
+  },
+  queue = {
+    text = 'send a prompt after the running turn',
+    run = function(rest)
+      return given(rest) and require('eca').send(rest, { queue = true }) or action('Queue')()
+    end,
+  },
+  approve = {
+    text = 'accept what waits (! and remember it)',
+    run = function(rest, call)
+      require('eca').approve({ id = given(rest), remember = call.bang or nil })
+    end,
+  },
+  ['approve-all'] = { text = 'accept all that waits', run = action('ApproveAll') },
+  reject = {
+    text = 'reject what waits [what to do instead]',
+    run = function(rest)
+      require('eca').reject({ reason = given(rest) })
+    end,
+  },
+  approval = { text = 'go to what waits for your word', run = action('Approval') },
+  answer = {
+    text = 'answer the question',
+    run = function(rest)
+      return given(rest) and require('eca').answer(rest) or action('Answer')()
+    end,
+  },
+  diff = { text = 'whole diff in a tab page', run = action('Diff') },
+  add = {
+    text = 'add lines, a buffer or a file to the context',
+    run = add,
+    choices = function()
+      return vim.fn.getcompletion('', 'file')
+    end,
+  },
+  contexts = { text = 'show what goes along with a prompt', run = show_contexts },
+  model = choice('model'),
+  agent = choice('agent'),
+  variant = choice('variant'),
+  trust = { text = 'let the chat work without asking, or not', run = action('Trust') },
+  log = { text = 'open the log', run = log },
+  start = { text = 'start the server', run = start({}) },
+  restart = { text = 'start the server again', run = start({ restart = true }) },
+  demo = { text = 'talk to the built-in demo agent', run = start({ restart = true, demo = true }) },
+  quit = {
+    text = 'end the server',
+    run = function()
+      require('eca.host').send('quit', {})
+    end,
+  },
+  export = { text = 'the chat as Markdown in a buffer', run = export },
+  health = {
+    text = 'check the installation',
+    run = function()
+      vim.cmd.checkhealth('eca')
+    end,
+  },
+  help = {
+    text = 'open the help',
+    run = function(rest)
+      vim.cmd.help(given(rest) and 'eca-' .. rest or 'eca')
+    end,
+  },
+}
+
+--- Names of the contract that a later version will have.
+M.planned = vim.split(
+  'resume rename delete clear fork rollback flag changes files tools mcp providers login logout '
+    .. 'jobs tasks history install update rewrite complete',
+  ' '
+)
+
+---@param lead string
+---@return string[]
+local function names(lead)
+  local found = vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, vim.tbl_keys(M.subcommands))
+  table.sort(found)
+  return found
+end
+
+---@param name string
+local function complain(name)
+  if vim.list_contains(M.planned, name) then
+    require('eca.notify').warn((':Eca %s is not in this version yet'):format(name))
+    return
+  end
+  local near = similar.nearest(name, vim.tbl_keys(M.subcommands))
+  local hint = near and ('; did you mean :Eca %s?'):format(near) or ''
+  require('eca.notify').warn(('there is no :Eca %s%s'):format(name, hint))
+end
+
+--- `:Eca {sub} [rest]`. Without a name: the palette of all actions.
+---@param call eca.Call
+function M.run(call)
+  local name, rest = call.args:match('^(%S*)%s*(.-)%s*$')
+  if name == '' then
+    require('eca.keys').run('Palette')
+    return
+  end
+  local found = M.subcommands[name]
+  if found then
+    found.run(rest, call)
+  else
+    complain(name)
+  end
+end
+
+--- Completion of `:Eca`.
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local name = line:match('Eca!?%s+(%S+)%s')
+  if not name then
+    return names(lead)
+  end
+  local found = M.subcommands[name]
+  return vim.tbl_filter(function(item)
+    return vim.startswith(item, lead)
+  end, found and found.choices and found.choices() or {})
+end
+
+--- `:[range]EcaChat[!] [prompt]`
+---@param call eca.Call
+function M.chat(call)
+  local eca = require('eca')
+  local item = call.range > 0 and lines_of(call) or nil
+  local id = call.bang and require('eca.chats').new() or nil
+  id = eca.open({ chat = id, mods = call.smods })
+  if item then
+    eca.add_context(item)
+  end
+  if call.args:find('%S') then
+    eca.send(call.args, { chat = id })
+  end
+end
+
+return M

@@ -1,0 +1,76 @@
+--- How the chat's windows look: their local options.
+---
+--- Rules kept here: options are set for this buffer in this window only, so that none of them is
+--- still there when the window shows something else.
+local M = {}
+
+local COMMON = {
+  breakindent = true,
+  colorcolumn = '',
+  cursorcolumn = false,
+  cursorline = false,
+  fillchars = 'eob: ',
+  foldenable = false,
+  linebreak = true,
+  list = false,
+  number = false,
+  relativenumber = false,
+  scrolloff = 0,
+  signcolumn = 'no',
+  spell = false,
+  winfixbuf = true,
+  wrap = true,
+}
+
+---@type table<'chat'|'input', table<string, any>>
+local OPTIONS = {
+  chat = {
+    breakindentopt = 'list:-1',
+    concealcursor = 'nc',
+    conceallevel = 2,
+    foldcolumn = '1', -- a margin, also of wrapped rows
+    statuscolumn = '',
+  },
+  input = {
+    conceallevel = 0,
+    foldcolumn = '0',
+    winfixheight = true,
+  },
+}
+
+--- Rows of the prompt's sign: only the first row of the text has it.
+local PROMPT = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? '> ' : '  '}"
+
+--- A quiet line between the windows, where each has a status line.
+local QUIET = {
+  fillchars = 'eob: ,stl:─,stlnc:─',
+  statusline = '%#EcaSeparator#%=',
+}
+
+---@param win integer
+---@param options table<string, any>
+local function set(win, options)
+  for name, value in pairs(options) do
+    vim.wo[win][0][name] = value
+  end
+end
+
+--- Make a window one of the chat's.
+---@param win integer
+---@param kind 'chat'|'input'
+function M.window(win, kind)
+  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
+  set(win, COMMON)
+  set(win, OPTIONS[kind])
+  if kind == 'input' then
+    vim.wo[win][0].statuscolumn = PROMPT
+  end
+  if not floating and vim.o.laststatus ~= 3 then
+    set(win, QUIET)
+  end
+  local text = floating and 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder' or 'Normal:EcaNormal'
+  vim.wo[win][0].winhighlight = text .. ',FoldColumn:EcaNormal,WinBar:EcaWinbar,WinBarNC:EcaWinbar'
+  require('eca.winbar').refresh_window(win)
+end
+
+return M

@@ -1,0 +1,82 @@
+--- `:checkhealth eca`: all that the plugin needs, each with its remedy.
+local M = {}
+
+local health = vim.health
+
+local function check_neovim()
+  health.start('Neovim')
+  local version = tostring(vim.version())
+  if vim.fn.has('nvim-0.10') == 1 then
+    health.ok('Neovim ' .. version)
+  else
+    health.error('Neovim ' .. version .. ' is too old', 'install 0.10 or newer')
+  end
+end
+
+---@param command string[]
+---@return boolean ok, string output
+local function run(command)
+  local started, process = pcall(vim.system, command, { text = true, timeout = 10000 })
+  if not started then
+    return false, tostring(process)
+  end
+  local result = process:wait()
+  return result.code == 0, vim.trim(result.code == 0 and result.stdout or result.stderr)
+end
+
+local MODULES = 'import sys, pynvim, anyio, msgspec, unidiff; print(sys.version.split()[0])'
+
+local function check_python()
+  health.start('Python host')
+  local path, fault = require('eca.python').find()
+  if not path then
+    health.error(fault or 'there is no Python for the host')
+    return
+  end
+  local works, output = run({ path, '-I', '-c', MODULES })
+  if works then
+    health.ok(('Python %s with all modules: %s'):format(output, path))
+    return
+  end
+  local last = vim.split(output, '\n')
+  health.error(path .. ': ' .. last[#last], 'run the build step of the installation again')
+end
+
+local function check_server()
+  health.start('ECA server')
+  local command = require('eca.config').get().server.command
+  local name = command and command[1] or 'eca'
+  local path = vim.fn.exepath(name)
+  if path ~= '' then
+    health.ok(path)
+  elseif command then
+    health.error(name .. ' cannot be run', "correct the option 'server.command'")
+  else
+    health.warn('no eca on PATH: the built-in demo agent answers', 'install the ECA server')
+  end
+end
+
+local function check_options()
+  health.start('Options')
+  local complaints = {} ---@type string[]
+  local given = vim.g.eca
+  require('eca.options').check(type(given) == 'function' and given() or given or {}, complaints)
+  for _, complaint in ipairs(complaints) do
+    health.warn(complaint)
+  end
+  if #complaints == 0 then
+    health.ok('nothing wrong in vim.g.eca')
+  end
+end
+
+--- Run by `:checkhealth eca`.
+function M.check()
+  check_neovim()
+  check_python()
+  check_server()
+  check_options()
+  health.start('Log')
+  health.info(require('eca.host').log_path())
+end
+
+return M

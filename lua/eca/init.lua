@@ -1,0 +1,227 @@
+--- The Lua interface: what other code drives the plugin with.
+---
+--- Rules kept here:
+--- - Nothing waits: what these functions return was told by the host before. `transcript` without a
+---   callback is the one exception.
+--- - A function that acts on "the chat" without naming one means that of the current buffer, else
+---   of this tab page, else the last one used.
+local M = {}
+
+local TRANSCRIPT_TIMEOUT = 5000 -- ms
+
+---@param name string
+---@param payload table<string, any>
+local function send(name, payload)
+  require('eca.host').send(name, payload)
+end
+
+--- Options, merged into those of `vim.g.eca`. Optional, and without any other effect.
+---@param opts? table<string, any>
+function M.setup(opts)
+  require('eca.config').setup(opts)
+end
+
+--- The chat that is meant when none is named; made when there is none yet.
+---@return string id
+function M.current()
+  local chats = require('eca.chats')
+  return chats.current() or chats.new()
+end
+
+---@class eca.OpenOptions
+---@field chat? string default: the current one
+---@field mods? table modifiers of a command (`smods`), for the layout
+
+--- Open a chat, or go to it when it is open. Its input becomes the current window.
+---@param opts? eca.OpenOptions
+---@return string id
+function M.open(opts)
+  opts = opts or {}
+  require('eca.contexts').track()
+  local id = opts.chat or M.current()
+  require('eca.windows').open(id, opts.mods)
+  send('open_chat', { chat = id })
+  return id
+end
+
+--- Close the chat's windows in this tab page. The chat goes on.
+function M.hide()
+  require('eca.windows').hide()
+end
+
+--- Hide the chat when this tab page shows it, else open it.
+function M.toggle()
+  if not require('eca.windows').hide() then
+    M.open()
+  end
+end
+
+--- Start a new chat and open it.
+---@param opts? eca.OpenOptions without `chat`
+---@return string id
+function M.new(opts)
+  local id = require('eca.chats').new()
+  return M.open({ chat = id, mods = opts and opts.mods })
+end
+
+---@class eca.SendOptions
+---@field chat? string
+---@field contexts? eca.Context[] in addition to those of the chat
+---@field queue? boolean wait for the end of a running turn
+
+--- Send a prompt. No window is opened.
+---@param text string
+---@param opts? eca.SendOptions
+---@return string id of the chat
+function M.send(text, opts)
+  opts = opts or {}
+  local id = opts.chat or M.current()
+  require('eca.chats').ensure(id)
+  require('eca.input').send(id, text, { contexts = opts.contexts, queue = opts.queue })
+  return id
+end
+
+--- Stop the running turn.
+---@param chat? string
+function M.stop(chat)
+  send('stop', { chat = chat or M.current() })
+end
+
+---@class eca.DecideOptions
+---@field id? string of a pending approval; default: the oldest, of the current chat first
+---@field remember? boolean accept the like for this session
+---@field all? boolean
+---@field reason? string what to do instead
+
+--- The approvals that are meant.
+---@param opts eca.DecideOptions
+---@return eca.Pending[]
+local function meant(opts)
+  local mirror = require('eca.mirror')
+  local waiting = vim.tbl_filter(function(item)
+    return item.kind == 'approval' and (opts.id == nil or item.id == opts.id)
+  end, mirror.pending())
+  if opts.all or #waiting == 0 then
+    return waiting
+  end
+  local chat = require('eca.chats').current()
+  for _, item in ipairs(waiting) do
+    if item.chat == chat then
+      return { item }
+    end
+  end
+  return { waiting[1] }
+end
+
+---@param opts? eca.DecideOptions
+---@param name 'approve'|'reject'
+---@param field string
+local function decide(opts, name, field)
+  opts = opts or {}
+  local items = meant(opts)
+  if #items == 0 then
+    require('eca.notify').info('nothing waits for approval')
+  end
+  for _, item in ipairs(items) do
+    send(name, { chat = item.chat, id = item.id, [field] = opts[field] })
+  end
+end
+
+--- Accept a waiting tool call, or all of them.
+---@param opts? eca.DecideOptions
+function M.approve(opts)
+  decide(opts, 'approve', 'remember')
+end
+
+--- Reject a waiting tool call; the reason is sent as the next prompt once the turn has ended.
+---@param opts? eca.DecideOptions
+function M.reject(opts)
+  decide(opts, 'reject', 'reason')
+end
+
+--- Answer the oldest question, of the current chat first; nil cancels it.
+---@param text? string
+function M.answer(text)
+  local mirror = require('eca.mirror')
+  local chat = require('eca.chats').current()
+  local items = vim.list_extend(mirror.pending(chat), mirror.pending())
+  for _, item in ipairs(items) do
+    if item.kind == 'question' then
+      send('answer', { chat = item.chat, id = item.id, text = text })
+      return
+    end
+  end
+  require('eca.notify').info('there is no question')
+end
+
+--- What waits for the user's word, oldest first.
+---@return { chat: string, id: string, kind: 'approval'|'question', title: string, detail?: string }[]
+function M.pending()
+  return vim.tbl_map(function(item)
+    local public = { chat = item.chat, id = item.id, kind = item.kind }
+    public.title, public.detail = item.title, item.detail
+    return public
+  end, require('eca.mirror').pending())
+end
+
+--- Add something to the context of the current chat.
+---@param item eca.Context
+function M.add_context(item)
+  local id = M.current()
+  require('eca.contexts').add(id, item)
+  require('eca.winbar').refresh(id)
+end
+
+--- What would go along with a prompt now.
+---@return eca.Context[]
+function M.contexts()
+  return require('eca.contexts').list(M.current())
+end
+
+--- The chats of this session, oldest first.
+---@return { id: string, title?: string, state: eca.TurnState, buf: integer }[]
+function M.chats()
+  local chats, mirror = require('eca.chats'), require('eca.mirror')
+  return vim.tbl_map(function(id)
+    local status = mirror.status(id)
+    return { id = id, title = status.title, state = status.state, buf = chats.get(id).buf }
+  end, chats.ids())
+end
+
+--- The status of the current chat, as last told.
+---@return eca.Status
+function M.status()
+  return require('eca.mirror').status(require('eca.chats').current())
+end
+
+--- A short text for a statusline: empty without a chat, escaped.
+---@return string
+function M.statusline()
+  local status = M.status()
+  if status.server == 'stopped' or not status.chat then
+    return ''
+  end
+  local state = status.server == 'ready' and status.state or status.server
+  local model = status.model and ' ' .. status.model or ''
+  return require('eca.winbar').escape(('eca: %s%s'):format(state, model))
+end
+
+--- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the host,
+--- at most 5 s, and returns the text, or nil when none came.
+---@param chat? string
+---@param callback? fun(markdown: string)
+---@return string?
+function M.transcript(chat, callback)
+  local answer ---@type string?
+  require('eca.requests').transcript(chat or M.current(), callback or function(markdown)
+    answer = markdown
+  end)
+  if not callback then
+    vim.wait(TRANSCRIPT_TIMEOUT, function()
+      return answer ~= nil
+    end, 10)
+  end
+  return answer
+end
+
+return M

@@ -1,0 +1,188 @@
+--- The buffer to type prompts in.
+---
+--- Rules kept here:
+--- - What is typed is the user's: nothing is taken away but by sending it, and what comes back goes
+---   above a draft that is there.
+--- - The placeholder and the waiting prompts are virtual text; the buffer holds the draft alone.
+--- - Sending never waits, for a server neither.
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('eca.input')
+
+local PLACEHOLDER = 'type here · <C-s> sends · g? keys'
+local PLACEHOLDER_MARK, QUEUE_MARK = 1, 2
+local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
+
+---@param buf integer
+---@return string
+local function draft(buf)
+  return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+end
+
+---@param buf integer
+---@param text string
+local function set_draft(buf, text)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
+end
+
+--- Rows the input's window should have, its winbar included.
+---@param buf integer
+---@param win? integer
+---@return integer
+function M.height(buf, win)
+  local limits = require('eca.config').get().input
+  local rows = vim.api.nvim_buf_line_count(buf)
+  if win then
+    rows = vim.api.nvim_win_text_height(win, {}).all
+  end
+  return math.max(limits.min, math.min(limits.max, rows)) + 1
+end
+
+---@param buf integer
+local function fit_windows(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local rows = M.height(buf, win)
+    if vim.api.nvim_win_get_height(win) ~= rows then
+      vim.api.nvim_win_set_height(win, rows)
+    end
+  end
+end
+
+---@param buf integer
+local function draw_placeholder(buf)
+  local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
+  if first ~= '' or vim.api.nvim_buf_line_count(buf) > 1 then
+    vim.api.nvim_buf_del_extmark(buf, namespace, PLACEHOLDER_MARK)
+    return
+  end
+  vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
+    id = PLACEHOLDER_MARK,
+    virt_text = { { PLACEHOLDER, 'EcaPlaceholder' } },
+    virt_text_pos = 'overlay',
+  })
+end
+
+---@param buf integer
+local function changed(buf)
+  draw_placeholder(buf)
+  fit_windows(buf)
+  local chat = require('eca.chats').of_buffer(buf)
+  if chat then
+    require('eca.winbar').refresh(chat.id)
+  end
+end
+
+--- Make a buffer a chat's input.
+---@param buf integer
+function M.attach(buf)
+  vim.bo[buf].textwidth = 0
+  draw_placeholder(buf)
+  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
+    buffer = buf,
+    callback = function()
+      changed(buf)
+    end,
+  })
+end
+
+--- Send the draft as a prompt and empty the input; an empty one is not sent.
+---@param buf integer
+---@param queue boolean wait for the end of a running turn instead of steering it
+function M.submit(buf, queue)
+  local chat = assert(require('eca.chats').of_buffer(buf))
+  local text = draft(buf)
+  if not text:find('%S') then
+    return
+  end
+  require('eca.history').add(chat.id, text)
+  M.send(chat.id, text, { queue = queue })
+  set_draft(buf, '')
+  changed(buf)
+  M.show_end(buf)
+end
+
+--- Send a prompt with the contexts that go along with it now.
+---@param chat string
+---@param text string
+---@param opts? { queue?: boolean, contexts?: eca.Context[] }
+function M.send(chat, text, opts)
+  local contexts = require('eca.contexts').collect(chat, text)
+  vim.list_extend(contexts, opts and opts.contexts or {})
+  require('eca.host').send('prompt', {
+    chat = chat,
+    text = text,
+    contexts = contexts,
+    queue = opts and opts.queue or false,
+  })
+end
+
+--- Who has just sent something wants to see the answer: the transcript beside it follows again.
+---@param buf integer
+function M.show_end(buf)
+  local transcript = require('eca.windows').shown()
+  if transcript and vim.api.nvim_win_get_buf(0) == buf then
+    require('eca.follow').go_to_end(transcript)
+    require('eca.winbar').refresh_window(transcript)
+  end
+end
+
+--- Put text back, above a draft that is there.
+---@param buf integer
+---@param text string
+function M.put_back(buf, text)
+  local present = draft(buf)
+  set_draft(buf, present:find('%S') and text .. '\n' .. present or text)
+  changed(buf)
+end
+
+--- Replace the draft by an older or newer prompt of this chat.
+---@param buf integer
+---@param step -1|1 older or newer
+function M.recall(buf, step)
+  local chat = assert(require('eca.chats').of_buffer(buf))
+  local text = require('eca.history').step(chat.id, step, draft(buf))
+  if not text then
+    return
+  end
+  set_draft(buf, text)
+  changed(buf)
+  local last = vim.api.nvim_buf_line_count(buf)
+  vim.api.nvim_win_set_cursor(0, { last, #vim.fn.getline(last) })
+end
+
+---@param prompt [string, string]
+---@return [string, string][]
+local function queue_line(prompt)
+  local text = prompt[2]:gsub('%s+', ' ')
+  return { { (QUEUE_SIGNS[prompt[1]] or '') .. text, 'EcaQueued' } }
+end
+
+--- Show the prompts that wait, above the draft.
+---@param buf integer
+---@param prompts [string, string][]
+function M.show_queue(buf, prompts)
+  vim.api.nvim_buf_del_extmark(buf, namespace, QUEUE_MARK)
+  if #prompts > 0 then
+    vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
+      id = QUEUE_MARK,
+      virt_lines = vim.tbl_map(queue_line, prompts),
+      virt_lines_above = true,
+      right_gravity = false,
+    })
+  end
+  fit_windows(buf)
+  M.reveal_queue(buf)
+end
+
+--- Rows above the first line are shown only when the window is scrolled to them.
+---@param buf integer
+function M.reveal_queue(buf)
+  local rows = #require('eca.mirror').queue(require('eca.chats').of_buffer(buf).id)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = 1, topfill = rows })
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,162 @@
+--- The actions of the user: one table of names, what they do, and their keys in our own buffers.
+---
+--- Rules kept here:
+--- - Each action is `<Plug>(Eca{name})`, defined in `plugin/eca.lua`; a test keeps both equal.
+--- - Keys are mapped in the chat's own buffers only, and each only when the user has not mapped its
+---   <Plug>, and when the option `keymaps` is not false.
+--- - A key with `guard` does what Vim does when the guard says no.
+local M = {}
+
+---@class eca.Action
+---@field text string for the list of keys
+---@field at string module `eca.actions.…`
+---@field call string function of that module
+---@field chat? string[] keys in the transcript, normal mode
+---@field input? string[] keys in the input, normal mode
+---@field insert? string[] keys in the input, insert mode
+---@field guard? boolean only on a block that waits for approval
+
+---@param at string
+---@param call string
+---@param text string
+---@param keys? table
+---@return eca.Action
+local function action(at, call, text, keys)
+  return vim.tbl_extend('error', { at = at, call = call, text = text }, keys or {})
+end
+
+local QUEUE_KEY, STOP_KEY = '<M-CR>', '<C-c>'
+
+---@type table<string, eca.Action>
+M.actions = {
+  Submit = action('prompts', 'submit', 'send the prompt', {
+    input = { '<CR>', '<C-s>' },
+    insert = { '<C-s>' },
+    chat = { '<C-s>' },
+  }),
+  Queue = action('prompts', 'queue', 'send it after the running turn', {
+    input = { QUEUE_KEY },
+    insert = { QUEUE_KEY },
+  }),
+  Unqueue = action('prompts', 'unqueue', 'take the last waiting prompt back', {
+    input = { '<M-BS>' },
+  }),
+  HistoryPrevious = action('prompts', 'older', 'older prompt', {
+    input = { '<M-p>' },
+    insert = { '<M-p>' },
+  }),
+  HistoryNext = action('prompts', 'newer', 'newer prompt', {
+    input = { '<M-n>' },
+    insert = { '<M-n>' },
+  }),
+  Stop = action('prompts', 'stop', 'stop the turn', {
+    chat = { STOP_KEY },
+    input = { STOP_KEY },
+  }),
+  AddContext = action('prompts', 'add_context', 'add this file or selection to the context'),
+
+  Chat = action('chats', 'open', 'go to the chat; what is selected goes along'),
+  Toggle = action('chats', 'toggle', 'open or hide the chat'),
+  Hide = action('chats', 'hide', 'hide the chat', { chat = { 'q' } }),
+  New = action('chats', 'new', 'start a new chat'),
+  Chats = action('chats', 'pick', 'choose a chat'),
+  Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'o' } }),
+
+  Approval = action('approvals', 'focus', 'go to what waits for your word'),
+  Approve = action('approvals', 'approve', 'accept', { chat = { 'a' }, guard = true }),
+  ApproveRemember = action('approvals', 'remember', 'accept, and remember for this session', {
+    chat = { 'A' },
+    guard = true,
+  }),
+  ApproveAll = action('approvals', 'approve_all', 'accept all that waits'),
+  Reject = action('approvals', 'reject', 'reject', { chat = { 'r' }, guard = true }),
+  RejectReason = action('approvals', 'reject_reason', 'reject and say what to do instead', {
+    chat = { 'R' },
+    guard = true,
+  }),
+  Diff = action('approvals', 'diff', 'whole diff in a tab page', { chat = { 'gd' } }),
+  Answer = action('approvals', 'answer', 'answer the question'),
+
+  Act = action('blocks', 'act', 'open or close the block, follow the link', { chat = { '<CR>' } }),
+  ToggleBlock = action('blocks', 'toggle', 'open or close the block', { chat = { '<Tab>', 'za' } }),
+  OpenBlock = action('blocks', 'open', 'open the block', { chat = { 'zo' } }),
+  CloseBlock = action('blocks', 'close', 'close the block', { chat = { 'zc' } }),
+  OpenAll = action('blocks', 'open_all', 'open all blocks', { chat = { 'zR' } }),
+  CloseAll = action('blocks', 'close_all', 'close all blocks', { chat = { 'zM' } }),
+  OpenFile = action('blocks', 'open_file', 'open the file in a code window', { chat = { 'gf' } }),
+  YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
+  NextTurn = action('blocks', 'next_turn', 'next prompt of yours', { chat = { ']]' } }),
+  PreviousTurn = action('blocks', 'previous_turn', 'previous prompt of yours', { chat = { '[[' } }),
+  NextApproval = action('blocks', 'next_approval', 'next block that waits', { chat = { ']a' } }),
+  PreviousApproval = action('blocks', 'previous_approval', 'previous block that waits', {
+    chat = { '[a' },
+  }),
+
+  Model = action('pickers', 'model', 'choose the model'),
+  Agent = action('pickers', 'agent', 'choose the agent'),
+  Variant = action('pickers', 'variant', 'choose the variant'),
+  Trust = action('pickers', 'trust', 'let this chat work without asking, or no longer'),
+  Palette = action('pickers', 'palette', 'all actions', { chat = { 'ga' }, input = { 'ga' } }),
+  Keys = action('help', 'keys', 'these keys', { chat = { 'g?' }, input = { 'g?' } }),
+}
+
+--- Do what an action does. Called by the <Plug> mappings.
+---@param name string
+function M.run(name)
+  local found = M.actions[name]
+  require('eca.actions.' .. found.at)[found.call]()
+end
+
+---@param name string
+---@return string
+function M.plug(name)
+  return ('<Plug>(Eca%s)'):format(name)
+end
+
+--- Where an action's keys may be, as {mode, keys} for a kind of buffer.
+---@param found eca.Action
+---@param kind 'chat'|'input'
+---@return [string, string[]][]
+local function places(found, kind)
+  if kind == 'chat' then
+    return { { 'n', found.chat or {} } }
+  end
+  return { { 'n', found.input or {} }, { 'i', found.insert or {} } }
+end
+
+---@param buf integer
+---@param name string
+---@param mode string
+---@param key string
+local function map(buf, name, mode, key)
+  local found = M.actions[name]
+  local options = { buffer = buf, desc = 'eca: ' .. found.text, remap = true }
+  if not found.guard then
+    vim.keymap.set(mode, key, M.plug(name), options)
+    return
+  end
+  vim.keymap.set(mode, key, function()
+    return require('eca.actions.approvals').on_waiting_block() and M.plug(name) or key
+  end, { buffer = buf, desc = options.desc, expr = true })
+end
+
+--- Map the default keys in one of the chat's buffers.
+---@param buf integer
+---@param kind 'chat'|'input'
+function M.attach(buf, kind)
+  if not require('eca.config').get().keymaps then
+    return
+  end
+  for name, found in pairs(M.actions) do
+    for _, place in ipairs(places(found, kind)) do
+      local mapped = vim.api.nvim_buf_call(buf, function()
+        return vim.fn.hasmapto(M.plug(name), place[1]) == 1
+      end)
+      for _, key in ipairs(mapped and {} or place[2]) do
+        map(buf, name, place[1], key)
+      end
+    end
+  end
+end
+
+return M

@@ -1,0 +1,165 @@
+--- Where the chat's two windows come to be: splits, a tab page, or floats when there is no room.
+---
+--- Rules kept here:
+--- - Window modifiers of the command (`:vertical`, `:tab`, `:topleft` …) win over the option.
+--- - A split that does not fit becomes a float; E36 is never seen.
+--- - Sizes are cells; a window's height counts its winbar.
+local M = {}
+
+---@alias eca.Layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
+
+---@class eca.Place
+---@field layout eca.Layout
+---@field near? boolean beside the current window, not at the edge of the screen
+
+local NARROWEST, WIDEST = 60, 100
+local LEAST_BESIDE = 15 -- columns that a vertical split leaves to the others
+local LEAST_HEIGHT = 10
+
+local SIDES = { right = 'right', left = 'left', bottom = 'below', top = 'above' }
+
+---@param mods table `smods` of a command
+---@return boolean
+local function has_mods(mods)
+  return mods.vertical or mods.horizontal or mods.tab >= 0 or mods.split ~= ''
+end
+
+--- Where to open, from the command's modifiers or else the option.
+---@param mods? table
+---@return eca.Place
+function M.choose(mods)
+  if not mods or not has_mods(mods) then
+    return { layout = require('eca.config').get().layout }
+  end
+  if mods.tab >= 0 then
+    return { layout = 'tab' }
+  end
+  local first = mods.split == 'topleft' or mods.split == 'aboveleft'
+  local near = mods.split == 'aboveleft' or mods.split == 'belowright'
+  if mods.vertical then
+    return { layout = first and 'left' or 'right', near = near }
+  end
+  return { layout = first and 'top' or 'bottom', near = near }
+end
+
+--- Columns of the chat when it stands beside other windows.
+---@param option number
+---@return integer
+function M.width(option)
+  if option >= 1 then
+    return math.floor(option)
+  end
+  local part = math.floor(vim.o.columns * option)
+  return math.max(NARROWEST, math.min(WIDEST, part))
+end
+
+--- Rows of the chat when it stands above or below other windows.
+---@return integer
+local function height()
+  return math.max(LEAST_HEIGHT, math.floor(vim.o.lines * 0.5))
+end
+
+---@param place eca.Place
+---@return vim.api.keyset.win_config? nil: no room
+local function split_config(place)
+  local side = SIDES[place.layout]
+  local floating = vim.api.nvim_win_get_config(0).relative ~= ''
+  local config = { split = side, win = (place.near and not floating) and 0 or -1 }
+  if side == 'left' or side == 'right' then
+    config.width = M.width(require('eca.config').get().width)
+    return vim.o.columns - config.width >= LEAST_BESIDE and config or nil
+  end
+  config.height = height()
+  return vim.o.lines - config.height >= LEAST_HEIGHT and config or nil
+end
+
+--- Where the floats are: the transcript in the middle of the screen, the input under it.
+---@param input_height integer
+---@return vim.api.keyset.win_config transcript, vim.api.keyset.win_config input
+local function float_configs(input_height)
+  local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
+  local width = math.max(20, math.min(WIDEST, columns - 4))
+  local total = math.max(8, math.floor(lines * 0.9))
+  local upper = math.max(2, total - input_height - 4)
+  local row = math.max(0, math.floor((lines - total) / 2))
+  local base = {
+    relative = 'editor',
+    width = width,
+    col = math.max(0, math.floor((columns - width) / 2) - 1),
+    border = 'rounded',
+    style = 'minimal',
+    zindex = 40,
+  }
+  local transcript = vim.tbl_extend('error', base, { row = row, height = upper })
+  local input = vim.tbl_extend('error', base, { row = row + upper + 2, height = input_height })
+  return transcript, input
+end
+
+---@param buf integer
+---@param input integer
+---@param input_height integer
+---@return integer transcript window, integer input window
+local function open_floats(buf, input, input_height)
+  local above, below = float_configs(input_height)
+  local win = vim.api.nvim_open_win(buf, false, above)
+  return win, vim.api.nvim_open_win(input, true, below)
+end
+
+---@param buf integer
+---@param place eca.Place
+---@return integer? window, nil when there is no room
+local function open_one(buf, place)
+  if place.layout == 'tab' then
+    vim.cmd.tabnew({ mods = { keepalt = true, noautocmd = false } })
+    vim.bo.bufhidden = 'wipe'
+  end
+  if place.layout == 'tab' or place.layout == 'current' then
+    vim.wo.winfixbuf = false
+    vim.api.nvim_win_set_buf(0, buf)
+    return vim.api.nvim_get_current_win()
+  end
+  -- Not entered: `<C-w>p` in the input is to lead back to where the user was.
+  local config = split_config(place)
+  local opened, win = pcall(vim.api.nvim_open_win, buf, false, config or {})
+  return opened and win or nil
+end
+
+--- Open the input under a transcript's window.
+---@param win integer the transcript's
+---@param input integer buffer
+---@param rows integer
+---@return integer? window, nil when there is no room
+function M.open_input(win, input, rows)
+  local config = { split = 'below', win = win, height = rows }
+  local opened, below = pcall(vim.api.nvim_open_win, input, true, config)
+  return opened and below or nil
+end
+
+--- Open the transcript above an input that is alone.
+---@param win integer the input's
+---@param buf integer
+---@return integer? window, nil when there is no room
+function M.open_transcript(win, buf)
+  local opened, above = pcall(vim.api.nvim_open_win, buf, false, { split = 'above', win = win })
+  return opened and above or nil
+end
+
+--- Open both windows; the input is entered.
+---@param buf integer
+---@param input integer buffer
+---@param place eca.Place
+---@param input_height integer
+---@return integer transcript window, integer input window
+function M.open(buf, input, place, input_height)
+  local win = place.layout ~= 'float' and open_one(buf, place) or nil
+  local below = win and M.open_input(win, input, input_height)
+  if win and below then
+    return win, below
+  end
+  if win then
+    vim.api.nvim_win_close(win, true)
+  end
+  return open_floats(buf, input, input_height)
+end
+
+return M

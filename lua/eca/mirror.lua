@@ -1,0 +1,143 @@
+--- What the host last told: a copy for reading, so that no public function ever waits.
+---
+--- Rules kept here:
+--- - Only ops write here. Absent values are nil; `vim.NIL` is taken out on the way in.
+local M = {}
+
+---@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'
+---@alias eca.TurnState 'idle'|'running'|'stopping'|'waiting'
+
+---@class eca.Status
+---@field server eca.ServerState
+---@field chat? string
+---@field state eca.TurnState
+---@field title? string
+---@field model? string
+---@field agent? string
+---@field variant? string
+---@field trust boolean
+---@field pending integer approvals and questions that wait
+---@field tokens? integer
+---@field limit? integer
+---@field cost? string dollars
+---@field elapsed? integer ms since the turn began
+---@field activity? string what the agent says it is doing
+
+---@class eca.Pending
+---@field chat string
+---@field id string
+---@field kind 'approval'|'question'
+---@field title string
+---@field detail? string
+---@field block? integer
+---@field lines? string[]
+---@field marks? any[]
+---@field language? string
+---@field remember? string[]
+---@field tool? string
+---@field path? string
+---@field options? [string, string][]
+---@field freeform? boolean
+
+---@class eca.Choices
+---@field models string[]
+---@field agents string[]
+---@field variants string[]
+
+---@class eca.Mirror
+---@field server { state: eca.ServerState, label: string }
+---@field statuses table<string, eca.Status> by chat
+---@field pending eca.Pending[] oldest first, over all chats
+---@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
+---@field choices eca.Choices
+local state = {
+  server = { state = 'stopped', label = '' },
+  statuses = {},
+  pending = {},
+  queues = {},
+  choices = { models = {}, agents = {}, variants = {} },
+}
+
+--- A value as it came over the wire, without `vim.NIL` at any depth.
+---@param value any
+---@return any
+function M.clean(value)
+  if value == vim.NIL then
+    return nil
+  end
+  if type(value) ~= 'table' then
+    return value
+  end
+  local copy = {}
+  for key, item in pairs(value) do
+    copy[key] = M.clean(item)
+  end
+  return copy
+end
+
+---@param chat string
+---@param status eca.Status
+function M.set_status(chat, status)
+  state.statuses[chat] = status
+end
+
+---@param items eca.Pending[]
+function M.set_pending(items)
+  state.pending = items
+end
+
+---@param chat string
+---@param prompts [string, string][]
+function M.set_queue(chat, prompts)
+  state.queues[chat] = prompts
+end
+
+---@param choices eca.Choices
+function M.set_choices(choices)
+  state.choices = vim.tbl_extend('force', state.choices, choices)
+end
+
+---@param server eca.ServerState
+---@param label string
+function M.set_server(server, label)
+  state.server = { state = server, label = label }
+end
+
+---@return { state: eca.ServerState, label: string }
+function M.server()
+  return state.server
+end
+
+--- The status of a chat, all required fields set even when nothing was told yet.
+---@param chat? string
+---@return eca.Status
+function M.status(chat)
+  local told = chat and state.statuses[chat] or {}
+  local status = { state = 'idle', trust = false, pending = 0 }
+  status = vim.tbl_extend('force', status, told)
+  status.chat = chat
+  status.server = state.server.state
+  return status
+end
+
+--- What waits for the user's word, oldest first; of one chat, or of all.
+---@param chat? string
+---@return eca.Pending[]
+function M.pending(chat)
+  return vim.tbl_filter(function(item)
+    return chat == nil or item.chat == chat
+  end, state.pending)
+end
+
+---@param chat string
+---@return [string, string][]
+function M.queue(chat)
+  return state.queues[chat] or {}
+end
+
+---@return eca.Choices
+function M.choices()
+  return state.choices
+end
+
+return M

@@ -1,0 +1,220 @@
+--- The view ops: all that the host can tell the view to draw, and what draws each.
+---
+--- Rules kept here:
+--- - `fields` lists the ops as the host does, field for field; a test holds the two equal.
+--- - Ops arrive as `{ name, field, field … }`; an absent field is `vim.NIL` on the wire, nil here.
+--- - What is needed once for many ops (following, winbars) is done once, when they are drawn.
+--- - Parts that only some ops need are loaded with the first of these.
+local chats = require('eca.chats')
+local follow = require('eca.follow')
+local mirror = require('eca.mirror')
+local transcript = require('eca.transcript')
+local winbar = require('eca.winbar')
+
+local M = {}
+
+---@type table<string, string[]>
+M.fields = {
+  open = { 'chat', 'block', 'kind', 'header', 'depth', 'after' },
+  header = { 'chat', 'block', 'header' },
+  append = { 'chat', 'block', 'text' },
+  body = { 'chat', 'block', 'lines', 'marks', 'language' },
+  close = { 'chat', 'block' },
+  remove = { 'chat', 'block' },
+  clear = { 'chat' },
+  status = { 'chat', 'status' },
+  pending = { 'items' },
+  queue = { 'chat', 'prompts' },
+  choices = { 'choices' },
+  server = { 'state', 'label' },
+  input = { 'chat', 'text' },
+  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'pending', 'fault' },
+  notify = { 'level', 'text' },
+  emit = { 'event', 'data' },
+  files = { 'chat', 'paths' },
+  external = { 'target' },
+  answer = { 'request', 'value' },
+}
+
+local edited = {} ---@type table<integer, true> transcripts unlocked since the last `settle`
+local stale = {} ---@type table<string, true> chats whose winbars are to be drawn
+local all_stale = false
+local settling = false
+
+--- Finish what was drawn: windows follow, winbars are drawn, transcripts are read-only again.
+--- It comes by itself after a batch of ops; calling it more often does no harm.
+function M.settle()
+  settling = false
+  for buf in pairs(edited) do
+    edited[buf] = nil
+    if vim.api.nvim_buf_is_loaded(buf) then
+      transcript.lock(buf)
+      follow.after(buf)
+    end
+  end
+  if all_stale then
+    winbar.refresh()
+  end
+  for id in pairs(stale) do
+    winbar.refresh(id)
+  end
+  stale, all_stale = {}, false
+end
+
+local function settle_soon()
+  if not settling then
+    settling = true
+    vim.schedule(M.settle)
+  end
+end
+
+--- The transcript of a chat, ready to be changed.
+---@param id string
+---@return integer buf
+local function edit(id)
+  local buf = chats.ensure(id).buf
+  if not edited[buf] then
+    edited[buf] = true
+    stale[id] = true
+    follow.before(buf)
+    transcript.unlock(buf)
+    settle_soon()
+  end
+  return buf
+end
+
+---@param event string
+---@param data any
+local function emit(event, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = event, modeline = false, data = data })
+end
+
+---@param id? string nil: every chat
+local function draw_winbars(id)
+  if id then
+    stale[id] = true
+  else
+    all_stale = true
+  end
+  settle_soon()
+end
+
+local SERVER_EVENTS = { ready = 'EcaServerReady', stopped = 'EcaServerExited' }
+SERVER_EVENTS.failed = SERVER_EVENTS.stopped
+
+---@type table<string, fun(...: any)>
+local draw = {}
+
+function draw.open(chat, block, kind, header, depth, after)
+  transcript.open(edit(chat), block, kind, header, depth, after)
+end
+
+function draw.header(chat, block, header)
+  transcript.header(edit(chat), block, header)
+end
+
+function draw.append(chat, block, text)
+  transcript.append(edit(chat), block, text)
+end
+
+function draw.body(chat, block, lines, marks)
+  transcript.body(edit(chat), block, lines, marks)
+end
+
+function draw.close(chat, block)
+  transcript.close(edit(chat), block)
+end
+
+function draw.remove(chat, block)
+  transcript.remove(edit(chat), block)
+end
+
+function draw.clear(chat)
+  transcript.clear(edit(chat))
+end
+
+function draw.status(chat, status)
+  mirror.set_status(chat, mirror.clean(status))
+  vim.g.eca_status = require('eca').status()
+  draw_winbars(chat)
+end
+
+function draw.pending(items)
+  mirror.set_pending(mirror.clean(items))
+  require('eca.approval').update(mirror.pending())
+end
+
+function draw.queue(chat, prompts)
+  mirror.set_queue(chat, prompts)
+  require('eca.input').show_queue(chats.ensure(chat).input, prompts)
+  draw_winbars(chat)
+end
+
+function draw.choices(choices)
+  mirror.set_choices(mirror.clean(choices))
+end
+
+function draw.server(state, label)
+  local before = mirror.server().state
+  mirror.set_server(state, label or '')
+  vim.g.eca_status = require('eca').status()
+  if before ~= state and SERVER_EVENTS[state] then
+    emit(SERVER_EVENTS[state], { state = state, label = label or '' })
+  end
+  draw_winbars()
+end
+
+function draw.input(chat, text)
+  require('eca.input').put_back(chats.ensure(chat).input, text)
+end
+
+function draw.diff(chat, id, path, before, after, kind, pending, fault)
+  require('eca.diff').show({
+    chat = chat,
+    id = id,
+    path = path,
+    before = before,
+    after = after,
+    kind = kind,
+    pending = pending,
+    fault = fault,
+  })
+end
+
+function draw.notify(level, text)
+  require('eca.notify').show(level, text)
+end
+
+function draw.emit(event, data)
+  emit(event, mirror.clean(data))
+end
+
+function draw.files(_, paths)
+  require('eca.checktime').files(paths)
+end
+
+function draw.external(target)
+  require('eca.external').open(target)
+end
+
+function draw.answer(request, value)
+  require('eca.requests').answered(request, mirror.clean(value))
+end
+
+--- Draw one op. Raises what Neovim raises when the text is locked (E565 and its kin); nothing is
+--- changed then, and the same op can be drawn again.
+---@param op any[] name, then the fields in the order of `fields`
+function M.draw(op)
+  local name = op[1]
+  local run = draw[name] or error(('unknown view op %s'):format(vim.inspect(name)))
+  local values, count = {}, #M.fields[name]
+  for index = 1, count do
+    local value = op[index + 1]
+    if value ~= vim.NIL then
+      values[index] = value
+    end
+  end
+  run(unpack(values, 1, count))
+end
+
+return M

@@ -1,0 +1,58 @@
+--- Files and links named in the text under the cursor.
+---
+--- Rules kept here: a name is data; it is looked up, never expanded or run.
+local M = {}
+
+---@class eca.FileReference
+---@field path string absolute
+---@field line? integer 1-based
+
+--- The run of characters without blanks around the cursor.
+---@return string
+local function word()
+  local line, column = vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2] + 1
+  local first = line:sub(1, column):find('[^%s`"\'()%[%]<>|]*$')
+  return line:match('^[^%s`"\'()%[%]<>|]*', first) or ''
+end
+
+---@param name string
+---@return string?
+local function existing(name)
+  local folder = require('eca.host').folders()[1]
+  local path = vim.startswith(name, '/') and name or vim.fs.joinpath(folder, name)
+  local stat = name ~= '' and vim.uv.fs_stat(path)
+  return stat and stat.type == 'file' and path or nil
+end
+
+--- The file named under the cursor, as `path`, `path:12` or `path:12-20`, when it is there.
+---@return eca.FileReference?
+function M.under_cursor()
+  local text = word():gsub('^@', ''):gsub('[.,;:!?]+$', '')
+  local whole = existing(text)
+  if whole then
+    return { path = whole }
+  end
+  local name, line = text:match('^(.-):(%d+)')
+  local path = name and existing(name)
+  return path and { path = path, line = tonumber(line) } or nil
+end
+
+--- The web link under the cursor.
+---@return string?
+function M.url_under_cursor()
+  return word():match('https?://%S+')
+end
+
+--- Show a file in a code window, which becomes the current one.
+---@param file eca.FileReference
+function M.show(file)
+  vim.api.nvim_set_current_win(require('eca.windows').code_window())
+  vim.cmd.edit({ args = { file.path }, magic = { file = false, bar = false } })
+  if file.line then
+    local last = vim.api.nvim_buf_line_count(0)
+    vim.api.nvim_win_set_cursor(0, { math.min(file.line, last), 0 })
+    vim.cmd('normal! zz')
+  end
+end
+
+return M

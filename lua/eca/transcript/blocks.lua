@@ -1,0 +1,158 @@
+--- Where the blocks of a chat are: a chain of them, each with an extmark on its first row.
+---
+--- Rules kept here:
+--- - Positions are extmarks, asked for when needed; no row is ever remembered.
+--- - A block ends where the margin of the next begins, the last one at the end of the buffer.
+--- - Marks have left gravity and rows are only ever added after the end of a row before them, so
+---   that a mark never leaves the row it was put on.
+--- - Rows are 0-based, last rows inclusive.
+local M = {}
+
+M.namespace = vim.api.nvim_create_namespace('eca.blocks')
+
+---@class eca.Block
+---@field id integer
+---@field chat string
+---@field kind string
+---@field depth integer
+---@field headed boolean has a header row
+---@field empty boolean its body has no row
+---@field held integer line breaks at the end of its text that are not in the buffer yet
+---@field margin integer blank rows before it
+---@field closed boolean
+---@field previous? eca.Block
+---@field next? eca.Block
+
+---@class eca.Chain
+---@field buf integer
+---@field chat string
+---@field blocks table<integer, eca.Block> by id
+---@field first? eca.Block
+---@field last? eca.Block
+
+---@param buf integer
+---@param chat string
+---@return eca.Chain
+function M.new(buf, chat)
+  return { buf = buf, chat = chat, blocks = {} }
+end
+
+--- Put a block's mark on a row.
+---@param chain eca.Chain
+---@param block eca.Block
+---@param row integer
+function M.place(chain, block, row)
+  vim.api.nvim_buf_set_extmark(chain.buf, M.namespace, row, 0, {
+    id = block.id,
+    right_gravity = false,
+  })
+end
+
+--- The first row of a block: its header, or the first row of its text.
+---@param chain eca.Chain
+---@param block eca.Block
+---@return integer
+function M.first_row(chain, block)
+  return vim.api.nvim_buf_get_extmark_by_id(chain.buf, M.namespace, block.id, {})[1]
+end
+
+---@param chain eca.Chain
+---@param block eca.Block
+---@return integer
+function M.last_row(chain, block)
+  local following = block.next
+  if following then
+    return M.first_row(chain, following) - following.margin - 1
+  end
+  return vim.api.nvim_buf_line_count(chain.buf) - 1
+end
+
+--- The block that begins at a row or is the last to begin before it.
+---@param chain eca.Chain
+---@param row integer
+---@return eca.Block? block, integer? first_row
+function M.before(chain, row)
+  local mark = vim.api.nvim_buf_get_extmarks(
+    chain.buf,
+    M.namespace,
+    { row, -1 },
+    0,
+    { limit = 1 }
+  )[1]
+  if mark then
+    return chain.blocks[mark[1]], mark[2]
+  end
+end
+
+--- The last block nested in one, or the block itself.
+---@param block eca.Block
+---@return eca.Block
+function M.last_nested(block)
+  local last = block
+  while last.next and last.next.depth > block.depth do
+    last = last.next
+  end
+  return last
+end
+
+---@param chain eca.Chain
+---@param block eca.Block
+---@param previous? eca.Block nil: it becomes the first
+function M.link(chain, block, previous)
+  local following = chain.first
+  if previous then
+    following = previous.next
+    previous.next = block
+  else
+    chain.first = block
+  end
+  block.previous, block.next = previous, following
+  if following then
+    following.previous = block
+  else
+    chain.last = block
+  end
+  chain.blocks[block.id] = block
+end
+
+---@param chain eca.Chain
+---@param block eca.Block
+function M.unlink(chain, block)
+  local previous, following = block.previous, block.next
+  if previous then
+    previous.next = following
+  else
+    chain.first = following
+  end
+  if following then
+    following.previous = previous
+  else
+    chain.last = previous
+  end
+  chain.blocks[block.id] = nil
+  vim.api.nvim_buf_del_extmark(chain.buf, M.namespace, block.id)
+end
+
+--- Kinds that are one line mostly and stand close together.
+local COMPACT = {
+  flag = true,
+  hook = true,
+  image = true,
+  link = true,
+  note = true,
+  reasoning = true,
+  tool = true,
+}
+
+--- How many blank rows stand between two neighbours.
+---@param previous? eca.Block
+---@param block eca.Block
+---@return integer
+function M.margin(previous, block)
+  if not previous or block.depth > 0 or (COMPACT[previous.kind] and COMPACT[block.kind]) then
+    return 0
+  end
+  return 1
+end
+
+return M

@@ -1,0 +1,121 @@
+--- How rows of the transcript look beyond their text: colours, bars and indents as extmarks.
+---
+--- Rules kept here:
+--- - Bars and indents are virtual text, so that what the user yanks is clean.
+--- - Marks go with a block's rows and are cleared before the rows are.
+local M = {}
+
+local colours = vim.api.nvim_create_namespace('eca.text')
+local gutter = vim.api.nvim_create_namespace('eca.gutter')
+
+local PRIORITY = 100
+
+---@alias eca.Segment [string, string] text and highlight group
+---@alias eca.Mark [integer, integer, integer, string] row of the body, first and last column, group
+
+---@param block eca.Block
+---@return [string, string][]? chunks before each row of the body
+local function body_gutter(block)
+  local indent = ('  '):rep(block.depth)
+  if block.kind == 'user' then
+    return { { indent .. '▌ ', 'EcaUserBar' } }
+  elseif block.headed then
+    return { { indent .. '│ ', 'EcaGuide' } }
+  elseif indent ~= '' then
+    return { { indent, 'EcaGuide' } }
+  end
+end
+
+---@param buf integer
+---@param row integer
+---@param chunks [string, string][]
+---@param line_group? string
+local function put_gutter(buf, row, chunks, line_group)
+  vim.api.nvim_buf_set_extmark(buf, gutter, row, 0, {
+    virt_text = chunks,
+    virt_text_pos = 'inline',
+    right_gravity = false,
+    line_hl_group = line_group,
+  })
+end
+
+--- Draw what stands before rows of a block's body.
+---@param buf integer
+---@param block eca.Block
+---@param first integer
+---@param last integer inclusive
+function M.body(buf, block, first, last)
+  local chunks = body_gutter(block)
+  if not chunks then
+    return
+  end
+  local line_group = block.kind == 'user' and 'EcaUser' or nil
+  for row = first, last do
+    put_gutter(buf, row, chunks, line_group)
+  end
+end
+
+--- Draw what stands before a header.
+---@param buf integer
+---@param block eca.Block
+---@param row integer
+function M.header_gutter(buf, block, row)
+  if block.depth > 0 then
+    put_gutter(buf, row, { { ('  '):rep(block.depth), 'EcaGuide' } })
+  end
+end
+
+--- Colour a header that was just written.
+---@param buf integer
+---@param row integer
+---@param segments eca.Segment[]
+function M.header(buf, row, segments)
+  local column = 0
+  for _, segment in ipairs(segments) do
+    local last = column + #segment[1]
+    if segment[2] ~= '' and last > column then
+      vim.api.nvim_buf_set_extmark(buf, colours, row, column, {
+        end_col = last,
+        hl_group = segment[2],
+        priority = PRIORITY,
+      })
+    end
+    column = last
+  end
+end
+
+--- Colour parts of a body. A mark to the end of its line colours the window's whole row.
+---@param buf integer
+---@param first integer row of the body's first line
+---@param marks eca.Mark[]
+function M.marks(buf, first, marks)
+  for _, mark in ipairs(marks) do
+    local row, whole = first + mark[1], mark[3] < 0
+    vim.api.nvim_buf_set_extmark(buf, colours, row, mark[2], {
+      end_row = whole and row + 1 or row,
+      end_col = whole and 0 or mark[3],
+      hl_group = mark[4],
+      hl_eol = whole,
+      priority = PRIORITY,
+      strict = false,
+    })
+  end
+end
+
+--- Forget the colours of a row, not what stands before it.
+---@param buf integer
+---@param row integer
+function M.clear_colours(buf, row)
+  vim.api.nvim_buf_clear_namespace(buf, colours, row, row + 1)
+end
+
+--- Forget everything of some rows.
+---@param buf integer
+---@param first integer
+---@param last integer inclusive
+function M.clear(buf, first, last)
+  vim.api.nvim_buf_clear_namespace(buf, colours, first, last + 1)
+  vim.api.nvim_buf_clear_namespace(buf, gutter, first, last + 1)
+end
+
+return M

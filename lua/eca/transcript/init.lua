@@ -1,0 +1,340 @@
+--- The blocks of a chat, written into its buffer.
+---
+--- Rules kept here:
+--- - The buffer is never read to learn what is in it, nor rewritten; every edit is as big as its
+---   op, whatever the chat's length.
+--- - An edit that fails (the text is locked) raises before anything was changed here, so that the
+---   same op can be drawn again.
+--- - The buffer is not modifiable but between `unlock` and `lock`.
+--- - Rows are 0-based, last rows inclusive.
+local blocks = require('eca.transcript.blocks')
+local decoration = require('eca.transcript.decoration')
+local text_of = require('eca.transcript.text')
+
+local M = {}
+
+local chains = {} ---@type table<integer, eca.Chain> by buffer
+
+--- Kinds whose text is Markdown.
+local PROSE = { assistant = true, reasoning = true }
+
+--- Make a buffer a transcript.
+---@param buf integer
+---@param chat string
+function M.attach(buf, chat)
+  require('eca.markdown')
+  chains[buf] = blocks.new(buf, chat)
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = false
+  vim.bo[buf].formatlistpat = [[^\s*\%(\d\+[.)]\|[-*+]\)\s\+]]
+  vim.api.nvim_create_autocmd({ 'BufUnload', 'BufWipeout' }, {
+    buffer = buf,
+    callback = function()
+      chains[buf] = nil
+    end,
+  })
+end
+
+---@param buf integer
+function M.unlock(buf)
+  vim.bo[buf].modifiable = true
+end
+
+---@param buf integer
+function M.lock(buf)
+  vim.bo[buf].modifiable = false
+end
+
+---@param segments eca.Segment[]
+---@return string
+local function header_text(segments)
+  local parts = {} ---@type string[]
+  for index, segment in ipairs(segments) do
+    parts[index] = segment[1]
+  end
+  return table.concat(parts)
+end
+
+---@param chain eca.Chain
+---@param id integer
+---@return eca.Block
+local function known(chain, id)
+  return chain.blocks[id] or error(('no block %s in chat %s'):format(id, chain.chat))
+end
+
+--- Make the blank rows before a block what its neighbours ask for.
+---@param chain eca.Chain
+---@param block? eca.Block
+local function fix_margin(chain, block)
+  local wanted = block and blocks.margin(block.previous, block)
+  if not block or wanted == block.margin then
+    return
+  end
+  local row = blocks.first_row(chain, block) - 1
+  if wanted > block.margin then
+    vim.api.nvim_buf_set_text(chain.buf, row, -1, row, -1, { '', '' })
+  else
+    vim.api.nvim_buf_set_text(chain.buf, row - 1, -1, row, -1, { '' })
+  end
+  block.margin = wanted
+end
+
+--- Write the rows of a new block.
+---@param chain eca.Chain
+---@param previous? eca.Block
+---@param rows string[]
+---@return integer row of the last of them
+local function insert_rows(chain, previous, rows)
+  if not previous then
+    vim.api.nvim_buf_set_lines(chain.buf, 0, -1, false, rows)
+    return #rows - 1
+  elseif not previous.next then
+    vim.api.nvim_buf_set_lines(chain.buf, -1, -1, false, rows)
+    return vim.api.nvim_buf_line_count(chain.buf) - 1
+  end
+  local row = blocks.last_row(chain, previous)
+  vim.api.nvim_buf_set_text(chain.buf, row, -1, row, -1, { '', unpack(rows) })
+  return row + #rows
+end
+
+--- Add a block at the end, or after another and all that is nested in it.
+---@param buf integer
+---@param id integer
+---@param kind string
+---@param header eca.Segment[] none: the block has no header
+---@param depth integer
+---@param after? integer
+function M.open(buf, id, kind, header, depth, after)
+  local chain = chains[buf]
+  local anchor = after and chain.blocks[after]
+  local previous = anchor and blocks.last_nested(anchor) or chain.last
+  local block = { id = id, chat = chain.chat, kind = kind, depth = depth, headed = #header > 0 }
+  block.empty, block.held, block.closed = true, 0, false
+  block.margin = blocks.margin(previous, block)
+  local rows = { header_text(header) }
+  if block.margin > 0 then
+    table.insert(rows, 1, '')
+  end
+  local row = insert_rows(chain, previous, rows)
+  blocks.link(chain, block, previous)
+  blocks.place(chain, block, row)
+  if block.headed then
+    decoration.header_gutter(buf, block, row)
+    decoration.header(buf, row, header)
+  end
+  fix_margin(chain, block.next)
+end
+
+--- Replace the header of a block.
+---@param buf integer
+---@param id integer
+---@param header eca.Segment[]
+function M.header(buf, id, header)
+  local chain = chains[buf]
+  local row = blocks.first_row(chain, known(chain, id))
+  vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { header_text(header) })
+  decoration.clear_colours(buf, row)
+  decoration.header(buf, row, header)
+end
+
+--- Append text to the end of a block's body.
+---@param buf integer
+---@param id integer
+---@param text string
+function M.append(buf, id, text)
+  local chain = chains[buf]
+  local block = known(chain, id)
+  local lines, held = text_of.take(block, text)
+  if not lines then
+    block.held = held
+    return
+  end
+  local row = block.next and blocks.last_row(chain, block) or vim.api.nvim_buf_line_count(buf) - 1
+  vim.api.nvim_buf_set_text(buf, row, -1, row, -1, lines)
+  local last = row + #lines - 1
+  local first_new = (block.empty and not block.headed) and row or row + 1
+  block.empty, block.held = false, held
+  decoration.body(buf, block, first_new, last)
+  if PROSE[block.kind] then
+    require('eca.markdown.fences').text_appended(buf, id, row, last)
+  end
+end
+
+---@param chain eca.Chain
+---@param block eca.Block
+---@param lines string[]
+---@return integer first row of the body, integer last
+local function replace_rows(chain, block, lines)
+  local start, last = blocks.first_row(chain, block), blocks.last_row(chain, block)
+  local first = block.headed and start + 1 or start
+  local new = #lines > 0 and lines or { '' }
+  if block.headed and #lines > 0 then
+    new = vim.list_extend({ '' }, lines)
+  end
+  vim.api.nvim_buf_set_text(chain.buf, start, block.headed and -1 or 0, last, -1, new)
+  return first, first + #lines - 1
+end
+
+--- Replace the body of a block; no lines collapse it.
+---@param buf integer
+---@param id integer
+---@param lines string[]
+---@param marks eca.Mark[]
+function M.body(buf, id, lines, marks)
+  local chain = chains[buf]
+  local block = known(chain, id)
+  if not block.empty then
+    local start = blocks.first_row(chain, block) + (block.headed and 1 or 0)
+    decoration.clear(buf, start, blocks.last_row(chain, block))
+  end
+  local first, last = replace_rows(chain, block, lines)
+  block.empty, block.held = #lines == 0, 0
+  decoration.body(buf, block, first, last)
+  decoration.marks(buf, first, marks)
+  if PROSE[block.kind] and not block.empty then
+    require('eca.markdown.fences').text_appended(buf, id, first, last)
+    if block.closed then
+      M.close(buf, id)
+    end
+  end
+end
+
+--- A block gets no more text.
+---@param buf integer
+---@param id integer
+function M.close(buf, id)
+  local chain = chains[buf]
+  local block = known(chain, id)
+  block.closed = true
+  if PROSE[block.kind] and not block.empty then
+    require('eca.markdown.fences').block_closed(buf, id, blocks.last_row(chain, block))
+  end
+end
+
+--- Take a block out.
+---@param buf integer
+---@param id integer
+function M.remove(buf, id)
+  local chain = chains[buf]
+  local block = known(chain, id)
+  local first, last = blocks.first_row(chain, block) - block.margin, blocks.last_row(chain, block)
+  local following = block.next
+  decoration.clear(buf, first, last)
+  if block.previous then
+    vim.api.nvim_buf_set_text(buf, first - 1, -1, last, -1, { '' })
+  elseif following then
+    vim.api.nvim_buf_set_lines(buf, 0, blocks.first_row(chain, following), false, {})
+    following.margin = 0
+  else
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { '' })
+  end
+  blocks.unlink(chain, block)
+  fix_margin(chain, following)
+end
+
+--- Take all blocks out.
+---@param buf integer
+function M.clear(buf)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, { '' })
+  vim.api.nvim_buf_clear_namespace(buf, -1, 0, -1)
+  chains[buf] = blocks.new(buf, chains[buf].chat)
+end
+
+---@param buf integer
+---@return boolean
+function M.is_transcript(buf)
+  return chains[buf] ~= nil
+end
+
+---@class eca.BlockPlace
+---@field id integer
+---@field kind string
+---@field chat string
+---@field header? integer row of the header, if it has one
+---@field first integer first row
+---@field last integer last row
+
+---@param chain eca.Chain
+---@param block eca.Block
+---@param first integer
+---@return eca.BlockPlace
+local function place_of(chain, block, first)
+  return {
+    id = block.id,
+    kind = block.kind,
+    chat = block.chat,
+    header = block.headed and first or nil,
+    first = first,
+    last = blocks.last_row(chain, block),
+  }
+end
+
+--- The block that a row belongs to; nil on the blank rows between blocks.
+---@param buf integer
+---@param row integer
+---@return eca.BlockPlace?
+function M.block_at(buf, row)
+  local chain = chains[buf]
+  local block, first = nil, nil
+  if chain then
+    block, first = blocks.before(chain, row)
+  end
+  local place = block and place_of(chain, block, first)
+  return place and row <= place.last and place or nil
+end
+
+--- The rows of a block.
+---@param buf integer
+---@param id integer
+---@return integer? first, integer? last
+function M.range(buf, id)
+  local chain = chains[buf]
+  local block = chain and chain.blocks[id]
+  if block then
+    return blocks.first_row(chain, block), blocks.last_row(chain, block)
+  end
+end
+
+--- Blocks of Markdown that touch some rows, in order; their header is not part of them.
+---@param buf integer
+---@param top integer
+---@param bottom integer
+---@return { first: integer, last: integer }[]
+function M.prose_between(buf, top, bottom)
+  local chain = chains[buf]
+  local block, first = blocks.before(chain, top)
+  block = block or chain.first
+  local found = {} ---@type { first: integer, last: integer }[]
+  while block do
+    first = first or blocks.first_row(chain, block)
+    if first > bottom then
+      break
+    end
+    if PROSE[block.kind] and not block.empty then
+      local start = block.headed and first + 1 or first
+      found[#found + 1] = { first = start, last = blocks.last_row(chain, block) }
+    end
+    block, first = block.next, nil
+  end
+  return found
+end
+
+--- The first row of the next block of a kind, from a row on, either way.
+---@param buf integer
+---@param row integer
+---@param kind string
+---@param direction 1|-1
+---@return integer?
+function M.find(buf, row, kind, direction)
+  local chain = chains[buf]
+  local block = blocks.before(chain, direction > 0 and row or row - 1)
+  if direction > 0 then
+    block = block and block.next or (not block and chain.first or nil)
+  end
+  while block and block.kind ~= kind do
+    block = direction > 0 and block.next or block.previous
+  end
+  return block and blocks.first_row(chain, block)
+end
+
+return M

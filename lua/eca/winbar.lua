@@ -1,0 +1,222 @@
+--- The lines above the transcript and above the input.
+---
+--- Rules kept here:
+--- - A winbar is plain text set when something changed, never an expression to be evaluated; what
+---   others wrote is escaped, so that it cannot become one.
+--- - What does not fit goes, the least important first; then the title is cut.
+local M = {}
+
+---@class eca.WinbarPart
+---@field text string
+---@field group string
+---@field weight integer the higher, the longer it stays
+---@field right? boolean
+
+local SEPARATOR = ' · '
+local SHORTEST_TITLE = 8
+
+--- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
+---@param text string
+---@return string
+function M.escape(text)
+  return (text:gsub('%c+', ' '):gsub('%%', '%%%%'))
+end
+
+---@param ms integer
+---@return string
+local function duration(ms)
+  local seconds = math.floor(ms / 1000)
+  if seconds < 60 then
+    return seconds .. 's'
+  elseif seconds < 3600 then
+    return ('%dm%02ds'):format(math.floor(seconds / 60), seconds % 60)
+  end
+  return ('%dh%02dm'):format(math.floor(seconds / 3600), math.floor(seconds / 60) % 60)
+end
+
+---@param count integer
+---@return string
+local function tokens(count)
+  if count < 1000 then
+    return tostring(count)
+  elseif count < 1000000 then
+    return ('%dk'):format(math.floor(count / 1000 + 0.5))
+  end
+  return (('%.1fM'):format(count / 1000000):gsub('%.0M', 'M'))
+end
+
+local STATES = {
+  running = { '●', 'EcaRunning' },
+  stopping = { '◌', 'EcaWaiting' },
+  waiting = { '?', 'EcaWaiting' },
+  idle = { '○', 'EcaWinbarDim' },
+}
+
+local SERVERS = {
+  starting = { '◌', 'EcaRunning' },
+  failed = { '✗', 'EcaFailed' },
+}
+
+---@param status eca.Status
+---@return eca.WinbarPart
+local function state_part(status)
+  local server = SERVERS[status.server]
+  local sign = server or STATES[status.state]
+  local text = sign[1] .. ' ' .. (server and status.server or status.state)
+  if status.elapsed and not server then
+    text = text .. ' ' .. duration(status.elapsed)
+  end
+  return { text = text, group = sign[2], weight = 90 }
+end
+
+---@param parts eca.WinbarPart[]
+---@param text? string
+---@param group string
+---@param weight integer
+local function add(parts, text, group, weight)
+  if text and text ~= '' then
+    parts[#parts + 1] = { text = text, group = group, weight = weight }
+  end
+end
+
+---@param status eca.Status
+---@param new integer rows below that were not seen
+---@return eca.WinbarPart[]
+function M.transcript_parts(status, new)
+  local parts = { { text = status.title or 'New chat', group = 'EcaWinbarTitle', weight = 60 } }
+  local agent = status.agent
+  if agent and status.variant then
+    agent = agent .. '/' .. status.variant
+  end
+  add(parts, status.trust and 'TRUST' or nil, 'EcaTrust', 100)
+  add(parts, status.model, 'EcaWinbarDim', 40)
+  add(parts, agent, 'EcaWinbarDim', 20)
+  parts[#parts + 1] = state_part(status)
+  local limit = status.limit and '/' .. tokens(status.limit) or ''
+  add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
+  add(parts, status.cost and '$' .. status.cost:gsub('^%$', ''), 'EcaWinbarDim', 10)
+  add(parts, new > 0 and ('↓ %d new'):format(new) or nil, 'EcaNew', 80)
+  return parts
+end
+
+---@param parts eca.WinbarPart[]
+---@return integer cells
+local function width_of(parts)
+  local width = 1
+  for index, part in ipairs(parts) do
+    width = width + vim.fn.strdisplaywidth(part.text)
+    width = width + (index > 1 and vim.fn.strdisplaywidth(SEPARATOR) or 0)
+  end
+  return width
+end
+
+---@param text string
+---@param cells integer
+---@return string
+local function cut(text, cells)
+  if vim.fn.strdisplaywidth(text) <= cells then
+    return text
+  end
+  local length = vim.fn.strchars(text)
+  repeat
+    length = length - 1
+  until length <= 0 or vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, length)) < cells
+  return vim.trim(vim.fn.strcharpart(text, 0, length)) .. '…'
+end
+
+---@param parts eca.WinbarPart[]
+local function drop_lightest(parts)
+  local lightest = 2
+  for index = 3, #parts do
+    if parts[index].weight < parts[lightest].weight then
+      lightest = index
+    end
+  end
+  table.remove(parts, lightest)
+end
+
+--- Leave out what does not fit. The first part is never left out, but cut.
+---@param parts eca.WinbarPart[]
+---@param width integer cells
+---@return eca.WinbarPart[]
+function M.fit(parts, width)
+  local first = parts[1]
+  local full = vim.fn.strdisplaywidth(first.text)
+  while true do
+    local room = width - (width_of(parts) - full)
+    if room >= math.min(full, SHORTEST_TITLE * 2) or #parts == 1 then
+      first.text = cut(first.text, math.max(room, 1))
+      return parts
+    end
+    drop_lightest(parts)
+  end
+end
+
+---@param parts eca.WinbarPart[]
+---@return string
+function M.render(parts)
+  local pieces = {} ---@type string[]
+  for index, part in ipairs(parts) do
+    pieces[index] = ('%%#%s#%s'):format(part.group, M.escape(part.text))
+  end
+  return '%#EcaWinbar# ' .. table.concat(pieces, '%#EcaWinbarDim#' .. SEPARATOR) .. '%#EcaWinbar#'
+end
+
+---@param win integer
+---@param text string
+local function set(win, text)
+  if vim.wo[win].winbar ~= text then
+    vim.wo[win][0].winbar = text
+  end
+end
+
+---@param chat string
+---@return eca.WinbarPart[]
+function M.input_parts(chat)
+  local mirror = require('eca.mirror')
+  local parts = {} ---@type eca.WinbarPart[]
+  local contexts = require('eca.contexts')
+  for _, item in ipairs(contexts.list(chat)) do
+    add(parts, contexts.label(item), 'EcaContext', 60)
+  end
+  local waiting = #mirror.queue(chat)
+  add(parts, waiting > 0 and ('%d queued'):format(waiting) or nil, 'EcaQueued', 80)
+  local status = mirror.status(chat)
+  add(parts, status.state ~= 'idle' and status.activity or nil, 'EcaWinbarDim', 30)
+  add(parts, mirror.server().label, 'EcaWinbarDim', 10)
+  if #parts == 0 then
+    add(parts, 'eca', 'EcaWinbarDim', 10)
+  end
+  return parts
+end
+
+--- Draw the winbar of a window that shows a transcript or an input; others are left alone.
+---@param win integer
+function M.refresh_window(win)
+  local chat, kind = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+  if not chat then
+    return
+  end
+  local parts
+  if kind == 'chat' then
+    local new = require('eca.follow').new_rows(win)
+    parts = M.transcript_parts(require('eca.mirror').status(chat.id), new)
+  else
+    parts = M.input_parts(chat.id)
+  end
+  set(win, M.render(M.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
+end
+
+--- Draw the winbars of all windows of a chat, or of all chats.
+---@param id? string
+function M.refresh(id)
+  local chats = require('eca.chats')
+  for _, each in ipairs(id and { id } or chats.ids()) do
+    local chat = chats.get(each)
+    for _, buf in ipairs(chat and { chat.buf, chat.input } or {}) do
+      vim.tbl_map(M.refresh_window, vim.fn.win_findbuf(buf))
+    end
+  end
+end
+
+return M

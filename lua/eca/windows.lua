@@ -1,0 +1,260 @@
+--- The windows that show chats: one pair a tab page, transcript above input.
+---
+--- Rules kept here:
+--- - Windows are disposable: closing them in any way never touches a chat.
+--- - Leaving the transcript with `:q` takes the input along; an input that is closed comes back
+---   with the next `:EcaChat`. A window the user did not close himself stays.
+--- - The current window changes only in functions that a command of the user calls.
+local dress = require('eca.dress')
+local layout = require('eca.layout')
+
+local M = {}
+
+---@class eca.Pair
+---@field chat string
+---@field transcript? integer window
+---@field input? integer window
+---@field origin integer window the user came from
+
+local pairs_by_tab = {} ---@type table<integer, eca.Pair>
+
+---@param win? integer
+---@param buf integer
+---@return boolean
+local function shows(win, buf)
+  return win ~= nil and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
+end
+
+--- The pair of a tab page, without windows that are gone; nil when both are.
+---@param tab? integer default: the current one
+---@return eca.Pair?
+local function pair_of(tab)
+  tab = tab or vim.api.nvim_get_current_tabpage()
+  local pair = pairs_by_tab[tab]
+  local chat = pair and require('eca.chats').get(pair.chat)
+  if not pair or not chat then
+    return nil
+  end
+  pair.transcript = shows(pair.transcript, chat.buf) and pair.transcript or nil
+  pair.input = shows(pair.input, chat.input) and pair.input or nil
+  if pair.transcript or pair.input then
+    return pair
+  end
+  pairs_by_tab[tab] = nil
+end
+
+---@param pair eca.Pair
+---@return integer tab
+local function tab_of(pair)
+  return vim.api.nvim_win_get_tabpage(assert(pair.transcript or pair.input))
+end
+
+--- Show a buffer in a window that keeps its buffer from everybody else.
+---@param win integer
+---@param buf integer
+local function swap(win, buf)
+  vim.wo[win][0].winfixbuf = false
+  vim.api.nvim_win_set_buf(win, buf)
+end
+
+---@param pair eca.Pair
+---@param chat eca.Chat
+local function show_other(pair, chat)
+  for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
+    if pair[name] then
+      swap(pair[name], buf)
+      dress.window(pair[name], name == 'input' and 'input' or 'chat')
+    end
+  end
+  pair.chat = chat.id
+end
+
+--- Bring back the one of two windows that was closed.
+---@param pair eca.Pair
+---@param chat eca.Chat
+local function complete(pair, chat)
+  if not pair.input then
+    vim.api.nvim_set_current_win(pair.transcript)
+    local rows = require('eca.input').height(chat.input)
+    pair.input = layout.open_input(pair.transcript, chat.input, rows)
+    if pair.input then
+      dress.window(pair.input, 'input')
+    end
+  elseif not pair.transcript then
+    pair.transcript = layout.open_transcript(pair.input, chat.buf)
+    if pair.transcript then
+      dress.window(pair.transcript, 'chat')
+      require('eca.follow').go_to_end(pair.transcript)
+      vim.api.nvim_win_set_height(pair.input, require('eca.input').height(chat.input))
+    end
+  end
+end
+
+---@param chat eca.Chat
+---@param place eca.Place
+---@return eca.Pair
+local function make(chat, place)
+  local origin = vim.api.nvim_get_current_win()
+  local rows = require('eca.input').height(chat.input)
+  local transcript, input = layout.open(chat.buf, chat.input, place, rows)
+  local pair = { chat = chat.id, transcript = transcript, input = input, origin = origin }
+  pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
+  dress.window(transcript, 'chat')
+  dress.window(input, 'input')
+  vim.wo[transcript][0].winfixwidth = vim.api.nvim_win_get_width(transcript) < vim.o.columns
+  require('eca.follow').go_to_end(transcript)
+  return pair
+end
+
+--- Open a chat in this tab page, or go to it; the input becomes the current window.
+---@param id string
+---@param mods? table `smods` of the command
+function M.open(id, mods)
+  local chats = require('eca.chats')
+  local chat = chats.ensure(id)
+  chats.use(id)
+  local pair = pair_of()
+  if not pair then
+    pair = make(chat, layout.choose(mods))
+  else
+    if pair.chat ~= id then
+      show_other(pair, chat)
+    end
+    complete(pair, chat)
+  end
+  local here = vim.api.nvim_get_current_win()
+  if here ~= pair.transcript and here ~= pair.input then
+    pair.origin = here
+  end
+  vim.api.nvim_set_current_win(pair.input or pair.transcript)
+  require('eca.winbar').refresh(id)
+end
+
+--- The last windows of a tab page cannot be closed: they show something else instead.
+---@param win integer
+local function leave(win)
+  vim.wo[win][0].winfixbuf = false
+  vim.api.nvim_win_call(win, function()
+    local alternate = vim.fn.bufnr('#')
+    local usable = alternate > 0 and vim.bo[alternate].buflisted
+    vim.api.nvim_win_set_buf(win, usable and alternate or vim.api.nvim_create_buf(true, false))
+  end)
+end
+
+---@param win integer
+local function close(win)
+  if not pcall(vim.api.nvim_win_close, win, true) then
+    leave(win)
+  end
+end
+
+--- Close the windows of the chat in this tab page.
+---@return boolean closed something was there
+function M.hide()
+  local pair = pair_of()
+  if not pair then
+    return false
+  end
+  local here = vim.api.nvim_get_current_win()
+  local inside = here == pair.transcript or here == pair.input
+  pairs_by_tab[tab_of(pair)] = nil
+  if pair.input then
+    close(pair.input)
+  end
+  if pair.transcript then
+    close(pair.transcript)
+  end
+  if inside and vim.api.nvim_win_is_valid(pair.origin) then
+    vim.api.nvim_set_current_win(pair.origin)
+  end
+  return true
+end
+
+--- The chat shown in this tab page.
+---@return string?
+function M.chat_shown()
+  local pair = pair_of()
+  return pair and pair.chat
+end
+
+--- The windows of the chat in this tab page.
+---@return integer? transcript, integer? input
+function M.shown()
+  local pair = pair_of()
+  if pair then
+    return pair.transcript, pair.input
+  end
+end
+
+--- A window for files: the last one the user was in, else any, else a new one.
+---@return integer
+function M.code_window()
+  local pair = pair_of()
+  local candidates = vim.api.nvim_tabpage_list_wins(0)
+  table.insert(candidates, 1, vim.fn.win_getid(vim.fn.winnr('#')))
+  table.insert(candidates, 2, pair and pair.origin or 0)
+  for _, win in ipairs(candidates) do
+    local valid = win ~= 0 and vim.api.nvim_win_is_valid(win)
+    local buf = valid and vim.api.nvim_win_get_buf(win)
+    local floating = valid and vim.api.nvim_win_get_config(win).relative ~= ''
+    if buf and not floating and vim.bo[buf].buftype == '' and not vim.wo[win].winfixbuf then
+      return win
+    end
+  end
+  local win = vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, {
+    split = 'left',
+    win = -1,
+  })
+  vim.wo[win][0].winfixbuf = false
+  return win
+end
+
+--- The transcript was closed from inside: the input goes too, and Neovim when it was all there was.
+---@param input integer
+local function close_left_over(input)
+  if not vim.api.nvim_win_is_valid(input) then
+    return
+  end
+  local tab = vim.api.nvim_win_get_tabpage(input)
+  local alone = #vim.api.nvim_tabpage_list_wins(tab) == 1 and #vim.api.nvim_list_tabpages() == 1
+  if not alone then
+    vim.api.nvim_win_close(input, true)
+    return
+  end
+  local left, fault = pcall(vim.cmd.quit)
+  if not left then
+    require('eca.notify').warn(tostring(fault):gsub('^Vim%(quit%):', ''))
+  end
+end
+
+---@param event { match: string }
+local function closed(event)
+  local win = tonumber(event.match)
+  for tab, pair in pairs(pairs_by_tab) do
+    if pair.transcript == win then
+      pair.transcript = nil
+      if win == vim.api.nvim_get_current_win() and pair.input then
+        pairs_by_tab[tab] = nil
+        vim.schedule(function()
+          close_left_over(pair.input)
+        end)
+      end
+    elseif pair.input == win then
+      pair.input = nil
+    end
+  end
+end
+
+local function resized()
+  for _, win in ipairs(vim.v.event.windows or {}) do
+    if vim.api.nvim_win_is_valid(win) then
+      require('eca.winbar').refresh_window(win)
+    end
+  end
+end
+
+local group = vim.api.nvim_create_augroup('eca.windows', {})
+vim.api.nvim_create_autocmd('WinClosed', { group = group, callback = closed })
+vim.api.nvim_create_autocmd('WinResized', { group = group, callback = resized })
+
+return M

@@ -1,0 +1,48 @@
+--- Commands and <Plug> mappings, as stubs: nothing of the plugin is loaded before its first use.
+---
+--- `lua/eca/keys.lua` holds what each <Plug> does; a test keeps the two lists equal.
+
+if vim.g.loaded_eca then
+  return
+end
+vim.g.loaded_eca = true
+
+if vim.fn.has('nvim-0.10') == 0 then
+  vim.api.nvim_echo({ { 'eca: needs Neovim 0.10 or newer', 'WarningMsg' } }, true, {})
+  return
+end
+
+local command = vim.api.nvim_create_user_command
+
+command('EcaChat', function(call)
+  require('eca.commands').chat(call)
+end, { nargs = '*', range = true, bang = true, desc = 'Open the chat, or send it a prompt' })
+
+command('Eca', function(call)
+  require('eca.commands').run(call)
+end, {
+  nargs = '*',
+  range = true,
+  bang = true,
+  desc = 'All that can be done with a chat',
+  complete = function(lead, line)
+    return require('eca.commands').complete(lead, line)
+  end,
+})
+
+local names = {
+  normal = 'Act AddContext Agent Answer Approval Approve ApproveAll ApproveRemember Chat Chats '
+    .. 'CloseAll CloseBlock Diff Hide HistoryNext HistoryPrevious Input Keys Model New '
+    .. 'NextApproval NextTurn OpenAll OpenBlock OpenFile Palette PreviousApproval PreviousTurn '
+    .. 'Queue Reject RejectReason Stop Submit Toggle ToggleBlock Trust Unqueue Variant YankCode',
+  insert = 'HistoryNext HistoryPrevious Queue Submit',
+  visual = 'AddContext Chat',
+}
+local modes = { normal = 'n', insert = 'i', visual = 'x' }
+
+for mode, list in pairs(names) do
+  for name in list:gmatch('%a+') do
+    local run = "<Cmd>lua require('eca.keys').run('" .. name .. "')<CR>"
+    vim.api.nvim_set_keymap(modes[mode], '<Plug>(Eca' .. name .. ')', run, { noremap = true })
+  end
+end
