@@ -13,7 +13,7 @@ export ECA_PROMPT := $(value PROMPT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui bench format setup clean help
+.PHONY: chat test lint types unit ui bench format install setup clean help
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…"
 	@python3 -m scripts.chat
@@ -44,6 +44,9 @@ format: setup ## Rewrite the code in its style
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 	$(STYLUA) $(LUA)
+
+install: ## Make the plugin's Python environment: the build step of an installation
+	@python3 -m scripts.setup plugin
 
 setup:
 	@python3 -m scripts.setup

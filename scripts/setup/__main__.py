@@ -1,7 +1,16 @@
-"""`python3 -m scripts.setup`: prepares everything that checks and tests need."""
+"""`python3 -m scripts.setup` prepares everything that checks and tests need.
+
+`python3 -m scripts.setup plugin` prepares only what the plugin needs in a user's own Neovim: it is
+the build step of an installation.
+"""
 
 import sys
 
-from scripts.setup.steps import ROOT, for_tests, prepare
+from scripts.setup.steps import ROOT, for_plugin, for_tests, prepare
 
-sys.exit(prepare(for_tests(ROOT), ROOT))
+WANTED = {(): for_tests, ("plugin",): for_plugin}
+
+wanted = WANTED.get(tuple(sys.argv[1:]))
+if wanted is None:
+    sys.exit("usage: python3 -m scripts.setup [plugin]")
+sys.exit(prepare(wanted(ROOT), ROOT))

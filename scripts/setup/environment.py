@@ -34,10 +34,10 @@ sys.exit(main())
 """
 
 
-def stamp(root: Path, group: str) -> Stamp:
-    """Name the stamp of the environment with a group; it depends on pyproject.toml."""
+def stamp(root: Path, part: str) -> Stamp:
+    """Name the stamp of a part: `package`, or a dependency group. It depends on pyproject.toml."""
     project = (root / "pyproject.toml").read_bytes()
-    return Stamp(root / ".venv" / f".set-up-{group}", fingerprint(str(root), project))
+    return Stamp(root / ".venv" / f".set-up-{part}", fingerprint(str(root), project))
 
 
 def requirements(project: Mapping[str, object], groups: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The steps of a set-up, and which of them `make chat` and `make test` need."""
+"""The steps of a set-up, and who needs which: the plugin, `make chat`, `make test`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ class Step:
                 stamp.put()
 
 
+def for_plugin(root: Path) -> list[Step]:
+    """List what the plugin itself needs, in a user's own Neovim."""
+    return [_environment(root, [])]
+
+
 def for_chat(root: Path, own_neovim: Path | None) -> list[Step]:
     """List what `make chat` needs; a Neovim only when the user has none that will do."""
     unpacked = [] if own_neovim else [_neovim(root, neovim.FOR_CHAT)]
@@ -62,6 +67,9 @@ def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> i
                     step.do(progress)
     except SetupError:
         return 1
+    except OSError as fault:
+        progress.say(f"Setting up: cannot begin: {fault}")
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0
@@ -70,7 +78,7 @@ def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> i
 def _environment(root: Path, groups: Sequence[str]) -> Step:
     return Step(
         "Python environment",
-        tuple(environment.stamp(root, group) for group in groups),
+        tuple(environment.stamp(root, part) for part in ["package", *groups]),
         lambda progress: environment.install(progress, root, groups),
     )
 

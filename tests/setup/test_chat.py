@@ -60,7 +60,8 @@ def checkout(tmp_path: Path) -> Checkout:
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(REPOSITORY / name, root)
     (root / ".venv").mkdir()
-    environment.stamp(root, "neovim").put()
+    for part in ("package", "neovim"):
+        environment.stamp(root, part).put()
     programs.mkdir()
     _program(programs / "nvim", FAKE_NVIM.format(python=sys.executable))
     _program(programs / "python3", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

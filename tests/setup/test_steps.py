@@ -84,6 +84,25 @@ def test_a_second_set_up_waits_and_says_so(tmp_path: Path) -> None:
             assert screen.getvalue() == "Setting up: waiting for another set-up of this folder\n"
 
 
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / ".cache").write_text("in the way")
+    screen = io.StringIO()
+    assert prepare([_step(tmp_path, "venv", [])], tmp_path, screen) == 1
+    assert screen.getvalue().startswith("Setting up: cannot begin: [Errno 17] File exists: ")
+
+
+def test_each_part_of_the_environment_has_its_stamp(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / ".venv").mkdir()
+    (plugin,) = steps.for_plugin(tmp_path)
+    (chat,) = steps.for_chat(tmp_path, Path("/usr/bin/nvim"))
+    assert not plugin.is_done()
+    for stamp in plugin.stamps:
+        stamp.put()
+    assert plugin.is_done()
+    assert not chat.is_done()
+
+
 def test_chat_fetches_no_neovim_when_there_is_one(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     own = steps.for_chat(tmp_path, Path("/usr/bin/nvim"))
