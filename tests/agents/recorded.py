@@ -62,11 +62,14 @@ async def relive(client: Client, recorded: Recorded) -> None:
         if event.direction == "s2c":
             expected += _events_of(event, recorded.events)
         elif event.name not in LIFE:
-            count = expected
-            await client.until(lambda count=count: len(client.events) >= count)
+            await _caught_up(client, expected)
             await client.until(client.ready.is_set)
             _act(client, event, recorded.events, chats)
-    await client.until(lambda: len(client.events) >= expected)
+    await _caught_up(client, expected)
+
+
+async def _caught_up(client: Client, count: int) -> None:
+    await client.until(lambda: len(client.events) >= count)
 
 
 def _cut(events: Sequence[Event]) -> Iterator[Event]:
