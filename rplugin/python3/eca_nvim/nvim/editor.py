@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location
@@ -22,14 +22,6 @@ DIAGNOSTICS_PATIENCE = 1.0
 Built = TypeVar("Built", Diagnostic, Location)
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class FileText:
-    """A file as the user sees it: a loaded buffer's text, else what is on disk."""
-
-    text: str
-    modified: bool
 
 
 class Editor:
@@ -77,14 +69,14 @@ class Editor:
             return None
         return tuple(_build(Location, table) for table in _tables(value))
 
-    async def file(self, path: str) -> FileText | None:
-        """Read a file the way the user sees it; None when there is none.
+    async def file(self, path: str) -> str | None:
+        """Read a file the way the user sees it: a loaded buffer's text, else what is on disk.
 
-        Raises CallFailed, Unanswered.
+        None when there is no such file. Raises CallFailed, Unanswered.
         """
         match await self._calls.call("file", {"path": path}):
-            case {"text": str(text), "modified": bool(modified)}:
-                return FileText(text, modified)
+            case {"text": str(text)}:
+                return text
             case _:
                 return None
 

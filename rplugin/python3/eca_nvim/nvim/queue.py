@@ -131,8 +131,7 @@ class OpQueue:
             op = self._take_one(room)
             if op is None:
                 continue
-            room -= _weight(op)
-            _append_merged(ops, op)
+            room -= _add(ops, op)
         return tuple(ops)
 
     def _take_one(self, room: int) -> ViewOp | None:
@@ -227,14 +226,15 @@ def _weight(op: ViewOp) -> int:
             return FLAT_SIZE
 
 
-def _append_merged(ops: list[ViewOp], op: ViewOp) -> None:
-    """Add an op; text goes on where the text before it stopped, when nothing else is between."""
-    last = ops[-1] if ops else None
-    if (
-        isinstance(op, AppendText)
-        and isinstance(last, AppendText)
-        and (last.chat, last.block) == (op.chat, op.block)
-    ):
-        ops[-1] = AppendText(op.chat, op.block, last.text + op.text)
-    else:
-        ops.append(op)
+def _add(ops: list[ViewOp], op: ViewOp) -> int:
+    """Add an op and give its weight; text goes on where the op before it stopped, if it can."""
+    match op, ops[-1] if ops else None:
+        case AppendText(chat, block, text), AppendText() as last if (last.chat, last.block) == (
+            chat,
+            block,
+        ):
+            ops[-1] = AppendText(chat, block, last.text + text)
+            return len(text)
+        case _:
+            ops.append(op)
+            return _weight(op)

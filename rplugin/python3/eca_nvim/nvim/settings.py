@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
@@ -19,13 +20,13 @@ class Settings:
 
     server_command: the server's command line, None to look for one; server_environment: variables
     added to its environment; diagnostics_base: number of a file's first line for the agent, 0 or
-    1; log_path: None when there is no log.
+    1; icons: glyphs by name; log_path: None when there is no log.
     """
 
     server_command: tuple[str, ...] | None = None
     server_environment: Mapping[str, str] = field(default_factory=dict)
-    server_download: bool = False
-    diagnostics_base: int = 1
+    diagnostics_base: Literal[0, 1] = 1
+    icons: Mapping[str, str] = field(default_factory=dict)
     log_path: str | None = None
     log_level: str = "warning"
 
@@ -38,9 +39,9 @@ def read_settings(options: Mapping[str, object]) -> Settings:
     log_path = options.get("log_path")
     return Settings(
         server_command=_command(server.get("command")),
-        server_environment={key: str(value) for key, value in _table(server.get("env")).items()},
-        server_download=server.get("download") is True,
+        server_environment=_texts(server.get("env")),
         diagnostics_base=0 if base == 0 else 1,
+        icons=_texts(options.get("icons")),
         log_path=log_path if isinstance(log_path, str) else None,
         log_level=str(level) if level in LOG_LEVELS else "warning",
     )
@@ -55,6 +56,10 @@ def _command(value: object) -> tuple[str, ...] | None:
             return tuple(map(str, value))
         case _:
             return None
+
+
+def _texts(value: object) -> Mapping[str, str]:
+    return {key: str(item) for key, item in _table(value).items()}
 
 
 def _table(value: object) -> Mapping[str, object]:

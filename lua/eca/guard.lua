@@ -1,0 +1,53 @@
+--- The process group of the server, ended here should the host die without doing so.
+---
+--- Rules kept here:
+--- - One host runs one server at a time; the last one told is the one that may live.
+--- - Process ids are used again: the group is signalled only while its leader is the process that
+---   was told, by its start time, or is gone (the id is not used again while the group lives).
+local M = {}
+
+---@type { leader: integer, started: string? }?
+local group
+
+--- Milliseconds between the request to end and the end.
+local GRACE = 150
+
+--- When a process started, in a form that is only good for comparing; nil when there is none.
+---@param pid integer
+---@return string?
+local function start_time(pid)
+  local file = io.open(('/proc/%d/stat'):format(pid))
+  if file then
+    local fields = vim.split(file:read('*a'):match('^.*%) (.*)$'), ' ')
+    file:close()
+    return fields[20] -- field 22 of proc(5), counted from behind the program's name
+  elseif vim.fn.isdirectory('/proc/self') == 0 and vim.fn.executable('ps') == 1 then
+    local told = vim.system({ 'ps', '-o', 'lstart=', '-p', tostring(pid) }, { text = true }):wait()
+    return told.code == 0 and told.stdout or nil
+  end
+end
+
+---@param signal string
+local function signal_group(signal)
+  local started = group and start_time(group.leader)
+  if group and (started == nil or started == group.started) then
+    vim.uv.kill(-group.leader, signal)
+  end
+end
+
+--- Remember a group by the process id of its leader.
+---@param leader integer
+function M.watch(leader)
+  group = { leader = leader, started = start_time(leader) }
+end
+
+--- End the group: politely, and shortly after for good.
+function M.finish()
+  signal_group('sigterm')
+  vim.defer_fn(function()
+    signal_group('sigkill')
+    group = nil
+  end, GRACE)
+end
+
+return M

@@ -1,0 +1,25 @@
+--- Intents: all that a user can do, as names and the fields of their payloads.
+---
+--- Rules kept here:
+--- - The Python side has the same names and fields, and says what they mean
+---   (`eca_nvim/chat/intents.py`); a test holds the two equal.
+---@type table<string, string[]>
+return {
+  attach = { 'settings', 'folders', 'editor', 'pid' },
+  open_chat = { 'chat' },
+  prompt = { 'chat', 'text', 'contexts', 'queue' },
+  unqueue = { 'chat', 'index' },
+  stop = { 'chat' },
+  approve = { 'chat', 'id', 'remember' },
+  reject = { 'chat', 'id', 'reason' },
+  answer = { 'chat', 'id', 'text' },
+  toggle = { 'chat', 'block', 'open' },
+  act = { 'chat', 'block' },
+  diff = { 'chat', 'id', 'block' },
+  choose = { 'chat', 'what', 'value' },
+  transcript = { 'chat', 'request' },
+  start = { 'restart', 'demo' },
+  quit = {},
+  drawn = { 'frame', 'ms' },
+  returned = { 'call', 'ok', 'value' },
+}

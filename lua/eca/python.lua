@@ -1,0 +1,60 @@
+--- Which Python runs the host.
+---
+--- Rules kept here: the first of these that is set or there: the option `python`, the plugin's own
+--- environment, `g:python3_host_prog`, `python3` on PATH.
+local M = {}
+
+--- The plugin's folder, links resolved.
+---@return string
+function M.root()
+  local this = debug.getinfo(1, 'S').source:sub(2)
+  return vim.fn.fnamemodify(vim.uv.fs_realpath(this) or this, ':p:h:h:h')
+end
+
+--- The folder of the Python package.
+---@return string
+function M.package()
+  return vim.fs.joinpath(M.root(), 'rplugin', 'python3', 'eca_nvim')
+end
+
+--- The Python of the environment that `:Eca install` and `make` build.
+---@return string
+function M.own()
+  return vim.fs.joinpath(M.root(), '.venv', 'bin', 'python')
+end
+
+---@return string command, string origin what set it
+local function choose()
+  local option = require('eca.config').get().python
+  if option then
+    return vim.fs.normalize(option), 'the option `python`'
+  elseif vim.fn.executable(M.own()) == 1 then
+    return M.own(), "the plugin's own environment"
+  elseif vim.g.python3_host_prog then
+    return vim.fs.normalize(vim.g.python3_host_prog), 'g:python3_host_prog'
+  end
+  return 'python3', 'PATH'
+end
+
+--- Find the Python to run.
+---@return string? command nil when there is none
+---@return string told its origin, or the fault and its remedy
+function M.find()
+  local command, origin = choose()
+  if vim.fn.executable(command) == 1 then
+    return command, origin
+  end
+  local fault = ('no Python at %s (%s)'):format(command, origin)
+  return nil, fault .. ': install Python 3.11 or newer, then run `:Eca install`'
+end
+
+--- Does the host of `:UpdateRemotePlugins` run the plugin? It does when the plugin is in that
+--- host's manifest and no Python of its own was chosen or built.
+---@return boolean
+function M.shared()
+  return vim.fn.exists('*EcaIntent') == 1
+    and not require('eca.config').get().python
+    and vim.fn.executable(M.own()) == 0
+end
+
+return M

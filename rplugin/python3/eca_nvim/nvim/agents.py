@@ -1,0 +1,30 @@
+"""Which agent a session starts: an ECA server, found as the settings say."""
+
+from __future__ import annotations
+
+from eca_nvim.agents.base import AgentFault, EditorServices, Workspace
+from eca_nvim.agents.eca import EcaAgent, EcaOptions
+from eca_nvim.nvim.settings import Settings
+from eca_nvim.server.find import BadServerOption, find_server
+from eca_nvim.session import Candidate
+
+
+class EcaAgents:
+    """Makes ECA agents (`session.MakeAgent`)."""
+
+    def __init__(self, settings: Settings, workspace: Workspace, services: EditorServices) -> None:
+        self._settings = settings
+        self._workspace = workspace
+        self._services = services
+
+    def __call__(self, *, demo: bool) -> Candidate:
+        """Find the server to start. Raises AgentFault."""
+        settings = self._settings
+        try:
+            found = find_server(settings.server_command, settings.server_environment, demo=demo)
+        except BadServerOption as fault:
+            raise AgentFault(str(fault)) from fault
+        options = EcaOptions(
+            found.command, found.environment, diagnostics_base=settings.diagnostics_base
+        )
+        return Candidate(EcaAgent(options, self._workspace, self._services), found.label)

@@ -1,0 +1,121 @@
+"""The host's application: joins Neovim's intents, the session, the frames and the log.
+
+Rules kept here:
+- One task on pynvim's own loop holds everything that runs; handlers only put into its inbox.
+- No blocking call is ever made to Neovim: all that goes there is a notification.
+- What fails here is our own fault: the traceback goes to the log, one line to the user.
+- However the host ends, short of being killed, the server ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from eca_nvim.agents.base import Workspace
+from eca_nvim.chat.intents import (
+    Attach,
+    CallReturned,
+    FrameDrawn,
+    Intent,
+    MalformedIntent,
+    parse_intent,
+)
+from eca_nvim.chat.ops import Notify
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.nvim.agents import EcaAgents
+from eca_nvim.nvim.calls import APPLY, Calls
+from eca_nvim.nvim.editor import Editor
+from eca_nvim.nvim.frames import FrameSender
+from eca_nvim.nvim.logs import open_log
+from eca_nvim.nvim.settings import Settings, read_settings
+from eca_nvim.session import Session
+
+if TYPE_CHECKING:
+    import pynvim
+
+log = logging.getLogger(__name__)
+
+
+class App:
+    """All that runs for one Neovim."""
+
+    def __init__(self, nvim: pynvim.Nvim) -> None:
+        self._nvim = nvim
+        self._loop: asyncio.AbstractEventLoop = nvim.loop
+        self._frames = FrameSender(self._send_frame, self._loop)
+        self._calls = Calls(self._run)
+        self._editor = Editor(self._run, self._calls)
+        self._session: Session | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def receive(self, arguments: Sequence[object]) -> None:
+        """Take an intent as it came: name and payload."""
+        try:
+            self._dispatch(_read(arguments))
+        except MalformedIntent as fault:
+            self._complain(f"the editor's half of the plugin does not fit: {fault}")
+
+    def _dispatch(self, intent: Intent) -> None:
+        match intent:
+            case FrameDrawn():
+                self._frames.drawn(intent.frame, intent.ms)
+            case CallReturned():
+                self._calls.returned(intent)
+            case Attach():
+                self._attach(intent)
+            case _ if self._session is not None:
+                self._session.receive(intent)
+            case _:
+                raise MalformedIntent(f"{intent.name!r} came before 'attach'")
+
+    def _attach(self, intent: Attach) -> None:
+        """Begin to work; only the first word of an editor does something."""
+        if self._session is not None:
+            return
+        settings = read_settings(intent.settings)
+        self._open_log(settings)
+        workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
+        agents = EcaAgents(settings, workspace, self._editor)
+        rendering = RenderSettings(settings.icons, workspace.folders)
+        self._session = Session(agents, self._editor, self._frames, rendering)
+        atexit.register(self._session.kill)
+        self._task = self._loop.create_task(self._session.run())
+        self._task.add_done_callback(self._ended)
+        self._editor.watch()
+
+    def _open_log(self, settings: Settings) -> None:
+        try:
+            open_log(settings)
+        except OSError as fault:
+            self._frames.push([Notify("warn", f"no log: {fault}")])
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        fault = None if task.cancelled() else task.exception()
+        if fault is not None:
+            log.critical("the session ended", exc_info=fault)
+            self._complain(f"the plugin's host failed: {fault}. `:Eca restart` starts it again")
+
+    def _complain(self, line: str) -> None:
+        log.error("%s", line)
+        self._frames.push([Notify("error", line)])
+
+    def _send_frame(self, number: int, ops: list[list[object]]) -> None:
+        self._run(APPLY, [number, ops])
+
+    def _run(self, code: str, arguments: Sequence[object]) -> None:
+        self._nvim.api.exec_lua(code, arguments, async_=True)
+
+
+def _read(arguments: Sequence[object]) -> Intent:
+    """Read an intent; Neovim's empty table is a list. Raises MalformedIntent."""
+    match arguments:
+        case [str(name), Mapping() as payload]:
+            return parse_intent(name, payload)
+        case [str(name), []]:
+            return parse_intent(name, {})
+        case _:
+            raise MalformedIntent(f"not an intent: {arguments!r}")

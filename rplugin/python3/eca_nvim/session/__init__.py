@@ -1,0 +1,17 @@
+"""The session: one agent, its chats, one view.
+
+session.py   intents in, and what each leads to
+hearing.py   what the agent says, and whom it concerns
+server.py    the life of the agent: start, restart, end
+telling.py   what the agent must be told, kept until it can be
+chats.py     the chats, and what the view sees of them
+choices.py   what the user may choose from, and what is chosen
+diff.py      a tool call's change as two whole files
+images.py    images on their way to the system's own viewer
+"""
+
+from eca_nvim.session.diff import Files
+from eca_nvim.session.server import Candidate, MakeAgent
+from eca_nvim.session.session import Session
+
+__all__ = ["Candidate", "Files", "MakeAgent", "Session"]

@@ -1,0 +1,121 @@
+"""The chats of a session: every change of one is shown, told and timed here.
+
+Rules kept here:
+- All that happens to a chat comes back as Changes; ops go to the view, effects to the agent, and
+  what waits for the user is shown anew for all chats together.
+- Time passes for a chat only while its turn runs: there is no clock when nothing happens.
+- A chat that only the agent knows is made when it is first spoken of; no window opens for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+import anyio
+
+from eca_nvim.chat import reducer
+from eca_nvim.chat.effects import Changes, Effect
+from eca_nvim.chat.events import ChatEvent
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import Emit, Notify, ViewOp
+from eca_nvim.chat.pending import all_pending
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.states import Turn
+
+TICK = 1.0
+"""Seconds between two updates of the times that are shown."""
+
+log = logging.getLogger(__name__)
+
+
+class View(Protocol):
+    """Where ops go."""
+
+    def push(self, ops: Iterable[ViewOp]) -> None:
+        """Draw ops, in order, when it can."""
+
+
+def now() -> int:
+    """Tell the time in ms, by a clock that only grows."""
+    return time.monotonic_ns() // 1_000_000
+
+
+def first_block() -> int:
+    """Give a number below those of a new chat's blocks.
+
+    It grows with the time, so that a host which follows one that died does not use the numbers of
+    blocks that are still on the screen.
+    """
+    return int(time.time() * 10) % (1 << 30)
+
+
+class Chats:
+    """All chats, by id."""
+
+    def __init__(
+        self, view: View, settings: RenderSettings, tell: Callable[[Effect], None]
+    ) -> None:
+        self._view = view
+        self._settings = settings
+        self._tell = tell
+        self._server = "stopped"
+        self._running = anyio.Event()
+        self.table: dict[str, Chat] = {}
+
+    def __iter__(self) -> Iterator[Chat]:
+        return iter(tuple(self.table.values()))
+
+    def get(self, chat_id: str) -> Chat:
+        """Give a chat, made when it is new."""
+        chat = self.table.get(chat_id)
+        if chat is None:
+            chat = Chat(chat_id, self._settings, last_block=first_block())
+            self.table[chat_id] = chat
+            self._view.push([Emit("EcaChatOpened", {"chat": chat_id})])
+            self.show(reducer.server_changed(chat, self._server, now()))
+        return chat
+
+    def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
+        """Have events happen to a chat, or to a subagent's chat in it."""
+        for event in events:
+            self.show(reducer.apply(chat, event, now(), child))
+
+    def show(self, changes: Changes) -> None:
+        """Show what came of something, and tell the agent what it must know."""
+        self._view.push(changes.ops)
+        if changes.pending_changed:
+            self._view.push([all_pending(self)])
+        if self._any_runs():
+            self._running.set()
+        for effect in changes.effects:
+            self._tell(effect)
+
+    def server_changed(self, state: str) -> None:
+        """Take the state of the agent's process."""
+        self._server = state
+        for chat in self:
+            self.show(reducer.server_changed(chat, state, now()))
+
+    async def keep_time(self) -> None:
+        """Show how the time goes by while turns run; sleeps when none does."""
+        while True:
+            await self._running.wait()
+            await anyio.sleep(TICK)
+            for chat in self:
+                if chat.turn.state is not Turn.IDLE:
+                    self._tick(chat)
+            if not self._any_runs():
+                self._running = anyio.Event()
+
+    def _tick(self, chat: Chat) -> None:
+        try:
+            self.show(reducer.tick(chat, now()))
+        except Exception as fault:
+            log.exception("no time passes for chat %s", chat.id)
+            self._view.push([Notify("error", f"the times shown are wrong: {fault}; see :Eca log")])
+
+    def _any_runs(self) -> bool:
+        return any(chat.turn.state is not Turn.IDLE for chat in self.table.values())

@@ -1,0 +1,97 @@
+"""What the agent says, and whom it concerns.
+
+Rules kept here:
+- An event without a chat is for the chat the user last used.
+- A chat nobody knows is made when it has something to show; that one is gone is no news.
+- A fault in one event is our own: logged with its traceback, told in one line, and the next event
+  is heard.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentEvent,
+    ChatCleared,
+    ChatDeleted,
+    ChoicesChanged,
+    MessageShown,
+    NoticeReceived,
+    ToolServerChanged,
+    WorkChanged,
+)
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import Emit, Notify
+from eca_nvim.chat.routing import route
+from eca_nvim.session.chats import Chats, View
+from eca_nvim.session.choices import Choices, announced
+
+log = logging.getLogger(__name__)
+
+
+class Hearing:
+    """Takes the agent's events to the chats."""
+
+    def __init__(self, chats: Chats, choices: Choices, view: View) -> None:
+        self._chats = chats
+        self._choices = choices
+        self._view = view
+        self.attending: str | None = None
+        """The chat the user last used."""
+
+    def hear(self, events: Sequence[AgentEvent]) -> None:
+        """Take events in order; nothing in them can stop the agent's connection."""
+        for event in events:
+            try:
+                self._take(event)
+            except Exception as fault:
+                log.exception("cannot take %r", event)
+                said = f"cannot show something the agent said: {fault!r}; see :Eca log"
+                self._view.push([Notify("error", said)])
+
+    def _take(self, event: AgentEvent) -> None:
+        match event:
+            case Addressed():
+                self._take_addressed(event)
+            case ChoicesChanged():
+                self._take_choices(event)
+            case MessageShown(level, text):
+                self._view.push([Notify(level, text)])
+            case WorkChanged() | ToolServerChanged():
+                log.info("%s", event)
+
+    def _take_addressed(self, addressed: Addressed) -> None:
+        chat_id, child = route(self._chats.table, addressed)
+        chat_id = self.attending if chat_id is None else chat_id
+        event = addressed.event
+        if chat_id is None:
+            log.warning("for no chat: %r", event)
+            return
+        if isinstance(event, (ChatCleared, ChatDeleted)) and chat_id not in self._chats.table:
+            return
+        self._chats.apply(self._chats.get(chat_id), [event], child)
+        if isinstance(event, ChatDeleted) and child is None:
+            self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
+
+    def _take_choices(self, event: ChoicesChanged) -> None:
+        self._view.push([self._choices.take(event)])
+        if event.chat_id is not None:
+            self._chats.apply(self._chats.get(event.chat_id), [announced(event)])
+            return
+        for chat in self._chats:
+            self._chats.apply(chat, [self._choices.defaults(chat.id)])
+            if event.welcome:
+                self._greet(chat, event.welcome)
+
+    def _greet(self, chat: Chat, welcome: str) -> None:
+        if not chat.blocks:
+            self._chats.apply(chat, [NoticeReceived(welcome.strip())])
+
+    def introduce(self, chat: Chat) -> None:
+        """Let a new chat know what the agent said before there was one."""
+        self._chats.apply(chat, [self._choices.defaults(chat.id)])
+        if self._choices.welcome:
+            self._greet(chat, self._choices.welcome)

@@ -1,0 +1,174 @@
+"""The life of the agent as the user sees it: started, ready, ended, started again.
+
+Rules kept here:
+- Wishes (start, restart, quit) are fulfilled one after the other, whoever makes them.
+- One life at a time: a new one begins when the last has ended.
+- Every end is told once, with its reason; what failed to start ends like any other.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
+
+FAREWELL = 2.0
+"""Seconds an agent has to end by itself when asked, close ladder and all."""
+
+log = logging.getLogger(__name__)
+
+
+class ServerState(StrEnum):
+    """What the agent's process is doing, as `status().server` says it."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Wish(StrEnum):
+    """What may be asked of the server."""
+
+    START = auto()
+    RESTART = auto()
+    QUIT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An agent that can be started; `label` tells the user which it is."""
+
+    agent: Agent
+    label: str
+
+
+class MakeAgent(Protocol):
+    """Makes an agent for one life."""
+
+    def __call__(self, *, demo: bool) -> Candidate:
+        """Find out what to start. Raises AgentFault."""
+
+
+class Listener(Protocol):
+    """Whom the server tells what becomes of it."""
+
+    def server_changed(self, state: ServerState, label: str) -> None:
+        """Take a new state."""
+
+    def server_ended(self, ending: AgentExit) -> None:
+        """Take the end of a life, or that it could not begin; the new state is told before."""
+
+
+class _Life:
+    """One run of an agent."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.scope = anyio.CancelScope()
+        self.over = anyio.Event()
+
+
+class Server:
+    """The agent of a session."""
+
+    def __init__(self, make_agent: MakeAgent, listener: Listener, emit: Emit) -> None:
+        self._make_agent = make_agent
+        self._listener = listener
+        self._emit = emit
+        self._wish_in, self._wishes = anyio.create_memory_object_stream[tuple[Wish, bool]](math.inf)
+        self._life: _Life | None = None
+        self._demo = False
+        self.state = ServerState.STOPPED
+        self._label = ""
+
+    @property
+    def agent(self) -> Agent | None:
+        """The agent that can be told something now; None while there is none."""
+        ready = self.state is ServerState.READY and self._life is not None
+        return self._life.agent if ready and self._life is not None else None
+
+    def wish(self, wish: Wish, *, demo: bool = False) -> None:
+        """Ask for something; `demo`: with the demo agent from now on."""
+        self._wish_in.send_nowait((wish, demo))
+
+    def ensure(self) -> None:
+        """Start the agent unless it runs or starts."""
+        if self.state in (ServerState.STOPPED, ServerState.FAILED):
+            self._become(ServerState.STARTING)
+            self.wish(Wish.START)
+
+    def kill(self) -> None:
+        """End the agent at once, without the event loop."""
+        if self._life is not None:
+            self._life.agent.kill()
+
+    async def run(self) -> None:
+        """Fulfil wishes until cancelled."""
+        async with anyio.create_task_group() as lives:
+            async for wish, demo in self._wishes:
+                self._demo = self._demo or demo
+                if wish is not Wish.START or demo:
+                    await self._finish()
+                if wish is not Wish.QUIT and self._life is None:
+                    self._begin(lives)
+
+    def _begin(self, lives: TaskGroup) -> None:
+        self._become(ServerState.STARTING)
+        try:
+            candidate = self._make_agent(demo=self._demo)
+        except AgentFault as fault:
+            self._end(AgentExit(str(fault)))
+            return
+        self._become(ServerState.STARTING, candidate.label)
+        self._life = _Life(candidate.agent)
+        lives.start_soon(self._live, self._life)
+
+    async def _live(self, life: _Life) -> None:
+        """Run an agent from start to end; its own faults are ends too."""
+        ending = AgentExit("the agent was cancelled", expected=True)
+        try:
+            with life.scope:
+                ending = await life.agent.run(self._emit, self._ready)
+        except AgentFault as fault:
+            ending = AgentExit(str(fault))
+        except Exception as fault:
+            log.exception("the agent's code failed")
+            ending = AgentExit(f"the client failed: {fault!r}; `:Eca log` tells more")
+            life.agent.kill()
+        finally:
+            self._life = None
+            life.over.set()
+        self._end(ending)
+
+    def _ready(self) -> None:
+        self._become(ServerState.READY)
+
+    def _end(self, ending: AgentExit) -> None:
+        self._become(ServerState.STOPPED if ending.expected else ServerState.FAILED)
+        self._listener.server_ended(ending)
+
+    async def _finish(self) -> None:
+        """End the life there is, politely if it lets us."""
+        life = self._life
+        if life is None:
+            return
+        with anyio.move_on_after(FAREWELL):
+            await life.agent.close()
+            await life.over.wait()
+        life.scope.cancel()
+        await life.over.wait()
+
+    def _become(self, state: ServerState, label: str | None = None) -> None:
+        label = self._label if label is None else label
+        if (state, label) != (self.state, self._label):
+            self.state, self._label = state, label
+            log.info("server %s %s", state, label)
+            self._listener.server_changed(state, label)

@@ -1,0 +1,232 @@
+"""The session: what the user does, and what each of it leads to.
+
+Rules kept here:
+- Intents are taken one after the other; what must wait for the editor gets a task of its own.
+- A fault in one of them is our own: it is logged with its traceback, told in one line, and
+  everything else goes on.
+- The server starts when it is first needed; whatever becomes of it, the chats stay.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.base import AgentExit
+from eca_nvim.chat import intents
+from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
+from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellPrompt, TellStop
+from eca_nvim.chat.events import (
+    AgentGone,
+    AgentTurn,
+    NoticeReceived,
+    PromptAnswered,
+    TurnChanged,
+)
+from eca_nvim.chat.folding import act, redraw, toggle
+from eca_nvim.chat.markdown_export import transcript
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import Answer, Notify, OpenExternal, SetInput, SetServer
+from eca_nvim.chat.pending import approve, reject
+from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
+from eca_nvim.chat.questions import answer_question
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.states import Turn
+from eca_nvim.session.chats import Chats, View, now
+from eca_nvim.session.choices import Choices, selection
+from eca_nvim.session.diff import Files, diff
+from eca_nvim.session.hearing import Hearing
+from eca_nvim.session.images import Images, StrangeImage
+from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
+from eca_nvim.session.telling import Held, deliver
+
+log = logging.getLogger(__name__)
+
+ChatIntent: TypeAlias = (
+    intents.OpenChat
+    | intents.SendPrompt
+    | intents.Unqueue
+    | intents.StopTurn
+    | intents.Approve
+    | intents.Reject
+    | intents.AnswerQuestion
+    | intents.ToggleBlock
+    | intents.ActOnBlock
+)
+"""Intents that only change a chat."""
+
+
+class Session:
+    """One agent, its chats, one view."""
+
+    def __init__(
+        self, make_agent: MakeAgent, files: Files, view: View, settings: RenderSettings
+    ) -> None:
+        self._files = files
+        self._view = view
+        self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
+        self._chats = Chats(view, settings, self._tell)
+        self._choices = Choices()
+        self._hearing = Hearing(self._chats, self._choices, view)
+        self._server = Server(make_agent, self, self._hearing.hear)
+        self._held = Held()
+        self._images = Images()
+
+    def receive(self, intent: intents.Intent) -> None:
+        """Take an intent; it is handled when those before it are."""
+        self._inbox_in.send_nowait(intent)
+
+    def kill(self) -> None:
+        """End all that was started at once, without the event loop."""
+        self._server.kill()
+        self._images.remove()
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._server.run)
+            tasks.start_soon(self._chats.keep_time)
+            async for intent in self._inbox:
+                try:
+                    self._handle(intent, tasks)
+                except Exception as fault:
+                    log.exception("cannot do %r", intent)
+                    self._complain(intent, fault)
+
+    # --- the user -------------------------------------------------------------------------------
+
+    def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
+        match intent:
+            case intents.StartServer(restart, demo):
+                self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
+            case intents.QuitServer():
+                self._server.wish(Wish.QUIT)
+            case intents.RequestDiff():
+                tasks.start_soon(self._show_diff, intent)
+            case intents.Choose():
+                self._choose(self._chat(intent.chat), intent)
+            case intents.RequestTranscript(chat, request):
+                self._view.push([Answer(request, transcript(self._chat(chat), now()))])
+            case intents.Attach() | intents.FrameDrawn() | intents.CallReturned():
+                raise TypeError("not for the session")
+            case _:
+                self._hearing.attending = intent.chat
+                self._chats.show(self._changes(self._chat(intent.chat), intent))
+
+    def _changes(self, chat: Chat, intent: ChatIntent) -> Changes:
+        match intent:
+            case intents.OpenChat():
+                self._server.ensure()
+                return redraw(chat, now())
+            case intents.SendPrompt(_, text, contexts, queue):
+                return send_prompt(chat, text, now(), tuple(self._read(contexts)), queue=queue)
+            case intents.Unqueue(_, index):
+                return unqueue(chat, index, now())
+            case intents.StopTurn():
+                return stop_turn(chat, now())
+            case intents.Approve(_, call, remember):
+                return approve(chat, call, now(), remember=remember)
+            case intents.Reject(_, call, reason):
+                return reject(chat, call, now(), reason)
+            case intents.AnswerQuestion(_, question, text):
+                return answer_question(chat, question, text, now())
+            case intents.ToggleBlock(_, block, to_open):
+                return toggle(chat, block, now(), to_open=to_open)
+            case intents.ActOnBlock(_, block):
+                return act(chat, block, now())
+
+    def _chat(self, chat_id: str) -> Chat:
+        if chat_id not in self._chats.table:
+            self._hearing.introduce(self._chats.get(chat_id))
+        return self._chats.get(chat_id)
+
+    def _read(self, tables: Sequence[Mapping[str, object]]) -> Iterator[Context]:
+        """Read contexts; one that makes no sense is told and left out."""
+        for table in tables:
+            try:
+                yield parse_context(table)
+            except MalformedContext as fault:
+                self._view.push([Notify("warn", f"a context is not sent, {fault}")])
+
+    def _choose(self, chat: Chat, intent: intents.Choose) -> None:
+        event = self._choices.choose(chat.id, intent.what, intent.value)
+        if event is None:
+            self._view.push([Notify("warn", f"{intent.value!r} is no {intent.what}")])
+            return
+        self._chats.apply(chat, [event])
+        if self._server.agent is not None:
+            self._server.agent.choose(chat.id, selection(chat))
+
+    async def _show_diff(self, intent: intents.RequestDiff) -> None:
+        try:
+            self._view.push([await diff(self._chat(intent.chat), intent, self._files)])
+        except Exception as fault:
+            log.exception("cannot do %r", intent)
+            self._complain(intent, fault)
+
+    def _complain(self, intent: intents.Intent, fault: Exception) -> None:
+        said = f"cannot do {intent.name}: {str(fault) or repr(fault)}; see :Eca log"
+        self._view.push([Notify("error", said)])
+
+    # --- the agent ------------------------------------------------------------------------------
+
+    def _tell(self, effect: Effect) -> None:
+        """Do what a chat wants done outside of it."""
+        agent = self._server.agent
+        match effect:
+            case ShowImage(media_type, content):
+                self._show_image(media_type, content)
+            case _ if agent is not None:
+                deliver(agent, effect, lambda chat: selection(self._chats.get(chat)))
+            case TellPrompt():
+                self._held.hold(effect)
+                self._server.ensure()
+            case TellStop(chat):
+                self._unsend(chat)
+            case _:
+                self._held.hold(effect)
+
+    def _show_image(self, media_type: str, content: bytes) -> None:
+        try:
+            path = self._images.write(media_type, content)
+        except (OSError, StrangeImage) as fault:
+            self._view.push([Notify("error", f"cannot open the image: {fault}")])
+        else:
+            self._view.push([OpenExternal(str(path))])
+
+    def _unsend(self, chat_id: str) -> None:
+        """End a turn that no agent has heard of."""
+        if self._give_back(chat_id):
+            unsent = (PromptAnswered(accepted=True), TurnChanged(AgentTurn.IDLE))
+            self._chats.apply(self._chats.get(chat_id), unsent)
+
+    def _give_back(self, chat_id: str | None = None) -> bool:
+        """Put the prompts of a chat, or of all, that no agent has heard back into the input."""
+        prompts = [effect for effect in self._held.take(chat_id) if isinstance(effect, TellPrompt)]
+        self._view.push([SetInput(prompt.chat, prompt.text) for prompt in prompts])
+        return bool(prompts)
+
+    def server_changed(self, state: ServerState, label: str) -> None:
+        """Show the state, and say to an agent that is ready what waited for it."""
+        self._view.push([SetServer(state.value, label)])
+        self._chats.server_changed(state.value)
+        if state is ServerState.READY:
+            for effect in self._held.take():
+                self._tell(effect)
+
+    def server_ended(self, ending: AgentExit) -> None:
+        """Show the end in every chat; no turn goes on, and unsent prompts come back."""
+        self._give_back()
+        for chat in self._chats:
+            if ending.expected and chat.turn.state is Turn.IDLE:
+                self._chats.apply(chat, [NoticeReceived(ending.reason)])
+            else:
+                tail = () if ending.expected else ending.stderr_tail
+                self._chats.apply(chat, [AgentGone(ending.reason, tail)])
+        if not self._chats.table:
+            self._view.push([Notify("error", ending.reason)])

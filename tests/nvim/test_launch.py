@@ -1,0 +1,75 @@
+"""The start of the host: one line and an exit status for whatever is missing."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from tests.support.launch import REPOSITORY
+
+from eca_nvim.nvim import launch
+
+PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
+SCRIPT = PACKAGE / "nvim" / "launch.py"
+
+
+def start(python: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [python, "-I", str(SCRIPT), str(PACKAGE)],
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=environment,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a Python that has nothing installed."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=False, symlinks=True)
+    return str(folder / "bin" / "python")
+
+
+def test_missing_modules_are_named_in_one_line_with_the_remedy(bare_python: str) -> None:
+    ended = start(bare_python)
+    assert ended.returncode == launch.CANNOT_START
+    assert ended.stdout == ""
+    assert ended.stderr == (
+        f"{bare_python} lacks pynvim, msgpack, anyio, msgspec, unidiff: {launch.REMEDY}\n"
+    )
+
+
+@pytest.mark.parametrize("missing", launch.NEEDED)
+def test_each_module_is_needed(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = launch.find_spec
+    monkeypatch.setattr(launch, "find_spec", lambda name: None if name == missing else found(name))
+    with pytest.raises(launch.Unfit, match=rf"lacks {missing}: run `:Eca install`"):
+        launch.check()
+
+
+def test_an_old_python_is_told_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch.sys, "version_info", (3, 9, 2, "final", 0))
+    with pytest.raises(launch.Unfit, match=r"is Python 3\.9\.2, 3\.11 is needed: run"):
+        launch.check()
+
+
+def test_a_broken_pynvim_is_told_too(bare_python: str) -> None:
+    site = next(Path(bare_python).parents[1].glob("lib/python3*/site-packages"))
+    for name in launch.NEEDED:
+        (site / f"{name}.py").write_text("from nowhere import nothing\n")
+    ended = start(bare_python)
+    for name in launch.NEEDED:
+        (site / f"{name}.py").unlink()
+    assert ended.returncode == launch.CANNOT_START
+    assert ended.stderr == (
+        f"{bare_python} cannot import pynvim (No module named 'nowhere'): {launch.REMEDY}\n"
+    )
+
+
+def test_closed_input_is_a_quiet_end() -> None:
+    ended = start(sys.executable, {"PYTHONPATH": "/nowhere", "VIRTUAL_ENV": "/nowhere"})
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
