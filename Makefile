@@ -56,4 +56,4 @@ clean: ## Remove all that set-up and tests have made
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 help: ## Show this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 15
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
