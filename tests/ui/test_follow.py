@@ -1,0 +1,98 @@
+"""Windows follow the transcript's end, except under a user who reads."""
+
+import pytest
+from eca_nvim.chat import ops
+
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, assistant, numbered, open_view
+
+MORE = ops.AppendText(CHAT, 1, numbered(101, 200))
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    view = open_view(start_nvim, "README.md", columns=100, lines=24)
+    view.draw(*assistant(1, numbered(1, 100)))
+    return view
+
+
+def test_the_end_is_shown_at_the_bottom(view: View) -> None:
+    view.nvim.wait_screen("line 100")
+    view.draw(MORE)
+    screen = view.nvim.wait_screen("line 200")
+    last_row_of_the_transcript = screen.find("──────")[0] - 1
+    assert screen.find("line 200")[0] == last_row_of_the_transcript
+
+
+def test_a_reader_is_not_moved_and_told_what_is_new(view: View) -> None:
+    view.nvim.keys("<C-w>kgg")
+    view.draw(MORE)
+    assert "line 2" in view.nvim.wait_screen("↓ 100 new")
+    view.draw(ops.AppendText(CHAT, 1, "line 201"))
+    view.nvim.wait_screen("↓ 101 new")
+    view.nvim.keys("G")
+    view.nvim.wait_screen(lambda screen: "line 201" in screen and "new" not in screen)
+    view.draw(ops.AppendText(CHAT, 1, "\nline 202"))
+    view.nvim.wait_screen("line 202")
+
+
+def test_a_selection_is_not_disturbed(view: View) -> None:
+    view.nvim.keys("<C-w>kGV2k")
+    before = view.nvim.eval("[line('v'), line('.')]")
+    view.draw(MORE)
+    assert view.nvim.eval("[line('v'), line('.')]") == before
+    assert view.nvim.mode == "V"
+    view.nvim.keys("<Esc>G")
+    view.nvim.wait_screen("line 200")
+
+
+def test_a_selection_at_the_end_stays_where_it_is(view: View) -> None:
+    view.nvim.keys("<C-w>kGV")
+    view.draw(MORE)
+    assert view.nvim.eval("[line('v'), line('.')]") == [100, 100]
+
+
+def test_two_windows_follow_each_for_itself(view: View) -> None:
+    view.nvim.keys("<C-w>k:split<CR>gg<C-w>j")
+    view.draw(MORE)
+    screen = view.nvim.wait_screen("line 200")
+    assert "↓ 100 new" in screen
+    assert screen.text().count("new") == 1
+
+
+def test_a_window_in_another_tab_page_follows(view: View) -> None:
+    view.nvim.keys(":tabnew<CR>")
+    view.draw(MORE)
+    assert "line 200" not in view.nvim.screen
+    view.nvim.keys(":tabprevious<CR>")
+    view.nvim.wait_screen("line 200")
+
+
+def test_typing_elsewhere_goes_on(view: View) -> None:
+    view.nvim.keys("<C-w>hihel")
+    view.draw(MORE)
+    view.nvim.wait_screen("line 200")
+    view.nvim.keys("lo<Esc>")
+    assert view.nvim.eval("getline(1)") == "hello# Sums"
+    assert view.current() == "README.md"
+
+
+def test_it_opens_at_the_end(view: View) -> None:
+    view.nvim.keys(":Eca hide<CR>")
+    view.draw(MORE)
+    view.nvim.keys(":EcaChat<CR>")
+    view.nvim.wait_screen("line 200")
+
+
+def test_who_sends_sees_the_answer(view: View) -> None:
+    view.nvim.keys("<C-w>kgg<C-w>jhello<C-s>")
+    view.nvim.keys("ihello<C-s>")
+    view.draw(MORE)
+    view.nvim.wait_screen("line 200")
+
+
+def test_a_line_taller_than_its_window_is_followed(view: View) -> None:
+    view.draw(ops.AppendText(CHAT, 1, "\n" + "word " * 400 + "the end"))
+    view.nvim.wait_screen("the end")
+    view.draw(ops.AppendText(CHAT, 1, " and after"))
+    view.nvim.wait_screen("and after")

@@ -1,0 +1,177 @@
+"""Blocks in the transcript's buffer: where ops put them, and what they cost."""
+
+import re
+
+import pytest
+from eca_nvim.chat import ops
+from eca_nvim.chat.ops import BlockKind
+
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    return open_view(start_nvim, columns=100, lines=30)
+
+
+def body(block: int, *lines: str, **more: object) -> ops.SetBody:
+    return ops.SetBody(CHAT, block, lines, **more)  # type: ignore[arg-type]
+
+
+def test_messages_stand_apart_and_tools_close_together(view: View) -> None:
+    view.draw(
+        *user(1, "do it"),
+        *assistant(2, "I do"),
+        tool(3, "read a"),
+        tool(4, "read b"),
+        *assistant(5, "done"),
+    )
+    assert view.lines() == ["do it", "", "I do", "", "✓ read a", "✓ read b", "", "done"]
+
+
+def test_text_grows_where_it_is_though_other_blocks_follow(view: View) -> None:
+    view.draw(*assistant(1, "first"), tool(2, "read a"), ops.AppendText(CHAT, 1, " more\nsecond"))
+    assert view.lines() == ["first more", "second", "", "✓ read a"]
+
+
+def test_line_breaks_at_the_end_of_text_wait_for_more(view: View) -> None:
+    view.draw(*assistant(1, "\n\none\n\n"))
+    assert view.lines() == ["one"]
+    view.draw(ops.AppendText(CHAT, 1, "\n"), ops.AppendText(CHAT, 1, "two\n"))
+    assert view.lines() == ["one", "", "", "two"]
+    view.draw(ops.CloseBlock(CHAT, 1), tool(2, "read a"))
+    assert view.lines() == ["one", "", "", "two", "", "✓ read a"]
+
+
+def test_a_body_opens_under_its_header_and_collapses(view: View) -> None:
+    view.draw(tool(1, "$ ls"), tool(2, "read b"), body(1, "a", "b"))
+    assert view.lines() == ["✓ $ ls", "a", "b", "✓ read b"]
+    view.draw(body(1, "c"))
+    assert view.lines() == ["✓ $ ls", "c", "✓ read b"]
+    view.draw(body(1))
+    assert view.lines() == ["✓ $ ls", "✓ read b"]
+
+
+def test_a_header_changes_in_place_with_its_colours(view: View) -> None:
+    view.draw(tool(1, "edit a"), tool(2, "read b"))
+    view.draw(ops.SetHeader(CHAT, 1, [("✗", "EcaToolFailed"), (" edit a 3s", "EcaToolName")]))
+    assert view.lines() == ["✗ edit a 3s", "✓ read b"]
+    screen = view.nvim.wait_screen("✗ edit a 3s")
+    assert "DiagnosticError" in screen.groups_at(*screen.find("✗"))
+
+
+def test_a_nested_block_goes_after_those_already_nested(view: View) -> None:
+    view.draw(tool(1, "agent"), tool(2, "read b"))
+    view.draw(tool(3, "grep x", depth=1, after=1), tool(4, "grep y", depth=1, after=1))
+    view.draw(body(3, "found"))
+    assert view.lines() == ["✓ agent", "✓ grep x", "found", "✓ grep y", "✓ read b"]
+    view.nvim.wait_screen(re.compile(r"^.*│   ✓ grep y", re.MULTILINE))
+
+
+def test_removal_closes_the_gap(view: View) -> None:
+    view.draw(*user(1, "a"), tool(2, "read"), tool(3, "write"), *assistant(4, "end"))
+    view.draw(ops.RemoveBlock(CHAT, 1))
+    assert view.lines() == ["✓ read", "✓ write", "", "end"]
+    view.draw(ops.RemoveBlock(CHAT, 4), ops.RemoveBlock(CHAT, 2))
+    assert view.lines() == ["✓ write"]
+    view.draw(ops.RemoveBlock(CHAT, 3), *assistant(5, "new"))
+    assert view.lines() == ["new"]
+
+
+def test_removal_between_texts_keeps_them_apart(view: View) -> None:
+    view.draw(tool(1, "read"), *assistant(2, "text"), tool(3, "write"))
+    view.draw(ops.RemoveBlock(CHAT, 2))
+    assert view.lines() == ["✓ read", "✓ write"]
+    view.draw(ops.OpenBlock(CHAT, 4, BlockKind.ASSISTANT, after=1), ops.AppendText(CHAT, 4, "new"))
+    assert view.lines() == ["✓ read", "", "new", "", "✓ write"]
+
+
+def test_a_cleared_chat_starts_again(view: View) -> None:
+    view.draw(*user(1, "a"), *assistant(2, "b"), ops.ClearChat(CHAT), *user(1, "c"))
+    assert view.lines() == ["c"]
+
+
+def test_what_is_yanked_has_no_bars_and_no_indents(view: View) -> None:
+    view.draw(*user(1, "my words"), tool(2, "$ ls"), body(2, "a file"))
+    screen = view.nvim.wait_screen("│ a file")
+    assert "▌ my words" in screen
+    view.nvim.keys("<C-w>kggyG")
+    assert view.nvim.eval("getreg('\"')") == "my words\n\n✓ $ ls\na file\n"
+
+
+def test_marks_colour_parts_of_a_body_and_whole_rows(view: View) -> None:
+    marks = ((0, 0, 1, "EcaDiffAddText"), (1, 0, -1, "EcaDiffDelete"))
+    view.draw(tool(1, "edit"), body(1, "+new", "-old", marks=marks))
+    screen = view.nvim.wait_screen("+new")
+    row, column = screen.find("+new")
+    assert "DiffAdd" in screen.groups_at(row, column)
+    assert "DiffAdd" not in screen.groups_at(row, column + 1)
+    assert "Removed" in screen.groups_at(*screen.find("-old"))
+
+
+def test_the_user_cannot_edit_it(view: View) -> None:
+    view.draw(*assistant(1, "text"))
+    view.nvim.keys("<C-w>kx")
+    assert view.lines() == ["text"]
+    assert "E21" in view.nvim.take_errors()[0]
+
+
+def test_nothing_in_it_is_a_modeline(view: View) -> None:
+    view.draw(*assistant(1, "# vim: set textwidth=7 :"))
+    view.nvim.command("doautoall BufRead")
+    assert view.nvim.lua("return vim.bo[...].modeline", view.buffer()) is False
+    assert view.nvim.lua("return vim.bo[...].textwidth", view.buffer()) == 0
+
+
+def test_the_block_of_a_row_is_known(view: View) -> None:
+    view.draw(*user(1, "a"), tool(2, "$ ls"), body(2, "x", "y"))
+    code = "return require('eca.transcript').block_at(...)"
+    place = view.nvim.lua(code, view.buffer(), 4)
+    expected = {"id": 2, "kind": "tool", "chat": CHAT, "header": 2, "first": 2, "last": 4}
+    assert place == expected
+    assert view.nvim.lua(code, view.buffer(), 1) is None
+
+
+def test_editing_in_a_locked_moment_changes_nothing(view: View) -> None:
+    """An op that raises E565 is drawn again later; it must not have been half drawn."""
+    view.draw(*assistant(1, "one"))
+    view.nvim.lua("""
+    function _G.try_to_draw()
+      local worked, message = pcall(require('eca.ops').draw, { 'append', 'one', 1, ' two' })
+      _G.outcome = { worked, message }
+      return ''
+    end
+    vim.keymap.set('n', 'Z', 'v:lua.try_to_draw()', { expr = true })
+    """)
+    view.nvim.keys("Z")
+    worked, message = view.nvim.lua("return _G.outcome")
+    assert not worked
+    assert "E565" in message
+    view.draw(ops.AppendText(CHAT, 1, " two"))
+    assert view.lines() == ["one two"]
+
+
+APPENDS = """
+local chat, buf, count = ...
+local draw = require('eca.ops').draw
+local started = vim.uv.hrtime()
+for index = 1, count do
+  draw({ 'append', chat, 1, 'word ' .. index .. (index % 5 == 0 and '\\n' or '') })
+end
+require('eca.ops').settle()
+return (vim.uv.hrtime() - started) / 1e6
+"""
+
+
+def appends_ms(view: View) -> float:
+    """Take the best of some runs, so that other work on the machine does not count."""
+    return min(float(view.nvim.lua(APPENDS, CHAT, view.buffer(), 500)) for _ in range(5))
+
+
+def test_appending_costs_the_same_in_a_long_chat(view: View) -> None:
+    view.draw(*assistant(1, numbered(1, 1_000)))
+    short = appends_ms(view)
+    view.draw(ops.AppendText(CHAT, 1, numbered(1, 99_000)))
+    assert len(view.lines()) > 100_000
+    assert appends_ms(view) <= 3 * short

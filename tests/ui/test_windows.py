@@ -1,0 +1,233 @@
+"""Windows of the chat: how they open, how they go, and that nothing is ever lost or stuck."""
+
+import pytest
+from eca_nvim.chat import ops
+
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, assistant, open_view, start_view
+
+
+def sizes(view: View) -> dict[str, tuple[int, int]]:
+    """Return width and height by what a window shows."""
+    code = """
+    local found = {}
+    for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+      local _, kind = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+      local size = { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
+      found[kind or 'file'] = size
+    end
+    return found
+    """
+    return {name: tuple(size) for name, size in view.nvim.lua(code).items()}
+
+
+@pytest.mark.parametrize(("columns", "width"), [(80, 60), (160, 64), (200, 80), (300, 100)])
+def test_the_chat_takes_its_part_of_the_right_side(
+    start_nvim: StartNeovim, columns: int, width: int
+) -> None:
+    view = open_view(start_nvim, "README.md", columns=columns)
+    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.current() == "input"
+    assert sizes(view)["chat"][0] == width
+    assert sizes(view)["input"] == (width, 4)
+
+
+@pytest.mark.parametrize(
+    ("layout", "order"),
+    [
+        ("left", ["chat", "input", "README.md"]),
+        ("top", ["chat", "input", "README.md"]),
+        ("bottom", ["README.md", "chat", "input"]),
+        ("right", ["README.md", "chat", "input"]),
+        ("current", ["chat", "input"]),
+        ("tab", ["chat", "input"]),
+        ("float", ["README.md", "input", "chat"]),
+    ],
+)
+def test_layouts(start_nvim: StartNeovim, layout: str, order: list[str]) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": layout})
+    assert view.windows() == order
+    assert view.current() == "input"
+    assert view.nvim.eval("tabpagenr('$')") == (2 if layout == "tab" else 1)
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "order"),
+    [
+        ("vertical topleft", ["chat", "input", "README.md"]),
+        ("topleft", ["chat", "input", "README.md"]),
+        ("botright", ["README.md", "chat", "input"]),
+        ("tab", ["chat", "input"]),
+    ],
+)
+def test_modifiers_of_the_command_win(
+    start_nvim: StartNeovim, modifiers: str, order: list[str]
+) -> None:
+    view = start_view(start_nvim, "README.md", settings={"layout": "float"})
+    view.nvim.keys(f":{modifiers} EcaChat<CR>")
+    assert view.windows() == order
+    floating = "return vim.api.nvim_win_get_config(0).relative ~= ''"
+    assert view.nvim.lua(floating) is False
+
+
+@pytest.mark.parametrize(("columns", "lines"), [(60, 24), (40, 12), (20, 6), (80, 8)])
+def test_without_room_it_floats_and_never_fails(
+    start_nvim: StartNeovim, columns: int, lines: int
+) -> None:
+    view = open_view(start_nvim, columns=columns, lines=lines)
+    assert view.current() == "input"
+    view.draw(*assistant(1, "a\nb"))
+    view.nvim.keys("ihello<Esc>")
+    assert view.draft() == "hello"
+
+
+@pytest.mark.parametrize("keys", [":q<CR>", "<C-w>c", "ZZ", "q"])
+def test_leaving_the_transcript_hides_both(start_nvim: StartNeovim, keys: str) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(f"idraft<Esc><C-w>k{keys}")
+    view.nvim.wait_until("#vim.api.nvim_list_wins() == 1")
+    assert view.current() == "README.md"
+    view.draw(*assistant(1, "while away"))
+    view.nvim.keys(":EcaChat<CR>")
+    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.draft() == "draft"
+    assert view.lines() == ["while away"]
+
+
+def test_a_closed_input_comes_back(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(":q<CR>")
+    assert view.windows() == ["README.md", "chat"]
+    view.nvim.keys(":EcaChat<CR>")
+    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.current() == "input"
+    assert sizes(view)["input"][1] == 4
+
+
+def test_only_the_input_left_gets_its_transcript_back(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys("<C-w>o")
+    assert view.windows() == ["input"]
+    view.nvim.keys(":EcaChat<CR>")
+    assert view.windows() == ["chat", "input"]
+    assert view.current() == "input"
+
+
+def test_only_of_another_window_loses_nothing(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, "kept"))
+    view.nvim.keys("<C-w>h<C-w>o")
+    assert view.windows() == ["README.md"]
+    view.nvim.keys(":Eca toggle<CR>")
+    view.nvim.wait_screen("kept")
+    assert view.windows() == ["README.md", "chat", "input"]
+
+
+def test_closing_the_tab_page_loses_nothing(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "tab"})
+    view.draw(*assistant(1, "kept"))
+    view.nvim.keys(":tabclose<CR>")
+    assert view.windows() == ["README.md"]
+    view.nvim.keys(":EcaChat<CR>")
+    view.nvim.wait_screen("kept")
+
+
+def test_the_last_windows_can_be_quit(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, settings={"layout": "current"})
+    view.nvim.keys("idraft<Esc>")
+    view.nvim.input("<C-w>k:q<CR>")
+    assert view.nvim.child.wait(10) == 0
+
+
+def test_an_input_that_is_alone_can_be_quit(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.nvim.keys("idraft<Esc><C-w>o")
+    view.nvim.input(":q<CR>")
+    assert view.nvim.child.wait(10) == 0
+
+
+def test_quitting_all_does_not_complain_of_a_draft(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.nvim.keys("idraft<Esc>")
+    view.nvim.input(":qa<CR>")
+    assert view.nvim.child.wait(10) == 0
+
+
+def test_hiding_the_only_windows_leaves_a_buffer(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "current"})
+    view.nvim.keys(":Eca hide<CR>")
+    assert view.windows() == ["README.md"]
+
+
+def test_a_chat_per_tab_page_and_one_in_two(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(":tabnew<CR>:EcaChat<CR>")
+    view.draw(*assistant(1, "seen in both"))
+    view.nvim.wait_screen("seen in both")
+    view.nvim.keys(":Eca hide<CR>:tabprevious<CR>")
+    view.nvim.wait_screen("seen in both")
+    assert view.windows() == ["README.md", "chat", "input"]
+
+
+def test_another_chat_takes_the_same_windows(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, "first chat"))
+    view.nvim.keys("ione<Esc>:EcaChat!<CR>")
+    assert view.windows() == ["README.md", "chat", "input"]
+    assert "first chat" not in view.nvim.screen
+    view.open(CHAT)
+    view.nvim.wait_screen("first chat")
+    assert view.draft() == "one"
+
+
+def test_files_do_not_open_in_the_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(":edit src/calc.py<CR>")
+    assert "E1513" in view.nvim.take_errors()[0]
+    assert view.windows() == ["README.md", "chat", "input"]
+
+
+def test_windows_of_the_user_keep_their_options(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim, "README.md", init="vim.o.number = true vim.o.cursorline = true")
+    view.open()
+    view.nvim.keys(":Eca hide<CR>:new<CR>")
+    code = "return { vim.wo.number, vim.wo.cursorline, vim.wo.winfixbuf, vim.wo.winbar }"
+    assert view.nvim.lua(code) == [True, True, False, ""]
+
+
+def test_equalizing_keeps_the_input_small(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys("<C-w>=")
+    assert sizes(view)["input"] == (64, 4)
+
+
+def test_drawing_moves_no_one(start_nvim: StartNeovim) -> None:
+    """Ops for a chat that was never opened draw into its hidden buffer."""
+    view = start_view(start_nvim, "README.md")
+    view.nvim.keys("i")
+    view.draw(*assistant(1, "from afar"), ops.SetQueue(CHAT, [("queue", "more")]))
+    assert view.current() == "README.md"
+    assert view.nvim.mode == "i"
+    assert view.lines() == ["from afar"]
+
+
+def test_reading_and_writing_its_buffers_is_harmless(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.draw(*assistant(1, "kept"))
+    view.nvim.keys("idraft<Esc>:write<CR>:edit!<CR>")
+    assert "E382" in view.nvim.take_errors()[0]
+    assert view.draft() == "draft"
+    opened = len(view.sent("open_chat"))
+    view.nvim.keys("<C-w>k:edit<CR>")
+    assert len(view.sent("open_chat")) == opened + 1
+    view.draw(*assistant(1, "drawn again"))
+    assert view.lines() == ["drawn again"]
+
+
+def test_a_wiped_chat_is_made_anew(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, "gone"))
+    view.nvim.command(f"bwipeout! {view.buffer()}")
+    view.nvim.keys(":EcaChat<CR>")
+    view.draw(ops.ClearChat(CHAT), *assistant(1, "drawn again"))
+    view.nvim.wait_screen("drawn again")

@@ -1,0 +1,131 @@
+"""The view alone: a Neovim whose host is a recorder, fed with ops straight from the test."""
+
+from typing import Any
+
+from eca_nvim.chat import ops
+from eca_nvim.chat.ops import BlockKind, ViewOp
+
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+
+RECORDER = """
+local host = { sent = {} }
+function host.send(name, payload)
+  table.insert(host.sent, { name = name, payload = payload or {} })
+end
+function host.folders()
+  return { vim.fn.getcwd() }
+end
+function host.log_path()
+  return vim.fn.stdpath('log') .. '/eca.log'
+end
+function host.alive() end
+package.loaded['eca.host'] = host
+"""
+
+CHAT = "one"
+
+
+class View:
+    """A chat on the screen of `nvim`, with no host behind it."""
+
+    def __init__(self, nvim: Neovim) -> None:
+        self.nvim = nvim
+
+    def open(self, chat: str = CHAT) -> None:
+        """Open a chat as `require('eca').open` does."""
+        self.nvim.lua("require('eca').open({ chat = ... })", chat)
+
+    def draw(self, *drawn: ViewOp) -> None:
+        """Draw ops as the host would send them, and wait until they are settled."""
+        wired = [ops.wire(op) for op in drawn]
+        code = "for _, op in ipairs(...) do require('eca.ops').draw(op) end"
+        self.nvim.lua(f"{code} require('eca.ops').settle()", wired)
+
+    def sent(self, name: str) -> list[Any]:
+        """Return the payloads of all intents of a name that were sent so far."""
+        code = """
+        local found = {}
+        for _, intent in ipairs(require('eca.host').sent) do
+          if intent.name == ... then table.insert(found, intent.payload) end
+        end
+        return found
+        """
+        found: list[Any] = self.nvim.lua(code, name)
+        return found
+
+    def buffer(self, chat: str = CHAT) -> int:
+        """Return the number of a chat's transcript buffer."""
+        return int(self.nvim.lua("return require('eca.chats').ensure(...).buf", chat))
+
+    def lines(self, chat: str = CHAT) -> list[str]:
+        """Return the text of a chat's transcript buffer."""
+        lines: list[str] = self.nvim.request(
+            "nvim_buf_get_lines", self.buffer(chat), 0, -1, True
+        )
+        return lines
+
+    def draft(self, chat: str = CHAT) -> str:
+        """Return what a chat's input holds."""
+        code = "return vim.api.nvim_buf_get_lines(require('eca.chats').get(...).input, 0, -1, true)"
+        return "\n".join(self.nvim.lua(code, chat))
+
+    def windows(self) -> list[str]:
+        """Tell what the windows of this tab page show: chat, input, or the name of a file."""
+        code = """
+        return vim.tbl_map(function(win)
+          local buf = vim.api.nvim_win_get_buf(win)
+          local _, kind = require('eca.chats').of_buffer(buf)
+          return kind or vim.fs.basename(vim.api.nvim_buf_get_name(buf))
+        end, vim.api.nvim_tabpage_list_wins(0))
+        """
+        found: list[str] = self.nvim.lua(code)
+        return found
+
+    def current(self) -> str:
+        """Tell what the current window shows, as `windows` does."""
+        code = """
+        local _, kind = require('eca.chats').of_buffer(vim.api.nvim_get_current_buf())
+        return kind or vim.fs.basename(vim.api.nvim_buf_get_name(0))
+        """
+        return str(self.nvim.lua(code))
+
+
+def start_view(
+    start_nvim: StartNeovim, *arguments: str, columns: int = 160, lines: int = 40, **more: Any
+) -> View:
+    """Start a Neovim without a host; nothing is open yet."""
+    init = RECORDER + more.pop("init", "")
+    return View(start_nvim(*arguments, init=init, columns=columns, lines=lines, **more))
+
+
+def open_view(start_nvim: StartNeovim, *arguments: str, **more: Any) -> View:
+    """Start a Neovim without a host and open a chat in it."""
+    view = start_view(start_nvim, *arguments, **more)
+    view.open()
+    return view
+
+
+def user(block: int, text: str, chat: str = CHAT) -> tuple[ViewOp, ...]:
+    """Give the ops of a finished user message."""
+    return (
+        ops.OpenBlock(chat, block, BlockKind.USER),
+        ops.SetBody(chat, block, text.split("\n")),
+        ops.CloseBlock(chat, block),
+    )
+
+
+def assistant(block: int, text: str, chat: str = CHAT) -> tuple[ViewOp, ...]:
+    """Give the ops of assistant text that may still grow."""
+    return (ops.OpenBlock(chat, block, BlockKind.ASSISTANT), ops.AppendText(chat, block, text))
+
+
+def tool(block: int, header: str, chat: str = CHAT, **more: Any) -> ViewOp:
+    """Give the op that opens a tool call's block."""
+    segments = [("✓", "EcaToolDone"), (f" {header}", "EcaToolName")]
+    return ops.OpenBlock(chat, block, BlockKind.TOOL, segments, **more)
+
+
+def numbered(first: int, last: int) -> str:
+    """Give lines of text, each naming its number."""
+    return "".join(f"line {number}\n" for number in range(first, last + 1))
