@@ -68,12 +68,12 @@ class Driver:
         self.take(reducer.tick(self.chat, self.now))
 
     def told(self, kind: type[Effect]) -> list[Effect]:
-        """The effects of a kind so far."""
+        """Give the effects of a kind so far."""
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
     @property
     def items(self) -> Sequence[Mapping[str, object]]:
-        """What waits for the user."""
+        """List what waits for the user."""
         return pending.all_pending([self.chat]).items
 
     @property
@@ -82,7 +82,7 @@ class Driver:
 
     @property
     def ends(self) -> list[object]:
-        """The reasons of all ends of turns."""
+        """List the reasons of all ends of turns."""
         return [data["reason"] for data in self.view.fired("EcaTurnFinished")]
 
 

@@ -29,6 +29,15 @@ class Shown:
     body: list[str] = field(default_factory=list)
     closed: bool = False
 
+    def append(self, text: str) -> None:
+        assert text, "an append of nothing"
+        first, *rest = clean(text).split("\n")
+        if self.body:
+            self.body[-1] += first
+            self.body += rest
+        else:
+            self.body = [first, *rest]
+
 
 class View:
     """Everything a view would show of one chat."""
@@ -54,14 +63,7 @@ class View:
                 assert header, "a header does not become empty"
                 shown.header = line(header)
             case ops.AppendText(block=block, text=text):
-                shown = self[block]
-                assert text, "an append of nothing"
-                first, *rest = clean(text).split("\n")
-                if shown.body:
-                    shown.body[-1] += first
-                    shown.body += rest
-                else:
-                    shown.body = [first, *rest]
+                self[block].append(text)
             case ops.SetBody():
                 self._body(op)
             case ops.CloseBlock(block=block):
@@ -70,6 +72,11 @@ class View:
                 self.blocks.remove(self[block])
             case ops.ClearChat():
                 self.blocks.clear()
+            case _:
+                self._note(op)
+
+    def _note(self, op: ViewOp) -> None:
+        match op:
             case ops.SetStatus(status=status):
                 assert status != self.status, "a status that did not change"
                 assert None not in status.values()
@@ -109,7 +116,7 @@ class View:
 
     @property
     def lines(self) -> list[str]:
-        """All lines: headers, and bodies under them, nested ones indented."""
+        """List all lines: headers, and bodies under them, nested ones indented."""
         result: list[str] = []
         for shown in self.blocks:
             margin = "  " * shown.depth
@@ -120,15 +127,15 @@ class View:
 
     @property
     def text(self) -> str:
-        """All lines as one text."""
+        """Join all lines."""
         return "\n".join(self.lines)
 
     def said(self, kind: BlockKind) -> str:
-        """What the blocks of a kind say, one after the other."""
+        """Join what the blocks of a kind say."""
         return "".join("\n".join(shown.body) for shown in self.blocks if shown.kind is kind)
 
     def fired(self, event: str) -> list[Mapping[str, object]]:
-        """The data of all autocommands of a name."""
+        """List the data of all autocommands of a name."""
         return [data for name, data in self.events if name == event]
 
 

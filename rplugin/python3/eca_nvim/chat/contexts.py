@@ -25,18 +25,20 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class FileContext:
-    """A file, or lines `first` to `last` of it."""
+    """A file, or lines `first` to `last` of it; `token` is how the prompt names it."""
 
     path: str
     first: int | None = None
     last: int | None = None
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryContext:
-    """A folder."""
+    """A folder; `token` is how the prompt names it."""
 
     path: str
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,18 @@ def parse_context(table: Mapping[str, object]) -> Context:
     """Build a context from the table the editor sent, `{type = 'file', path = …}` and so on.
 
     Types: file (path, first, last), directory (path), web (url), cursor (path, start, end as
-    [line, column]), text (label, content). Raises MalformedContext.
+    [line, column]), text (label, content). A `token` is how the prompt names a file or folder.
+    Raises MalformedContext.
     """
+    token = table.get("token")
+    named = token if isinstance(token, str) else None
     match table:
         case {"type": "file", "path": str(path), "first": int(first), "last": int(last)}:
-            return FileContext(path, first, last)
+            return FileContext(path, first, last, named)
         case {"type": "file", "path": str(path)}:
-            return FileContext(path)
+            return FileContext(path, token=named)
         case {"type": "directory", "path": str(path)}:
-            return DirectoryContext(path)
+            return DirectoryContext(path, named)
         case {"type": "web", "url": str(url)}:
             return WebContext(url)
         case {

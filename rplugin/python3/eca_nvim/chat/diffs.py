@@ -80,6 +80,9 @@ def parse_hunks(diff: str) -> tuple[Hunk, ...]:
         raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
     if len(files) != 1:
         raise MalformedDiff("a diff of several files")
+    read = sum(len(hunk) + 1 for hunk in files[0])
+    if read < len(diff[start:].rstrip("\n").split("\n")) or not files[0]:
+        raise MalformedDiff(f"only {read} lines of the diff belong to a hunk")
     return tuple(Hunk(hunk.source_start, hunk.target_start, _lines(hunk)) for hunk in files[0])
 
 

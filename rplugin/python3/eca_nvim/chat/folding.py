@@ -50,13 +50,17 @@ def act(chat: Chat, block_id: int, now: int) -> Changes:
     """
     update = Update(chat, chat.root, now)
     match chat.blocks.get(block_id):
-        case LinkBlock(url=url) if url.lower().startswith(_SAFE_LINKS):
+        case LinkBlock(url=url) if _is_safe(url):
             update.ops.append(OpenExternal(url))
         case LinkBlock(url=url):
             update.ops.append(Notify("warn", f"Not opened, no web address: {one_line(url)}"))
         case ImageBlock(media_type=media_type, base64=encoded):
             _show_image(update, media_type, encoded)
     return update.finish()
+
+
+def _is_safe(url: str) -> bool:
+    return url.lower().startswith(_SAFE_LINKS) and url == one_line(url)
 
 
 def _show_image(update: Update, media_type: str, encoded: str) -> None:

@@ -107,8 +107,8 @@ def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
         "marks": content.marks,
         "language": content.language,
         "remember": remembers(block) or None,
-        "tool": block.call.name,
-        "path": details.path if isinstance(details, FileChange) else None,
+        "tool": one_line(block.call.name) if block.call.name else None,
+        "path": clean(details.path) if isinstance(details, FileChange) else None,
         "agent": _agent_name(chat, block),
     }
 

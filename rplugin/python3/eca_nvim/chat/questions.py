@@ -7,6 +7,7 @@ from eca_nvim.chat.effects import Changes, TellAnswer
 from eca_nvim.chat.events import QuestionAsked
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.text import one_line
 from eca_nvim.chat.update import Dirty, Update
 
 
@@ -17,7 +18,7 @@ def asked(update: Update, event: QuestionAsked) -> None:
     update.chat.live[block.id] = (block, update.lane)
     update.chat.pending[block.id] = update.now
     update.dirty |= Dirty.PENDING | Dirty.STATUS
-    update.emit("EcaQuestionAsked", {"id": event.id, "title": event.question})
+    update.emit("EcaQuestionAsked", {"id": event.id, "title": one_line(event.question)})
 
 
 def answer_question(chat: Chat, question_id: str, text: str | None, now: int) -> Changes:

@@ -37,9 +37,13 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "limit": usage and usage.context_limit,
         "cost": usage and usage.session_cost,
         "elapsed": now - chat.turn.started_ms if running else None,
-        "activity": one_line(chat.activity) if chat.activity else None,
+        "activity": chat.activity,
     }
-    return {key: value for key, value in table.items() if value is not None}
+    return {
+        key: one_line(value) if isinstance(value, str) else value
+        for key, value in table.items()
+        if value is not None
+    }
 
 
 def queue_lines(chat: Chat) -> list[tuple[str, str]]:

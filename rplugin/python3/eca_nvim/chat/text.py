@@ -16,7 +16,7 @@ _DIRTY = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, links
-    r"|\x1b[ -/]*[0-~]"
+    r"|\x1b(?![\[\]PX^_])[ -/]*[0-~]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
 )
 _UNFINISHED = re.compile(

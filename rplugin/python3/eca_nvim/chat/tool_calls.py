@@ -24,6 +24,7 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.ops import BlockKind, FilesChanged
 from eca_nvim.chat.questions import dismiss_for_call
 from eca_nvim.chat.states import CallState, Turn
+from eca_nvim.chat.text import clean
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.wording import WORDINGS
 
@@ -123,7 +124,8 @@ def _tell_files(update: Update, block: ToolBlock) -> None:
     paths = [str((call.arguments or {}).get(key, "")) for key in keys]
     if isinstance(call.details, FileChange):
         paths.append(call.details.path)
-    absolute = tuple(dict.fromkeys(path for path in paths if path.startswith("/")))
+    safe = (path for path in paths if path.startswith("/") and path == clean(path))
+    absolute = tuple(dict.fromkeys(safe))
     update.ops.append(FilesChanged(update.chat.id, absolute))
     for path in absolute:
         update.emit("EcaFileChanged", {"path": path})

@@ -1,0 +1,157 @@
+"""Diffs: read, applied, reversed, and held against git."""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from eca_nvim.chat.diffs import (
+    DoesNotApply,
+    MalformedDiff,
+    apply_hunks,
+    change_hunks,
+    parse_hunks,
+    reverse_hunks,
+    versions,
+)
+from eca_nvim.chat.events import FileChange
+
+BEFORE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
+EDIT = (
+    "@@ -1,5 +1,6 @@\n def add(a, b):\n-    return a + b\n+    return a + b  # edited\n"
+    "+    # second\n \n \n def sub(a, b):"
+)
+AFTER = BEFORE.replace("return a + b", "return a + b  # edited\n    # second")
+NEW = "@@ -1,1 +1,2 @@\n-\n+hello\n+world"
+
+FILES = st.lists(st.sampled_from(["a", "b", "c", "", "  x", "-d", "+e", "@@", "\\ f"]), max_size=12)
+
+
+def test_an_edit_is_applied_and_taken_back_47() -> None:
+    hunks = parse_hunks(EDIT)
+    assert apply_hunks(BEFORE, hunks) == AFTER
+    assert apply_hunks(AFTER, reverse_hunks(hunks)) == BEFORE
+
+
+def test_a_file_that_has_moved_on_still_takes_the_hunk() -> None:
+    shifted = "# one\n# two\n# three\n" + BEFORE
+    assert apply_hunks(shifted, parse_hunks(EDIT)) == "# one\n# two\n# three\n" + AFTER
+    assert apply_hunks(AFTER, reverse_hunks(parse_hunks(EDIT))) == BEFORE
+
+
+def test_the_nearest_place_wins() -> None:
+    text = "x\na\nx\nx\na\nx\n"
+    hunk = parse_hunks("@@ -4,3 +4,3 @@\n x\n-a\n+b\n x")
+    assert apply_hunks(text, hunk) == "x\na\nx\nx\nb\nx\n"
+
+
+def test_what_does_not_fit_names_the_hunk() -> None:
+    with pytest.raises(DoesNotApply, match=r"hunk 1 \(line 1\)"):
+        apply_hunks("something else\n", parse_hunks(EDIT))
+    two = "@@ -1 +1 @@\n-a\n+b\n@@ -3 +3 @@\n-c\n+d"
+    with pytest.raises(DoesNotApply, match="hunk 2"):
+        apply_hunks("a\nx\ny\n", parse_hunks(two))
+
+
+@pytest.mark.parametrize(
+    "diff",
+    ["hello", "@@ nonsense @@\n x", "@@ -1,5 +1,5 @@\n a", "@@ -1 +1 @@\nxx\n", EDIT + "\n+x"],
+)
+def test_a_malformed_diff_says_so(diff: str) -> None:
+    with pytest.raises(MalformedDiff):
+        parse_hunks(diff)
+
+
+def test_headers_and_nothing_are_read() -> None:
+    git = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n" + EDIT + "\n"
+    assert parse_hunks(git) == parse_hunks(EDIT)
+    assert parse_hunks("\n") == ()
+
+
+def test_a_new_file_has_no_line_before_47() -> None:
+    change = FileChange("/n", NEW, added=2, removed=0)
+    assert versions(None, change, applied=False).after == "hello\nworld\n"
+    new = versions(None, change, applied=False)
+    assert (new.before, new.kind, new.fault) == ("", "new", None)
+    written = versions("hello\nworld", change, applied=True)
+    assert (written.before, written.after, written.kind) == ("", "hello\nworld", "new")
+
+
+def test_a_file_of_one_empty_line_really_had_it() -> None:
+    change = FileChange("/n", NEW, added=2, removed=1)
+    assert len(change_hunks(change)[0].before) == 1
+    assert versions("\n", change, applied=False).kind == "changed"
+
+
+def test_a_deleted_file() -> None:
+    change = FileChange("/n", "@@ -1,2 +0,0 @@\n-a\n-b", added=0, removed=2)
+    gone = versions("a\nb\n", change, applied=False)
+    assert (gone.before, gone.after, gone.kind) == ("a\nb\n", "", "deleted")
+    assert versions(None, change, applied=True).before == "a\nb\n"
+
+
+def test_a_change_that_no_longer_fits_shows_the_raw_diff() -> None:
+    change = FileChange("/f", EDIT, 2, 1)
+    shown = versions("other\n", change, applied=False)
+    assert (shown.before, shown.after) == ("other\n", EDIT)
+    assert shown.fault is not None
+    assert "hunk 1" in shown.fault
+    assert versions("x", FileChange("/f", "junk", 0, 0), applied=False).fault
+
+
+def test_carriage_returns_stay() -> None:
+    crlf = BEFORE.replace("\n", "\r\n")
+    assert apply_hunks(crlf, parse_hunks(EDIT)) == AFTER.replace("\n", "\r\n")
+    assert apply_hunks(crlf, parse_hunks(EDIT.replace("\n", "\r\n"))) == AFTER.replace("\n", "\r\n")
+
+
+def test_a_missing_final_newline_stays_missing_or_changes_when_said() -> None:
+    assert apply_hunks("a\nb", parse_hunks("@@ -1,2 +1,2 @@\n a\n-b\n+c")) == "a\nc"
+    gains = "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"
+    assert apply_hunks("a\nb", parse_hunks(gains)) == "a\nb\n"
+    assert apply_hunks("a\nb\n", reverse_hunks(parse_hunks(gains))) == "a\nb"
+
+
+def test_a_huge_file_is_quick() -> None:
+    lines = [f"line {number}" for number in range(200_000)]
+    text = "\n".join(lines) + "\n"
+    hunk = parse_hunks("@@ -199990,2 +199990,2 @@\n line 149989\n-line 149990\n+changed")
+    assert apply_hunks(text, hunk).split("\n")[149990] == "changed"
+
+
+def unified(before: list[str], after: list[str], context: int) -> str:
+    return "\n".join(
+        line.removesuffix("\n")
+        for line in difflib.unified_diff(before, after, n=context, lineterm="")
+    )
+
+
+@given(FILES, FILES, st.integers(0, 3))
+@settings(max_examples=150, deadline=None)
+def test_a_diff_turns_one_file_into_the_other_and_back(
+    before: list[str], after: list[str], context: int
+) -> None:
+    hunks = parse_hunks(unified(before, after, context))
+    one = "".join(f"{line}\n" for line in before)
+    other = "".join(f"{line}\n" for line in after)
+    assert apply_hunks(one, hunks) == (other if hunks else one)
+    assert apply_hunks(other, reverse_hunks(hunks)) == one
+
+
+@given(FILES, FILES)
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_git_agrees(tmp_path: Path, before: list[str], after: list[str]) -> None:
+    file = tmp_path / "f"
+    file.write_text("".join(f"{line}\n" for line in ["first", *before]))
+    (tmp_path / "g").write_text("".join(f"{line}\n" for line in ["first", *after]))
+    command = ["git", "diff", "--no-index", "--no-color", "f", "g"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    hunks = parse_hunks(ran.stdout)
+    assert apply_hunks(file.read_text(), hunks) == (tmp_path / "g").read_text()

@@ -1,0 +1,139 @@
+"""Hooks, links, images, flags, unknown content, and the status."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import Driver, call, said, user
+
+from eca_nvim.chat.effects import ShowImage
+from eca_nvim.chat.events import (
+    ChatCleared,
+    ChatOpened,
+    FlagReceived,
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    LinkReceived,
+    ReasoningText,
+    SelectionChanged,
+    TitleChanged,
+    ToolRequested,
+    UnknownReceived,
+    UsageReported,
+)
+from eca_nvim.chat.folding import act, redraw
+from eca_nvim.chat.ops import Notify, OpenExternal, SetStatus
+from eca_nvim.chat.reducer import apply, server_changed
+
+
+def test_a_hook_shows_how_it_ended() -> None:
+    driver = Driver()
+    driver.hear(HookStarted("h", "lint"))
+    assert driver.view.lines == ["⚙ lint …"]
+    driver.hear(HookFinished("h", "lint", 0, "fine"))
+    assert driver.view.lines == ["⚙ lint"]
+    driver.toggle(1)
+    assert driver.view.lines == ["⚙ lint", "  fine"]
+
+
+def test_a_failed_hook_opens() -> None:
+    driver = Driver()
+    driver.hear(HookFinished("h", "lint", 2, "out", "bad"))
+    assert driver.view.lines == ["✗ lint exit 2", "  out", "  bad"]
+
+
+def test_a_hook_may_run_again() -> None:
+    driver = Driver()
+    driver.hear(HookFinished("h", "lint", 0), HookStarted("h", "lint"))
+    assert driver.view.lines == ["⚙ lint", "⚙ lint …"]
+
+
+def test_a_link_is_opened_only_on_the_web() -> None:
+    driver = Driver()
+    driver.hear(LinkReceived("Docs", "https://x.org"), LinkReceived("Bad", "file:///etc/passwd"))
+    assert driver.view.lines == ["↗ Docs https://x.org", "↗ Bad file:///etc/passwd"]
+    assert act(driver.chat, 1, 0).ops == [OpenExternal("https://x.org")]
+    assert isinstance(act(driver.chat, 2, 0).ops[0], Notify)
+
+
+def test_an_image_is_a_line_that_opens_it() -> None:
+    driver = Driver()
+    driver.hear(ImageReceived("image/png", "aGVsbG8="), ImageReceived("image/png", "!"))
+    assert driver.view.lines[0] == "▣ image/png 1 KB"
+    assert act(driver.chat, 1, 0).effects == [ShowImage("image/png", b"hello")]
+    assert isinstance(act(driver.chat, 2, 0).ops[0], Notify)
+    assert act(driver.chat, 99, 0).ops == []
+
+
+def test_flags_and_unknown_content_are_shown_plainly() -> None:
+    driver = Driver()
+    driver.hear(FlagReceived("here\nit is", "c"), UnknownReceived("hologram", '{"a": 1}'))
+    assert driver.view.lines == ["⚑ here it is", "· hologram", '  {"a": 1}']
+
+
+def test_the_status_tells_what_is_known_and_only_changes() -> None:
+    driver = Driver()
+    driver.take(server_changed(driver.chat, "ready", 0))
+    driver.hear(TitleChanged("  ## a\ntitle \x1b[1m"), SelectionChanged("m", "code", trust=True))
+    driver.hear(SelectionChanged(variant="high"))
+    driver.hear(UsageReported(34_000, 200_000, session_cost="0.09"), ChatOpened())
+    assert driver.view.status == {
+        "server": "ready",
+        "state": "idle",
+        "title": "## a title",
+        "model": "m",
+        "agent": "code",
+        "variant": "high",
+        "trust": True,
+        "pending": 0,
+        "tokens": 34_000,
+        "limit": 200_000,
+        "cost": "0.09",
+    }
+    assert apply(driver.chat, SelectionChanged("m"), 0).ops == []
+
+
+def test_one_event_draws_the_status_once() -> None:
+    driver = Driver()
+    driver.run()
+    changes = apply(driver.chat, ToolRequested(call(), needs_approval=True), 0)
+    assert sum(isinstance(op, SetStatus) for op in changes.ops) == 1
+
+
+def test_a_cleared_chat_is_empty_and_goes_on() -> None:
+    driver = Driver()
+    driver.send("hello")
+    driver.hear(ToolRequested(call(), needs_approval=True), ChatCleared(messages=False))
+    assert driver.items
+    driver.hear(ChatCleared())
+    assert driver.view.lines == []
+    assert driver.items == []
+    driver.hear(user("hello\n"), *said("Hi"))
+    assert driver.view.lines == ["hello", "Hi"]
+
+
+def test_a_lost_buffer_is_drawn_anew() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ReasoningText("r", "hm"), *said("Hi"), ToolRequested(call(), needs_approval=True))
+    driver.send("later", queue=True)
+    lines, status = driver.view.lines, driver.view.status
+    driver.view.status = {}
+    changes = driver.take(redraw(driver.chat, driver.now))
+    assert driver.view.lines == lines
+    assert driver.view.status == status
+    assert changes.pending_changed
+
+
+@pytest.mark.parametrize("to_open", [True, False])
+def test_all_blocks_fold_but_what_is_said(to_open: bool) -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ReasoningText("r", "hm"), *said("Hi"), HookFinished("h", "lint", 0, "out"))
+    driver.toggle(0, to_open=to_open)
+    driver.toggle(1)
+    opened = ["hello", "▾ thinking…", "  hm", "Hi", "⚙ lint", "  out"]
+    closed = ["hello", "▸ thinking…", "Hi", "⚙ lint"]
+    assert driver.view.lines == (opened if to_open else closed)
+    driver.toggle(0)
+    assert driver.view.lines == (closed if to_open else opened)

@@ -1,0 +1,60 @@
+"""The whole chat as Markdown."""
+
+from __future__ import annotations
+
+from tests.chat.driver import IDLE, Driver, call, said, system
+
+from eca_nvim.chat.events import FileChange, ReasoningText, TitleChanged, ToolFinished
+from eca_nvim.chat.markdown_export import transcript
+
+
+def test_everything_is_in_it_collapsed_or_not() -> None:
+    driver = Driver()
+    driver.hear(TitleChanged("Fix it"))
+    driver.run("fix `it`")
+    driver.hear(ReasoningText("r", "hm"), *said("Sure:\n", "- done"))
+    change = FileChange("/workspace/a", "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    driver.hear(ToolFinished(call("e", "edit_file", details=change), ("Replaced.",), total_ms=300))
+    driver.hear(system("careful\nplease"), IDLE)
+    assert (
+        transcript(driver.chat, driver.now)
+        == """# Fix it
+
+## User
+
+fix `it`
+
+### ▸ thought
+
+hm
+
+## Assistant
+
+Sure:
+- done
+
+### ✓ edit a +1 -1  0.3s
+
+```diff
+@@ -1,1 +1,1 @@
+-a
++b
+```
+
+```
+Replaced.
+```
+
+> careful
+> please
+"""
+    )
+
+
+def test_nothing_is_cut_and_fences_hold() -> None:
+    driver = Driver()
+    output = "\n".join(["```", *map(str, range(1000))])
+    driver.hear(ToolFinished(call(), (output,)))
+    text = transcript(driver.chat, 0)
+    assert "\n999\n````\n" in text
+    assert text.count("````") == 2

@@ -1,0 +1,136 @@
+"""What waits for the user, and how it is answered."""
+
+from __future__ import annotations
+
+from tests.chat.driver import STOPPING, Driver, call
+
+from eca_nvim.chat.effects import TellApproval, TellRejection
+from eca_nvim.chat.events import (
+    FileChange,
+    QuestionAsked,
+    ShellCommand,
+    ShellPart,
+    ToolFinished,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import Emit, SetPending, SetStatus
+from eca_nvim.chat.pending import all_pending
+from eca_nvim.chat.reducer import apply
+
+SHELL = ShellCommand((ShellPart("ls", (), "ls"), ShellPart("echo", ("x",), "echo", True)))
+
+
+def asked(call_id: str = "t1") -> ToolRequested:
+    arguments = {"command": "ls\necho x"}
+    shell = call(call_id, "shell_command", details=SHELL, arguments=arguments)
+    return ToolRequested(shell, needs_approval=True)
+
+
+def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    assert driver.view.lines[1:] == ["? $ ls echo x waiting", "  $ ls", "    echo x"]
+    assert driver.items == [
+        {
+            "chat": "chat",
+            "id": "t1",
+            "kind": "approval",
+            "title": "$ ls echo x",
+            "detail": "$ ls\n  echo x",
+            "block": 2,
+            "lines": ["$ ls", "  echo x"],
+            "marks": [],
+            "language": "",
+            "remember": ["ls"],
+            "tool": "shell_command",
+        }
+    ]
+    assert driver.view.fired("EcaApprovalRequested") == [
+        {"chat": "chat", "id": "t1", "title": "$ ls echo x"}
+    ]
+
+
+def test_nothing_new_to_remember_is_absent_48() -> None:
+    driver = Driver()
+    known = ShellCommand((ShellPart("ls", (), "ls", True), ShellPart("((", ())))
+    driver.hear(ToolRequested(call("s", "shell_command", details=known), needs_approval=True))
+    driver.hear(ToolRequested(call("e", "edit_file"), needs_approval=True))
+    assert "remember" not in driver.items[0]
+    assert driver.items[1]["remember"] == ["edit_file"]
+
+
+def test_an_edit_brings_its_diff() -> None:
+    driver = Driver()
+    change = FileChange("/workspace/a.py", "@@ -1 +1 @@\n-old\n+new", 1, 1)
+    driver.hear(ToolRequested(call("e", "edit_file", details=change), needs_approval=True))
+    item = driver.items[0]
+    assert item["title"] == "edit a.py +1 -1"
+    assert item["path"] == "/workspace/a.py"
+    assert item["language"] == "diff"
+    assert item["lines"] == ["@@ -1,1 +1,1 @@", "-old", "+new"]
+
+
+def test_an_approval_goes_out_once_and_leaves_the_list_at_once() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    driver.approve("t1", remember=True)
+    assert driver.items == []
+    assert driver.state == "running"
+    driver.approve("t1")
+    driver.reject("t1")
+    driver.hear(ToolRunning(call()), asked())
+    driver.approve("t1")
+    told = [it for it in driver.effects if isinstance(it, (TellApproval, TellRejection))]
+    assert told == [TellApproval("chat", "t1", remember=True)]
+    resolved = driver.view.fired("EcaApprovalResolved")
+    assert resolved == [{"chat": "chat", "id": "t1", "outcome": "approved"}]
+
+
+def test_a_rejection_goes_out_once() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    driver.reject("t1")
+    driver.reject("t1")
+    driver.hear(ToolRejected(call(), "user"))
+    assert driver.told(TellRejection) == [TellRejection("chat", "t1")]
+    outcomes = [data["outcome"] for data in driver.view.fired("EcaApprovalResolved")]
+    assert outcomes == ["rejected"]
+
+
+def test_a_stopped_or_finished_call_leaves_the_list() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked("a"), asked("b"), asked("c"), ToolFinished(call("a")))
+    assert [item["id"] for item in driver.items] == ["b", "c"]
+    driver.stop()
+    assert driver.items == []
+    outcomes = [data["outcome"] for data in driver.view.fired("EcaApprovalResolved")]
+    assert outcomes == ["approved", "stopped", "stopped"]
+    driver.hear(STOPPING)
+    driver.approve("b")
+    assert not driver.told(TellApproval)
+
+
+def test_all_chats_oldest_first() -> None:
+    first, second = Chat("one"), Chat("two")
+    apply(first, asked("late"), 30)
+    apply(second, asked("early"), 10)
+    apply(first, QuestionAsked("q", "Which?"), 20)
+    items = all_pending([first, second]).items
+    assert [item["id"] for item in items] == ["early", "q", "late"]
+
+
+def test_who_listens_finds_everything_in_place() -> None:
+    chat = Chat("one")
+    changes = apply(chat, asked(), 0)
+    assert changes.pending_changed
+    ops = changes.ops_with(all_pending([chat]))
+    kinds = [type(op) for op in ops]
+    assert kinds.index(SetStatus) < kinds.index(SetPending) < kinds.index(Emit)
+    assert changes.ops_with(SetPending([]))[-1] == ops[-1]

@@ -1,0 +1,153 @@
+"""Prompts that are sent, wait, steer and are taken back."""
+
+from __future__ import annotations
+
+from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
+
+from eca_nvim.chat.contexts import FileContext
+from eca_nvim.chat.effects import TellPrompt, TellSteer, TellUnsteer
+from eca_nvim.chat.events import AgentGone, PromptAnswered, ToolRejected, ToolRequested
+from eca_nvim.chat.prompts import send_prompt
+
+
+def prompts(driver: Driver) -> list[str]:
+    return [effect.text for effect in driver.effects if isinstance(effect, TellPrompt)]
+
+
+def test_contexts_go_with_the_prompt() -> None:
+    driver = Driver()
+    contexts = (FileContext("/a.py"),)
+    changes = send_prompt(driver.chat, "look", 0, contexts)
+    assert changes.effects == [TellPrompt("chat", "look", contexts)]
+
+
+def test_a_steer_is_shown_told_and_confirmed_by_its_echo_20() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("also this")
+    assert driver.view.queue == [("steer", "also this")]
+    assert driver.effects[-1] == TellSteer("chat", "also this")
+    driver.hear(user("also this\n"))
+    assert driver.view.queue == []
+    assert driver.view.lines[-1] == "also this"
+    driver.hear(IDLE, FINISHED)
+    assert prompts(driver) == ["hello"]
+
+
+def test_several_steers_are_echoed_as_one() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("one")
+    driver.send("two")
+    driver.send("later", queue=True)
+    driver.hear(user("one\ntwo\n"))
+    assert driver.view.queue == [("queue", "later")]
+    assert driver.view.lines[-2:] == ["one", "two"]
+
+
+def test_an_unread_steer_is_the_next_prompt_before_the_queue_20() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("queued", queue=True)
+    driver.send("steer")
+    driver.hear(IDLE, FINISHED)
+    assert prompts(driver) == ["hello", "steer"]
+    assert driver.view.queue == [("queue", "queued")]
+    driver.hear(user("steer\n"), IDLE, FINISHED)
+    assert prompts(driver) == ["hello", "steer", "queued"]
+    assert driver.view.queue == []
+
+
+def test_a_queue_survives_a_stop_and_is_not_sent_by_it() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("queued", queue=True)
+    driver.stop()
+    driver.hear(STOPPING, FINISHED)
+    assert driver.state == "idle"
+    assert driver.view.queue == [("queue", "queued")]
+    assert prompts(driver) == ["hello"]
+    driver.send("go on")
+    driver.hear(user("go on\n"), RUNNING, IDLE)
+    assert prompts(driver) == ["hello", "go on", "queued"]
+
+
+def test_a_prompt_while_stopping_waits() -> None:
+    driver = Driver()
+    driver.run()
+    driver.stop()
+    driver.send("next")
+    assert driver.view.queue == [("queue", "next")]
+    assert not driver.told(TellSteer)
+
+
+def test_a_second_prompt_never_replaces_a_running_turn_9() -> None:
+    driver = Driver()
+    driver.send("one")
+    driver.send("two")
+    assert prompts(driver) == ["one"]
+    assert driver.view.lines == ["one"]
+
+
+def test_the_reason_of_a_rejection_is_the_next_prompt_6() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(), needs_approval=True))
+    driver.send("queued", queue=True)
+    driver.reject("t1", "use grep")
+    assert ("queue", "use grep") in driver.view.queue
+    driver.hear(ToolRejected(call(), "user"), IDLE, FINISHED)
+    assert prompts(driver) == ["hello", "use grep"]
+    assert driver.ends == ["rejected"]
+
+
+def test_nothing_follows_a_failure() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("steer")
+    driver.send("queued", queue=True)
+    driver.hear(PromptAnswered(accepted=False, fault="no"))
+    assert prompts(driver) == ["hello"]
+    assert driver.view.queue == [("queue", "steer"), ("queue", "queued")]
+
+
+def test_a_waiting_prompt_is_taken_back() -> None:
+    driver = Driver()
+    driver.run()
+    for text in ("one", "two", "three"):
+        driver.send(text)
+    driver.unqueue(2)
+    assert driver.view.queue == [("steer", "one"), ("steer", "three")]
+    told = [TellUnsteer("chat"), TellSteer("chat", "one"), TellSteer("chat", "three")]
+    assert driver.effects[-3:] == told
+    driver.unqueue(9)
+    assert len(driver.view.queue) == 2
+
+
+def test_a_queued_prompt_is_taken_back_without_telling_anyone() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("queued", queue=True)
+    driver.unqueue(1)
+    assert driver.view.queue == []
+    assert not driver.told(TellUnsteer)
+
+
+def test_an_empty_prompt_sends_what_waits_or_nothing() -> None:
+    driver = Driver()
+    driver.send("  ")
+    assert driver.effects == []
+    driver.run()
+    driver.send("queued", queue=True)
+    driver.send(" ")
+    driver.hear(AgentGone("gone"))
+    driver.send(" ")
+    assert prompts(driver) == ["hello", "queued"]
+
+
+def test_several_lines_wait_as_one() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(*said("x"))
+    driver.send("a\nb", queue=True)
+    assert driver.view.queue == [("queue", "a b")]

@@ -1,0 +1,135 @@
+"""The reducer as a whole: complete, and right in any order of events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import get_args
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.chat.driver import Driver, call
+
+from eca_nvim.chat import events
+from eca_nvim.chat.blocks import QuestionBlock, QuestionState, ToolBlock
+from eca_nvim.chat.events import AgentTurn, Role, TextReceived, TurnChanged
+from eca_nvim.chat.markdown_export import transcript
+from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.reducer import HANDLERS
+from eca_nvim.chat.states import CallState
+
+IDS = st.sampled_from(["a", "b", "c"])
+NAMES = st.sampled_from(["read_file", "shell_command", "spawn_agent", "odd", None])
+TEXTS = st.text(st.sampled_from("ab \n\r\x1b[0m\x00\ud83d\ude00é"), max_size=6)
+DETAILS = st.sampled_from(
+    [
+        None,
+        events.FileChange("/w/f", "@@ -1 +1 @@\n-a\n+b", 1, 1),
+        events.FileChange("/w/f", "junk", 1, 1),
+        events.ShellCommand((events.ShellPart("ls", (), "ls"),)),
+        events.JsonOutputs(("{}",)),
+        events.Subagent("explorer", "sub", step=1),
+        events.Subagent("inner", "subsub"),
+        events.TaskList((events.Task(1, "x", "pending"),)),
+        events.UnknownDetails("odd", "text"),
+    ]
+)
+CALLS = st.builds(
+    lambda key, name, details: call(key, name, details=details, arguments={"path": "/w/f"}),
+    IDS,
+    NAMES,
+    DETAILS,
+)
+EVENTS = st.one_of(
+    st.builds(TextReceived, st.sampled_from(Role), TEXTS),
+    st.builds(TextReceived, st.just(Role.ASSISTANT), TEXTS),
+    st.builds(events.ReasoningStarted, IDS),
+    st.builds(events.ReasoningText, IDS, TEXTS),
+    st.builds(events.ReasoningFinished, IDS, st.none() | st.integers(0, 9000)),
+    st.builds(events.ToolPreparing, CALLS, TEXTS),
+    st.builds(events.ToolRequested, CALLS, st.booleans()),
+    st.builds(events.ToolRunning, CALLS),
+    st.builds(events.ToolFinished, CALLS, st.tuples(TEXTS), st.booleans()),
+    st.builds(events.ToolRejected, CALLS),
+    st.builds(events.HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
+    st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),
+    st.builds(TurnChanged, st.sampled_from(AgentTurn)),
+    st.builds(events.PromptAnswered, st.booleans()),
+    st.builds(events.ProgressChanged, TEXTS),
+    st.builds(events.UnknownReceived, TEXTS, TEXTS),
+    st.builds(events.AgentGone, TEXTS),
+    st.just(events.ChatDeleted()),
+)
+Act = Callable[[Driver], None]
+
+
+def _hear(event: events.ChatEvent, child: str | None) -> Act:
+    return lambda driver: driver.hear(event, child=child)
+
+
+ACTS: st.SearchStrategy[Act] = st.one_of(
+    st.builds(_hear, EVENTS, st.sampled_from([None, None, None, "sub", "subsub"])),
+    st.builds(lambda text, queue: lambda it: it.send(text, queue=queue), TEXTS, st.booleans()),
+    st.builds(lambda key: lambda it: it.approve(key), IDS),
+    st.builds(lambda key, reason: lambda it: it.reject(key, reason), IDS, TEXTS),
+    st.builds(lambda key, text: lambda it: it.answer(key, text), IDS, st.none() | TEXTS),
+    st.builds(lambda block: lambda it: it.toggle(block), st.integers(0, 6)),
+    st.builds(lambda place: lambda it: it.unqueue(place), st.integers(1, 2)),
+    st.just(lambda it: it.stop()),
+    st.builds(lambda time: lambda it: it.tick(time), st.integers(0, 3000)),
+)
+
+
+def test_every_event_has_its_handler() -> None:
+    assert set(HANDLERS) == set(get_args(events.ChatEvent))
+
+
+@given(st.lists(ACTS, max_size=30))
+@settings(max_examples=150, deadline=None)
+def test_any_order_of_events_leaves_a_chat_that_can_be_used(acts: list[Act]) -> None:
+    driver = Driver()
+    for act in acts:
+        act(driver)
+        _holds(driver)
+    driver.hear(events.AgentGone("gone"))
+    _holds(driver)
+    assert driver.chat.live == {}
+    assert driver.state in ("idle", None)
+    started = driver.view.fired("EcaTurnStarted")
+    assert len(driver.ends) == len(started)
+    driver.send("hello")
+    assert driver.state == "running"
+
+
+def _holds(driver: Driver) -> None:
+    chat = driver.chat
+    for block_id in chat.pending:
+        block = chat.blocks[block_id]
+        if isinstance(block, ToolBlock):
+            assert block.state is CallState.WAITING
+        else:
+            assert isinstance(block, QuestionBlock)
+            assert block.state is QuestionState.WAITING
+    waiting = [it for it in chat.blocks.values() if isinstance(it, ToolBlock)]
+    assert len(driver.items) == len(chat.pending)
+    assert all(block.id in chat.pending for block in waiting if block.state is CallState.WAITING)
+    transcript(chat, driver.now)
+
+
+SAID = st.builds(
+    TextReceived, st.just(Role.ASSISTANT), st.text(st.sampled_from("ab \n\r\x00\ud83d\ude00é"))
+)
+
+
+@given(st.lists(EVENTS.filter(lambda it: not isinstance(it, TextReceived)) | SAID, max_size=30))
+@settings(max_examples=150, deadline=None)
+def test_no_text_of_the_model_is_ever_lost(heard: list[events.ChatEvent]) -> None:
+    driver = Driver()
+    driver.hear(*heard, events.AgentGone("end"))
+    told = "".join(it.text for it in heard if isinstance(it, TextReceived))
+    shown = driver.view.said(BlockKind.ASSISTANT)
+    assert letters(shown) == letters(told)
+
+
+def letters(text: str) -> str:
+    """Give what no cleaning touches."""
+    return "".join(letter for letter in text if letter in "abé")

@@ -1,0 +1,190 @@
+"""How tool calls read."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import Driver, call
+
+from eca_nvim.chat.events import (
+    FileChange,
+    JsonOutputs,
+    ShellCommand,
+    ShellPart,
+    Task,
+    TaskList,
+    ToolCall,
+    ToolFinished,
+    ToolRequested,
+    UnknownDetails,
+)
+from eca_nvim.chat.ops import SetBody
+from eca_nvim.chat.reducer import apply
+from eca_nvim.chat.render_diff import diff_body
+from eca_nvim.chat.settings import DEFAULT_ICONS, RenderSettings
+
+CALC = "/workspace/src/calc.py"
+
+
+def shown(tool_call: ToolCall, *outputs: str, failed: bool = False) -> list[str]:
+    """Give header and whole body of a finished call."""
+    driver = Driver()
+    driver.hear(ToolFinished(tool_call, outputs, failed=failed))
+    driver.toggle(1, to_open=True)
+    return driver.view.lines
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "header"),
+    [
+        ("read_file", {"path": CALC}, "read src/calc.py"),
+        ("read_file", {"path": CALC, "line_offset": 10, "limit": 5}, "read src/calc.py 11-15"),
+        ("read_file", {"path": CALC, "line_offset": 10}, "read src/calc.py 11-"),
+        ("read_file", {"path": "/etc/hosts"}, "read /etc/hosts"),
+        ("read_file", {"path": "/workspaces/x"}, "read /workspaces/x"),
+        ("read_file", {"path": ["odd"]}, "read ['odd']"),
+        ("write_file", {"path": CALC, "content": "x"}, "write src/calc.py"),
+        ("edit_file", {"path": CALC}, "edit src/calc.py"),
+        ("move_file", {"source": CALC, "destination": "/x"}, "move src/calc.py → /x"),
+        ("shell_command", {"command": "make\ntest"}, "$ make test"),
+        ("grep", {"path": "/workspace", "pattern": "def"}, "grep def"),
+        ("grep", {"path": "/workspace/src", "pattern": "def"}, "grep def in src"),
+        ("directory_tree", {"path": "/workspace"}, "tree ."),
+        ("ask_user", {"question": "Why?"}, "ask Why?"),
+        ("spawn_agent", {"agent": "explorer", "activity": "looking"}, "agent explorer: looking"),
+        ("skill", {"name": "eca-info"}, "skill eca-info"),
+        ("bg_job", {"action": "kill", "job_id": 3}, "job kill 3"),
+        ("editor_diagnostics", {}, "diagnostics"),
+    ],
+)
+def test_known_tools_read_as_people_say_it(
+    tool: str, arguments: dict[str, object], header: str
+) -> None:
+    assert shown(call("t", tool, arguments=arguments))[0] == f"✓ {header}"
+
+
+def test_unknown_tools_are_named_with_server_and_summary() -> None:
+    theirs = ToolCall("t", "echo", "mockmcp", "mcp", "Echoing", arguments={"text": "a\nb", "n": 1})
+    assert shown(theirs, "out") == [
+        "✓ mockmcp/echo Echoing",
+        "  text: a",
+        "    b",
+        "  n: 1",
+        "  out",
+    ]
+    assert shown(call("t", "new_tool", summary="Doing"))[0] == "✓ new_tool Doing"
+
+
+def test_a_header_stays_one_line_of_bounded_width() -> None:
+    header = shown(call("t", "shell_command", arguments={"command": "x\r\n" * 500}))[0]
+    assert len(header) < 140
+    assert header.endswith("…")
+
+
+def test_a_shell_line_shows_command_and_output() -> None:
+    details = ShellCommand((ShellPart("ls"),), background=True)
+    lines = shown(
+        call("t", "shell_command", details=details, arguments={"command": "ls \\\n  src"}),
+        "Exit code: 0",
+        "Stdout:\n\x1b[31mcalc.py\x1b[0m",
+    )
+    assert lines == [
+        "✓ $ ls \\ src in the background",
+        "  $ ls \\",
+        "      src",
+        "  Exit code: 0",
+        "  Stdout:",
+        "  calc.py",
+    ]
+    parts = ShellCommand((ShellPart("ls", ("-l",)), ShellPart("pwd")))
+    assert shown(call("t", "shell_command", details=parts))[1] == "  $ ls -l; pwd"
+
+
+def test_long_output_says_how_much_is_left() -> None:
+    lines = shown(call(arguments={"path": CALC}), "\n".join(map(str, range(500))))
+    assert len(lines) == 202
+    assert lines[-1] == "  … 300 more"
+
+
+def test_json_and_unknown_details() -> None:
+    assert shown(call("t", "x", details=JsonOutputs(('{\n  "a": 1\n}',)))) == [
+        "✓ x",
+        "  {",
+        '    "a": 1',
+        "  }",
+    ]
+    assert shown(call("t", "x", details=UnknownDetails("chart", "1 2 3")), "out")[1:] == [
+        "  chart: 1 2 3",
+        "  out",
+    ]
+
+
+def test_a_task_list_shows_states_and_blockers() -> None:
+    tasks = TaskList(
+        (
+            Task(1, "First", "done"),
+            Task(2, "Second", "in-progress", blocked_by=(1,)),
+            Task(3, "Third\nline", "pending", blocked_by=(1, 2)),
+        ),
+        "Doing the second",
+    )
+    assert shown(call("t", "task", details=tasks), "text") == [
+        "✓ tasks 1/3 Doing the second",
+        "  ✓ 1. First",
+        "  ◐ 2. Second (after #1)",
+        "  ▢ 3. Third line (after #1, #2)",
+    ]
+
+
+def test_a_failed_edit_says_why_above_its_diff() -> None:
+    change = FileChange(CALC, "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    assert shown(call("t", "edit_file", details=change), "not found", failed=True) == [
+        "✗ edit src/calc.py +1 -1",
+        "  not found",
+        "  @@ -1,1 +1,1 @@",
+        "  -a",
+        "  +b",
+    ]
+
+
+def test_a_new_file_has_no_removed_line_47() -> None:
+    change = FileChange("/workspace/n", "@@ -1,1 +1,2 @@\n-\n+hello\n+world", 2, 0)
+    assert list(diff_body(change, 40).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
+
+
+def test_a_long_diff_is_cut_and_whole_without_a_limit() -> None:
+    change = FileChange("/n", "@@ -0,0 +1,100 @@\n" + "\n".join("+x" for _ in range(100)), 100, 0)
+    body = diff_body(change, 40)
+    assert len(body.lines) == 41
+    assert body.lines[-1] == "… 61 more"
+    assert max(row for row, *_ in body.marks) == 39
+    assert len(diff_body(change, None).lines) == 101
+
+
+def test_changed_words_are_marked_in_bytes() -> None:
+    change = FileChange("/n", "@@ -1,2 +1,2 @@\n-grüße = old_name\n-x\n+grüße = new_name\n+y", 2, 2)
+    marks = diff_body(change, 40).marks
+    assert [mark for mark in marks if mark[3].endswith("Text")] == [
+        (1, 11, 14, "EcaDiffDeleteText"),
+        (3, 11, 14, "EcaDiffAddText"),
+    ]
+    assert (1, 0, -1, "EcaDiffDelete") in marks
+    assert (4, 0, -1, "EcaDiffAdd") in marks
+
+
+def test_a_diff_that_cannot_be_read_is_shown_as_it_came() -> None:
+    assert diff_body(FileChange("/n", "junk\r\nmore", 0, 0), 40).lines == ["junk", "more"]
+
+
+def test_icons_can_be_chosen_and_missing_ones_fall_back() -> None:
+    settings = RenderSettings(icons={"done": "+"})
+    assert settings.icon("done") == "+"
+    assert settings.icon("failed") == DEFAULT_ICONS["failed"]
+
+
+def test_a_body_names_its_language() -> None:
+    driver = Driver()
+    change = FileChange(CALC, "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    edit = call("e", "edit_file", details=change)
+    ops = apply(driver.chat, ToolRequested(edit, needs_approval=True), 0).ops
+    bodies = [op for op in ops if isinstance(op, SetBody)]
+    assert [body.language for body in bodies] == ["diff"]

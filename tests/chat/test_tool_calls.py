@@ -1,0 +1,175 @@
+"""Tool calls in all their states; numbers are findings of real servers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import FINISHED, IDLE, Driver, call
+
+from eca_nvim.chat.events import (
+    FileChange,
+    ToolCall,
+    ToolFinished,
+    ToolPreparing,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.ops import FilesChanged
+
+PATH = {"path": "/workspace/src/calc.py"}
+
+
+def test_a_call_goes_all_the_way() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolPreparing(call(summary="Reading file")))
+    assert driver.view.lines[-1] == "… read Reading file"
+    driver.hear(ToolPreparing(call(), '{"path": "/workspace/sr'))
+    assert driver.view.lines[-1] == "… read Reading file"
+    driver.hear(ToolPreparing(call(), 'c/calc.py", "lim'))
+    assert driver.view.lines[-1] == "… read src/calc.py"
+    driver.hear(ToolRequested(call(arguments={**PATH, "limit": 80})))
+    assert driver.view.lines[-1] == "… read src/calc.py 1-80"
+    driver.hear(ToolRunning(call()))
+    driver.tick(3400)
+    assert driver.view.lines[-1] == "● read src/calc.py 1-80  3s"
+    driver.hear(ToolFinished(call(), ("def add",), total_ms=3500))
+    assert driver.view.lines[-1] == "✓ read src/calc.py 1-80  3s"
+    driver.toggle(2)
+    assert driver.view.lines[-1] == "  def add"
+
+
+def test_parallel_calls_keep_apart() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolPreparing(call("a"), '{"path": "/workspace/a"'))
+    driver.hear(ToolPreparing(call("b"), '{"path": "/workspace/b"'))
+    driver.hear(ToolRequested(call("a"), needs_approval=True), ToolRequested(call("b")))
+    driver.hear(ToolRunning(call("b")), ToolFinished(call("b"), total_ms=300))
+    assert driver.state == "waiting"
+    assert driver.view.lines[1:] == ["? read a waiting", "✓ read b  0.3s"]
+
+
+def test_a_failed_call_opens_to_ten_lines_and_to_all_by_hand() -> None:
+    driver = Driver()
+    output = "\n".join(f"line {number}" for number in range(30))
+    driver.hear(ToolFinished(call(arguments=PATH), (output,), failed=True, total_ms=1))
+    assert driver.view.lines[0] == "✗ read src/calc.py"
+    assert driver.view.lines[1:] == [
+        *(f"  line {number}" for number in range(10)),
+        "  … 20 more",
+    ]
+    driver.toggle(1, to_open=True)
+    assert len(driver.view.lines) == 31
+
+
+def test_the_users_toggle_wins_over_what_happens_by_itself() -> None:
+    driver = Driver()
+    driver.hear(ToolRequested(call(arguments=PATH)))
+    driver.toggle(1)
+    driver.hear(ToolRunning(call()), ToolFinished(call(), ("text",)))
+    assert driver.view.lines == ["✓ read src/calc.py", "  text"]
+    driver.hear(ToolRequested(call("t2", arguments=PATH), needs_approval=True))
+    driver.toggle(2)
+    driver.hear(ToolFinished(call("t2"), ("no",), failed=True))
+    assert driver.view.lines[-1] == "✗ read src/calc.py"
+
+
+def test_a_prepared_call_without_follow_up_ends_with_the_turn_10() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolPreparing(call(), '{"pa'), IDLE, FINISHED)
+    assert driver.view.lines[-1] == "⊘ read stopped"
+    driver.tick(1000)
+    assert driver.chat.live == {}
+
+
+def test_a_tool_without_a_name_can_be_answered_11() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(ToolCall("u", arguments={"a": 1}), needs_approval=True))
+    assert driver.view.lines[1:] == ["? unknown tool waiting", "  a: 1"]
+    assert "remember" not in driver.items[0]
+    assert "tool" not in driver.items[0]
+
+
+def test_a_result_without_a_request_replays_with_nothing_known_24() -> None:
+    driver = Driver()
+    driver.hear(ToolFinished(ToolCall("x")))
+    assert driver.view.lines == ["✓ unknown tool"]
+
+
+def test_a_call_denied_by_the_configuration_7() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(arguments=PATH)), ToolRejected(call(), "user"))
+    assert driver.view.lines[-1] == "⊘ read src/calc.py rejected"
+    assert not driver.view.fired("EcaApprovalRequested")
+
+
+def test_what_comes_after_the_end_changes_no_state() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(), needs_approval=True), ToolRejected(call()))
+    driver.hear(ToolFinished(call(), ("late",)), ToolRunning(call()))
+    driver.hear(ToolRequested(call(), needs_approval=True), ToolPreparing(call(), "{"))
+    assert driver.view.lines[-1] == "⊘ read rejected"
+    assert driver.items == []
+
+
+def test_the_result_of_a_stopped_call_is_the_truth() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRunning(call()), IDLE, ToolFinished(call(), ("done",)))
+    assert driver.view.lines[-1] == "✓ read"
+
+
+def test_running_may_repeat_12() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRunning(call()))
+    driver.now += 2000
+    driver.hear(ToolRunning(call(arguments=PATH)))
+    assert driver.view.lines[-1] == "● read src/calc.py  2s"
+
+
+def test_the_price_of_a_chunk_does_not_grow_with_the_arguments() -> None:
+    driver = Driver()
+    driver.hear(ToolPreparing(call(name="write_file"), '{"path": "/workspace/a", "content": "'))
+    before = len(driver.view.lines)
+    driver.hear(*(ToolPreparing(call(name="write_file"), "x" * 100) for _ in range(25)))
+    assert driver.view.lines == ["… write a 2k characters"]
+    assert before == 1
+    driver.toggle(1)
+    driver.hear(*(ToolPreparing(call(name="write_file"), "y" * 100) for _ in range(25)))
+    shown = driver.view.lines[1]
+    driver.hear(ToolPreparing(call(name="write_file"), "z"))
+    assert driver.view.lines[1] == shown, "an open body of long arguments waits for the end"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "paths"),
+    [
+        ("write_file", {"path": "/w/a"}, ("/w/a",)),
+        ("move_file", {"source": "/w/a", "destination": "/w/b"}, ("/w/a", "/w/b")),
+        ("shell_command", {"command": "make"}, ()),
+        (None, {}, ()),
+    ],
+)
+def test_what_a_call_changed_is_told(
+    tool: str | None, arguments: dict[str, object], paths: tuple[str, ...]
+) -> None:
+    driver = Driver()
+    driver.hear(ToolFinished(call("t", tool, arguments=arguments)))
+    assert driver.view.other == [FilesChanged("chat", paths)]
+    assert driver.view.fired("EcaFileChanged") == [{"chat": "chat", "path": path} for path in paths]
+
+
+def test_details_name_the_file_too_and_reading_changes_nothing() -> None:
+    driver = Driver()
+    change = FileChange("/w/x", "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    driver.hear(ToolFinished(call("a", "some_edit", details=change)))
+    assert driver.view.other == [FilesChanged("chat", ("/w/x",))]
+    driver.hear(ToolFinished(call("b", arguments=PATH)))
+    driver.hear(ToolFinished(call("c", "write_file", arguments=PATH), failed=True))
+    assert len(driver.view.other) == 1
