@@ -43,7 +43,16 @@ class Recorded:
 
 def prepare(name: str, folder: Path, prompts: int | None = None) -> Recorded:
     """Cut a recording and prepare its player; `prompts` keeps so many turns only."""
-    events = list(_turns(_cut(read_recording(RECORDINGS / f"{name}.jsonl")), prompts))
+    return stage(name, cut(name, prompts), folder)
+
+
+def cut(name: str, prompts: int | None = None) -> list[Event]:
+    """Read a recording without what a chat's client never sends, and the answers to that."""
+    return list(_turns(_spoken(read_recording(RECORDINGS / f"{name}.jsonl")), prompts))
+
+
+def stage(name: str, events: Sequence[Event], folder: Path) -> Recorded:
+    """Prepare a player of these events."""
     script, report = folder / f"{name}.jsonl", folder / f"{name}.report.json"
     lines = [{"t": it.time, "dir": it.direction, "msg": it.message} for it in events]
     script.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -72,7 +81,7 @@ async def _caught_up(client: Client, count: int) -> None:
     await client.until(lambda: len(client.events) >= count)
 
 
-def _cut(events: Sequence[Event]) -> Iterator[Event]:
+def _spoken(events: Sequence[Event]) -> Iterator[Event]:
     """Leave out what the agent does not say, and the answers to it."""
     asked: list[Value] = []
     for event in events:

@@ -33,6 +33,7 @@ from eca_nvim.agents.eca_codec import EcaCodec
 from eca_nvim.agents.eca_editor import Base
 from eca_nvim.agents.eca_inbox import Inbox
 from eca_nvim.agents.eca_introduction import introduction
+from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_outbox import Outbox, one_line
 from eca_nvim.agents.eca_readiness import Readiness
 from eca_nvim.agents.eca_requests import ServerRequests
@@ -187,13 +188,13 @@ class EcaAgent(Agent):
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
-        chats, readiness = ChatIds(), Readiness()
+        chats, readiness, mentions = ChatIds(), Readiness(), Mentions()
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
-            inbox=Inbox(chats, readiness),
+            inbox=Inbox(chats, readiness, mentions),
             requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, tasks, emit, chats),
+            outbox=Outbox(connection, tasks, emit, chats, mentions),
             readiness=readiness,
             emit=emit,
         )

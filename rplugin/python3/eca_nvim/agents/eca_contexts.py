@@ -18,11 +18,11 @@ from eca_nvim.protocol.eca.positions import LinesRange, Position, Range
 def wire_context(context: ours.Context) -> eca.Context:
     """Turn a context into ECA's."""
     match context:
-        case ours.FileContext(path, int(first), int(last)):
+        case ours.FileContext(path, int(first), int(last), _):
             return eca.FileContext(path=path, lines_range=LinesRange(start=first, end=last))
-        case ours.FileContext(path):
+        case ours.FileContext(path=path):
             return eca.FileContext(path=path)
-        case ours.DirectoryContext(path):
+        case ours.DirectoryContext(path=path):
             return eca.DirectoryContext(path=path)
         case ours.WebContext(url):
             return eca.WebContext(url=url)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from eca_nvim.agents import eca_choices
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_content import content_event
+from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_readiness import Readiness
 from eca_nvim.agents.eca_tools import plain_text
 from eca_nvim.chat import events
@@ -45,8 +47,9 @@ logger = logging.getLogger(__name__)
 class Inbox:
     """Reads the notifications of one server process."""
 
-    def __init__(self, chats: ChatIds, readiness: Readiness) -> None:
+    def __init__(self, chats: ChatIds, readiness: Readiness, mentions: Mentions) -> None:
         self._chats = chats
+        self._mentions = mentions
         self._readiness = readiness
         self._readers: Mapping[type, Callable[[Any], Sequence[AgentEvent]]] = {
             StatusChanged: self._status,
@@ -78,6 +81,8 @@ class Inbox:
 
     def _content(self, received: ContentReceived) -> Sequence[AgentEvent]:
         event, parent = content_event(received), received.parent_chat_id
+        if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
+            event = replace(event, text=self._mentions.read(event.text))
         if received.chat_id is None:
             return (Addressed(None, event),)
         chat_id = self._chats.ours(received.chat_id, adopt=parent is None)

@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_contexts import wire_context
+from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.chat.events import Addressed, ChatEvent, NoticeReceived, PromptAnswered
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
@@ -45,12 +46,18 @@ class Outbox:
     """Speaks to one server process."""
 
     def __init__(
-        self, connection: Connection, tasks: TaskGroup, emit: Emit, chats: ChatIds
+        self,
+        connection: Connection,
+        tasks: TaskGroup,
+        emit: Emit,
+        chats: ChatIds,
+        mentions: Mentions,
     ) -> None:
         self._connection = connection
         self._tasks = tasks
         self._emit = emit
         self._chats = chats
+        self._mentions = mentions
         self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
         self._absent: set[str] = set()  # methods the server does not know
         self.speaks_of_behaviors = False
@@ -59,13 +66,14 @@ class Outbox:
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
         chosen = prompt.selection
+        message, contexts = self._mentions.write(prompt)
         params = PromptParams(
             chat_id=self._chats.theirs(prompt.chat_id),
-            message=prompt.text,
+            message=message,
             model=chosen.model or None,
             agent=chosen.agent or None,
             variant=chosen.variant or None,
-            contexts=tuple(map(wire_context, prompt.contexts)),
+            contexts=tuple(map(wire_context, contexts)),
             trust=chosen.trust,
         )
         self._chats.prompted(prompt.chat_id)
