@@ -215,7 +215,10 @@ class Emit:
 
 @dataclass(frozen=True, slots=True)
 class FilesChanged:
-    """Files that a tool changed on disk (absolute paths): buffers of them are to be checked."""
+    """Files that a tool changed on disk (absolute paths): buffers of them are to be checked.
+
+    No paths: a tool ran that may have changed any file; all buffers are to be checked.
+    """
 
     name: ClassVar[str] = "files"
     chat: str
