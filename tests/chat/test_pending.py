@@ -10,6 +10,7 @@ from eca_nvim.chat.events import (
     QuestionAsked,
     ShellCommand,
     ShellPart,
+    ToolCall,
     ToolFinished,
     ToolRejected,
     ToolRequested,
@@ -59,7 +60,9 @@ def test_nothing_new_to_remember_is_absent_48() -> None:
     known = ShellCommand((ShellPart("ls", (), "ls", True), ShellPart("((", ())))
     driver.hear(ToolRequested(call("s", "shell_command", details=known), needs_approval=True))
     driver.hear(ToolRequested(call("e", "edit_file"), needs_approval=True))
+    driver.hear(ToolRequested(ToolCall("x", "made_up"), needs_approval=True))
     assert "remember" not in driver.items[0]
+    assert "remember" not in driver.items[2]
     assert driver.items[1]["remember"] == ["edit_file"]
 
 

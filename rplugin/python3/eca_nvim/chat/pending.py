@@ -119,9 +119,10 @@ def remembers(block: ToolBlock) -> list[str]:
     if isinstance(details, ShellCommand):
         keys = [part.remember_key for part in details.parts if not part.remembered]
         return list(dict.fromkeys(one_line(key) for key in keys if key))
-    if block.call.name is None or block.call.name == SHELL:
-        return []
-    return [one_line(block.call.name)]
+    call = block.call
+    if call.name is None or call.server is None or call.name == SHELL:
+        return []  # a tool of no server is one the model made up
+    return [one_line(call.name)]
 
 
 def _agent_name(chat: Chat, block: ToolBlock) -> str | None:
