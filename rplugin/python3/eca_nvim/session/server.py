@@ -112,7 +112,7 @@ class Server:
 
     async def run(self) -> None:
         """Fulfil wishes until cancelled."""
-        async with anyio.create_task_group() as lives:
+        async with self._wishes, self._wish_in, anyio.create_task_group() as lives:
             async for wish, demo in self._wishes:
                 self._demo = self._demo or demo
                 if wish is not Wish.START or demo:

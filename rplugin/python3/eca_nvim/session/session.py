@@ -48,8 +48,7 @@ from eca_nvim.session.telling import Held, deliver
 log = logging.getLogger(__name__)
 
 ChatIntent: TypeAlias = (
-    intents.OpenChat
-    | intents.SendPrompt
+    intents.SendPrompt
     | intents.Unqueue
     | intents.StopTurn
     | intents.Approve
@@ -88,6 +87,10 @@ class Session:
 
     async def run(self) -> None:
         """Serve until cancelled."""
+        with self._inbox, self._inbox_in:
+            await self._serve()
+
+    async def _serve(self) -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._server.run)
             tasks.start_soon(self._chats.keep_time)
@@ -111,18 +114,18 @@ class Session:
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
             case intents.RequestTranscript(chat, request):
-                self._view.push([Answer(request, transcript(self._chat(chat), now()))])
+                known = self._chats.table.get(chat)
+                self._view.push([Answer(request, transcript(known, now()) if known else "")])
             case intents.Attach() | intents.FrameDrawn() | intents.CallReturned():
                 raise TypeError("not for the session")
+            case intents.OpenChat(chat):
+                self._open(chat)
             case _:
                 self._hearing.attending = intent.chat
                 self._chats.show(self._changes(self._chat(intent.chat), intent))
 
     def _changes(self, chat: Chat, intent: ChatIntent) -> Changes:
         match intent:
-            case intents.OpenChat():
-                self._server.ensure()
-                return redraw(chat, now())
             case intents.SendPrompt(_, text, contexts, queue):
                 return send_prompt(chat, text, now(), tuple(self._read(contexts)), queue=queue)
             case intents.Unqueue(_, index):
@@ -139,6 +142,14 @@ class Session:
                 return toggle(chat, block, now(), to_open=to_open)
             case intents.ActOnBlock(_, block):
                 return act(chat, block, now())
+
+    def _open(self, chat_id: str) -> None:
+        """Make a chat; one that is known is drawn anew, its buffer has lost its text."""
+        self._hearing.attending = chat_id
+        if chat_id in self._chats.table:
+            self._chats.show(redraw(self._chats.get(chat_id), now()))
+        self._chat(chat_id)
+        self._server.ensure()
 
     def _chat(self, chat_id: str) -> Chat:
         if chat_id not in self._chats.table:

@@ -1,0 +1,23 @@
+"""What tests of the session share: a session with an agent in memory and a view that remembers."""
+
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+from tests.session.rig import Rig
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run async tests on the loop that the host uses."""
+    return "asyncio"
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    """Run a session for the length of a test."""
+    rig = Rig()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.session.run)
+        yield rig
+        tasks.cancel_scope.cancel()

@@ -1,0 +1,186 @@
+"""A session with its neighbours in memory: an agent, a view and files."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+import anyio
+
+from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
+from eca_nvim.chat import intents
+from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
+from eca_nvim.chat.ops import AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.session import Candidate, Session
+
+PATIENCE = 5.0
+Op = TypeVar("Op", bound=ViewOp)
+
+
+class FakeAgent(Agent):
+    """An agent that remembers what it was told and says what the test wants."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[object, ...]] = []
+        self.emit: Emit = lambda _events: None
+        self.ready: Callable[[], None] = lambda: None
+        self.started = anyio.Event()
+        self.killed = False
+        self._ending: AgentExit | AgentFault | None = None
+        self._ended = anyio.Event()
+
+    async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
+        self.emit, self.ready = emit, ready
+        self.started.set()
+        await self._ended.wait()
+        assert self._ending is not None
+        if isinstance(self._ending, AgentFault):
+            raise self._ending
+        return self._ending
+
+    def end(self, ending: AgentExit | AgentFault) -> None:
+        """End as told."""
+        self._ending = ending
+        self._ended.set()
+
+    def say(self, chat: str | None, *events: ChatEvent, parent: str | None = None) -> None:
+        """Send events of a chat."""
+        self.emit([Addressed(chat, event, parent) for event in events])
+
+    def announce(self, *events: AgentEvent) -> None:
+        """Send events of the agent as a whole."""
+        self.emit(events)
+
+    async def close(self) -> None:
+        self.told.append(("close",))
+        self.end(AgentExit("the server was stopped", 0, expected=True))
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def prompt(self, prompt: Prompt) -> None:
+        self.told.append(("prompt", prompt.chat_id, prompt.text))
+        self.last_prompt = prompt
+
+    def steer(self, chat_id: str, text: str) -> None:
+        self.told.append(("steer", chat_id, text))
+
+    def unsteer(self, chat_id: str) -> None:
+        self.told.append(("unsteer", chat_id))
+
+    def stop(self, chat_id: str) -> None:
+        self.told.append(("stop", chat_id))
+
+    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
+        self.told.append(("approve", chat_id, call_id, remember))
+
+    def reject(self, chat_id: str, call_id: str) -> None:
+        self.told.append(("reject", chat_id, call_id))
+
+    def answer(self, question_id: str, text: str | None) -> None:
+        self.told.append(("answer", question_id, text))
+
+    def choose(self, chat_id: str, selection: Selection) -> None:
+        self.told.append(("choose", chat_id, selection))
+
+
+class Recorder:
+    """A view that remembers all it was told to draw."""
+
+    def __init__(self) -> None:
+        self.ops: list[ViewOp] = []
+        self._arrived = anyio.Event()
+
+    def push(self, ops: Iterable[ViewOp]) -> None:
+        """Take ops."""
+        self.ops.extend(ops)
+        self._arrived.set()
+
+    def of(self, kind: type[Op]) -> list[Op]:
+        """Give the ops of a kind so far."""
+        return [op for op in self.ops if isinstance(op, kind)]
+
+    def text(self) -> str:
+        """Give all text that blocks hold, in the order it came."""
+        parts = [op for op in self.ops if isinstance(op, AppendText | SetBody)]
+        return "\n".join(
+            op.text if isinstance(op, AppendText) else "\n".join(op.lines) for op in parts
+        )
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until ops made a condition true."""
+        with anyio.fail_after(PATIENCE):
+            while not condition():
+                self._arrived = anyio.Event()
+                await self._arrived.wait()
+
+
+class Rig:
+    """The session and all around it."""
+
+    def __init__(self) -> None:
+        self.view = Recorder()
+        self.agents: list[FakeAgent] = []
+        self.demos: list[bool] = []
+        self.fault: AgentFault | None = None
+        self.files: dict[str, str | None] = {}
+        self.session = Session(self.make, self, self.view, RenderSettings())
+
+    def make(self, *, demo: bool) -> Candidate:
+        """Make an agent (`session.MakeAgent`)."""
+        if self.fault is not None:
+            raise self.fault
+        self.demos.append(demo)
+        self.agents.append(FakeAgent())
+        return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca")
+
+    async def file(self, path: str) -> str | None:
+        """Read a file (`session.Files`)."""
+        return self.files[path]
+
+    @property
+    def agent(self) -> FakeAgent:
+        """The last agent made."""
+        return self.agents[-1]
+
+    def do(self, *done: intents.Intent) -> None:
+        """Let the user do something."""
+        for intent in done:
+            self.session.receive(intent)
+
+    async def done(self) -> None:
+        """Wait until all that the user did so far was handled."""
+        number = len(self.view.ops) + 1
+        self.do(intents.RequestTranscript("barrier", number))
+        await self.view.until(
+            lambda: any(getattr(op, "request", 0) == number for op in self.view.ops)
+        )
+
+    async def ready(self, chat: str = "a") -> FakeAgent:
+        """Open a chat and bring the agent up."""
+        self.do(intents.OpenChat(chat))
+        agent = await self.starting()
+        agent.ready()
+        return agent
+
+    async def starting(self, number: int = 1) -> FakeAgent:
+        """Wait until an agent starts, the first or a later one."""
+        await self.view.until(lambda: len(self.agents) >= number)
+        with anyio.fail_after(PATIENCE):
+            await self.agents[number - 1].started.wait()
+        return self.agents[number - 1]
+
+    def states(self) -> list[str]:
+        """Give the states of the server that were shown."""
+        return [op.state for op in self.view.of(SetServer)]
+
+    def status(self, chat: str = "a") -> dict[str, object]:
+        """Give the last status of a chat."""
+        return dict([op for op in self.view.of(SetStatus) if op.chat == chat][-1].status)
+
+    def lines(self) -> list[str]:
+        """Give what was told to the user outside of chats."""
+        return [op.text for op in self.view.of(Notify)]
+
+    def said(self) -> Sequence[tuple[object, ...]]:
+        """Give what the last agent was told."""
+        return self.agent.told

@@ -1,0 +1,349 @@
+"""What the user does and what the agent says, and what each leads to."""
+
+import base64
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.session.rig import PATIENCE, Rig
+
+from eca_nvim.agents.base import Selection
+from eca_nvim.chat import events, intents
+from eca_nvim.chat.contexts import FileContext
+from eca_nvim.chat.events import (
+    AgentTurn,
+    ChatCleared,
+    ChatDeleted,
+    ChoicesChanged,
+    FileChange,
+    MessageShown,
+    Role,
+    TextReceived,
+    ToolCall,
+    ToolFinished,
+    ToolRequested,
+    TurnChanged,
+)
+from eca_nvim.chat.ops import (
+    Answer,
+    BlockKind,
+    ClearChat,
+    Emit,
+    Notify,
+    OpenBlock,
+    OpenExternal,
+    SetChoices,
+    SetPending,
+    ShowDiff,
+)
+from eca_nvim.session import chats
+
+pytestmark = pytest.mark.anyio
+
+CHANGE = FileChange("/w/a.txt", "@@ -1,1 +1,1 @@\n-old\n+new", 1, 1)
+PNG = base64.b64encode(b"\x89PNG data").decode()
+
+
+def call(call_id: str = "c1", details: events.Details | None = CHANGE) -> ToolCall:
+    return ToolCall(call_id, name="edit_file", details=details)
+
+
+async def test_the_users_words_reach_the_agent(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "hi"))
+    await rig.done()
+    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call(), needs_approval=True))
+    rig.do(intents.Approve("a", "c1", remember=True))
+    await rig.done()
+    agent.say("a", ToolRequested(call("c2"), needs_approval=True))
+    rig.do(intents.Reject("a", "c2"), intents.StopTurn("a"))
+    await rig.done()
+    assert agent.told == [
+        ("prompt", "a", "hi"),
+        ("approve", "a", "c1", True),
+        ("reject", "a", "c2"),
+        ("stop", "a"),
+    ]
+
+
+async def test_what_waits_is_shown_for_all_chats_together(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    agent.say("a", ToolRequested(call("c1"), needs_approval=True))
+    agent.say("b", ToolRequested(call("c2"), needs_approval=True))
+    assert [item["id"] for item in rig.view.of(SetPending)[-1].items] == ["c1", "c2"]
+
+
+async def test_a_question_is_answered(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "hi"))
+    await rig.done()
+    agent.say("a", events.QuestionAsked("q", "Which?"))
+    rig.do(intents.AnswerQuestion("a", "q", "this"))
+    await rig.done()
+    assert agent.told[-1] == ("answer", "q", "this")
+
+
+async def test_contexts_go_along_and_a_wrong_one_is_told(rig: Rig) -> None:
+    agent = await rig.ready()
+    wrong = {"type": "file"}
+    rig.do(intents.SendPrompt("a", "hi", [wrong, {"type": "file", "path": "/w/a.txt"}]))
+    await rig.done()
+    assert agent.last_prompt.contexts == (FileContext("/w/a.txt"),)
+    assert rig.lines() == ["a context is not sent, not a context: {'type': 'file'}"]
+
+
+async def test_announced_choices_answer_prompts_until_the_user_chooses(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(ChoicesChanged(models=("m1", "m2"), agents=("code",), model="m1", agent="code"))
+    rig.do(intents.Choose("a", "model", "m2"))
+    await rig.done()
+    agent.announce(ChoicesChanged(variants=("high",), model="m1", variant="high"))
+    rig.do(intents.SendPrompt("a", "hi"), intents.SendPrompt("b", "hi"))
+    await rig.done()
+    assert agent.told[0] == ("choose", "a", Selection("m2", "code"))
+    assert agent.last_prompt.selection == Selection("m1", "code", "high")
+    assert rig.status("a")["model"] == "m2"
+    assert rig.view.of(SetChoices)[-1].choices == {
+        "models": ("m1", "m2"),
+        "agents": ("code",),
+        "variants": ("high",),
+    }
+
+
+async def test_a_choice_announced_for_one_chat_is_for_that_chat(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    agent.announce(ChoicesChanged(model="m9", chat_id="b"))
+    assert "model" not in rig.status("a")
+    assert rig.status("b")["model"] == "m9"
+
+
+async def test_trust_is_chosen_by_a_bool_and_nonsense_is_told(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.Choose("a", "trust", "yes"), intents.Choose("a", "trust", value=True))
+    await rig.done()
+    assert agent.told == [("choose", "a", Selection(trust=True))]
+    assert rig.lines() == ["'yes' is no trust"]
+
+
+async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("b", "hi"))
+    await rig.done()
+    rig.view.ops.clear()
+    agent.announce(ChoicesChanged(welcome="Welcome!\n"))
+    rig.do(intents.OpenChat("c"))
+    await rig.done()
+    notes = [op.chat for op in rig.view.of(OpenBlock) if op.kind is BlockKind.NOTE]
+    assert notes == ["a", "c"]
+
+
+async def test_messages_are_told_in_a_line(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(MessageShown("warn", "mind the gap"))
+    assert Notify("warn", "mind the gap") in rig.view.ops
+
+
+async def test_an_event_without_a_chat_is_for_the_one_last_used(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    agent.say(None, TextReceived(Role.SYSTEM, "The config is broken"))
+    assert [op.chat for op in rig.view.of(OpenBlock)] == ["b"]
+
+
+async def test_a_chat_of_the_agents_own_is_made_but_news_of_its_end_is_none(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("x", ChatCleared())
+    agent.say("y", ChatDeleted())
+    agent.say("z", TextReceived(Role.ASSISTANT, "hello"))
+    opened = [op.data["chat"] for op in rig.view.of(Emit) if op.event == "EcaChatOpened"]
+    assert opened == ["a", "z"]
+
+
+async def test_a_deleted_chat_is_told_as_closed(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", ChatDeleted())
+    assert Emit("EcaChatClosed", {"chat": "a"}) in rig.view.ops
+
+
+async def test_a_subagents_events_are_shown_in_its_parents_chat(rig: Rig) -> None:
+    agent = await rig.ready()
+    spawn = ToolCall("s", name="spawn_agent", details=events.Subagent("explorer", "sub-1"))
+    agent.say("a", ToolRequested(spawn))
+    agent.say("sub-1", TextReceived(Role.ASSISTANT, "digging"), parent="a")
+    agent.say("sub-1", TurnChanged(AgentTurn.IDLE))
+    assert {op.chat for op in rig.view.of(OpenBlock)} == {"a"}
+    assert "digging" in rig.view.text()
+
+
+async def test_a_fault_in_one_event_is_told_and_the_next_is_heard(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = await rig.ready()
+    broken = TextReceived(Role.ASSISTANT, 7)  # type: ignore[arg-type]
+    agent.say("a", broken, TextReceived(Role.ASSISTANT, "fine"))
+    assert "fine" in rig.view.text()
+    assert "see :Eca log" in rig.lines()[0]
+    assert "Traceback" in caplog.text
+
+
+async def test_a_fault_in_one_intent_is_told_and_the_next_is_done(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", 7), intents.SendPrompt("a", "hi"))  # type: ignore[arg-type]
+    await rig.done()
+    assert agent.told == [("prompt", "a", "hi")]
+    assert rig.lines()[0].startswith("cannot do prompt: ")
+    assert "Traceback" in caplog.text
+
+
+async def test_a_chat_is_drawn_anew_for_a_buffer_that_lost_its_text(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", TextReceived(Role.ASSISTANT, "hello"))
+    rig.view.ops.clear()
+    rig.do(intents.OpenChat("a"))
+    await rig.done()
+    assert rig.view.ops[0] == ClearChat("a")
+    assert rig.view.text() == "hello"
+
+
+async def test_the_transcript_is_answered_by_its_number(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", TextReceived(Role.ASSISTANT, "hello"))
+    rig.do(intents.RequestTranscript("a", 42))
+    await rig.done()
+    assert [op.value for op in rig.view.of(Answer) if op.request == 42] == [
+        "## Assistant\n\nhello\n"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("finished", "current", "before", "after"),
+    [(False, "old\n", "old\n", "new\n"), (True, "new\n", "old\n", "new\n")],
+)
+async def test_a_diff_shows_the_file_as_it_was_and_will_be(
+    rig: Rig, finished: bool, current: str, before: str, after: str
+) -> None:
+    agent = await rig.ready()
+    rig.files["/w/a.txt"] = current
+    agent.say("a", ToolRequested(call(), needs_approval=True))
+    if finished:
+        agent.say("a", ToolFinished(call()))
+    rig.do(intents.RequestDiff("a", id="c1"))
+    await rig.view.until(lambda: rig.view.of(ShowDiff))
+    shown = rig.view.of(ShowDiff)[0]
+    assert (shown.before, shown.after, shown.kind) == (before, after, "changed")
+    assert (shown.path, shown.pending, shown.fault) == ("/w/a.txt", not finished, None)
+
+
+async def test_a_diff_is_found_by_its_block_too(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.files["/w/a.txt"] = None
+    agent.say("a", ToolRequested(call(), needs_approval=True))
+    rig.do(intents.RequestDiff("a", block=rig.view.of(OpenBlock)[-1].block))
+    await rig.view.until(lambda: rig.view.of(ShowDiff))
+    assert rig.view.of(ShowDiff)[0].fault is not None
+
+
+async def test_no_diff_is_told(rig: Rig) -> None:
+    await rig.ready()
+    rig.do(intents.RequestDiff("a", id="nothing"))
+    await rig.view.until(lambda: rig.lines() == ["no file change here"])
+
+
+async def test_a_diff_that_cannot_be_read_is_told(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", ToolRequested(call(), needs_approval=True))
+    rig.do(intents.RequestDiff("a", id="c1"))
+    await rig.view.until(rig.lines)
+    assert rig.lines()[0].startswith("cannot do diff: ")
+
+
+async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", events.ImageReceived("image/png", PNG))
+    rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
+    await rig.view.until(lambda: rig.view.of(OpenExternal))
+    assert_private(Path(rig.view.of(OpenExternal)[0].target))
+    rig.session.kill()
+    assert_gone(Path(rig.view.of(OpenExternal)[0].target))
+
+
+def assert_gone(path: Path) -> None:
+    assert not path.parent.exists()
+
+
+def assert_private(path: Path) -> None:
+    assert (path.read_bytes(), path.suffix) == (b"\x89PNG data", ".png")
+    assert path.parent.stat().st_mode & 0o077 == 0
+
+
+async def test_an_image_that_is_more_than_pixels_is_not_opened(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", events.ImageReceived("image/svg+xml", PNG))
+    rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
+    await rig.view.until(rig.lines)
+    assert rig.view.of(OpenExternal) == []
+    assert rig.lines() == ["cannot open the image: images of type 'image/svg+xml' are not opened"]
+
+
+async def test_time_is_shown_while_a_turn_runs_and_only_then(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeps = Sleeps()
+    monkeypatch.setattr(chats.anyio, "sleep", sleeps.sleep)
+    agent = await rig.ready()
+    assert sleeps.count == 0
+    rig.do(intents.SendPrompt("a", "hi"))
+    await rig.done()
+    await sleeps.begun(1)
+    before = rig.status()["elapsed"]
+    monkeypatch.setattr(chats, "now", lambda: chats.time.monotonic_ns() // 1_000_000 + 5000)
+    sleeps.let_go()
+    await sleeps.begun(2)
+    assert isinstance(before, int)
+    assert int(str(rig.status()["elapsed"])) >= before + 5000
+    agent.say("a", TurnChanged(AgentTurn.IDLE))
+    sleeps.let_go()
+    await rig.done()
+    assert "elapsed" not in rig.status()
+    assert sleeps.count == 2
+
+
+class Sleeps:
+    """Sleep that ends when the test says so."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._changed = anyio.Event()
+        self._released = anyio.Event()
+
+    async def sleep(self, _seconds: float) -> None:
+        """Stand in for `anyio.sleep`."""
+        self.count += 1
+        self._changed.set()
+        await self._released.wait()
+        self._released = anyio.Event()
+
+    def let_go(self) -> None:
+        """End the sleep under way."""
+        self._released.set()
+
+    async def begun(self, count: int) -> None:
+        """Wait until so many sleeps began."""
+        with anyio.fail_after(PATIENCE):
+            while self.count < count:
+                self._changed = anyio.Event()
+                await self._changed.wait()
+
+
+async def test_blocks_of_a_later_host_have_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chats.time, "time", lambda: 1_700_000_000.0)
+    first = chats.first_block()
+    monkeypatch.setattr(chats.time, "time", lambda: 1_700_000_060.0)
+    assert chats.first_block() - first == 600
