@@ -1,0 +1,30 @@
+"""CPU time of processes, from /proc."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from tests.support.processes import GONE, command_line, descendants
+
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def spent(pids: Iterable[int]) -> float:
+    """Add up user and system time in seconds; what has ended counts nothing."""
+    return sum(_ticks(pid) for pid in pids) / TICKS_PER_SECOND
+
+
+def family(pid: int, without: str) -> set[int]:
+    """Find a process and all it started but those whose command line contains a word."""
+    return {pid} | {child for child in descendants(pid) if without not in command_line(child)}
+
+
+def _ticks(pid: int) -> int:
+    """Fields 14 and 15; the name may hold blanks, so they are counted after its `)`."""
+    with suppress(*GONE):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return 0

@@ -1,0 +1,87 @@
+--- The floor: the least that a Neovim client of this server has to do, in plain Lua.
+---
+--- It cuts what the job wrote into messages, decodes each, appends its text to a scratch buffer and
+--- keeps the end in view. No blocks, no colours, no conceal, no second process.
+local M = {}
+
+local request = 0
+local rest = ''
+local job, buf, win ---@type integer, integer, integer
+
+---@param method string
+---@param params table
+---@param expects_answer boolean
+local function send(method, params, expects_answer)
+  local message = { jsonrpc = '2.0', method = method, params = params }
+  if expects_answer then
+    request = request + 1
+    message.id = request
+  end
+  local body = vim.json.encode(message)
+  vim.fn.chansend(job, ('Content-Length: %d\r\n\r\n%s'):format(#body, body))
+end
+
+---@param text string
+local function append(text)
+  local lines = text:find('\n', 1, true) and vim.split(text, '\n', { plain = true }) or { text }
+  local last = vim.api.nvim_buf_line_count(buf) - 1
+  vim.api.nvim_buf_set_text(buf, last, -1, last, -1, lines)
+  vim.api.nvim_win_set_cursor(win, { last + #lines, 0 })
+end
+
+---@param message table
+local function handle(message)
+  if message.method == 'chat/contentReceived' and message.params.content.type == 'text' then
+    append(message.params.content.text)
+  end
+end
+
+--- Handle all whole messages.
+---@param data string
+---@return string rest what has not arrived whole
+local function read(data)
+  local at = 1
+  while true do
+    local _, head_end, length = data:find('^Content%-Length: (%d+)\r\n\r\n', at)
+    local last = head_end and head_end + tonumber(length)
+    if not last or last > #data then
+      return data:sub(at)
+    end
+    handle(vim.json.decode(data:sub(head_end + 1, last)))
+    at = last + 1
+  end
+end
+
+--- Show a scratch buffer beside the current window and connect it to a server.
+---@param command string[]
+---@param width integer columns of the window that shows the text
+---@param height integer its rows
+function M.open(command, width, height)
+  buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].undolevels = -1
+  win = vim.api.nvim_open_win(buf, false, { split = 'right', width = width })
+  local filler = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_open_win(filler, false, { split = 'below', win = win })
+  vim.api.nvim_win_set_height(win, height)
+  job = vim.fn.jobstart(command, {
+    on_stdout = function(_, data)
+      rest = read(rest .. table.concat(data, '\n'))
+    end,
+  })
+  send('initialize', { processId = vim.fn.getpid(), capabilities = vim.empty_dict() }, true)
+  send('initialized', vim.empty_dict(), false)
+end
+
+--- Send a prompt.
+---@param text string
+function M.prompt(text)
+  send('chat/prompt', { chatId = '11111111-1111-4111-8111-111111111111', message = text }, true)
+end
+
+--- The text shown.
+---@return string[]
+function M.lines()
+  return vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+end
+
+return M

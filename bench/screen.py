@@ -1,0 +1,54 @@
+"""The user's end: when the screen shows a character. Looks at no more than that needs.
+
+Only changed cells arrive, so a character counts when it is drawn anew. A draw is on the screen
+with the `flush` after it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+Value: TypeAlias = Any
+
+
+class ScreenWatch:
+    """Notes when awaited characters reach the screen."""
+
+    def __init__(self) -> None:
+        self._awaited: set[str] = set()
+        self._drawn: set[str] = set()
+        self._seen: dict[str, float] = {}
+        self.flushes = 0
+
+    def expect(self, character: str) -> None:
+        """Look out for a character from now on."""
+        self._seen.pop(character, None)
+        self._awaited.add(character)
+
+    def seen(self, character: str) -> float | None:
+        """When an awaited character was on the screen, in monotonic seconds."""
+        return self._seen.get(character)
+
+    def apply(self, batches: Iterable[list[Value]]) -> None:
+        """Take the parameters of one `redraw`."""
+        for event, *calls in batches:
+            if event == "grid_line" and self._awaited:
+                self._look(calls)
+            elif event == "flush":
+                self._flush()
+
+    def _look(self, lines: list[list[Value]]) -> None:
+        for line in lines:
+            for cell in line[3]:
+                if cell[0] in self._awaited:
+                    self._awaited.discard(cell[0])
+                    self._drawn.add(cell[0])
+
+    def _flush(self) -> None:
+        self.flushes += 1
+        if self._drawn:
+            now = time.monotonic()
+            self._seen.update(dict.fromkeys(self._drawn, now))
+            self._drawn.clear()

@@ -1,0 +1,136 @@
+"""The fake server: one process, `python -I -S server.py PLAN`, that streams what a plan says.
+
+Rules kept here:
+- It starts fast and imports next to nothing: its start is part of what is measured.
+- Every byte of a turn is made before its first is written. Where the rate is 0 they go out in one
+  write, so that only its reader can be slow.
+- Messages come in the order in which the real server sends them.
+- PLAN is JSON: a list of turns {messages: [[role, text] …], rate}. The time of each turn's first
+  byte, CLOCK_MONOTONIC in ns, goes into the file PLAN + ".times", one a line.
+"""
+
+import json
+import os
+import sys
+import time
+
+CHAT = "00000000-0000-4000-8000-000000000000"
+"""Stands for the chat's id, and is as long: lengths stay right when it is put in."""
+MODEL = "bench/model"
+CONFIG = {
+    "chat": {
+        "models": [MODEL],
+        "selectModel": MODEL,
+        "agents": ["code"],
+        "selectAgent": "code",
+    }
+}
+
+
+def frame(message: dict[str, object]) -> bytes:
+    """Encode a message with its header."""
+    body = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def notification(method: str, **params: object) -> bytes:
+    """Encode a notification about the chat."""
+    return frame({"method": method, "params": {"chatId": CHAT, **params}})
+
+
+def content(role: str, **value: object) -> bytes:
+    """Encode one chat/contentReceived."""
+    return notification("chat/contentReceived", role=role, content=value)
+
+
+class Turn:
+    """The bytes of one turn, made in advance."""
+
+    def __init__(self, messages: list[list[str]], rate: float) -> None:
+        self._rate = rate
+        texts = [content(role, type="text", text=text) for role, text in messages]
+        self._parts = texts if rate else [b"".join(texts)]
+        self._end = notification("chat/statusChanged", status="idle")
+        self._end += content("system", type="progress", state="finished")
+        self._end += content("system", type="usage", sessionTokens=1234)
+
+    def opening(self, request: int, words: str) -> bytes:
+        """Encode what comes before the first text."""
+        answer = {"chatId": CHAT, "model": MODEL, "status": "prompting"}
+        return b"".join(
+            (
+                notification("chat/opened"),
+                content("user", type="text", text=words + "\n"),
+                notification("chat/statusChanged", status="running"),
+                content("system", type="progress", state="running", text="Generating"),
+                frame({"id": request, "result": answer}),
+            )
+        )
+
+    def play(self, chat: str, opening: bytes, times: str) -> None:
+        """Write it all, and note when the first byte went."""
+        name, own = CHAT.encode(), chat.encode().ljust(len(CHAT))
+        parts = [part.replace(name, own) for part in (opening, *self._parts, self._end)]
+        started = time.monotonic_ns()
+        write(parts[0])
+        for number, part in enumerate(parts[1:-1]):
+            if self._rate:
+                due = started / 1e9 + number / self._rate
+                time.sleep(max(0.0, due - time.monotonic()))
+            write(part)
+        write(parts[-1])
+        with os.fdopen(os.open(times, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "w") as file:
+            file.write(f"{started}\n")
+
+
+def write(data: bytes) -> None:
+    """Write all of it; waits while nobody reads."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+def receive(buffer: bytearray) -> dict[str, object] | None:
+    """Read one message; None at the end of the input."""
+    while (end := buffer.find(b"\r\n\r\n")) < 0 or len(buffer) < (whole := end + 4 + size(buffer)):
+        data = os.read(0, 1 << 16)
+        if not data:
+            return None
+        buffer += data
+    message: dict[str, object] = json.loads(buffer[end + 4 : whole])
+    del buffer[:whole]
+    return message
+
+
+def size(buffer: bytearray) -> int:
+    """Tell how long the first message's body is."""
+    return int(bytes(buffer.partition(b"\r\n")[0]).partition(b":")[2])
+
+
+def main(plan: str) -> None:
+    """Serve one client until it leaves."""
+    turns: list[Turn] = []
+    buffer = bytearray()
+    while (message := receive(buffer)) is not None:
+        match message:
+            case {"method": "initialize", "id": int(request)}:
+                write(frame({"id": request, "result": {"chatWelcomeMessage": "Hello."}}))
+                with os.fdopen(os.open(plan, os.O_RDONLY), encoding="utf-8") as file:
+                    turns = [Turn(**turn) for turn in json.load(file)]
+            case {"method": "initialized"}:
+                write(frame({"method": "config/updated", "params": CONFIG}))
+            case {
+                "method": "chat/prompt",
+                "id": int(request),
+                "params": {"chatId": str(chat), "message": str(words)},
+            }:
+                turn = turns.pop(0)
+                turn.play(chat, turn.opening(request, words), plan + ".times")
+            case {"method": "exit"}:
+                return
+            case {"method": str(), "id": request}:
+                write(frame({"id": request, "result": None}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

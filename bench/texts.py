@@ -1,0 +1,88 @@
+"""What the fake server says: Markdown as models write it, cut into chunks as they stream it."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+
+CHUNK = 12
+"""Characters a chunk, about three tokens; cut anywhere, inside words and markers too."""
+LINES_A_FENCE = 2_000
+
+SECTION = """\
+## Step {number}: make the reader *lazy*
+
+The test depends on **the order of files**, which `os.scandir` does not promise. See
+[the manual](https://docs.python.org/3/library/os.html) and `tests/test_io.py` for the details.
+It is enough to sort once, ~~twice~~ at the place where names are read.
+
+- keep the *order* stable, also for `None`
+- **never** read the file a second time
+1. run `pytest -q`
+2. look at what is left
+
+> A quoted remark, with a [link](https://example.org) in it.
+
+```lua
+local function names(folder)
+  local found = {{}} -- {number} of them
+  for name in vim.fs.dir(folder) do
+    found[#found + 1] = name
+  end
+  table.sort(found)
+  return found
+end
+```
+
+| file | lines | time |
+|------|------:|------|
+| `io.py` | {number} | 1.2 s |
+
+"""
+
+CODE = {
+    "lua": "  local value_{number} = compute({number}, 'text', {{ key = true }}) -- a remark",
+    "python": "    value_{number} = compute({number}, 'text', key=True)  # a remark",
+    "c": '  int value_{number} = compute({number}, "text", KEY); /* a remark */',
+}
+
+
+def markdown(size: int) -> str:
+    """Write Markdown of at least `size` characters."""
+    parts, written, number = [], 0, 0
+    while written < size:
+        number += 1
+        parts.append(SECTION.format(number=number))
+        written += len(parts[-1])
+    return "".join(parts)
+
+
+def chunks(count: int) -> list[str]:
+    """Cut Markdown into this many chunks."""
+    text = markdown(count * CHUNK)
+    return [text[at : at + CHUNK] for at in range(0, count * CHUNK, CHUNK)]
+
+
+def fences() -> list[str]:
+    """Stream a long fence of code for each language, a line a chunk, with a word before each."""
+    found = []
+    for language, line in CODE.items():
+        found.append(f"\nThis is the **{language}** file:\n\n```{language}\n")
+        found += [line.format(number=number) + "\n" for number in range(LINES_A_FENCE)]
+        found.append("```\n")
+    return found
+
+
+def history(lines: int) -> list[list[str]]:
+    """Write questions and answers of this many lines together, as [role, text] pairs."""
+    source = cycle(markdown(50_000).splitlines())
+    found, left = [], lines
+    while left > 0:
+        answer = "\n".join(islice(source, min(500, left)))
+        found += [["user", "And what comes then?\n"], ["assistant", answer + "\n"]]
+        left -= 500
+    return found
+
+
+def large(size: int) -> str:
+    """Write one message of this many characters, without blank lines at its ends."""
+    return markdown(size)[:size].rstrip() + "\nThe last line."
