@@ -6,7 +6,7 @@
 ---@type table<string, string[]>
 return {
   attach = { 'settings', 'folders', 'editor', 'pid' },
-  open_chat = { 'chat' },
+  open_chat = { 'chat', 'redraw' },
   prompt = { 'chat', 'text', 'contexts', 'queue' },
   unqueue = { 'chat', 'index' },
   stop = { 'chat' },

@@ -35,10 +35,11 @@ class Attach:
 
 @dataclass(frozen=True, slots=True)
 class OpenChat:
-    """A chat's windows were made; its state is wanted."""
+    """A chat's windows were made. `redraw`: its buffer has lost its text, all of it is wanted."""
 
     name: ClassVar[str] = "open_chat"
     chat: str
+    redraw: bool = False
 
 
 @dataclass(frozen=True, slots=True)
