@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import STOPPING, Driver, call
+from tests.chat.driver import IDLE, STOPPING, Driver, call
 
 from eca_nvim.chat.effects import TellApproval, TellRejection
 from eca_nvim.chat.events import (
@@ -104,6 +104,16 @@ def test_a_rejection_goes_out_once() -> None:
     assert driver.told(TellRejection) == [TellRejection("chat", "t1")]
     outcomes = [data["outcome"] for data in driver.view.fired("EcaApprovalResolved")]
     assert outcomes == ["rejected"]
+
+
+def test_a_rejection_stands_when_the_agent_never_confirms_it() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    driver.reject("t1")
+    driver.hear(IDLE)
+    assert driver.view.lines[1:] == ["⊘ $ ls echo x rejected"]
+    assert driver.ends == ["rejected"]
 
 
 def test_a_stopped_or_finished_call_leaves_the_list() -> None:

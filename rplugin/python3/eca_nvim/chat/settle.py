@@ -17,7 +17,8 @@ def settle(update: Update, only: Lane | None = None) -> None:
         if only is not None and lane is not only:
             continue
         if isinstance(block, ToolBlock):
-            step(update, block, lane, CallState.STOPPED)
+            refused = block.state is CallState.REFUSED
+            step(update, block, lane, CallState.REJECTED if refused else CallState.STOPPED)
         elif isinstance(block, ReasoningBlock):
             finish_thought(update, block, lane, None)
         elif isinstance(block, QuestionBlock):
