@@ -7,8 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from tests.chat.view import View
 
 from eca_nvim.chat import folding, pending, prompts, questions, reducer
+from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.effects import Changes, Effect
-from eca_nvim.chat.events import AgentTurn, ChatEvent, Role, TextReceived, ToolCall, TurnChanged
+from eca_nvim.chat.events import (
+    AgentTurn,
+    ChatEvent,
+    Role,
+    TextReceived,
+    TurnChanged,
+)
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.settings import RenderSettings
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import (
     DoesNotApply,
     MalformedDiff,
@@ -19,7 +20,6 @@ from eca_nvim.chat.diffs import (
     reverse_hunks,
     versions,
 )
-from eca_nvim.chat.events import FileChange
 
 BEFORE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 EDIT = (

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from tests.chat.driver import IDLE, Driver, call, said, system
 
-from eca_nvim.chat.events import FileChange, ReasoningText, TitleChanged, ToolFinished
+from eca_nvim.chat.details import FileChange
+from eca_nvim.chat.events import (
+    ReasoningText,
+    TitleChanged,
+    ToolFinished,
+)
 from eca_nvim.chat.markdown_export import transcript
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from tests.chat.driver import IDLE, STOPPING, Driver, call
 
+from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart, ToolCall
 from eca_nvim.chat.effects import TellApproval, TellRejection
 from eca_nvim.chat.events import (
-    FileChange,
     QuestionAsked,
-    ShellCommand,
-    ShellPart,
-    ToolCall,
     ToolFinished,
     ToolRejected,
     ToolRequested,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call
 
-from eca_nvim.chat import events
+from eca_nvim.chat import details, events
 from eca_nvim.chat.blocks import QuestionBlock, QuestionState, ToolBlock
 from eca_nvim.chat.events import AgentTurn, Role, TextReceived, TurnChanged
 from eca_nvim.chat.markdown_export import transcript
@@ -23,14 +23,14 @@ TEXTS = st.text(st.sampled_from("ab \n\r\x1b[0m\x00\ud83d\ude00é"), max_size=6)
 DETAILS = st.sampled_from(
     [
         None,
-        events.FileChange("/w/f", "@@ -1 +1 @@\n-a\n+b", 1, 1),
-        events.FileChange("/w/f", "junk", 1, 1),
-        events.ShellCommand((events.ShellPart("ls", (), "ls"),)),
-        events.JsonOutputs(("{}",)),
-        events.Subagent("explorer", "sub", step=1),
-        events.Subagent("inner", "subsub"),
-        events.TaskList((events.Task(1, "x", "pending"),)),
-        events.UnknownDetails("odd", "text"),
+        details.FileChange("/w/f", "@@ -1 +1 @@\n-a\n+b", 1, 1),
+        details.FileChange("/w/f", "junk", 1, 1),
+        details.ShellCommand((details.ShellPart("ls", (), "ls"),)),
+        details.JsonOutputs(("{}",)),
+        details.Subagent("explorer", "sub", step=1),
+        details.Subagent("inner", "subsub"),
+        details.TaskList((details.Task(1, "x", "pending"),)),
+        details.UnknownDetails("odd", "text"),
     ]
 )
 CALLS = st.builds(

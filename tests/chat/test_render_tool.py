@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import Driver, call
 
-from eca_nvim.chat.events import (
+from eca_nvim.chat.details import (
     FileChange,
     JsonOutputs,
     ShellCommand,
@@ -13,9 +13,11 @@ from eca_nvim.chat.events import (
     Task,
     TaskList,
     ToolCall,
+    UnknownDetails,
+)
+from eca_nvim.chat.events import (
     ToolFinished,
     ToolRequested,
-    UnknownDetails,
 )
 from eca_nvim.chat.ops import SetBody
 from eca_nvim.chat.reducer import apply

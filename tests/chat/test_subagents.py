@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.chat.driver import FINISHED, IDLE, RUNNING, Driver, call, said, user
 
+from eca_nvim.chat.details import Subagent
 from eca_nvim.chat.effects import TellApproval, TellRejection
 from eca_nvim.chat.events import (
     Addressed,
     ChatDeleted,
-    Subagent,
     TitleChanged,
     ToolFinished,
     ToolPreparing,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import FINISHED, IDLE, Driver, call
 
+from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import (
-    FileChange,
-    ToolCall,
     ToolFinished,
     ToolPreparing,
     ToolRejected,

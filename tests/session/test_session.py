@@ -8,18 +8,17 @@ import pytest
 from tests.session.rig import PATIENCE, Rig
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat import events, intents
+from eca_nvim.chat import details, events, intents
 from eca_nvim.chat.contexts import FileContext
+from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import (
     AgentTurn,
     ChatCleared,
     ChatDeleted,
     ChoicesChanged,
-    FileChange,
     MessageShown,
     Role,
     TextReceived,
-    ToolCall,
     ToolFinished,
     ToolRequested,
     TurnChanged,
@@ -44,8 +43,8 @@ CHANGE = FileChange("/w/a.txt", "@@ -1,1 +1,1 @@\n-old\n+new", 1, 1)
 PNG = base64.b64encode(b"\x89PNG data").decode()
 
 
-def call(call_id: str = "c1", details: events.Details | None = CHANGE) -> ToolCall:
-    return ToolCall(call_id, name="edit_file", details=details)
+def call(call_id: str = "c1", carries: details.Details | None = CHANGE) -> ToolCall:
+    return ToolCall(call_id, name="edit_file", details=carries)
 
 
 async def test_the_users_words_reach_the_agent(rig: Rig) -> None:
@@ -172,7 +171,7 @@ async def test_a_deleted_chat_is_told_as_closed(rig: Rig) -> None:
 
 async def test_a_subagents_events_are_shown_in_its_parents_chat(rig: Rig) -> None:
     agent = await rig.ready()
-    spawn = ToolCall("s", name="spawn_agent", details=events.Subagent("explorer", "sub-1"))
+    spawn = ToolCall("s", name="spawn_agent", details=details.Subagent("explorer", "sub-1"))
     agent.say("a", ToolRequested(spawn))
     agent.say("sub-1", TextReceived(Role.ASSISTANT, "digging"), parent="a")
     agent.say("sub-1", TurnChanged(AgentTurn.IDLE))
@@ -208,7 +207,10 @@ async def test_a_chat_is_drawn_anew_for_a_buffer_that_lost_its_text(rig: Rig) ->
     rig.view.ops.clear()
     rig.do(intents.OpenChat("a"))
     await rig.done()
-    assert rig.view.ops[0] == ClearChat("a")
+    assert rig.view.of(ClearChat) == [], "its text is still there"
+    rig.do(intents.OpenChat("a", redraw=True))
+    await rig.done()
+    assert rig.view.of(ClearChat) == [ClearChat("a")]
     assert rig.view.text() == "hello"
 
 

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from eca_nvim.chat import details as ours
 from eca_nvim.chat import events
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.protocol.eca import details as eca_details
@@ -51,8 +52,8 @@ def _finished(content: eca.ToolCalled) -> ChatEvent:
 
 def _call(
     content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
-) -> events.ToolCall:
-    return events.ToolCall(
+) -> ours.ToolCall:
+    return ours.ToolCall(
         id=call_id,
         name=content.name,
         server=content.server,
@@ -63,12 +64,12 @@ def _call(
     )
 
 
-def _details(details: eca_details.Details | None) -> events.Details | None:
+def _details(details: eca_details.Details | None) -> ours.Details | None:
     match details:
         case None:
             return None
         case eca_details.FileChangeDetails():
-            return events.FileChange(
+            return ours.FileChange(
                 path=details.path,
                 diff=details.diff,
                 added=details.lines_added or 0,
@@ -76,23 +77,23 @@ def _details(details: eca_details.Details | None) -> events.Details | None:
             )
         case eca_details.ShellCommandDetails():
             parts = tuple(map(_shell_part, details.commands))
-            return events.ShellCommand(parts, details.background)
+            return ours.ShellCommand(parts, details.background)
         case eca_details.JsonOutputsDetails():
-            return events.JsonOutputs(details.jsons)
+            return ours.JsonOutputs(details.jsons)
         case eca_details.SubagentDetails():
             return _subagent(details)
         case eca_details.TaskDetails():
-            return events.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
+            return ours.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
         case eca_details.UnknownDetails():
-            return events.UnknownDetails(details.kind, plain_text(details.fields))
+            return ours.UnknownDetails(details.kind, plain_text(details.fields))
 
 
-def _shell_part(command: eca_details.ShellCommand) -> events.ShellPart:
-    return events.ShellPart(command.command, command.args, command.approval_key, command.remembered)
+def _shell_part(command: eca_details.ShellCommand) -> ours.ShellPart:
+    return ours.ShellPart(command.command, command.args, command.approval_key, command.remembered)
 
 
-def _subagent(details: eca_details.SubagentDetails) -> events.Subagent:
-    return events.Subagent(
+def _subagent(details: eca_details.SubagentDetails) -> ours.Subagent:
+    return ours.Subagent(
         agent=details.agent_name or "",
         chat_id=details.subagent_chat_id,
         model=details.model,
@@ -102,8 +103,8 @@ def _subagent(details: eca_details.SubagentDetails) -> events.Subagent:
     )
 
 
-def _task(task: eca_details.Task) -> events.Task:
-    return events.Task(
+def _task(task: eca_details.Task) -> ours.Task:
+    return ours.Task(
         id=task.id,
         subject=task.subject,
         status=task.status.value,

@@ -13,7 +13,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from eca_nvim.chat.argument_peek import ArgumentPeek
-from eca_nvim.chat.events import HookFinished, QuestionAsked, ToolCall
+from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.events import (
+    HookFinished,
+    QuestionAsked,
+)
 from eca_nvim.chat.ops import BlockKind, Segment
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import Cleaner

@@ -17,7 +17,7 @@ from enum import StrEnum
 from unidiff import PatchSet
 from unidiff.errors import UnidiffParseError
 
-from eca_nvim.chat.events import FileChange
+from eca_nvim.chat.details import FileChange
 
 
 class MalformedDiff(ValueError):

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 
 from eca_nvim.chat.blocks import QuestionBlock, ToolBlock
 from eca_nvim.chat.calls import step
+from eca_nvim.chat.details import FileChange, ShellCommand, Subagent
 from eca_nvim.chat.effects import Changes, TellApproval, TellRejection
-from eca_nvim.chat.events import FileChange, ShellCommand, Subagent
 from eca_nvim.chat.model import Chat, QueueKind, Waiting
 from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.render import OUTPUT_LINES, full_body

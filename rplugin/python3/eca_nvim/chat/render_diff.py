@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from eca_nvim.chat.body import Body
+from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
-from eca_nvim.chat.events import FileChange
 from eca_nvim.chat.ops import Mark
 from eca_nvim.chat.text import body_lines, clean
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from eca_nvim.chat.blocks import Fold, ToolBlock
 from eca_nvim.chat.body import Body, joined
-from eca_nvim.chat.events import (
+from eca_nvim.chat.details import (
     FileChange,
     JsonOutputs,
     ShellCommand,

@@ -11,10 +11,8 @@ from dataclasses import fields, replace
 
 from eca_nvim.chat.blocks import Fold, ToolBlock
 from eca_nvim.chat.calls import step
+from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.events import (
-    FileChange,
-    Subagent,
-    ToolCall,
     ToolFinished,
     ToolPreparing,
     ToolRejected,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from eca_nvim.chat.blocks import Block, ToolBlock
+from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import versions
-from eca_nvim.chat.events import FileChange
 from eca_nvim.chat.intents import RequestDiff
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, ShowDiff, ViewOp

@@ -1,0 +1,102 @@
+"""What a tool call carries: what is known of it, and what it will do or did.
+
+Rules kept here: as in `events.py`; every value is frozen, and what an agent left out is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only."""
+
+    path: str
+    diff: str
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShellPart:
+    """One command of a shell line; `remember_key` is what "remember" would remember."""
+
+    command: str
+    arguments: tuple[str, ...] = ()
+    remember_key: str | None = None
+    remembered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCommand:
+    """A shell line taken apart by the agent."""
+
+    parts: tuple[ShellPart, ...]
+    background: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JsonOutputs:
+    """Outputs that are JSON documents, already formatted."""
+
+    documents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subagent:
+    """A chat of its own that runs inside a tool call."""
+
+    agent: str
+    chat_id: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    step: int | None = None
+    max_steps: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One entry of the agent's task list."""
+
+    id: int
+    subject: str
+    status: str
+    description: str = ""
+    priority: str = ""
+    blocked_by: tuple[int, ...] = ()
+    blocked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskList:
+    """The agent's plan as a whole; it replaces the one before."""
+
+    tasks: tuple[Task, ...]
+    active_summary: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownDetails:
+    """Details of a kind this client does not know; shown as they are."""
+
+    kind: str
+    text: str
+
+
+Details: TypeAlias = FileChange | ShellCommand | JsonOutputs | Subagent | TaskList | UnknownDetails
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What is known of a tool call at one moment; later events complete earlier ones."""
+
+    id: str
+    name: str | None = None
+    server: str | None = None
+    origin: str | None = None
+    summary: str | None = None
+    details: Details | None = None
+    arguments: Mapping[str, object] | None = None
