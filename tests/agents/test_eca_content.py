@@ -6,7 +6,7 @@ import pytest
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca_content import content_event
-from eca_nvim.chat import details
+from eca_nvim.chat import details as d
 from eca_nvim.chat import events as e
 from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import (
@@ -149,43 +149,43 @@ def test_a_call_may_be_known_by_its_id_only() -> None:
 
 def test_a_cleared_plan_belongs_to_no_call() -> None:
     event = event_of({"type": "toolCalled", "details": {"type": "task", "tasks": []}})
-    assert event == e.ToolFinished(ToolCall("", details=details.TaskList(()), arguments={}))
+    assert event == e.ToolFinished(ToolCall("", details=d.TaskList(()), arguments={}))
 
 
 DETAILS = [
     (
         {"type": "fileChange", "path": "/a", "diff": "@@", "linesAdded": 2, "linesRemoved": 1},
-        details.FileChange("/a", "@@", 2, 1),
+        d.FileChange("/a", "@@", 2, 1),
     ),
-    ({"type": "fileChange", "path": "/a", "diff": "@@"}, details.FileChange("/a", "@@", 0, 0)),
-    ({"type": "jsonOutputs", "jsons": ["{}", "[]"]}, details.JsonOutputs(("{}", "[]"))),
+    ({"type": "fileChange", "path": "/a", "diff": "@@"}, d.FileChange("/a", "@@", 0, 0)),
+    ({"type": "jsonOutputs", "jsons": ["{}", "[]"]}, d.JsonOutputs(("{}", "[]"))),
     (
         {"type": "subagent", "subagentChatId": "s", "agentName": "explorer", "model": "m",
          "variant": "high", "step": 1, "maxSteps": 9},
-        details.Subagent("explorer", "s", "m", "high", 1, 9),
+        d.Subagent("explorer", "s", "m", "high", 1, 9),
     ),
     (
         {"type": "task", "activeSummary": "Doing", "tasks": [
             {"id": 2, "subject": "S", "description": "D", "status": "in-progress",
              "priority": "high", "isBlocked": True, "blockedBy": [1]}]},
-        details.TaskList((details.Task(2, "S", "in-progress", "D", "high", (1,), blocked=True),), "Doing"),
+        d.TaskList((d.Task(2, "S", "in-progress", "D", "high", (1,), blocked=True),), "Doing"),
     ),
     (
         {"type": "shellCommand", "background": True, "commands": [
             {"command": "git", "args": ["status"], "approvalKey": "git status",
              "remembered": True},
             {"command": "sudo"}]},
-        details.ShellCommand(
-            (details.ShellPart("git", ("status",), "git status", remembered=True), details.ShellPart("sudo")),
+        d.ShellCommand(
+            (d.ShellPart("git", ("status",), "git status", remembered=True), d.ShellPart("sudo")),
             background=True,
         ),
     ),
-    ({"type": "hologram", "text": "3D"}, details.UnknownDetails("hologram", "3D")),
+    ({"type": "hologram", "text": "3D"}, d.UnknownDetails("hologram", "3D")),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("details", "ours"), DETAILS)
-def test_details_of_a_call(details: Value, ours: e.Details) -> None:
+def test_details_of_a_call(details: Value, ours: d.Details) -> None:
     event = event_of({"type": "toolCallRun", "id": "t", "details": details})
     assert isinstance(event, e.ToolRequested)
     assert event.call.details == ours
