@@ -151,3 +151,9 @@ def test_several_lines_wait_as_one() -> None:
     driver.hear(*said("x"))
     driver.send("a\nb", queue=True)
     assert driver.view.queue == [("queue", "a b")]
+
+
+def test_a_prompt_of_nothing_but_escapes_is_a_block_without_text() -> None:
+    driver = Driver()
+    driver.hear(user("\x1b[["))
+    assert driver.view.lines == [""]

@@ -64,7 +64,8 @@ def _echoed(update: Update, text: str) -> None:
 def show_user(update: Update, text: str) -> None:
     """Add a block with what the user said."""
     block = TextBlock(update.mint(), BlockKind.USER, complete=True)
-    block.chunks.append(clean(text).strip("\n"))
+    if shown := clean(text).strip("\n"):
+        block.chunks.append(shown)
     update.add(block)
 
 
