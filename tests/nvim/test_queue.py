@@ -17,6 +17,7 @@ from eca_nvim.chat.ops import (
     ViewOp,
 )
 from eca_nvim.nvim.queue import (
+    BURST,
     FIRST,
     GOAL_MS,
     INTERVAL,
@@ -189,6 +190,30 @@ def test_the_first_frame_goes_at_once_and_the_next_after_an_interval() -> None:
     assert queue.due() == 10.0 + INTERVAL
     assert queue.take(10.0 + INTERVAL / 2) is None
     assert queue.take(10.0 + INTERVAL) == Frame(2, (text("b"),))
+
+
+def test_a_burst_of_text_does_not_wait() -> None:
+    queue = FrameQueue()
+    queue.push([text("a")])
+    queue.take(10.0)
+    queue.drawn(1, 1.0)
+    queue.push([text("b" * (BURST - 1))])
+    assert queue.due() == 10.0 + INTERVAL
+    queue.push([text("b")])
+    assert queue.take(10.001) == Frame(2, (text("b" * BURST),))
+    queue.drawn(2, 1.0)
+    queue.push([text("c")])
+    assert queue.due() == 10.001 + INTERVAL
+
+
+def test_what_is_new_to_the_user_does_not_wait() -> None:
+    queue = FrameQueue()
+    queue.push([text("a")])
+    queue.take(10.0)
+    queue.drawn(1, 1.0)
+    queue.push([text("b")])
+    queue.push([CloseBlock("chat", 1)])
+    assert queue.take(10.001) == Frame(2, (text("b"), CloseBlock("chat", 1)))
 
 
 def test_with_more_than_fits_frames_go_back_to_back() -> None:

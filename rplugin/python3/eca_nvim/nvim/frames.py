@@ -41,11 +41,14 @@ class FrameSender:
     def _set_alarm(self) -> None:
         """See to it that the next frame goes when it is due."""
         due = self._queue.due()
-        if self._alarm is not None or due is None:
+        if due is None:
             return
         if due <= self._loop.time():
-            self._alarm = self._loop.call_soon(self._go)
-        else:
+            if isinstance(self._alarm, asyncio.TimerHandle):  # it was set when there was time
+                self._alarm.cancel()
+                self._alarm = None
+            self._alarm = self._alarm or self._loop.call_soon(self._go)
+        elif self._alarm is None:
             self._alarm = self._loop.call_at(due, self._go)
 
     def _go(self) -> None:

@@ -30,6 +30,8 @@ from eca_nvim.chat.ops import (
 
 INTERVAL = 0.033
 """Seconds between two frames while text streams in."""
+BURST = 1 << 9
+"""Characters of text that are more than a stream brings in an interval: they do not wait."""
 GOAL_MS = 5.0
 """How long drawing a frame should take at most, in milliseconds."""
 SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 18
@@ -38,6 +40,8 @@ PIECE = 1 << 14
 """Characters of a text kept in one piece, at most."""
 FLAT_SIZE = 64
 """What an op weighs besides its text."""
+_PACED = (AppendText, SetHeader, SetBody, SetStatus, SetQueue)
+"""Ops that come many times a second while an agent works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ class OpQueue:
 
     def __init__(self) -> None:
         self._entries: deque[ViewOp | _Text | None] = deque()
+        self.characters = 0
+        """Text that waits to be appended, in characters."""
         self._first = 0
         self._places: dict[Hashable, int] = {}
 
@@ -103,6 +109,7 @@ class OpQueue:
                 self._push_state(op)
 
     def _push_text(self, op: AppendText) -> None:
+        self.characters += len(op.text)
         last = self._entries[-1] if self._entries else None
         if isinstance(last, _Text) and last.continues(op):
             last.add(op.text)
@@ -138,6 +145,7 @@ class OpQueue:
         entry = self._entries[0]
         if isinstance(entry, _Text):
             op = entry.take(room)
+            self.characters -= len(op.text)
             if entry.pieces:
                 return op
             self._leave()
@@ -157,8 +165,8 @@ class OpQueue:
 class FrameQueue:
     """Decides when the next frame goes out and how large it is.
 
-    At most one frame is on its way. The first goes at once; the next ones INTERVAL after the one
-    before, or, as long as there is more than fits, as soon as that one is drawn.
+    At most one frame is on its way. One that brings only a little more text, or says anew what is
+    on the screen already, goes INTERVAL after the one before; all others as soon as that is drawn.
     """
 
     def __init__(self) -> None:
@@ -167,18 +175,21 @@ class FrameQueue:
         self._number = 0
         self._under_way = False
         self._behind = False
+        self._pressing = False
         self._sent_at = float("-inf")
 
     def push(self, ops: Iterable[ViewOp]) -> None:
         """Add ops at the end."""
         for op in ops:
             self._ops.push(op)
+            self._pressing = self._pressing or not isinstance(op, _PACED)
 
     def due(self) -> float | None:
         """When the next frame may go, by the clock; None while there is nothing to wait for."""
         if self._under_way or not self._ops:
             return None
-        return self._sent_at if self._behind else self._sent_at + INTERVAL
+        at_once = self._behind or self._pressing or self._ops.characters >= BURST
+        return self._sent_at if at_once else self._sent_at + INTERVAL
 
     def take(self, now: float) -> Frame | None:
         """Cut the next frame, when it is due."""
@@ -190,6 +201,7 @@ class FrameQueue:
         self._sent_at = now
         ops = self._ops.take(self._size)
         self._behind = bool(self._ops)
+        self._pressing = False
         return Frame(self._number, ops)
 
     def drawn(self, number: int, milliseconds: float) -> None:
