@@ -6,7 +6,7 @@
 ---   was told, by its start time, or is gone (the id is not used again while the group lives).
 local M = {}
 
----@type { leader: integer, started: string? }?
+---@type { leader: integer, started?: string }?
 local group
 
 --- Milliseconds between the request to end and the end.
@@ -21,18 +21,16 @@ local function start_time(pid)
     local fields = vim.split(file:read('*a'):match('^.*%) (.*)$'), ' ')
     file:close()
     return fields[20] -- field 22 of proc(5), counted from behind the program's name
-  elseif vim.fn.isdirectory('/proc/self') == 0 and vim.fn.executable('ps') == 1 then
+  elseif not vim.uv.fs_stat('/proc/self') then
     local told = vim.system({ 'ps', '-o', 'lstart=', '-p', tostring(pid) }, { text = true }):wait()
     return told.code == 0 and told.stdout or nil
   end
 end
 
----@param signal string
-local function signal_group(signal)
-  local started = group and start_time(group.leader)
-  if group and (started == nil or started == group.started) then
-    vim.uv.kill(-group.leader, signal)
-  end
+--- The process id of the group's leader; nil when there is no group.
+---@return integer?
+function M.leader()
+  return group and group.leader
 end
 
 --- Remember a group by the process id of its leader.
@@ -43,11 +41,18 @@ end
 
 --- End the group: politely, and shortly after for good.
 function M.finish()
-  signal_group('sigterm')
-  vim.defer_fn(function()
-    signal_group('sigkill')
-    group = nil
-  end, GRACE)
+  local ended = group
+  group = nil
+  local started = ended and start_time(ended.leader)
+  if not ended or (started and started ~= ended.started) then
+    return
+  end
+  vim.uv.kill(-ended.leader, 'sigterm')
+  local timer = assert(vim.uv.new_timer())
+  timer:start(GRACE, 0, function() -- not scheduled: Neovim may wait for a key by now
+    timer:close()
+    vim.uv.kill(-ended.leader, 'sigkill')
+  end)
 end
 
 return M

@@ -30,6 +30,7 @@ local folders ---@type string[]?
 local answered = false
 local unanswered = {} ---@type eca.Intent[]
 local stderr = { '' }
+local told = false -- that the host does not run, since Neovim last waited for its user
 
 --- The file that both sides log to.
 ---@return string
@@ -85,12 +86,25 @@ local function transmit(intent)
   end
 end
 
+--- Tell of a host that does not run; what follows from the same key is not told again.
+---@param level 'error'|'warn'
+---@param line string
+local function tell(level, line)
+  if not told then
+    told = true
+    require('eca.notify').show(level, line)
+    vim.schedule(function()
+      told = false
+    end)
+  end
+end
+
 ---@param fault string
 local function fail(fault)
   state, channel, answered = 'failed', nil, false
   require('eca.frames').forget()
-  require('eca.ops').draw({ 'server', 'failed', '' })
-  require('eca.notify').error(fault)
+  require('eca.adrift').show()
+  tell('error', fault)
 end
 
 ---@return string line the last one the host wrote
@@ -111,11 +125,12 @@ local function exited(_, code)
   guard.finish()
   local last = last_words()
   if code == CANNOT_START then
-    return fail(last)
+    fail(last)
+    return
   end
   M.log(table.concat(stderr, '\n'))
   local said = last ~= '' and (': ' .. last) or ''
-  fail(('the Python host ended with status %d%s. %s'):format(code, said, REMEDY))
+  fail(('the host ended (%d), %s%s'):format(code, REMEDY, said))
 end
 
 ---@param lines string[] the first continues the last one told
@@ -153,19 +168,30 @@ local function start()
   end
 end
 
+--- Start the host after one that ended: it begins with a server of its own, nothing is restarted.
+---@param payload? table<string, any> of the intent `start`
+local function start_again(payload)
+  local demo = payload and payload.demo or false
+  table.insert(unanswered, 1, { name = 'start', payload = { restart = false, demo = demo } })
+  start()
+end
+
 --- Send an intent; the host starts when it does not run. Never waits.
 ---@param name string see `eca.intents`
 ---@param payload? table<string, any>
 function M.send(name, payload)
   assert(intents[name], name)
+  if state == 'failed' and name == 'start' then
+    return start_again(payload)
+  end
   local intent = { name = name, payload = payload or vim.empty_dict() }
   if not answered then
     unanswered[#unanswered + 1] = intent
   end
-  if state == 'stopped' or (state == 'failed' and name == 'start') then
+  if state == 'stopped' then
     start()
   elseif state == 'failed' then
-    require('eca.notify').warn('the Python host does not run. ' .. REMEDY)
+    tell('warn', 'the host does not run, ' .. REMEDY)
   else
     transmit(intent)
   end

@@ -118,8 +118,8 @@ class Session:
                 self._view.push([Answer(request, transcript(known, now()) if known else "")])
             case intents.Attach() | intents.FrameDrawn() | intents.CallReturned():
                 raise TypeError("not for the session")
-            case intents.OpenChat(chat):
-                self._open(chat)
+            case intents.OpenChat(chat, wants_redraw):
+                self._open(chat, wants_redraw=wants_redraw)
             case _:
                 self._hearing.attending = intent.chat
                 self._chats.show(self._changes(self._chat(intent.chat), intent))
@@ -143,10 +143,9 @@ class Session:
             case intents.ActOnBlock(_, block):
                 return act(chat, block, now())
 
-    def _open(self, chat_id: str) -> None:
-        """Make a chat; one that is known is drawn anew, its buffer has lost its text."""
+    def _open(self, chat_id: str, *, wants_redraw: bool) -> None:
         self._hearing.attending = chat_id
-        if chat_id in self._chats.table:
+        if wants_redraw and chat_id in self._chats.table:
             self._chats.show(redraw(self._chats.get(chat_id), now()))
         self._chat(chat_id)
         self._server.ensure()

@@ -1,0 +1,133 @@
+"""The host as Neovim's child: its start, its end, and that nothing outlives it."""
+
+import os
+import signal
+import sys
+import time
+import venv
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.processes import command_line, wait_gone
+
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+while True:
+    time.sleep(60)
+"""
+ALL_LINES = "return vim.api.nvim_buf_get_lines(require('eca').chats()[1].buf, 0, -1, false)"
+SERVER = {"command": [sys.executable, "-c", STUBBORN]}
+
+
+def child(nvim: Neovim, part: str) -> int:
+    """Wait for a process of Neovim whose command line holds a text."""
+
+    def find() -> list[int]:
+        return [pid for pid in nvim.child.descendants() if part in command_line(pid)]
+
+    return nvim.wait_for(find, f"a process with {part!r}")[0]
+
+
+def host(nvim: Neovim) -> int:
+    return child(nvim, "launch.py")
+
+
+def open_with_stubborn_server(start_nvim: StartNeovim) -> tuple[Neovim, int, int]:
+    """Start all three; the server is there when the host has had it guarded."""
+    nvim = start_nvim(settings={"server": SERVER})
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("require('eca.guard').leader()")
+    return nvim, host(nvim), child(nvim, "SIG_IGN")
+
+
+def test_quitting_waits_for_nothing_and_leaves_nothing(start_nvim: StartNeovim) -> None:
+    nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
+    began = time.monotonic()
+    assert nvim.quit() == 0
+    assert time.monotonic() - began < 0.5
+    assert not wait_gone({host_pid, server_pid}, 2)
+
+
+def test_killing_neovim_leaves_nothing(start_nvim: StartNeovim) -> None:
+    nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
+    nvim.kill(signal.SIGKILL)
+    assert not wait_gone({host_pid, server_pid}, 2)
+
+
+def test_terminating_the_host_ends_the_server(start_nvim: StartNeovim) -> None:
+    nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
+    nvim.check_errors = False
+    os.kill(host_pid, signal.SIGTERM)
+    assert not wait_gone({host_pid, server_pid}, 2)
+    nvim.wait_screen("the host ended")
+
+
+def test_killing_the_host_ends_the_server_and_is_told_in_one_line(start_nvim: StartNeovim) -> None:
+    nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
+    os.kill(host_pid, signal.SIGKILL)
+    nvim.wait_screen("the host ended (137), `:Eca restart` starts it again")
+    nvim.wait_for(lambda: not wait_gone({server_pid}, 0), "the end of the server")
+    assert nvim.lua("return require('eca').status().server") == "failed"
+    assert len(nvim.take_errors()) <= 1
+
+
+def test_after_the_hosts_end_prompts_wait_for_a_restart(
+    start_nvim: StartNeovim, demo_server: list[str]
+) -> None:
+    nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=120, lines=40)
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_screen("I am the demo agent")
+    os.kill(host(nvim), signal.SIGKILL)
+    nvim.wait_screen("the host ended")
+    assert nvim.lua("return require('eca').status().state") == "idle"
+    nvim.keys(":EcaChat show markdown<CR>")
+    nvim.wait_screen("`:Eca restart` starts it again")
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_until("require('eca').status().title == 'show markdown'")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    chat = "\n".join(
+        nvim.lua("return vim.api.nvim_buf_get_lines(require('eca').chats()[1].buf, 0, -1, false)")
+    )
+    assert "Hello! I am the" in chat, "what was said stays"
+    assert "show markdown" in chat
+    nvim.take_errors()
+
+
+def test_a_python_that_is_not_there_is_told_at_once(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(settings={"python": "/nowhere/python"}, columns=160)
+    nvim.keys(":EcaChat hi<CR>")
+    nvim.wait_screen("no Python at /nowhere/python (the option `python`)")
+    assert nvim.lua("return require('eca').status().server") == "failed"
+    nvim.take_errors()
+
+
+@pytest.fixture(scope="module")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=False, symlinks=True)
+    return str(folder / "bin" / "python")
+
+
+def test_missing_modules_are_told_in_one_line(start_nvim: StartNeovim, bare_python: str) -> None:
+    nvim = start_nvim(settings={"python": bare_python}, columns=200)
+    nvim.keys(":EcaChat hi<CR>")
+    nvim.wait_screen("lacks pynvim, msgpack, anyio, msgspec, unidiff: run `:Eca install`")
+    assert len([line for line in nvim.messages().splitlines() if line]) == 1
+    nvim.take_errors()
+
+
+def test_the_environment_of_the_user_does_not_disturb(
+    start_nvim: StartNeovim, demo_server: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "pynvim.py").write_text("raise SystemExit('not this one')")
+    nvim = start_nvim(
+        settings={"server": {"command": demo_server}},
+        environment={"PYTHONPATH": str(tmp_path), "VIRTUAL_ENV": "/nowhere", "PYTHONHOME": "/no"},
+    )
+    nvim.lua("vim.env.PYTHONHOME = '/nowhere'")
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("require('eca.mirror').server().state ~= 'stopped'")
