@@ -3,7 +3,8 @@
 --- Rules kept here:
 --- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
 --- - A chat's id comes from us or from the host; only what is safe in a buffer's name goes there.
---- - A buffer that was wiped out is made anew and its content asked for again.
+--- - A buffer that was wiped out is made anew; one that was emptied (`:edit`) is filled again: the
+---   transcript by the host, the input with the draft.
 local M = {}
 
 ---@class eca.Chat
@@ -32,6 +33,30 @@ local function set_filetype(kind, buf)
   require('eca.keys').attach(buf, kind)
 end
 
+--- When a buffer is emptied without being wiped out, fill it again.
+---@param buf integer
+---@param refill fun(lines: string[]) gets what was in it
+local function keep(buf, refill)
+  vim.api.nvim_create_autocmd('BufUnload', {
+    buffer = buf,
+    callback = function()
+      local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_loaded(buf) then
+          refill(lines)
+        end
+      end)
+    end,
+  })
+end
+
+--- The text of a transcript is lost: only the host has it.
+---@param chat eca.Chat
+local function ask_for_text(chat)
+  require('eca.transcript').attach(chat.buf, chat.id, true)
+  require('eca.host').send('open_chat', { chat = chat.id, redraw = true })
+end
+
 ---@param chat eca.Chat
 local function make_transcript(chat)
   chat.buf = make_buffer('chat', chat.id)
@@ -39,14 +64,20 @@ local function make_transcript(chat)
   require('eca.transcript').attach(chat.buf, chat.id)
   require('eca.follow').attach(chat.buf)
   set_filetype('chat', chat.buf)
+  keep(chat.buf, function()
+    ask_for_text(chat)
+  end)
 end
 
 ---@param chat eca.Chat
 local function make_input(chat)
   chat.input = make_buffer('input', chat.id)
   by_buffer[chat.input] = chat
-  require('eca.input').attach(chat.input, chat.id)
+  require('eca.input').attach(chat.input)
   set_filetype('input', chat.input)
+  keep(chat.input, function(lines)
+    vim.api.nvim_buf_set_lines(chat.input, 0, -1, false, lines)
+  end)
 end
 
 ---@param chat eca.Chat
@@ -54,7 +85,7 @@ local function repair(chat)
   if not vim.api.nvim_buf_is_loaded(chat.buf) then
     by_buffer[chat.buf] = nil
     make_transcript(chat)
-    require('eca.host').send('open_chat', { chat = chat.id })
+    ask_for_text(chat)
   end
   if not vim.api.nvim_buf_is_loaded(chat.input) then
     by_buffer[chat.input] = nil

@@ -17,7 +17,7 @@ local M = {}
 
 ---@class eca.Subcommand
 ---@field text string
----@field run fun(rest: string, call: eca.Call)
+---@field run fun(rest: string, call: eca.Call) with `bang` also for `:Eca name!`
 ---@field choices? fun(): string[] completion of its argument
 
 ---@param rest string
@@ -208,13 +208,14 @@ end
 --- `:Eca {sub} [rest]`. Without a name: the palette of all actions.
 ---@param call eca.Call
 function M.run(call)
-  local name, rest = call.args:match('^(%S*)%s*(.-)%s*$')
+  local name, bang, rest = call.args:match('^([^%s!]*)(!?)%s*(.-)%s*$')
   if name == '' then
     require('eca.keys').run('Palette')
     return
   end
   local found = M.subcommands[name]
   if found then
+    call.bang = call.bang or bang == '!'
     found.run(rest, call)
   else
     complain(name)

@@ -68,7 +68,9 @@ function M.after(buf)
   at_end[buf] = nil
   for win, row in pairs(rows) do
     local here = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
-    if here and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, vim.api.nvim_buf_line_count(buf))
+    if
+      here
+      and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, vim.api.nvim_buf_line_count(buf))
     then
       M.go_to_end(win)
     end

@@ -1,9 +1,9 @@
---- One prompt without a screen: sends it, waits for the end of the turn, prints the chat, and exits.
+--- One prompt without a screen: sends it, waits for the turn's end, prints the chat, exits.
 ---
 --- Rules kept here:
 --- - Exit code 0 only when the turn finished by itself; else 1 and one line on standard error.
---- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1; questions
----   are cancelled.
+--- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
+---   questions are cancelled.
 local M = {}
 
 ---@param text string

@@ -154,8 +154,15 @@ function M.answer(text)
   require('eca.notify').info('there is no question')
 end
 
+---@class eca.PublicPending
+---@field chat string
+---@field id string
+---@field kind 'approval'|'question'
+---@field title string
+---@field detail? string
+
 --- What waits for the user's word, oldest first.
----@return { chat: string, id: string, kind: 'approval'|'question', title: string, detail?: string }[]
+---@return eca.PublicPending[]
 function M.pending()
   return vim.tbl_map(function(item)
     local public = { chat = item.chat, id = item.id, kind = item.kind }
@@ -206,8 +213,8 @@ function M.statusline()
   return require('eca.winbar').escape(('eca: %s%s'):format(state, model))
 end
 
---- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the host,
---- at most 5 s, and returns the text, or nil when none came.
+--- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the
+--- host, at most 5 s, and returns the text, or nil when none came.
 ---@param chat? string
 ---@param callback? fun(markdown: string)
 ---@return string?

@@ -154,7 +154,7 @@ end
 ---@return [string, string][]
 local function queue_line(prompt)
   local text = prompt[2]:gsub('%s+', ' ')
-  return { { (QUEUE_SIGNS[prompt[1]] or '') .. text, 'EcaQueued' } }
+  return { { '  ' .. (QUEUE_SIGNS[prompt[1]] or '') .. text, 'EcaQueued' } }
 end
 
 --- Show the prompts that wait, above the draft.
@@ -167,6 +167,7 @@ function M.show_queue(buf, prompts)
       id = QUEUE_MARK,
       virt_lines = vim.tbl_map(queue_line, prompts),
       virt_lines_above = true,
+      virt_lines_leftcol = true,
       right_gravity = false,
     })
   end

@@ -201,6 +201,9 @@ function draw.answer(request, value)
   require('eca.requests').answered(request, mirror.clean(value))
 end
 
+local TEXT_OPS = { append = true, body = true, close = true, header = true, open = true }
+TEXT_OPS.remove = true
+
 --- Draw one op. Raises what Neovim raises when the text is locked (E565 and its kin); nothing is
 --- changed then, and the same op can be drawn again.
 ---@param op any[] name, then the fields in the order of `fields`
@@ -214,7 +217,9 @@ function M.draw(op)
       values[index] = value
     end
   end
-  run(unpack(values, 1, count))
+  if not TEXT_OPS[name] or not transcript.is_lost(chats.ensure(op[2]).buf) then
+    run(unpack(values, 1, count))
+  end
 end
 
 return M

@@ -1,10 +1,10 @@
 """Windows follow the transcript's end, except under a user who reads."""
 
 import pytest
-from eca_nvim.chat import ops
-
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view
+
+from eca_nvim.chat import ops
 
 MORE = ops.AppendText(CHAT, 1, numbered(101, 200))
 

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind
-
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
+
+from eca_nvim.chat import ops
+from eca_nvim.chat.ops import BlockKind
 
 
 @pytest.fixture
@@ -131,6 +131,15 @@ def test_the_block_of_a_row_is_known(view: View) -> None:
     expected = {"id": 2, "kind": "tool", "chat": CHAT, "header": 2, "first": 2, "last": 4}
     assert place == expected
     assert view.nvim.lua(code, view.buffer(), 1) is None
+
+
+def test_a_new_host_counts_anew_below_what_is_there(view: View) -> None:
+    view.draw(*user(1, "old"), tool(2, "old call"))
+    view.draw(*user(1, "new"), tool(2, "new call"), ops.AppendText(CHAT, 2, "body"))
+    assert view.lines() == ["old", "", "✓ old call", "", "new", "", "✓ new call", "body"]
+    code = "return require('eca.transcript').block_at(...)"
+    assert view.nvim.lua(code, view.buffer(), 2) is None
+    assert view.nvim.lua(code, view.buffer(), 7)["id"] == 2
 
 
 def test_editing_in_a_locked_moment_changes_nothing(view: View) -> None:

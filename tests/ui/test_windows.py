@@ -1,10 +1,10 @@
 """Windows of the chat: how they open, how they go, and that nothing is ever lost or stuck."""
 
 import pytest
-from eca_nvim.chat import ops
-
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, open_view, start_view
+
+from eca_nvim.chat import ops
 
 
 def sizes(view: View) -> dict[str, tuple[int, int]]:
@@ -213,14 +213,15 @@ def test_drawing_moves_no_one(start_nvim: StartNeovim) -> None:
 
 def test_reading_and_writing_its_buffers_is_harmless(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
-    view.draw(*assistant(1, "kept"))
+    view.draw(*assistant(1, "lost"))
     view.nvim.keys("idraft<Esc>:write<CR>:edit!<CR>")
     assert "E382" in view.nvim.take_errors()[0]
     assert view.draft() == "draft"
-    opened = len(view.sent("open_chat"))
     view.nvim.keys("<C-w>k:edit<CR>")
-    assert len(view.sent("open_chat")) == opened + 1
-    view.draw(*assistant(1, "drawn again"))
+    assert view.sent("open_chat")[-1] == {"chat": CHAT, "redraw": True}
+    view.draw(ops.AppendText(CHAT, 1, "on its way"))
+    assert view.lines() == [""]
+    view.draw(ops.ClearChat(CHAT), *assistant(1, "drawn again"))
     assert view.lines() == ["drawn again"]
 
 
@@ -229,5 +230,6 @@ def test_a_wiped_chat_is_made_anew(start_nvim: StartNeovim) -> None:
     view.draw(*assistant(1, "gone"))
     view.nvim.command(f"bwipeout! {view.buffer()}")
     view.nvim.keys(":EcaChat<CR>")
+    assert {"chat": CHAT, "redraw": True} in view.sent("open_chat")
     view.draw(ops.ClearChat(CHAT), *assistant(1, "drawn again"))
     view.nvim.wait_screen("drawn again")

@@ -1,12 +1,11 @@
 """The view alone: a Neovim whose host is a recorder, fed with ops straight from the test."""
 
-from typing import Any
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
 
 from eca_nvim.chat import ops
 from eca_nvim.chat.ops import BlockKind, ViewOp
-
-from tests.support.editor import Neovim
-from tests.support.factories import StartNeovim
 
 RECORDER = """
 local host = { sent = {} }
@@ -42,7 +41,7 @@ class View:
         code = "for _, op in ipairs(...) do require('eca.ops').draw(op) end"
         self.nvim.lua(f"{code} require('eca.ops').settle()", wired)
 
-    def sent(self, name: str) -> list[Any]:
+    def sent(self, name: str) -> list[Value]:
         """Return the payloads of all intents of a name that were sent so far."""
         code = """
         local found = {}
@@ -51,7 +50,7 @@ class View:
         end
         return found
         """
-        found: list[Any] = self.nvim.lua(code, name)
+        found: list[Value] = self.nvim.lua(code, name)
         return found
 
     def buffer(self, chat: str = CHAT) -> int:
@@ -60,9 +59,7 @@ class View:
 
     def lines(self, chat: str = CHAT) -> list[str]:
         """Return the text of a chat's transcript buffer."""
-        lines: list[str] = self.nvim.request(
-            "nvim_buf_get_lines", self.buffer(chat), 0, -1, True
-        )
+        lines: list[str] = self.nvim.request("nvim_buf_get_lines", self.buffer(chat), 0, -1, True)
         return lines
 
     def draft(self, chat: str = CHAT) -> str:
@@ -92,14 +89,14 @@ class View:
 
 
 def start_view(
-    start_nvim: StartNeovim, *arguments: str, columns: int = 160, lines: int = 40, **more: Any
+    start_nvim: StartNeovim, *arguments: str, columns: int = 160, lines: int = 40, **more: Value
 ) -> View:
     """Start a Neovim without a host; nothing is open yet."""
     init = RECORDER + more.pop("init", "")
     return View(start_nvim(*arguments, init=init, columns=columns, lines=lines, **more))
 
 
-def open_view(start_nvim: StartNeovim, *arguments: str, **more: Any) -> View:
+def open_view(start_nvim: StartNeovim, *arguments: str, **more: Value) -> View:
     """Start a Neovim without a host and open a chat in it."""
     view = start_view(start_nvim, *arguments, **more)
     view.open()
@@ -120,7 +117,7 @@ def assistant(block: int, text: str, chat: str = CHAT) -> tuple[ViewOp, ...]:
     return (ops.OpenBlock(chat, block, BlockKind.ASSISTANT), ops.AppendText(chat, block, text))
 
 
-def tool(block: int, header: str, chat: str = CHAT, **more: Any) -> ViewOp:
+def tool(block: int, header: str, chat: str = CHAT, **more: Value) -> ViewOp:
     """Give the op that opens a tool call's block."""
     segments = [("✓", "EcaToolDone"), (f" {header}", "EcaToolName")]
     return ops.OpenBlock(chat, block, BlockKind.TOOL, segments, **more)

@@ -1,6 +1,8 @@
 --- Where the blocks of a chat are: a chain of them, each with an extmark on its first row.
 ---
 --- Rules kept here:
+--- - Ids are the host's. One that starts anew begins to count anew: its blocks take over the ids,
+---   the text of the old ones stays, as blocks that nobody can name any more.
 --- - Positions are extmarks, asked for when needed; no row is ever remembered.
 --- - A block ends where the margin of the next begins, the last one at the end of the buffer.
 --- - Marks have left gravity and rows are only ever added after the end of a row before them, so
@@ -10,8 +12,12 @@ local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.blocks')
 
+--- Kinds whose text is Markdown.
+M.PROSE = { assistant = true, reasoning = true }
+
 ---@class eca.Block
----@field id integer
+---@field id integer the host's
+---@field mark integer extmark
 ---@field chat string
 ---@field kind string
 ---@field depth integer
@@ -27,25 +33,34 @@ M.namespace = vim.api.nvim_create_namespace('eca.blocks')
 ---@field buf integer
 ---@field chat string
 ---@field blocks table<integer, eca.Block> by id
+---@field marks table<integer, eca.Block> by extmark
 ---@field first? eca.Block
 ---@field last? eca.Block
+---@field lost? boolean waits to be drawn anew
 
 ---@param buf integer
 ---@param chat string
 ---@return eca.Chain
 function M.new(buf, chat)
-  return { buf = buf, chat = chat, blocks = {} }
+  return { buf = buf, chat = chat, blocks = {}, marks = {} }
 end
 
---- Put a block's mark on a row.
+--- Put a new block's mark on a row.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@param row integer
 function M.place(chain, block, row)
-  vim.api.nvim_buf_set_extmark(chain.buf, M.namespace, row, 0, {
-    id = block.id,
-    right_gravity = false,
-  })
+  local options = { right_gravity = false }
+  block.mark = vim.api.nvim_buf_set_extmark(chain.buf, M.namespace, row, 0, options)
+  chain.marks[block.mark] = block
+end
+
+--- Can the host name this block?
+---@param chain eca.Chain
+---@param block eca.Block
+---@return boolean
+function M.is_current(chain, block)
+  return chain.blocks[block.id] == block
 end
 
 --- The first row of a block: its header, or the first row of its text.
@@ -53,7 +68,7 @@ end
 ---@param block eca.Block
 ---@return integer
 function M.first_row(chain, block)
-  return vim.api.nvim_buf_get_extmark_by_id(chain.buf, M.namespace, block.id, {})[1]
+  return vim.api.nvim_buf_get_extmark_by_id(chain.buf, M.namespace, block.mark, {})[1]
 end
 
 ---@param chain eca.Chain
@@ -72,15 +87,10 @@ end
 ---@param row integer
 ---@return eca.Block? block, integer? first_row
 function M.before(chain, row)
-  local mark = vim.api.nvim_buf_get_extmarks(
-    chain.buf,
-    M.namespace,
-    { row, -1 },
-    0,
-    { limit = 1 }
-  )[1]
+  local mark =
+    vim.api.nvim_buf_get_extmarks(chain.buf, M.namespace, { row, -1 }, 0, { limit = 1 })[1]
   if mark then
-    return chain.blocks[mark[1]], mark[2]
+    return chain.marks[mark[1]], mark[2]
   end
 end
 
@@ -130,7 +140,8 @@ function M.unlink(chain, block)
     chain.last = previous
   end
   chain.blocks[block.id] = nil
-  vim.api.nvim_buf_del_extmark(chain.buf, M.namespace, block.id)
+  chain.marks[block.mark] = nil
+  vim.api.nvim_buf_del_extmark(chain.buf, M.namespace, block.mark)
 end
 
 --- Kinds that are one line mostly and stand close together.

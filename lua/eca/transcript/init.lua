@@ -9,30 +9,38 @@
 --- - Rows are 0-based, last rows inclusive.
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
+local places = require('eca.transcript.places')
 local text_of = require('eca.transcript.text')
 
 local M = {}
 
-local chains = {} ---@type table<integer, eca.Chain> by buffer
-
---- Kinds whose text is Markdown.
-local PROSE = { assistant = true, reasoning = true }
+local chains = places.chains
 
 --- Make a buffer a transcript.
 ---@param buf integer
 ---@param chat string
-function M.attach(buf, chat)
+---@param lost? boolean its text is lost: nothing is drawn before the host clears and redraws it
+function M.attach(buf, chat, lost)
   require('eca.markdown')
   chains[buf] = blocks.new(buf, chat)
+  chains[buf].lost = lost
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
   vim.bo[buf].formatlistpat = [[^\s*\%(\d\+[.)]\|[-*+]\)\s\+]]
-  vim.api.nvim_create_autocmd({ 'BufUnload', 'BufWipeout' }, {
+  vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
+    once = true,
     callback = function()
       chains[buf] = nil
     end,
   })
+end
+
+--- Is the text lost and not drawn anew yet? Ops for what is lost can only be left out.
+---@param buf integer
+---@return boolean
+function M.is_lost(buf)
+  return chains[buf].lost == true
 end
 
 ---@param buf integer
@@ -155,7 +163,7 @@ function M.append(buf, id, text)
   local first_new = (block.empty and not block.headed) and row or row + 1
   block.empty, block.held = false, held
   decoration.body(buf, block, first_new, last)
-  if PROSE[block.kind] then
+  if blocks.PROSE[block.kind] then
     require('eca.markdown.fences').text_appended(buf, id, row, last)
   end
 end
@@ -191,7 +199,7 @@ function M.body(buf, id, lines, marks)
   block.empty, block.held = #lines == 0, 0
   decoration.body(buf, block, first, last)
   decoration.marks(buf, first, marks)
-  if PROSE[block.kind] and not block.empty then
+  if blocks.PROSE[block.kind] and not block.empty then
     require('eca.markdown.fences').text_appended(buf, id, first, last)
     if block.closed then
       M.close(buf, id)
@@ -206,7 +214,7 @@ function M.close(buf, id)
   local chain = chains[buf]
   local block = known(chain, id)
   block.closed = true
-  if PROSE[block.kind] and not block.empty then
+  if blocks.PROSE[block.kind] and not block.empty then
     require('eca.markdown.fences').block_closed(buf, id, blocks.last_row(chain, block))
   end
 end
@@ -240,101 +248,10 @@ function M.clear(buf)
   chains[buf] = blocks.new(buf, chains[buf].chat)
 end
 
----@param buf integer
----@return boolean
-function M.is_transcript(buf)
-  return chains[buf] ~= nil
-end
-
----@class eca.BlockPlace
----@field id integer
----@field kind string
----@field chat string
----@field header? integer row of the header, if it has one
----@field first integer first row
----@field last integer last row
-
----@param chain eca.Chain
----@param block eca.Block
----@param first integer
----@return eca.BlockPlace
-local function place_of(chain, block, first)
-  return {
-    id = block.id,
-    kind = block.kind,
-    chat = block.chat,
-    header = block.headed and first or nil,
-    first = first,
-    last = blocks.last_row(chain, block),
-  }
-end
-
---- The block that a row belongs to; nil on the blank rows between blocks.
----@param buf integer
----@param row integer
----@return eca.BlockPlace?
-function M.block_at(buf, row)
-  local chain = chains[buf]
-  local block, first = nil, nil
-  if chain then
-    block, first = blocks.before(chain, row)
-  end
-  local place = block and place_of(chain, block, first)
-  return place and row <= place.last and place or nil
-end
-
---- The rows of a block.
----@param buf integer
----@param id integer
----@return integer? first, integer? last
-function M.range(buf, id)
-  local chain = chains[buf]
-  local block = chain and chain.blocks[id]
-  if block then
-    return blocks.first_row(chain, block), blocks.last_row(chain, block)
-  end
-end
-
---- Blocks of Markdown that touch some rows, in order; their header is not part of them.
----@param buf integer
----@param top integer
----@param bottom integer
----@return { first: integer, last: integer }[]
-function M.prose_between(buf, top, bottom)
-  local chain = chains[buf]
-  local block, first = blocks.before(chain, top)
-  block = block or chain.first
-  local found = {} ---@type { first: integer, last: integer }[]
-  while block do
-    first = first or blocks.first_row(chain, block)
-    if first > bottom then
-      break
-    end
-    if PROSE[block.kind] and not block.empty then
-      local start = block.headed and first + 1 or first
-      found[#found + 1] = { first = start, last = blocks.last_row(chain, block) }
-    end
-    block, first = block.next, nil
-  end
-  return found
-end
-
---- The first row of the next block of a kind, from a row on, either way.
----@param buf integer
----@param row integer
----@param kind string
----@param direction 1|-1
----@return integer?
-function M.find(buf, row, kind, direction)
-  local chain = chains[buf]
-  local block = blocks.before(chain, direction > 0 and row or row - 1)
-  if direction > 0 then
-    block = block and block.next or (not block and chain.first or nil)
-  end
-  while block and block.kind ~= kind do
-    block = direction > 0 and block.next or block.previous
-  end
-  return block and blocks.first_row(chain, block)
-end
+M.is_transcript = places.is_transcript
+M.block_at = places.block_at
+M.range = places.range
+M.prose_between = places.prose_between
+M.find = places.find
 
 return M

@@ -1,0 +1,108 @@
+--- Questions about the transcript: which block is where.
+---
+--- Rules kept here: nothing is changed; rows are 0-based, last rows inclusive.
+local blocks = require('eca.transcript.blocks')
+
+local M = {}
+
+M.chains = {} ---@type table<integer, eca.Chain> by buffer
+
+---@param buf integer
+---@return boolean
+function M.is_transcript(buf)
+  return M.chains[buf] ~= nil
+end
+
+---@class eca.BlockPlace
+---@field id integer
+---@field kind string
+---@field chat string
+---@field header? integer row of the header, if it has one
+---@field first integer first row
+---@field last integer last row
+
+---@param chain eca.Chain
+---@param block eca.Block
+---@param first integer
+---@return eca.BlockPlace
+local function place_of(chain, block, first)
+  return {
+    id = block.id,
+    kind = block.kind,
+    chat = block.chat,
+    header = block.headed and first or nil,
+    first = first,
+    last = blocks.last_row(chain, block),
+  }
+end
+
+--- The block that a row belongs to; nil on the blank rows between blocks.
+---@param buf integer
+---@param row integer
+---@return eca.BlockPlace?
+function M.block_at(buf, row)
+  local chain = M.chains[buf]
+  local block, first = nil, nil
+  if chain then
+    block, first = blocks.before(chain, row)
+  end
+  local named = block and blocks.is_current(chain, block)
+  local place = named and place_of(chain, block, first)
+  return place and row <= place.last and place or nil
+end
+
+--- The rows of a block.
+---@param buf integer
+---@param id integer
+---@return integer? first, integer? last
+function M.range(buf, id)
+  local chain = M.chains[buf]
+  local block = chain and chain.blocks[id]
+  if block then
+    return blocks.first_row(chain, block), blocks.last_row(chain, block)
+  end
+end
+
+--- Blocks of Markdown that touch some rows, in order; their header is not part of them.
+---@param buf integer
+---@param top integer
+---@param bottom integer
+---@return { first: integer, last: integer }[]
+function M.prose_between(buf, top, bottom)
+  local chain = M.chains[buf]
+  local block, first = blocks.before(chain, top)
+  block = block or chain.first
+  local found = {} ---@type { first: integer, last: integer }[]
+  while block do
+    first = first or blocks.first_row(chain, block)
+    if first > bottom then
+      break
+    end
+    if blocks.PROSE[block.kind] and not block.empty then
+      local start = block.headed and first + 1 or first
+      found[#found + 1] = { first = start, last = blocks.last_row(chain, block) }
+    end
+    block, first = block.next, nil
+  end
+  return found
+end
+
+--- The first row of the next block of a kind, from a row on, either way.
+---@param buf integer
+---@param row integer
+---@param kind string
+---@param direction 1|-1
+---@return integer?
+function M.find(buf, row, kind, direction)
+  local chain = M.chains[buf]
+  local block = blocks.before(chain, direction > 0 and row or row - 1)
+  if direction > 0 then
+    block = block and block.next or (not block and chain.first or nil)
+  end
+  while block and block.kind ~= kind do
+    block = direction > 0 and block.next or block.previous
+  end
+  return block and blocks.first_row(chain, block)
+end
+
+return M

@@ -1,0 +1,192 @@
+"""`:EcaChat` and `:Eca`: prompts as typed, completion, and words for what is not there."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, open_view, start_view
+
+from eca_nvim.chat import ops
+
+CONTRACT = [
+    "toggle",
+    "hide",
+    "new",
+    "chats",
+    "resume",
+    "rename",
+    "delete",
+    "clear",
+    "fork",
+    "rollback",
+    "flag",
+    "stop",
+    "steer",
+    "queue",
+    "approve",
+    "approve-all",
+    "reject",
+    "approval",
+    "answer",
+    "diff",
+    "changes",
+    "files",
+    "add",
+    "contexts",
+    "model",
+    "agent",
+    "variant",
+    "trust",
+    "tools",
+    "mcp",
+    "providers",
+    "login",
+    "logout",
+    "jobs",
+    "tasks",
+    "history",
+    "export",
+    "log",
+    "start",
+    "restart",
+    "quit",
+    "install",
+    "update",
+    "rewrite",
+    "complete",
+    "demo",
+    "health",
+    "help",
+]
+
+
+def approvals(*ids: str) -> ops.SetPending:
+    items = [{"chat": CHAT, "id": it, "kind": "approval", "title": it} for it in ids]
+    return ops.SetPending(items)
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    return open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
+
+
+@pytest.mark.parametrize(
+    "prompt", ["plain", "a | b", 'say "no" | quit', "% # <cword> `ls` $HOME", "tab\\n | !rm"]
+)
+def test_a_prompt_is_passed_on_as_typed(start_nvim: StartNeovim, prompt: str) -> None:
+    view = start_view(start_nvim, "README.md")
+    view.nvim.keys(":EcaChat " + prompt.replace("<", "<LT>") + "<CR>")
+    assert [sent["text"] for sent in view.sent("prompt")] == [prompt]
+    assert view.current() == "input"
+
+
+def test_a_range_becomes_a_context(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim, "src/calc.py", settings={"contexts": {"cursor": False}})
+    view.nvim.keys("ggVj:EcaChat explain<CR>")
+    context = view.sent("prompt")[0]["contexts"][0]
+    assert (context["first"], context["last"]) == (1, 2)
+    assert context["path"].endswith("src/calc.py")
+    view.nvim.wait_screen("@src/calc.py:1-2")
+
+
+def test_a_bang_starts_a_new_chat(view: View) -> None:
+    view.nvim.keys(":EcaChat! hi<CR>")
+    chat = view.sent("prompt")[0]["chat"]
+    assert chat != CHAT
+    assert len(view.nvim.lua("return require('eca').chats()")) == 2
+
+
+def test_completion_offers_what_works(view: View) -> None:
+    offered = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
+    planned = view.nvim.lua("return require('eca.commands').planned")
+    assert sorted([*offered, *planned]) == sorted(CONTRACT)
+    assert view.nvim.eval("getcompletion('Eca appr', 'cmdline')") == [
+        "approval",
+        "approve",
+        "approve-all",
+    ]
+    view.draw(ops.SetChoices({"models": ["openai/gpt", "anthropic/claude"]}))
+    assert view.nvim.eval("getcompletion('Eca model a', 'cmdline')") == ["anthropic/claude"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("tools", ":Eca tools is not in this version yet"),
+        ("aprove", "there is no :Eca aprove; did you mean :Eca approve?"),
+        ("xyzzyxyzzy", "there is no :Eca xyzzyxyzzy"),
+    ],
+)
+def test_what_is_not_there_is_told(view: View, typed: str, answer: str) -> None:
+    view.nvim.keys(f":Eca {typed}<CR>")
+    told = view.nvim.wait_until("vim.fn.execute('messages'):match('eca: [^\\n]+')")
+    assert told == f"eca: {answer}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "intent", "payloads"),
+    [
+        ("stop", "stop", [{"chat": CHAT}]),
+        ("approve", "approve", [{"chat": CHAT, "id": "a"}]),
+        ("approve!", "approve", [{"chat": CHAT, "id": "a", "remember": True}]),
+        ("approve b", "approve", [{"chat": CHAT, "id": "b"}]),
+        ("approve-all", "approve", [{"chat": CHAT, "id": "a"}, {"chat": CHAT, "id": "b"}]),
+        ("reject", "reject", [{"chat": CHAT, "id": "a"}]),
+        ("reject use | sed", "reject", [{"chat": CHAT, "id": "a", "reason": "use | sed"}]),
+        ("model openai/gpt", "choose", [{"chat": CHAT, "what": "model", "value": "openai/gpt"}]),
+        ("trust", "choose", [{"chat": CHAT, "what": "trust", "value": True}]),
+        ("restart", "start", [{"restart": True}]),
+        ("demo", "start", [{"restart": True, "demo": True}]),
+        ("diff", "diff", [{"chat": CHAT, "id": "a"}]),
+    ],
+)
+def test_subcommands_send_intents(
+    view: View, typed: str, intent: str, payloads: list[dict[str, object]]
+) -> None:
+    view.draw(approvals("a", "b"))
+    view.nvim.keys(f":Eca {typed}<CR>")
+    assert view.sent(intent) == payloads
+
+
+def test_steering_and_queueing_take_text_or_the_draft(view: View) -> None:
+    view.nvim.keys(":Eca steer left<CR>:Eca queue later<CR>idraft<Esc>:Eca queue<CR>")
+    sent = [(prompt["text"], prompt["queue"]) for prompt in view.sent("prompt")]
+    assert sent == [("left", False), ("later", True), ("draft", True)]
+
+
+def test_a_model_is_chosen_from_those_offered(view: View) -> None:
+    view.nvim.lua("vim.ui.select = function(items, _, done) done(items[2]) end")
+    view.draw(ops.SetChoices({"models": ["one", "two"]}))
+    view.nvim.keys(":Eca model<CR>")
+    assert view.sent("choose") == [{"chat": CHAT, "what": "model", "value": "two"}]
+
+
+def test_files_and_lines_are_added(view: View) -> None:
+    view.nvim.keys("<C-w>h:Eca add src/calc.py<CR>:1Eca add<CR>")
+    contexts = view.nvim.lua("return require('eca').contexts()")
+    assert [context.get("first") for context in contexts] == [None, 1, None]
+    view.nvim.keys(":Eca contexts<CR>")
+    view.nvim.wait_until("vim.fn.execute('messages'):find('@src/calc.py  @README.md:1-1', 1, true)")
+
+
+def test_chats_are_chosen_by_title(view: View) -> None:
+    view.draw(ops.SetStatus(CHAT, {"state": "running", "title": "One"}))
+    view.open("two")
+    view.nvim.lua("""
+    vim.ui.select = function(items, options, done)
+      _G.shown = vim.tbl_map(options.format_item, items)
+      done(items[1])
+    end
+    """)
+    view.nvim.keys(":Eca chats<CR>")
+    assert view.nvim.lua("return _G.shown") == ["One (running)", "New chat"]
+    assert view.nvim.lua("return require('eca').status().chat") == CHAT
+
+
+def test_the_chat_is_exported_as_markdown(view: View) -> None:
+    view.nvim.keys("<C-w>h:Eca export<CR>")
+    assert view.sent("transcript") == [{"chat": CHAT, "request": 1}]
+    view.draw(ops.Answer(1, "# Chat\n\ntext"))
+    assert view.nvim.eval("[&filetype, &buftype, getline(1, '$')]") == [
+        "markdown",
+        "nofile",
+        ["# Chat", "", "text"],
+    ]

@@ -1,0 +1,93 @@
+"""One prompt without a screen: what is printed, and the exit code."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support.launch import REPOSITORY, neovim_binary
+from tests.ui.view import RECORDER
+
+SCENE = """
+local host = package.loaded['eca.host']
+local draw = require('eca.ops').draw
+local answers = {}
+function answers.prompt(payload)
+  vim.schedule(function() SCENE end)
+end
+function answers.transcript(payload)
+  draw({ 'answer', payload.request, '# You\\n\\nhello' })
+end
+function answers.approve(payload)
+  draw({ 'notify', 'info', 'approved' })
+  draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })
+end
+function answers.reject(payload)
+  draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'rejected' } })
+end
+host.send = function(name, payload)
+  if answers[name] then answers[name](payload) end
+end
+"""
+
+FINISH = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })"
+STOP = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })"
+DIE = "draw({ 'server', 'starting', '' }) draw({ 'server', 'failed', 'exit 3' })"
+ASK = """
+draw({ 'pending', { { chat = payload.chat, id = 'a', kind = 'approval', title = 'edit x' } } })
+draw({ 'emit', 'EcaApprovalRequested', { chat = payload.chat, id = 'a' } })
+"""
+
+
+def run(
+    nvim_version: str, home: Path, scene: str, prompt: str = "hello", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    script = home / "scene.lua"
+    lua = RECORDER + SCENE.replace("SCENE", scene)
+    start = "vim.api.nvim_create_autocmd('VimEnter', { callback = function() START end })"
+    body = lua + f"require('eca.headless').run({prompt!r})"
+    script.write_text(start.replace("START", body))
+    return subprocess.run(
+        [
+            *(str(neovim_binary(nvim_version)), "--clean", "--headless"),
+            *("--cmd", f"set rtp^={REPOSITORY}", "--cmd", f"luafile {script}"),
+        ],
+        cwd=home,
+        env={"HOME": str(home), "PATH": "/usr/bin:/bin", **environment},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+
+
+def test_a_finished_turn_is_printed(nvim_version: str, tmp_path: Path) -> None:
+    result = run(nvim_version, tmp_path, FINISH)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "# You\n\nhello\n", "")
+
+
+@pytest.mark.parametrize(
+    ("scene", "complaint"),
+    [(STOP, "eca: the turn ended: stopped\n"), (DIE, "eca: the server is gone: exit 3\n")],
+)
+def test_any_other_end_is_a_failure(
+    nvim_version: str, tmp_path: Path, scene: str, complaint: str
+) -> None:
+    result = run(nvim_version, tmp_path, scene)
+    assert (result.returncode, result.stderr) == (1, complaint)
+
+
+def test_nobody_approves(nvim_version: str, tmp_path: Path) -> None:
+    result = run(nvim_version, tmp_path, ASK)
+    assert result.returncode == 1
+    assert result.stderr.startswith("eca: edit x: rejected, as nobody can be asked\n")
+
+
+def test_all_is_approved_when_that_was_asked_for(nvim_version: str, tmp_path: Path) -> None:
+    result = run(nvim_version, tmp_path, ASK, ECA_APPROVE="1")
+    assert result.returncode == 0
+    assert "eca: edit x: accepted\n" in result.stderr
+
+
+def test_no_prompt_is_told(nvim_version: str, tmp_path: Path) -> None:
+    result = run(nvim_version, tmp_path, FINISH, prompt=" ")
+    assert (result.returncode, result.stderr) == (1, "eca: there is no prompt\n")

@@ -1,0 +1,114 @@
+"""The input: typing, sending, what waits, what comes back."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, open_view
+
+from eca_nvim.chat import ops
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    return open_view(start_nvim, columns=100, lines=30)
+
+
+def texts(view: View) -> list[str]:
+    return [prompt["text"] for prompt in view.sent("prompt")]
+
+
+def test_enter_is_a_newline_while_typing_and_sends_otherwise(view: View) -> None:
+    view.nvim.keys("ihello<CR>world<Esc><CR>")
+    assert view.sent("prompt") == [
+        {"chat": CHAT, "text": "hello\nworld", "contexts": [], "queue": False}
+    ]
+    assert view.draft() == ""
+
+
+def test_control_s_sends_in_any_mode(view: View) -> None:
+    view.nvim.keys("ione<C-s>two<C-s><Esc>ithree<Esc><C-s>")
+    assert texts(view) == ["one", "two", "three"]
+
+
+def test_sending_may_wait_for_the_turn(view: View) -> None:
+    view.nvim.keys("ilater<M-CR>")
+    assert view.sent("prompt")[0]["queue"] is True
+
+
+def test_nothing_is_not_sent(view: View) -> None:
+    view.nvim.keys("<CR>i  <C-s><Esc><CR>")
+    assert texts(view) == []
+    assert view.draft() == "  "
+
+
+def test_an_empty_input_tells_what_to_do(view: View) -> None:
+    screen = view.nvim.wait_screen("> type here · <C-s> sends · g? keys")
+    assert "Comment" in screen.groups_at(*screen.find("type here"))
+    view.nvim.keys("ix")
+    view.nvim.wait_screen(lambda screen: "type here" not in screen and "> x" in screen)
+    view.nvim.keys("<BS>")
+    view.nvim.wait_screen("type here")
+
+
+def test_the_window_grows_with_its_text_and_shrinks_again(view: View) -> None:
+    height = "vim.api.nvim_win_get_height(0)"
+    assert view.nvim.lua(f"return {height}") == 4
+    view.nvim.keys("i" + "x<CR>" * 5)
+    assert view.nvim.lua(f"return {height}") == 7
+    view.nvim.keys("x<CR>" * 10)
+    assert view.nvim.lua(f"return {height}") == 13
+    view.nvim.keys("<Esc><CR>")
+    assert view.nvim.lua(f"return {height}") == 4
+
+
+def test_a_wrapped_line_makes_it_grow_too(view: View) -> None:
+    view.nvim.keys("i" + "word " * 60)
+    assert view.nvim.lua("return vim.api.nvim_win_get_height(0)") == 7
+
+
+def test_older_prompts_come_back_and_the_draft_is_kept(view: View) -> None:
+    view.nvim.keys("ione<C-s>two<CR>lines<C-s>draft")
+    view.nvim.keys("<M-p>")
+    assert view.draft() == "two\nlines"
+    view.nvim.keys("<M-p><M-p>")
+    assert view.draft() == "one"
+    view.nvim.keys("<M-n><M-n>")
+    assert view.draft() == "draft"
+    view.nvim.keys("<M-n>")
+    assert view.draft() == "draft"
+
+
+def test_text_comes_back_above_a_draft(view: View) -> None:
+    view.draw(ops.SetInput(CHAT, "returned"))
+    assert view.draft() == "returned"
+    view.draw(ops.SetInput(CHAT, "again\nmore"))
+    assert view.draft() == "again\nmore\nreturned"
+
+
+def test_waiting_prompts_stand_above_the_input(view: View) -> None:
+    view.draw(ops.SetQueue(CHAT, [("steer", "now this"), ("queue", "then\nthat")]))
+    screen = view.nvim.wait_screen("↳ now this")
+    rows = [screen.find(text)[0] for text in ("↳ now this", "⧗ then that", "> type here")]
+    assert rows == list(range(rows[0], rows[0] + 3))
+    view.nvim.keys("ityping<CR>more")
+    view.nvim.wait_screen("⧗ then that")
+    view.nvim.keys("<Esc><M-BS>")
+    assert view.sent("unqueue") == [{"chat": CHAT, "index": 2}]
+    view.draw(ops.SetQueue(CHAT, []))
+    view.nvim.wait_screen(lambda screen: "now this" not in screen)
+
+
+def test_undo_is_the_users(view: View) -> None:
+    view.nvim.keys("ione<Esc>otwo<Esc>u")
+    assert view.draft() == "one"
+
+
+def test_stop_is_sent_from_both_windows(view: View) -> None:
+    view.nvim.keys("<C-c><C-w>k<C-c>")
+    assert view.sent("stop") == [{"chat": CHAT}, {"chat": CHAT}]
+
+
+def test_context_tokens_go_along(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys("isee @src/calc.py:1-2<C-s>")
+    kinds = [context["type"] for context in view.sent("prompt")[0]["contexts"]]
+    assert kinds == ["cursor", "file"]

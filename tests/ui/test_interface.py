@@ -1,0 +1,217 @@
+"""The Lua interface and the two vocabularies it stands on."""
+
+import re
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.support.launch import REPOSITORY
+from tests.ui.view import CHAT, View, assistant, open_view, start_view
+
+from eca_nvim.chat import ops
+from eca_nvim.chat.intents import INTENTS
+from eca_nvim.chat.settings import HIGHLIGHTS
+
+FUNCTIONS = {
+    "setup",
+    "open",
+    "hide",
+    "toggle",
+    "new",
+    "send",
+    "stop",
+    "approve",
+    "reject",
+    "answer",
+    "pending",
+    "add_context",
+    "contexts",
+    "chats",
+    "status",
+    "statusline",
+    "transcript",
+}
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    return open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
+
+
+def pending(chat: str, name: str, kind: str = "approval") -> dict[str, object]:
+    return {"chat": chat, "id": name, "kind": kind, "title": name, "detail": None, "block": 1}
+
+
+def test_the_view_knows_the_hosts_ops(view: View) -> None:
+    expected = {op.name: [field.name for field in fields(op)] for op in get_args(ops.ViewOp)}
+    assert view.nvim.lua("return require('eca.ops').fields") == expected
+
+
+def test_the_host_knows_the_views_intents(view: View) -> None:
+    listed = view.nvim.lua("return require('eca.intents')")
+    expected = {name: [field.name for field in fields(kind)] for name, kind in INTENTS.items()}
+    assert {name: list(names) for name, names in listed.items()} == expected
+
+
+def test_the_view_defines_all_groups_that_the_host_uses(view: View) -> None:
+    groups = view.nvim.lua("return require('eca.highlights').groups")
+    names = [group["name"] for group in groups]
+    assert set(HIGHLIGHTS) <= set(names)
+    used = set()
+    for path in (REPOSITORY / "lua").rglob("*.lua"):
+        used |= set(re.findall(r"'(Eca[A-Z][A-Za-z]+)'", path.read_text()))
+    events = set(re.findall(r"Eca[A-Za-z]+", " ".join(EVENTS)))
+    assert used - set(names) - events - {"EcaIntent"} == set()
+
+
+EVENTS = [
+    "EcaServerReady",
+    "EcaServerExited",
+    "EcaChatOpened",
+    "EcaChatClosed",
+    "EcaTurnStarted",
+    "EcaTurnFinished",
+    "EcaApprovalRequested",
+    "EcaApprovalResolved",
+    "EcaQuestionAsked",
+    "EcaFileChanged",
+    "EcaStatusChanged",
+]
+
+
+def test_groups_are_links_and_survive_another_colour_scheme(view: View) -> None:
+    view.nvim.command("colorscheme habamax")
+    link = "return vim.api.nvim_get_hl(0, { name = 'EcaToolFailed' }).link"
+    assert view.nvim.lua(link) == "DiagnosticError"
+
+
+def test_groups_of_the_user_win(start_nvim: StartNeovim) -> None:
+    init = "vim.api.nvim_set_hl(0, 'EcaUser', { link = 'Visual' })"
+    view = open_view(start_nvim, init=init)
+    assert view.nvim.lua("return vim.api.nvim_get_hl(0, { name = 'EcaUser' }).link") == "Visual"
+
+
+def test_the_functions_are_those_of_the_contract(view: View) -> None:
+    assert set(view.nvim.lua("return vim.tbl_keys(require('eca'))")) >= FUNCTIONS
+
+
+def test_chats_are_listed_with_their_buffers(view: View) -> None:
+    assert view.nvim.lua("return require('eca').chats()") == [
+        {"id": CHAT, "state": "idle", "buf": view.buffer()}
+    ]
+    other = view.nvim.lua("return require('eca').new()")
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", other)
+    assert [chat["id"] for chat in view.nvim.lua("return require('eca').chats()")] == [CHAT, other]
+
+
+def test_a_prompt_is_sent_without_a_window(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim, settings={"contexts": {"cursor": False}})
+    extra = {"type": "text", "label": "x", "content": "y"}
+    chat = view.nvim.lua("return require('eca').send('hi', { contexts = { ... } })", extra)
+    expected = {"chat": chat, "text": "hi", "contexts": [extra], "queue": False}
+    assert view.sent("prompt") == [expected]
+    assert view.current() != "input"
+
+
+def test_what_waits_is_told_without_nils(view: View) -> None:
+    view.draw(ops.SetPending([pending(CHAT, "a"), pending("two", "b", "question")]))
+    assert view.nvim.lua("return require('eca').pending()") == [
+        {"chat": CHAT, "id": "a", "kind": "approval", "title": "a"},
+        {"chat": "two", "id": "b", "kind": "question", "title": "b"},
+    ]
+
+
+def test_the_current_chats_approval_comes_first(view: View) -> None:
+    view.draw(ops.SetPending([pending("two", "a"), pending(CHAT, "b")]))
+    view.nvim.lua("require('eca').approve()")
+    view.nvim.lua("require('eca').reject({ all = true })")
+    assert view.sent("approve") == [{"chat": CHAT, "id": "b"}]
+    assert [sent["id"] for sent in view.sent("reject")] == ["a", "b"]
+
+
+def test_an_approval_that_is_gone_is_not_sent(view: View) -> None:
+    view.nvim.lua("require('eca').approve({ id = 'late' })")
+    assert view.sent("approve") == []
+
+
+def test_questions_are_answered_and_cancelled(view: View) -> None:
+    view.draw(ops.SetPending([pending("two", "q", "question")]))
+    view.nvim.lua("require('eca').answer('yes') require('eca').answer()")
+    assert view.sent("answer") == [
+        {"chat": "two", "id": "q", "text": "yes"},
+        {"chat": "two", "id": "q"},
+    ]
+
+
+def test_a_transcript_comes_by_callback(view: View) -> None:
+    view.nvim.lua("require('eca').transcript(nil, function(text) _G.got = text end)")
+    view.draw(ops.Answer(1, "# all"))
+    view.draw(ops.Answer(1, "late"), ops.Answer(99, "never asked"))
+    assert view.nvim.lua("return _G.got") == "# all"
+
+
+def test_a_transcript_is_waited_for_without_a_callback(view: View) -> None:
+    answered = view.nvim.lua("""
+    require('eca.host').send = function(_, payload)
+      vim.schedule(function()
+        require('eca.ops').draw({ 'answer', payload.request, '# all' })
+      end)
+    end
+    return require('eca').transcript()
+    """)
+    assert answered == "# all"
+
+
+def test_events_carry_data_without_nils(view: View) -> None:
+    view.nvim.lua("""
+    _G.events = {}
+    vim.api.nvim_create_autocmd('User', { pattern = 'Eca*', callback = function(event)
+      table.insert(_G.events, { event.match, event.data })
+    end })
+    """)
+    view.draw(
+        ops.SetServer("starting"),
+        ops.SetServer("ready", "eca 1"),
+        ops.SetServer("ready", "eca 1"),
+        ops.Emit("EcaTurnFinished", {"chat": CHAT, "reason": "done", "fault": None}),
+        ops.SetServer("failed", "gone"),
+    )
+    assert view.nvim.lua("return _G.events") == [
+        ["EcaServerReady", {"state": "ready", "label": "eca 1"}],
+        ["EcaTurnFinished", {"chat": CHAT, "reason": "done"}],
+        ["EcaServerExited", {"state": "failed", "label": "gone"}],
+    ]
+
+
+def test_an_unknown_op_is_an_error_and_changes_nothing(view: View) -> None:
+    view.draw(*assistant(1, "text"))
+    worked = view.nvim.lua("return (pcall(require('eca.ops').draw, { 'dance', 'one' }))")
+    assert worked is False
+    assert view.lines() == ["text"]
+
+
+def test_only_links_and_files_are_opened_outside(view: View) -> None:
+    view.nvim.lua("_G.opened = {} vim.ui.open = function(it) table.insert(_G.opened, it) end")
+    for target in ("https://a.b", "javascript:alert(1)", "/etc/hosts", "relative", "-x"):
+        view.draw(ops.OpenExternal(target))
+    assert view.nvim.lua("return _G.opened") == ["https://a.b", "/etc/hosts"]
+
+
+def test_a_message_is_one_line(view: View) -> None:
+    view.draw(ops.Notify("warn", "two\nlines\x1b[31m"))
+    told = view.nvim.wait_until("vim.fn.execute('messages'):match('eca: [^\\n]+')")
+    assert told == "eca: two lines [31m"
+
+
+def test_an_id_of_the_host_cannot_make_a_path(view: View) -> None:
+    view.draw(*assistant(1, "text", chat="../../etc/%|x"))
+    name = view.nvim.lua("return vim.api.nvim_buf_get_name(...)", view.buffer("../../etc/%|x"))
+    assert name == "eca://chat/______etc___x"
+
+
+def test_the_plugin_loads_nothing_at_start(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim()
+    loaded = nvim.lua("return vim.tbl_keys(package.loaded)")
+    assert [name for name in loaded if name.startswith("eca")] == []
+    assert nvim.eval("exists(':EcaChat') + exists(':Eca')") == 4

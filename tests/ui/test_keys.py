@@ -1,0 +1,211 @@
+"""Keys: <Plug>s for everything, defaults in the chat's own buffers only, and a list of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.support.launch import REPOSITORY
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, tool, user
+
+from eca_nvim.chat import ops
+from eca_nvim.chat.ops import BlockKind
+
+WAITING = {"chat": CHAT, "id": "call", "kind": "approval", "title": "edit a", "block": 3}
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    """Open a chat of several blocks, the cursor on the first row of the transcript."""
+    view = open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
+    view.draw(
+        *user(1, "first"),
+        tool(2, "read a"),
+        tool(3, "edit a"),
+        *user(4, "second"),
+        *assistant(5, "see src/calc.py:5 and\n```lua\nlocal x\n```\nhttps://example.org/a?b=%41"),
+        ops.OpenBlock(CHAT, 6, BlockKind.LINK, [("↗ link", "EcaLink")]),
+        ops.SetPending([WAITING]),
+    )
+    view.nvim.keys("<C-w>kgg")
+    return view
+
+
+def line(view: View) -> str:
+    return str(view.nvim.eval("getline('.')"))
+
+
+def test_every_action_has_its_plug(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim)
+    actions = set(view.nvim.lua("return vim.tbl_keys(require('eca.keys').actions)"))
+    code = """
+    local found = {}
+    for _, mode in ipairs({ 'n', 'i', 'x' }) do
+      for _, mapping in ipairs(vim.api.nvim_get_keymap(mode)) do
+        table.insert(found, mapping.lhs:match('^<Plug>%(Eca(%a+)%)$'))
+      end
+    end
+    return found
+    """
+    assert set(view.nvim.lua(code)) == actions
+
+
+def test_every_action_can_be_done(start_nvim: StartNeovim) -> None:
+    code = """
+    local missing = {}
+    for name, action in pairs(require('eca.keys').actions) do
+      if not require('eca.actions.' .. action.at)[action.call] then
+        table.insert(missing, name)
+      end
+    end
+    return missing
+    """
+    assert start_view(start_nvim).nvim.lua(code) == []
+
+
+def test_no_key_is_taken_outside_the_chat(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim)
+    code = "return vim.tbl_map(function(map) return map.lhs end, vim.api.nvim_get_keymap('n'))"
+    before = set(view.nvim.lua(code))
+    view.open()
+    assert set(view.nvim.lua(code)) == before
+
+
+def test_the_users_key_replaces_the_default(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, init="vim.keymap.set('n', '<C-g>', '<Plug>(EcaStop)')")
+    assert view.nvim.eval("maparg('<C-c>', 'n')") == ""
+    assert view.nvim.eval("maparg('<C-s>', 'n')") != ""
+    view.nvim.keys("<C-g>")
+    assert view.sent("stop") == [{"chat": CHAT}]
+
+
+def test_a_second_chat_has_the_keys_too(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.open("two")
+    view.nvim.keys("ihi<C-s>")
+    assert view.sent("prompt")[0]["chat"] == "two"
+
+
+def test_there_may_be_no_default_keys(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, settings={"keymaps": False})
+    assert view.nvim.lua("return vim.api.nvim_buf_get_keymap(0, 'n')") == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "payload"),
+    [
+        ("<Tab>", {"block": 2}),
+        ("za", {"block": 2}),
+        ("zo", {"block": 2, "open": True}),
+        ("zc", {"block": 2, "open": False}),
+        ("<CR>", {"block": 2}),
+        ("zR", {"block": 0, "open": True}),
+        ("zM", {"block": 0, "open": False}),
+    ],
+)
+def test_blocks_open_and_close(view: View, keys: str, payload: dict[str, object]) -> None:
+    view.nvim.keys("3gg" + keys)
+    assert view.sent("toggle") == [{"chat": CHAT, **payload}]
+
+
+def test_jumps(view: View) -> None:
+    view.nvim.keys("]]")
+    assert line(view) == "second"
+    view.nvim.keys("[[")
+    assert line(view) == "first"
+    view.nvim.keys("]a")
+    assert line(view) == "✓ edit a"
+    view.nvim.keys("G[a")
+    assert line(view) == "✓ edit a"
+    view.nvim.keys("<C-o>")
+    assert line(view) == "↗ link"
+
+
+@pytest.mark.parametrize(
+    ("key", "intent", "payload"),
+    [
+        ("a", "approve", {"chat": CHAT, "id": "call"}),
+        ("A", "approve", {"chat": CHAT, "id": "call", "remember": True}),
+        ("r", "reject", {"chat": CHAT, "id": "call"}),
+        ("Ruse sed<CR>", "reject", {"chat": CHAT, "id": "call", "reason": "use sed"}),
+        ("gd", "diff", {"chat": CHAT, "block": 3}),
+    ],
+)
+def test_keys_on_a_waiting_block(
+    view: View, key: str, intent: str, payload: dict[str, object]
+) -> None:
+    view.nvim.keys("4gg" + key)
+    assert view.sent(intent) == [payload]
+
+
+@pytest.mark.parametrize("key", ["a", "A", "rx", "R"])
+def test_elsewhere_these_keys_are_vims(view: View, key: str) -> None:
+    view.nvim.keys(key)
+    assert view.sent("approve") == view.sent("reject") == []
+    assert "E21" in view.nvim.take_errors()[0]
+    assert view.nvim.mode == "n"
+
+
+def test_enter_follows_links_and_files(view: View) -> None:
+    view.nvim.lua("vim.ui.open = function(target) _G.opened = target end")
+    view.nvim.keys("/example<CR><CR>")
+    assert view.nvim.lua("return _G.opened") == "https://example.org/a?b=%41"
+    view.nvim.keys("/link<CR><CR>")
+    assert view.sent("act") == [{"chat": CHAT, "block": 6}]
+    view.nvim.keys("?calc<CR><CR>")
+    assert view.current() == "calc.py"
+    assert view.nvim.eval("line('.')") == 5
+    assert view.windows() == ["calc.py", "chat", "input"]
+
+
+def test_a_file_with_an_odd_name_opens_and_nothing_runs(
+    start_nvim: StartNeovim, workspace: Path
+) -> None:
+    (workspace / "%|let_g:run=1#").write_text("odd\n")
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, "%|let_g:run=1#"))
+    view.nvim.keys("<C-w>k0")
+    view.nvim.lua("require('eca.reference').show({ path = vim.fn.getcwd() .. '/%|let_g:run=1#' })")
+    assert view.nvim.eval("getline(1)") == "odd"
+    assert view.nvim.eval("exists('g:run')") == 0
+
+
+def test_code_is_yanked_without_its_fences(view: View) -> None:
+    view.nvim.keys("/local<CR>gy")
+    assert view.nvim.eval("getreg('\"')") == "local x\n"
+
+
+def test_typing_starts_from_the_transcript(view: View) -> None:
+    view.nvim.keys("ihello<C-s>")
+    assert view.sent("prompt")[0]["text"] == "hello"
+
+
+def test_the_keys_are_listed_as_they_are(start_nvim: StartNeovim) -> None:
+    init = "vim.keymap.set('n', '<F5>', '<Plug>(EcaStop)')"
+    view = open_view(start_nvim, init=init)
+    view.nvim.keys("g?")
+    screen = view.nvim.wait_screen("send the prompt")
+    assert re.search(r"<F5> +stop the turn", screen.text())
+    assert "<C-C>" not in screen
+    view.nvim.keys("q")
+    assert view.current() == "input"
+
+
+def test_all_actions_can_be_chosen(view: View) -> None:
+    view.nvim.lua("vim.ui.select = function(items, _, done) _G.items = items done('Stop') end")
+    view.nvim.keys("ga")
+    assert view.sent("stop") == [{"chat": CHAT}]
+    assert "Approve" in view.nvim.lua("return _G.items")
+
+
+def test_a_long_chat_is_jumped_through(view: View) -> None:
+    view.draw(*assistant(7, numbered(1, 5_000)), *user(8, "third"))
+    view.nvim.keys("]]]]")
+    assert line(view) == "third"
+
+
+def test_the_plugs_are_documented_in_one_place() -> None:
+    """`plugin/eca.lua` repeats the names, for a start that loads nothing; no name comes twice."""
+    stubs = (REPOSITORY / "plugin" / "eca.lua").read_text()
+    names = re.findall(r"[A-Z][A-Za-z]+", stubs.split("normal = ")[1].split("insert = ")[0])
+    assert len(names) == len(set(names)) > 30

@@ -1,0 +1,80 @@
+"""Options: where they come from, and what is said of wrong ones."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.view import start_view
+
+CONTRACT = {
+    "server",
+    "layout",
+    "width",
+    "input",
+    "icons",
+    "keymaps",
+    "approval",
+    "diff",
+    "diagnostics",
+    "contexts",
+    "completion",
+    "notify",
+    "log_level",
+}
+"""The names of the contract that have a default; `python` has none."""
+
+
+def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim)
+    assert set(view.nvim.lua("return require('eca.options').defaults()")) == CONTRACT
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"layuot": "left"}, "there is no option 'layuot' (did you mean 'layout'?)"),
+        (
+            {"server": {"comand": ["eca"]}},
+            "there is no option 'server.comand' (did you mean 'server.command'?)",
+        ),
+        ({"zzzzzzzzz": 1}, "there is no option 'zzzzzzzzz'"),
+        ({"layout": 3}, "option 'layout' must be a string, not a number"),
+        (
+            {"notify": "loud"},
+            'option \'notify\' must be one of "error", "warn", "info", false, not "loud"',
+        ),
+        ({"server": "eca"}, "option 'server' must be a table, not a string"),
+        ({"server": {"command": [1]}}, "option 'server.command' must hold strings only, not 1"),
+        ({"icons": {"done": True}}, "option 'icons' must hold strings only, not true"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line_each(
+    start_nvim: StartNeovim, given: dict[str, Value], complaint: str
+) -> None:
+    view = start_view(start_nvim, settings={**given, "width": 70})
+    assert view.nvim.lua("return require('eca.config').get().width") == 70
+    assert view.nvim.lua("return require('eca.config').get().layout") == "right"
+    told = view.nvim.wait_until("vim.fn.execute('messages'):match('eca: [^\\n]+')")
+    assert told == f"eca: {complaint}"
+
+
+def test_setup_adds_to_the_global_and_does_nothing_else(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim, settings={"layout": "left", "server": {"env": {"A": "1"}}})
+    loaded = "return vim.tbl_count(package.loaded)"
+    view.nvim.lua("require('eca').setup({})")
+    before = view.nvim.lua(loaded)
+    view.nvim.lua("require('eca').setup({ width = 80, server = { command = { 'x', 'y' } } })")
+    assert view.nvim.lua(loaded) == before
+    options = view.nvim.lua("return require('eca.config').get()")
+    assert (options["layout"], options["width"]) == ("left", 80)
+    assert options["server"] == {"env": {"A": "1"}, "command": ["x", "y"], "download": True}
+
+
+def test_the_global_may_be_a_function(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim, init="vim.g.eca = function() return { layout = 'tab' } end")
+    assert view.nvim.lua("return require('eca.config').get().layout") == "tab"
+
+
+def test_a_function_that_fails_is_not_fatal(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim, init="vim.g.eca = function() error('oh') end")
+    assert view.nvim.lua("return require('eca.config').get().layout") == "right"
+    view.nvim.wait_until("vim.fn.execute('messages'):find('vim.g.eca', 1, true)")

@@ -1,0 +1,90 @@
+"""The winbars: what they tell, what goes when there is no room, and that nothing in them runs."""
+
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.view import CHAT, View, open_view
+
+from eca_nvim.chat import ops
+
+FULL = {
+    "state": "running",
+    "title": "Fix the flaky test",
+    "model": "claude-sonnet",
+    "agent": "code",
+    "trust": False,
+    "pending": 0,
+    "tokens": 34_000,
+    "limit": 200_000,
+    "cost": "0.09",
+    "elapsed": 12_300,
+}
+
+
+def show(view: View, **changes: object) -> None:
+    status: dict[str, Value] = {**FULL, **changes}
+    view.draw(ops.SetServer("ready", "eca"), ops.SetStatus(CHAT, status))
+
+
+def test_everything_is_told_where_there_is_room(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, columns=250)
+    show(view)
+    view.nvim.wait_screen(
+        "Fix the flaky test · claude-sonnet · code · ● running 12s · 34k/200k · $0.09"
+    )
+    show(view, trust=True, variant="high", elapsed=3_725_000, tokens=1_234_567, limit=2_000_000)
+    screen = view.nvim.wait_screen("TRUST · claude-sonnet · code/high · ● running 1h02m")
+    assert "1.2M/2M" in screen
+    assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))
+
+
+def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, columns=80)
+    show(view)
+    view.nvim.wait_screen("Fix the flaky test · ● running 12s · 34k/200k")
+    show(view, title="A title of so many words that it cannot be shown", trust=True)
+    view.nvim.wait_screen("A title of so many wor… · TRUST · ● running 12s · 34k/200k")
+
+
+def test_states_are_told_by_a_sign(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.nvim.wait_screen("New chat · ○ idle")
+    view.draw(ops.SetServer("starting", "eca 0.155"))
+    view.nvim.wait_screen("◌ starting")
+    show(view, state="waiting")
+    view.nvim.wait_screen("? waiting 12s")
+    show(view, state="idle", elapsed=None)
+    view.nvim.wait_screen("○ idle · 34k")
+    view.draw(ops.SetServer("failed"))
+    view.nvim.wait_screen("✗ failed")
+
+
+def test_text_of_others_is_not_run(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, columns=250)
+    title = "%{execute('let g:run = 1')}%#Error#\x1b[31m\n50%"
+    show(view, title=title, model="%=%!x", activity="%{1/0}")
+    view.nvim.wait_screen("%{execute('let g:run = 1')}%#Error# [31m 50% · %=%!x")
+    assert view.nvim.eval("exists('g:run')") == 0
+
+
+def test_a_narrower_window_is_noticed(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, columns=250)
+    show(view)
+    view.nvim.wait_screen("$0.09")
+    view.nvim.keys("<C-w>k:vertical resize 40<CR>")
+    view.nvim.wait_screen(lambda screen: "$0.09" not in screen and "● running 12s" in screen)
+
+
+def test_the_input_tells_context_and_queue(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    show(view, activity="Generating")
+    view.draw(ops.SetQueue(CHAT, [("queue", "later")]))
+    view.nvim.wait_screen("@cursor · 1 queued · Generating · eca")
+
+
+def test_the_status_is_mirrored_for_statuslines(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    assert view.nvim.lua("return require('eca').statusline()") == ""
+    show(view, model="50%", variant=None)
+    assert view.nvim.lua("return require('eca').statusline()") == "eca: running 50%%"
+    status = view.nvim.eval("g:eca_status")
+    assert status == {**FULL, "model": "50%", "chat": CHAT, "server": "ready"}
