@@ -183,7 +183,7 @@ async def test_a_fault_in_one_event_is_told_and_the_next_is_heard(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:
     agent = await rig.ready()
-    broken = TextReceived(Role.ASSISTANT, 7)  # type: ignore[arg-type]
+    broken = TextReceived(Role.SYSTEM, 7)  # type: ignore[arg-type]
     agent.say("a", broken, TextReceived(Role.ASSISTANT, "fine"))
     assert "fine" in rig.view.text()
     assert "see :Eca log" in rig.lines()[0]

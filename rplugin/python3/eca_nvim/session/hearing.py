@@ -23,6 +23,7 @@ from eca_nvim.chat.events import (
     ToolServerChanged,
     WorkChanged,
 )
+from eca_nvim.chat.joining import join_text
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Emit, Notify
 from eca_nvim.chat.routing import route
@@ -44,7 +45,7 @@ class Hearing:
 
     def hear(self, events: Sequence[AgentEvent]) -> None:
         """Take events in order; nothing in them can stop the agent's connection."""
-        for event in events:
+        for event in join_text(events):
             try:
                 self._take(event)
             except Exception as fault:
