@@ -24,6 +24,15 @@ local function read(path)
   return text
 end
 
+--- Does a buffer have no line at all? It shows an empty one, as a buffer of one line break does.
+---@param buf integer
+---@return boolean
+local function is_empty(buf)
+  return vim.api.nvim_buf_call(buf, function()
+    return vim.fn.line2byte(2) == -1
+  end)
+end
+
 --- The text of a loaded buffer as it would be written.
 ---@param buf integer
 ---@return string
@@ -32,7 +41,7 @@ local function buffer_text(buf)
   local ending = ({ dos = '\r\n', mac = '\r' })[options.fileformat] or '\n'
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
   local ends = options.endofline or (options.fixendofline and not options.binary)
-  if #lines == 1 and lines[1] == '' then
+  if #lines == 1 and lines[1] == '' and is_empty(buf) then
     return ''
   end
   return table.concat(lines, ending) .. (ends and ending or '')

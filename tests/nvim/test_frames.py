@@ -1,39 +1,98 @@
-"""The thin shell that sends frames when they are due, on a real event loop."""
+"""Frames in a real Neovim: drawn whatever the user does, in order, and acknowledged."""
 
-import asyncio
+import pytest
+from tests.support.editor import Neovim
 
-from eca_nvim.chat.ops import AppendText
-from eca_nvim.nvim.frames import FrameSender
-from eca_nvim.nvim.queue import BURST, INTERVAL
-
-TURNS = 5
-"""More turns of the loop than anything that is due takes."""
-
-
-def text(words: str) -> AppendText:
-    return AppendText("chat", 1, words)
-
-
-async def some_turns() -> None:
-    for _ in range(TURNS):
-        await asyncio.sleep(0)
-
-
-async def send_a_burst_after_a_word() -> list[int]:
-    numbers: list[int] = []
-    loop = asyncio.get_running_loop()
-    frames = FrameSender(lambda number, _ops: numbers.append(number), loop)
-    frames.push([text("a")])
-    await some_turns()
-    frames.drawn(1, 1.0)
-    frames.push([text("b")])
-    started = loop.time()
-    await some_turns()
-    assert numbers == [1] or loop.time() - started > INTERVAL, "a word more waits"
-    frames.push([text("c" * BURST)])
-    await some_turns()
-    return numbers
+RECORD = """
+_G.sent = {}
+local host = require('eca.host')
+host.send = function(name, payload) table.insert(_G.sent, { name, payload }) end
+host.alive = function() end
+_G.target = vim.api.nvim_create_buf(false, true)
+local ops = require('eca.ops')
+ops.settle = function() end
+ops.draw = function(op)
+  if op[1] == 'broken' then error('a bug') end
+  vim.api.nvim_buf_set_lines(_G.target, -1, -1, false, { op[2] })
+end
+"""
+TEXT = "vim.api.nvim_buf_get_lines(_G.target, 1, -1, false)"
 
 
-def test_a_burst_goes_though_a_word_before_it_waits_for_its_time() -> None:
-    assert asyncio.run(send_a_burst_after_a_word()) == [1, 2]
+@pytest.fixture
+def frames(nvim: Neovim) -> Neovim:
+    """Start a Neovim whose ops append a line to a buffer and whose host only listens."""
+    nvim.lua(RECORD)
+    return nvim
+
+
+def apply(nvim: Neovim, number: int, *lines: str) -> None:
+    """Send a frame the way the host does."""
+    ops = [["line", line] for line in lines]
+    code = "require('eca.frames').apply(...)"
+    nvim.child.channel.notify("nvim_exec_lua", code, [number, ops])
+
+
+def test_a_frame_is_drawn_in_order_and_acknowledged_with_its_time(frames: Neovim) -> None:
+    apply(frames, 1, "a", "b")
+    frames.wait_until("#_G.sent > 0")
+    assert frames.lua(f"return {TEXT}") == ["a", "b"]
+    name, payload = frames.lua("return _G.sent[1]")
+    assert (name, payload["frame"]) == ("drawn", 1)
+    assert 0 < payload["ms"] < 1000
+
+
+LOCKED = """
+vim.keymap.set('i', 'Q', function()
+  vim.fn.getchar()
+  return 'q'
+end, { expr = true })
+"""
+
+
+def test_a_frame_that_meets_locked_text_is_drawn_when_it_is_free(frames: Neovim) -> None:
+    frames.lua(LOCKED)
+    frames.keys("iQ")
+    apply(frames, 1, "a", "b")
+    frames.wait_until("_G.target and true")
+    assert frames.lua(f"return {TEXT}") == []
+    assert frames.lua("return _G.sent") == []
+    frames.keys("x")
+    frames.wait_until("#_G.sent > 0")
+    assert frames.lua(f"return {TEXT}") == ["a", "b"]
+    assert frames.mode == "i"
+
+
+def test_text_locked_from_the_command_line_is_waited_for_too(frames: Neovim) -> None:
+    frames.lua(
+        "vim.keymap.set('c', 'Q', function() vim.fn.getchar() return 'q' end, {expr = true})"
+    )
+    frames.keys(":Q")
+    apply(frames, 1, "a")
+    frames.lua("return 1")
+    assert frames.lua("return _G.sent") == []
+    frames.keys("x")
+    frames.wait_until("#_G.sent > 0")
+    assert frames.mode == "c"
+    frames.keys("<Esc>")
+
+
+def test_an_op_that_fails_is_told_once_and_the_others_are_drawn(frames: Neovim) -> None:
+    ops = [["line", "a"], ["broken"], ["line", "b"], ["broken"]]
+    frames.lua("require('eca.frames').apply(7, ...)", ops)
+    assert frames.lua(f"return {TEXT}") == ["a", "b"]
+    assert frames.lua("return _G.sent[1][2].frame") == 7
+    frames.wait_screen("cannot draw broken")
+    assert frames.messages().count("cannot draw") == 1
+    frames.take_errors()
+    logged = frames.lua("return vim.fn.readfile(require('eca.host').log_path())")
+    assert len([line for line in logged if "view: cannot draw broken" in line]) == 2
+
+
+@pytest.mark.parametrize("keys", ["i", "v", ":ech", "/ab", "q:", ":call input('x? ')<CR>", "d"])
+def test_frames_are_drawn_whatever_the_user_is_at(frames: Neovim, keys: str) -> None:
+    frames.keys(keys)
+    apply(frames, 1, "a")
+    frames.wait_until("#_G.sent > 0")
+    assert frames.lua(f"return {TEXT}") == ["a"]
+    frames.keys("<C-c>")

@@ -1,0 +1,9 @@
+"""What tests of the adapter share."""
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run async tests on the loop that the host uses."""
+    return "asyncio"
