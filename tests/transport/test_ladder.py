@@ -70,6 +70,16 @@ async def test_each_server_can_be_ended_without_a_loop(
     assert (ended.code, ended.signal) == ending
 
 
+async def test_last_words_need_no_loop(children: Children) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, "echo") as connection:
+        await connection.request("m")
+        connection.say_now("shutdown", "exit")
+        connection.kill_now()
+        connection.say_now("shutdown", "exit")
+    assert inbox.methods == ["exit"]
+
+
 async def test_what_a_server_leaves_in_its_group_is_ended(children: Children) -> None:
     inbox = Inbox()
     async with children.open(inbox, "forks") as connection:

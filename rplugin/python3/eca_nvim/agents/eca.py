@@ -140,6 +140,7 @@ class EcaAgent(Agent):
     def kill(self) -> None:
         """End the server and its group at once, without the event loop."""
         if self._life is not None:
+            self._life.connection.say_now(eca.Shutdown.method, eca.Exit.method)
             self._life.connection.kill_now()
 
     def prompt(self, prompt: Prompt) -> None:

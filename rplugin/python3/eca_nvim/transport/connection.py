@@ -117,6 +117,14 @@ class Connection:
         await self._process.close()
         return await self.wait_closed()
 
+    def say_now(self, request: str, notification: str) -> None:
+        """Say last words without an event loop: nobody will wait for the answer.
+
+        They are lost when the server does not read what was said before.
+        """
+        _, asked = self._peer.send_request(request)
+        self._process.stdin.write_now(asked + self._peer.send_notification(notification))
+
     def kill_now(self) -> None:
         """End the server without an event loop, as the interpreter exits; at most 0.6 s."""
         self._process.kill_now()

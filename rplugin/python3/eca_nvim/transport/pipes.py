@@ -13,6 +13,7 @@ import logging
 import math
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from io import FileIO
 
 import anyio
@@ -100,6 +101,12 @@ class WritePipe:
     def abandon(self) -> None:
         """Close the pipe; what is queued is lost."""
         self._writing.cancel()
+
+    def write_now(self, data: bytes) -> None:
+        """Write without an event loop; what does not fit into the pipe is lost."""
+        if not self._file.closed:
+            with suppress(BrokenPipeError):
+                self._file.write(data)
 
     def close_now(self) -> None:
         """Close the pipe without an event loop."""
