@@ -136,7 +136,11 @@ M.subcommands = {
   answer = {
     text = 'answer the question',
     run = function(rest)
-      return given(rest) and require('eca').answer(rest) or action('Answer')()
+      if given(rest) then
+        require('eca').answer(rest)
+      else
+        require('eca.keys').run('Answer')
+      end
     end,
   },
   diff = { text = 'whole diff in a tab page', run = action('Diff') },
