@@ -39,8 +39,8 @@ function M.open(opts)
   opts = opts or {}
   require('eca.contexts').track()
   local id = opts.chat or M.current()
+  send('open_chat', { chat = id }) -- before the windows: the host starts while they open
   require('eca.windows').open(id, opts.mods)
-  send('open_chat', { chat = id })
   return id
 end
 

@@ -8,6 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -31,5 +32,7 @@ class EcaPlugin:
         """Take an intent: its name and its payload (`eca_nvim.chat.intents`)."""
         if self._app is None:
             self._app = import_module("eca_nvim.nvim.app").App(self._nvim)
+            gc.freeze()  # what was imported stays; see `launch`
+            gc.enable()
         app: App = self._app
         app.receive(arguments)
