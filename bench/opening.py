@@ -1,11 +1,13 @@
 """How long `:EcaChat` takes: to its windows, and until a prompt would go to the server at once.
 
-Measured inside Neovim, by `lua/opening.lua`, with a server that answers at once. The first call is
-measured: the host starts, and all of the plugin's Lua is loaded.
+Measured inside Neovim, by `lua/opening.lua`, with a server that answers at once (`instant.sh`: the
+start of an interpreter is no part of ours). The first call is measured: the host starts, and all of
+the plugin's Lua is loaded.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +15,9 @@ from pathlib import Path
 from tests.support.launch import REPOSITORY
 
 from bench.editor import Editor
-from bench.plan import Plan
-from bench.sides import Ours
 
 OPENING = REPOSITORY / "bench" / "lua" / "opening.lua"
+SERVER = REPOSITORY / "bench" / "instant.sh"
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,8 @@ class Opening:
 def measure(version: str) -> Opening:
     """Open a chat in a fresh Neovim. Raises Unmeasurable."""
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
-        path = Path(folder) / "plan.json"
-        Plan(()).write(path)
-        editor = Editor(version, Path(folder) / "home", Ours().prepare(path))
+        settings = {"python": sys.executable, "server": {"command": [str(SERVER)]}}
+        editor = Editor(version, Path(folder) / "home", settings)
         try:
             editor.run_file(OPENING, "open")
             editor.wait(lambda: bool(editor.run_file(OPENING, "told")), "the server")
