@@ -1,0 +1,95 @@
+"""The fake server tells what its plan says, in the order of the real one."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.plan import MARKS, Plan, Turn, spoken
+from bench.sides import server_command
+
+from bench import plan, texts
+
+CHAT = "12345678-1234-4123-8123-123456789abc"
+
+
+def framed(*messages: dict[str, Any]) -> bytes:
+    bodies = [json.dumps(message).encode() for message in messages]
+    return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+
+
+def read(data: bytes) -> list[dict[str, Any]]:
+    found = []
+    while data:
+        head, _, rest = data.partition(b"\r\n\r\n")
+        size = int(head.removeprefix(b"Content-Length: "))
+        found.append(json.loads(rest[:size]))
+        data = rest[size:]
+    return found
+
+
+def converse(path: Path, prompts: int) -> list[dict[str, Any]]:
+    """Say all a client says, at once; returns all the server says."""
+    said = [
+        {"id": 1, "method": "initialize", "params": {}},
+        {"method": "initialized", "params": {}},
+        *(
+            {"id": 2, "method": "chat/prompt", "params": {"chatId": CHAT, "message": "hi"}}
+            for _ in range(prompts)
+        ),
+        {"id": 3, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    done = subprocess.run(
+        server_command(path), input=framed(*said), capture_output=True, timeout=30, check=True
+    )
+    assert done.stderr == b""
+    return read(done.stdout)
+
+
+def words(messages: list[dict[str, Any]]) -> list[str]:
+    contents = [it["params"]["content"] for it in messages if "content" in it.get("params", {})]
+    return [content["text"] for content in contents if content["type"] == "text"]
+
+
+def test_a_turn_comes_in_the_order_of_the_real_server(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    Plan((spoken(["é", "b"]),)).write(path)
+    said = converse(path, 1)
+    assert [message.get("method", message.get("id")) for message in said] == [
+        *(1, "config/updated", "chat/opened", "chat/contentReceived", "chat/statusChanged"),
+        *("chat/contentReceived", 2, *["chat/contentReceived"] * 3, "chat/statusChanged"),
+        *("chat/contentReceived", "chat/contentReceived", 3),
+    ]
+    assert words(said) == ["hi\n", "é", "b", f"\n\n{MARKS[0]}"]
+    assert {it["params"]["chatId"] for it in said if "chatId" in it.get("params", {})} == {CHAT}
+
+
+@pytest.mark.parametrize("rate", [0.0, 10_000.0])
+def test_turns_follow_each_other_at_any_rate(tmp_path: Path, rate: float) -> None:
+    path = tmp_path / "plan.json"
+    Plan((spoken(["one"], rate), Turn([["user", "two"], ["assistant", "three"]], rate))).write(path)
+    said = words(converse(path, 2))
+    assert said == ["hi\n", "one", f"\n\n{MARKS[0]}", "hi\n", "two", "three", f"\n\n{MARKS[1]}"]
+    assert plan.started(path) > 0
+
+
+def test_chunks_are_markdown_cut_anywhere() -> None:
+    pieces = texts.chunks(500)
+    assert len(pieces) == 500
+    assert {len(piece) for piece in pieces} == {texts.CHUNK}
+    assert texts.markdown(6000).startswith("".join(pieces))
+
+
+def test_fences_and_history_are_as_long_as_they_say() -> None:
+    streamed = "".join(texts.fences())
+    assert streamed.count("```") == 2 * len(texts.CODE)
+    assert streamed.count("\n") >= len(texts.CODE) * texts.LINES_A_FENCE
+    lines = sum(text.count("\n") for role, text in texts.history(1_200) if role == "assistant")
+    assert lines == 1_200
+
+
+def test_no_text_holds_a_mark() -> None:
+    everything = "".join([*texts.chunks(2_000), *texts.fences(), texts.large(10_000)])
+    assert not set(MARKS) & set(everything)
