@@ -1,0 +1,71 @@
+"""What the help tells is true: defaults, keys, links of highlight groups, signs, data of events."""
+
+import re
+
+from tests.doc import documents
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+
+from eca_nvim.chat.settings import DEFAULT_ICONS
+
+
+def test_defaults_of_options(nvim: Neovim) -> None:
+    entries = nvim.lua(
+        "return vim.tbl_map(function(entry) "
+        "  return entry.default == nil and 'found' or ('`%s`'):format(vim.inspect(entry.default)) "
+        "end, require('eca.options').entries)"
+    )
+    text = "\n".join(documents.help_lines()).replace("'", '"')
+    assert dict(re.findall(r"(?m)^([a-z_.]+) {2,}.*default: ([^,\n]+)", text)) == entries
+
+
+def test_default_keys(nvim: Neovim) -> None:
+    actions = nvim.lua("return require('eca.keys').actions")
+    kinds = ("chat", "input", "insert")
+    wanted = {
+        name: {kind: set(action[kind]) for kind in kinds if kind in action}
+        for name, action in actions.items()
+    }
+    assert {name: _keys(documents.told(f"<Plug>(Eca{name})")) for name in actions} == wanted
+
+
+def _keys(paragraph: str) -> dict[str, set[str]]:
+    """Read "Keys: chat <C-s>, input <CR> <C-s>"."""
+    _, _, listed = paragraph.partition("Keys: ")
+    places = [place.split() for place in listed.split("\n")[0].split(", ") if place]
+    return {place[0]: set(place[1:]) for place in places if place[0] != "on"}
+
+
+def test_links_of_highlight_groups(nvim: Neovim) -> None:
+    groups = nvim.lua("return require('eca.highlights').groups")
+    told = {group["name"]: documents.told(f"hl-{group['name']}").split()[1] for group in groups}
+    assert told == {group["name"]: group["link"] for group in groups}
+
+
+def test_icons() -> None:
+    listed = re.findall(r"`(\w+)` (\S)[,.]", documents.told("eca-option-icons"))
+    assert dict(listed) == dict(DEFAULT_ICONS)
+
+
+def test_data_of_events(start_nvim: StartNeovim, demo_server: list[str]) -> None:
+    settings = {"server": {"command": demo_server}}
+    nvim = start_nvim(settings=settings, columns=120, lines=40)
+    nvim.lua(
+        "fired = {} "
+        "vim.api.nvim_create_autocmd('User', { pattern = 'Eca*', callback = function(event) "
+        "  fired[event.match] = event.data "
+        "end })"
+    )
+    nvim.keys(":EcaChat fix the greeting<CR>")
+    nvim.wait_until("fired.EcaApprovalRequested")
+    nvim.keys(":Eca approve<CR>")
+    nvim.wait_until("fired.EcaTurnFinished")
+    nvim.keys(":EcaChat ask me something<CR>")
+    nvim.wait_until("fired.EcaQuestionAsked")
+    nvim.keys(":Eca quit<CR>")
+    nvim.wait_until("fired.EcaServerExited")
+    fired = nvim.lua("return fired")
+    assert {name: set(data) for name, data in fired.items()} == {
+        name: set(re.findall(r"{(\w+)}", documents.told(name))) for name in fired
+    }
+    assert documents.things(r"(Eca[A-Z]\w+)") - set(fired) == {"EcaChatClosed"}

@@ -1,0 +1,71 @@
+"""The README and the page on the parts say what is so."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.doc import documents
+from tests.support.editor import Neovim
+from tests.support.launch import REPOSITORY
+
+PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
+
+
+def test_keys(nvim: Neovim) -> None:
+    listed = re.findall(r"`(\S+)`", documents.section("## Keys").split("\n| ", 1)[1])
+    keys = nvim.lua(
+        "local keys = {} "
+        "for _, action in pairs(require('eca.keys').actions) do "
+        "  for _, place in ipairs({ 'chat', 'input', 'insert' }) do "
+        "    vim.list_extend(keys, action[place] or {}) "
+        "  end "
+        "end "
+        "return keys"
+    )
+    assert set(keys) - set(listed) == set()
+
+
+def test_options(nvim: Neovim) -> None:
+    (snippet,) = documents.snippets("## Options", "lua")
+    nvim.lua(snippet)
+    complaints = nvim.lua(
+        "local found = {} require('eca.options').check(vim.g.eca, found) return found"
+    )
+    assert complaints == []
+
+
+def test_commands(nvim: Neovim) -> None:
+    subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands').subcommands)"))
+    text = documents.README.read_text(encoding="utf-8")
+    assert set(re.findall(r"`:Eca ([a-z-]+)", text)) - subcommands == set()
+
+
+def test_packages_of_the_shared_host() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+    wanted = [re.split(r"[<>=]", item)[0] for item in project["dependencies"]]
+    (commands,) = documents.snippets("### :UpdateRemotePlugins", "sh")
+    assert commands.split(" install ")[1].split() == sorted(wanted)
+
+
+def test_targets_of_make() -> None:
+    targets = re.findall(r"(?m)^([a-z]+):", (REPOSITORY / "Makefile").read_text())
+    for path in (documents.README, documents.PARTS, documents.HELP):
+        text = path.read_text(encoding="utf-8")
+        used = re.findall(r"(?m)(?:`|^\s*)make ([a-z]+)", text)
+        assert set(used) <= set(targets), path.name
+
+
+@pytest.mark.parametrize("page", [documents.README, documents.PARTS], ids=lambda path: path.name)
+def test_what_a_page_names_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").split("```")[::2]
+    linked = [page.parent / target for target in re.findall(r"\]\(([\w./]+)\)", "".join(text))]
+    assert [path for path in linked if not path.exists()] == []
+
+
+def test_files_of_the_parts_are_there() -> None:
+    text = documents.PARTS.read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./]+(?:\.py|\.lua|\.toml|/))`", text))
+    homes = (REPOSITORY, PACKAGE, REPOSITORY / "lua" / "eca", PACKAGE / "chat")
+    assert named, "the page names no file"
+    assert {name for name in named if not any((home / name).exists() for home in homes)} == set()

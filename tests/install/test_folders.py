@@ -1,0 +1,60 @@
+"""Without a plugin manager: a package, a folder on the runtime path, and the host all share."""
+
+from pathlib import Path
+
+from tests.doc.documents import snippets
+from tests.install.conftest import User, assert_chat_works, copy_plugin
+
+
+def test_package(user: User) -> None:
+    (clone,) = snippets("### Without a plugin manager", "sh")
+    target = clone.split()[-1]
+    assert target.startswith("~/.local/share/nvim/site/pack/eca/start/")
+    plugin = copy_plugin(user.folder("data") / target.removeprefix("~/.local/share/nvim/"))
+    nvim = user.start()
+    nvim.keys(":Eca install<CR>")
+    nvim.wait_for(user.builds, "the build step")
+    assert user.builds() == [plugin.resolve()]
+    nvim.wait_for((plugin / ".venv").exists, "the environment")
+    assert_chat_works(nvim)
+
+
+def test_folder_on_the_runtime_path(user: User) -> None:
+    (line,) = snippets("### Without a plugin manager", "lua")
+    plugin = copy_plugin(user.launch.home / "home" / "src" / "eca")
+    assert "'~/src/eca'" in line
+    user.configure(line)
+    (plugin / ".venv").symlink_to(user.environment)
+    assert_chat_works(user.start())
+
+
+def test_without_the_build_step_the_remedy_is_told(user: User) -> None:
+    copy_plugin(user.launch.home / "home" / "src" / "eca")
+    user.configure(*snippets("### Without a plugin manager", "lua"))
+    nvim = user.start()
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_screen("run `:Eca install`")
+    nvim.leave_prompt()
+    nvim.take_errors()
+
+
+def test_help_is_found(user: User) -> None:
+    copy_plugin(user.launch.home / "home" / "src" / "eca")
+    user.configure(*snippets("### Without a plugin manager", "lua"))
+    nvim = user.start()
+    nvim.command("helptags ALL | help :EcaChat")
+    assert Path(nvim.eval("expand('%:p')")).name == "eca.txt"
+
+
+def test_host_of_all_plugins(user: User) -> None:
+    plugin = copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
+    (line,) = snippets("### :UpdateRemotePlugins", "lua")
+    (user.folder("data") / "python").symlink_to(user.environment)
+    user.configure(line)
+    first = user.start()
+    first.command("UpdateRemotePlugins", timeout=30)
+    assert first.quit() == 0
+    nvim = user.start()
+    assert_chat_works(nvim)
+    assert nvim.eval("exists('*EcaIntent')") == 1, "a host of our own was started"
+    assert not (plugin / ".venv").exists()

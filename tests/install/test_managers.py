@@ -1,0 +1,54 @@
+"""With a plugin manager: the lines of the README as they stand, but for the address."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.doc.documents import snippets
+from tests.install.conftest import User, assert_chat_works, copy_plugin
+
+# What lazy.nvim does with a specification: it clones, builds in a shell, and when the plugin is to
+# be loaded puts it on the runtime path and sources what is in `plugin/`.
+LAZY = """
+local spec, folder = %s, %s
+assert(spec.url == 'REPOSITORY' and spec.name == 'eca' and spec.lazy == false)
+assert(not spec.build:find('^:') and not spec.build:find('%%.lua$'))
+local shell = { vim.env.SHELL, '-c', spec.build }
+assert(vim.system(shell, { cwd = folder }):wait().code == 0)
+vim.opt.runtimepath:prepend(folder)
+vim.go.loadplugins = false
+vim.cmd('silent! runtime plugin/rplugin.vim')
+vim.cmd.source(folder .. '/plugin/eca.lua')
+"""
+
+
+def test_lazy(user: User) -> None:
+    (spec,) = snippets("### lazy.nvim", "lua")
+    plugin = copy_plugin(user.folder("data") / "lazy" / "eca")
+    user.configure(LAZY % (spec, f"'{plugin}'"))
+    nvim = user.start()
+    assert user.builds() == [plugin.resolve()]
+    assert_chat_works(nvim)
+
+
+def test_vim_pack(user: User, tmp_path: Path) -> None:
+    if user.launch.version < "0.12":
+        pytest.skip("vim.pack came with Neovim 0.12")
+    repository = make_repository(tmp_path / "eca-nvim-client")
+    (lines,) = snippets("### vim.pack (Neovim 0.12)", "lua")
+    user.configure(lines.replace("REPOSITORY", f"file://{repository}"))
+    nvim = user.start()
+    nvim.wait_screen("These plugins will be installed")
+    nvim.keys("y")
+    plugin = user.folder("data") / "site" / "pack" / "core" / "opt" / "eca"
+    assert_chat_works(nvim)
+    assert user.builds() == [plugin.resolve()]
+
+
+def make_repository(folder: Path) -> Path:
+    """Make a Git repository of the plugin as it is now."""
+    copy_plugin(folder)
+    git = ["git", "-c", "user.name=somebody", "-c", "user.email=somebody@localhost"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"]):
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    return folder
