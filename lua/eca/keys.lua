@@ -38,8 +38,9 @@ M.actions = {
     input = { QUEUE_KEY },
     insert = { QUEUE_KEY },
   }),
-  Unqueue = action('prompts', 'unqueue', 'take the last waiting prompt back', {
+  Unqueue = action('prompts', 'unqueue', 'take the last waiting prompt back to edit it', {
     input = { '<M-BS>' },
+    insert = { '<M-BS>' },
   }),
   HistoryPrevious = action('prompts', 'older', 'older prompt', {
     input = { '<M-p>' },
@@ -147,6 +148,9 @@ function M.attach(buf, kind)
   if not require('eca.config').get().keymaps then
     return
   end
+  require('eca.interrupt').watch(M.plug('Stop'), function()
+    M.run('Stop')
+  end)
   for name, found in pairs(M.actions) do
     for _, place in ipairs(places(found, kind)) do
       local mapped = vim.api.nvim_buf_call(buf, function()
