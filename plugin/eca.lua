@@ -35,7 +35,7 @@ local names = {
     .. 'CloseAll CloseBlock Diff Hide HistoryNext HistoryPrevious Input Keys Model New '
     .. 'NextApproval NextTurn OpenAll OpenBlock OpenFile Palette PreviousApproval PreviousTurn '
     .. 'Queue Reject RejectReason Stop Submit Toggle ToggleBlock Trust Unqueue Variant YankCode',
-  insert = 'HistoryNext HistoryPrevious Queue Submit',
+  insert = 'HistoryNext HistoryPrevious Queue Submit Unqueue',
   visual = 'AddContext Chat',
 }
 local modes = { normal = 'n', insert = 'i', visual = 'x' }

@@ -119,6 +119,16 @@ M.subcommands = {
       return given(rest) and require('eca').send(rest, { queue = true }) or action('Queue')()
     end,
   },
+  unqueue = {
+    text = 'take waiting prompt [n] back to edit it (! drops it)',
+    run = function(rest, call)
+      require('eca.actions.prompts').take_back(rest ~= '' and (tonumber(rest) or 0) or nil, call.bang)
+    end,
+    choices = function()
+      local chat = require('eca.chats').current()
+      return vim.tbl_map(tostring, vim.tbl_keys(chat and require('eca.mirror').queue(chat) or {}))
+    end,
+  },
   approve = {
     text = 'accept what waits (! and remember it)',
     run = function(rest, call)

@@ -9,7 +9,10 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace('eca.input')
 
-local PLACEHOLDER = 'type here · <C-s> sends · g? keys'
+local PLACEHOLDERS = {
+  insert = 'type here · <C-s> sends',
+  normal = 'type here with i · <CR> sends · g? keys',
+}
 local PLACEHOLDER_MARK, QUEUE_MARK = 1, 2
 local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
 
@@ -49,7 +52,8 @@ local function fit_windows(buf)
 end
 
 ---@param buf integer
-local function draw_placeholder(buf)
+---@param mode 'insert'|'normal'
+local function draw_placeholder(buf, mode)
   local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
   if first ~= '' or vim.api.nvim_buf_line_count(buf) > 1 then
     vim.api.nvim_buf_del_extmark(buf, namespace, PLACEHOLDER_MARK)
@@ -57,14 +61,15 @@ local function draw_placeholder(buf)
   end
   vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
     id = PLACEHOLDER_MARK,
-    virt_text = { { PLACEHOLDER, 'EcaPlaceholder' } },
+    virt_text = { { PLACEHOLDERS[mode], 'EcaPlaceholder' } },
     virt_text_pos = 'overlay',
   })
 end
 
 ---@param buf integer
 local function changed(buf)
-  draw_placeholder(buf)
+  local typing = vim.api.nvim_get_current_buf() == buf and vim.api.nvim_get_mode().mode == 'i'
+  draw_placeholder(buf, typing and 'insert' or 'normal')
   fit_windows(buf)
   local chat = require('eca.chats').of_buffer(buf)
   if chat then
@@ -76,11 +81,17 @@ end
 ---@param buf integer
 function M.attach(buf)
   vim.bo[buf].textwidth = 0
-  draw_placeholder(buf)
+  draw_placeholder(buf, 'normal')
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
     buffer = buf,
     callback = function()
       changed(buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
+    buffer = buf,
+    callback = function(event)
+      draw_placeholder(buf, event.event == 'InsertEnter' and 'insert' or 'normal')
     end,
   })
 end
@@ -150,11 +161,17 @@ function M.recall(buf, step)
   vim.api.nvim_win_set_cursor(0, { last, #vim.fn.getline(last) })
 end
 
----@param prompt [string, string]
----@return [string, string][]
-local function queue_line(prompt)
-  local text = prompt[2]:gsub('%s+', ' ')
-  return { { '  ' .. (QUEUE_SIGNS[prompt[1]] or '') .. text, 'EcaQueued' } }
+--- Where several wait, each has the number by which `:Eca unqueue` takes it back.
+---@param prompts [string, string][]
+---@return [string, string][][]
+local function queue_lines(prompts)
+  local lines = {} ---@type [string, string][][]
+  for index, prompt in ipairs(prompts) do
+    local number = #prompts > 1 and ('%d '):format(index) or '  '
+    local text = (QUEUE_SIGNS[prompt[1]] or '') .. prompt[2]:gsub('%s+', ' ')
+    lines[index] = { { number .. text, 'EcaQueued' } }
+  end
+  return lines
 end
 
 --- Show the prompts that wait, above the draft.
@@ -165,7 +182,7 @@ function M.show_queue(buf, prompts)
   if #prompts > 0 then
     vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
       id = QUEUE_MARK,
-      virt_lines = vim.tbl_map(queue_line, prompts),
+      virt_lines = queue_lines(prompts),
       virt_lines_above = true,
       virt_lines_leftcol = true,
       right_gravity = false,

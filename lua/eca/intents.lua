@@ -8,7 +8,7 @@ return {
   attach = { 'settings', 'folders', 'editor', 'pid' },
   open_chat = { 'chat', 'redraw' },
   prompt = { 'chat', 'text', 'contexts', 'queue' },
-  unqueue = { 'chat', 'index' },
+  unqueue = { 'chat', 'index', 'edit' },
   stop = { 'chat' },
   approve = { 'chat', 'id', 'remember' },
   reject = { 'chat', 'id', 'reason' },

@@ -83,14 +83,16 @@ async def test_words_of_the_turn(scripted_server: PrepareScript, tmp_path: Path)
     async with running(make_agent(server.command, tmp_path)) as client:
         await prompted(client)
         client.agent.steer("our-1", "faster")
+        client.agent.unsteer("our-1")
         client.agent.approve("our-1", "t-1", remember=False)
         client.agent.approve("our-1", "t-2", remember=True)
         client.agent.reject("our-1", "t-3")
         client.agent.stop("our-1")
         await client.until(lambda: "FINISHED" in str(client.events[-1]))
     chat = {"chatId": "our-1"}
-    assert [(it["method"], it["params"]) for it in server.received()[3:8]] == [
+    assert [(it["method"], it["params"]) for it in server.received()[3:9]] == [
         ("chat/promptSteer", {**chat, "message": "faster"}),
+        ("chat/promptSteerRemove", chat),
         ("chat/toolCallApprove", {**chat, "toolCallId": "t-1"}),
         ("chat/toolCallApprove", {**chat, "toolCallId": "t-2", "save": "session"}),
         ("chat/toolCallReject", {**chat, "toolCallId": "t-3"}),

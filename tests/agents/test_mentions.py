@@ -62,3 +62,12 @@ def test_an_echo_reads_as_the_user_typed_it_once() -> None:
     sent, _ = mentions.write(prompt("see @src/", FOLDER))
     assert mentions.read(f"{sent}\n") == "see @src/"
     assert mentions.read("something else\n") == "something else\n"
+
+
+def test_words_to_a_running_turn_name_files_and_are_echoed_as_typed() -> None:
+    mentions = Mentions()
+    sent = mentions.write_steer("see @src/ too", [FOLDER, CURSOR])
+    assert sent == "see @/ws/src too"
+    also = mentions.write_steer("and @src/io.py:10-20", [LINES])
+    assert mentions.read(f"{sent}\n{also}\n") == "see @src/ too\nand @src/io.py:10-20\n"
+    assert mentions.read(sent) == sent

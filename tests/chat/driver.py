@@ -55,8 +55,8 @@ class Driver:
     def stop(self) -> None:
         self.take(prompts.stop_turn(self.chat, self.now))
 
-    def unqueue(self, index: int) -> None:
-        self.take(prompts.unqueue(self.chat, index, self.now))
+    def unqueue(self, index: int, *, edit: bool = False) -> None:
+        self.take(prompts.unqueue(self.chat, index, self.now, edit=edit))
 
     def approve(self, call: str, *, remember: bool = False) -> None:
         self.take(pending.approve(self.chat, call, self.now, remember=remember))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
 
+from eca_nvim.chat import ops
 from eca_nvim.chat.contexts import FileContext
 from eca_nvim.chat.effects import TellPrompt, TellSteer, TellUnsteer
 from eca_nvim.chat.events import AgentGone, PromptAnswered, ToolRejected, ToolRequested
@@ -122,6 +123,28 @@ def test_a_waiting_prompt_is_taken_back() -> None:
     assert driver.effects[-3:] == told
     driver.unqueue(9)
     assert len(driver.view.queue) == 2
+
+
+def test_a_waiting_prompt_is_taken_back_to_be_edited() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("one\ntwo", queue=True)
+    driver.unqueue(1, edit=True)
+    assert driver.view.queue == []
+    assert driver.view.other == [ops.SetInput("chat", "one\ntwo")]
+
+
+def test_contexts_wait_with_their_prompt() -> None:
+    driver = Driver()
+    driver.run()
+    file = FileContext("/workspace/a")
+    changes = send_prompt(driver.chat, "steer", driver.now, (file,))
+    assert driver.take(changes).effects == [TellSteer("chat", "steer", (file,))]
+    driver.take(send_prompt(driver.chat, "queued", driver.now, (file,), queue=True))
+    driver.hear(IDLE, FINISHED)
+    assert driver.effects[-1] == TellPrompt("chat", "steer", (file,))
+    driver.hear(user("steer\n"), RUNNING, IDLE, FINISHED)
+    assert driver.effects[-1] == TellPrompt("chat", "queued", (file,))
 
 
 def test_a_queued_prompt_is_taken_back_without_telling_anyone() -> None:

@@ -7,6 +7,7 @@ import anyio
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
 from eca_nvim.chat import intents
+from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
 from eca_nvim.chat.ops import AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
 from eca_nvim.chat.settings import RenderSettings
@@ -61,8 +62,8 @@ class FakeAgent(Agent):
         self.told.append(("prompt", prompt.chat_id, prompt.text))
         self.last_prompt = prompt
 
-    def steer(self, chat_id: str, text: str) -> None:
-        self.told.append(("steer", chat_id, text))
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        self.told.append(("steer", chat_id, text, *contexts))
 
     def unsteer(self, chat_id: str) -> None:
         self.told.append(("unsteer", chat_id))

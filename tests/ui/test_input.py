@@ -41,12 +41,14 @@ def test_nothing_is_not_sent(view: View) -> None:
 
 
 def test_an_empty_input_tells_what_to_do(view: View) -> None:
-    screen = view.nvim.wait_screen("> type here · <C-s> sends · g? keys")
+    screen = view.nvim.wait_screen("> type here with i · <CR> sends · g? keys")
     assert "Comment" in screen.groups_at(*screen.find("type here"))
-    view.nvim.keys("ix")
+    view.nvim.keys("i")
+    view.nvim.wait_screen("> type here · <C-s> sends")
+    view.nvim.keys("x")
     view.nvim.wait_screen(lambda screen: "type here" not in screen and "> x" in screen)
     view.nvim.keys("<BS>")
-    view.nvim.wait_screen("type here")
+    view.nvim.wait_screen("type here · <C-s> sends")
 
 
 def test_the_window_grows_with_its_text_and_shrinks_again(view: View) -> None:
@@ -87,12 +89,18 @@ def test_text_comes_back_above_a_draft(view: View) -> None:
 def test_waiting_prompts_stand_above_the_input(view: View) -> None:
     view.draw(ops.SetQueue(CHAT, [("steer", "now this"), ("queue", "then\nthat")]))
     screen = view.nvim.wait_screen("↳ now this")
-    rows = [screen.find(text)[0] for text in ("↳ now this", "⧗ then that", "> type here")]
+    rows = [screen.find(text)[0] for text in ("1 ↳ now this", "2 ⧗ then that", "> type here")]
     assert rows == list(range(rows[0], rows[0] + 3))
     view.nvim.keys("ityping<CR>more")
     view.nvim.wait_screen("⧗ then that")
-    view.nvim.keys("<Esc><M-BS>")
-    assert view.sent("unqueue") == [{"chat": CHAT, "index": 2}]
+    view.nvim.keys("<M-BS><Esc><M-BS>:Eca unqueue 1<CR>:Eca unqueue! 1<CR>:Eca unqueue 3<CR>")
+    assert view.sent("unqueue") == [
+        {"chat": CHAT, "index": 2, "edit": True},
+        {"chat": CHAT, "index": 2, "edit": True},
+        {"chat": CHAT, "index": 1, "edit": True},
+        {"chat": CHAT, "index": 1, "edit": False},
+    ]
+    view.nvim.wait_screen("no such prompt waits")
     view.draw(ops.SetQueue(CHAT, []))
     view.nvim.wait_screen(lambda screen: "now this" not in screen)
 

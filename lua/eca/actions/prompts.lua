@@ -26,13 +26,23 @@ function M.queue()
   end
 end
 
---- Take the last waiting prompt back.
-function M.unqueue()
+--- Take a waiting prompt back into the input, or drop it.
+---@param index? integer 1-based place in the queue; default: the last
+---@param drop? boolean
+function M.take_back(index, drop)
   local id = require('eca.chats').current()
   local waiting = id and #require('eca.mirror').queue(id) or 0
-  if waiting > 0 then
-    require('eca.host').send('unqueue', { chat = id, index = waiting })
+  index = index or waiting
+  if index < 1 or index > waiting then
+    require('eca.notify').info(waiting > 0 and 'no such prompt waits' or 'no prompt waits')
+    return
   end
+  require('eca.host').send('unqueue', { chat = id, index = index, edit = not drop })
+end
+
+--- Take the last waiting prompt back into the input.
+function M.unqueue()
+  M.take_back()
 end
 
 function M.stop()

@@ -140,8 +140,8 @@ class Agent(ABC):
         """Send a prompt; its answer comes as PromptAnswered."""
 
     @abstractmethod
-    def steer(self, chat_id: str, text: str) -> None:
-        """Say something to the running turn."""
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Say something to the running turn; of its contexts at least what the text names."""
 
     def unsteer(self, chat_id: str) -> None:  # noqa: B027 - optional: not every protocol can
         """Take back all that the running turn was told and has not read, where that can be."""

@@ -37,6 +37,7 @@ from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_outbox import Outbox, one_line
 from eca_nvim.agents.eca_readiness import Readiness
 from eca_nvim.agents.eca_requests import ServerRequests
+from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import AgentEvent
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
@@ -147,9 +148,13 @@ class EcaAgent(Agent):
         """Send a prompt; its answer comes as PromptAnswered."""
         self._living.outbox.prompt(prompt)
 
-    def steer(self, chat_id: str, text: str) -> None:
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Say something to the running turn."""
-        self._living.outbox.steer(chat_id, text)
+        self._living.outbox.steer(chat_id, text, contexts)
+
+    def unsteer(self, chat_id: str) -> None:
+        """Take back all that the running turn was told and has not read."""
+        self._living.outbox.unsteer(chat_id)
 
     def stop(self, chat_id: str) -> None:
         """Ask for the running turn to end; then what it asks the user is cancelled."""

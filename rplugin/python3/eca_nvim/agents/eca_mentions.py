@@ -7,12 +7,13 @@ whole chat: what later prompts add is announced and not read. What a message its
 Rules kept here:
 - The first prompt of a chat sends what it names as contexts, its words untouched. Later prompts
   name it in the message, and repeat the first one's contexts, so that nothing seems changed.
-- The server echoes what it was sent; the chat is told what the user typed.
+- The server echoes what it was sent, and replays it; the chat is told what the user typed.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.contexts import Context, DirectoryContext, FileContext
@@ -41,13 +42,28 @@ class Mentions:
                 others.append(context)
             else:
                 message = message.replace(*mention)
-        if message != prompt.text:
-            self._typed[message.strip()] = prompt.text
+        self._remember(message, prompt.text)
         return message, tuple(dict.fromkeys(others))
 
+    def write_steer(self, text: str, contexts: Sequence[Context]) -> str:
+        """Return the message to send for words to a running turn: it can only name files."""
+        message = text
+        for mention in filter(None, map(_mention, contexts)):
+            message = message.replace(*mention)
+        self._remember(message, text)
+        return message
+
+    def _remember(self, sent: str, typed: str) -> None:
+        if sent != typed:
+            self._typed[sent.strip()] = typed
+
     def read(self, echo: str) -> str:
-        """Return what the user typed for a message that the server echoes."""
-        return self._typed.pop(echo.strip(), echo)
+        """Return what the user typed for a message that the server echoes, or joins in an echo."""
+        if (typed := self._typed.pop(echo.strip(), None)) is not None:
+            return typed
+        for sent in [it for it in self._typed if it in echo]:
+            echo = echo.replace(sent, self._typed.pop(sent))
+        return echo
 
 
 def _mention(context: Context) -> tuple[str, str] | None:

@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 
 from anyio.abc import TaskGroup
@@ -19,6 +20,7 @@ from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_contexts import wire_context
 from eca_nvim.agents.eca_mentions import Mentions
+from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import Addressed, ChatEvent, NoticeReceived, PromptAnswered
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
@@ -27,6 +29,7 @@ from eca_nvim.protocol.eca.chat import (
     PromptResult,
     PromptStatus,
     PromptSteer,
+    PromptSteerRemove,
     PromptStop,
     ToolCallApprove,
     ToolCallReject,
@@ -82,9 +85,14 @@ class Outbox:
             pending = self._connection.start_request(params.method, encode(params))
             self._tasks.start_soon(self._report_answer, prompt.chat_id, pending)
 
-    def steer(self, chat_id: str, text: str) -> None:
-        """Say something to the running turn (chat/promptSteer)."""
-        self._tell(PromptSteer(chat_id=self._chats.theirs(chat_id), message=text))
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Say something to the running turn (chat/promptSteer), which has room for words only."""
+        message = self._mentions.write_steer(text, contexts)
+        self._tell(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
+
+    def unsteer(self, chat_id: str) -> None:
+        """Take back what the turn was told and has not read (chat/promptSteerRemove)."""
+        self._tell(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
 
     def stop(self, chat_id: str) -> None:
         """Ask for the turn to end (chat/promptStop)."""

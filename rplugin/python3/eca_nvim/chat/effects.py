@@ -30,6 +30,7 @@ class TellSteer:
 
     chat: str
     text: str
+    contexts: tuple[Context, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,11 +58,15 @@ class SendPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Unqueue:
-    """Take a waiting prompt back, by its place (1-based) in the queue shown."""
+    """Take a waiting prompt back, by its place (1-based) in the queue shown.
+
+    edit: its text goes back into the input.
+    """
 
     name: ClassVar[str] = "unqueue"
     chat: str
     index: int
+    edit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

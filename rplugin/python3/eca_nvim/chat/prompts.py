@@ -8,6 +8,7 @@ from __future__ import annotations
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.effects import Changes, TellSteer, TellUnsteer
 from eca_nvim.chat.model import Chat, QueueKind, Waiting
+from eca_nvim.chat.ops import SetInput
 from eca_nvim.chat.prompt_queue import next_waiting
 from eca_nvim.chat.states import Turn
 from eca_nvim.chat.turn import start_prompt, stop
@@ -43,17 +44,22 @@ def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bo
     update.chat.queue.append(Waiting(kind, text, contexts))
     update.dirty |= Dirty.QUEUE
     if steers:
-        update.tell(TellSteer(update.chat.id, text))
+        update.tell(TellSteer(update.chat.id, text, contexts))
 
 
-def unqueue(chat: Chat, index: int, now: int) -> Changes:
-    """Take a waiting prompt back, by its place (1-based) in the queue shown."""
+def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
+    """Take a waiting prompt back, by its place (1-based) in the queue shown.
+
+    edit: its text goes back into the input.
+    """
     update = Update(chat, chat.root, now)
     if 1 <= index <= len(chat.queue):
         taken = chat.queue.pop(index - 1)
         update.dirty |= Dirty.QUEUE
         if taken.kind is QueueKind.STEER:
             _steer_again(update)
+        if edit:
+            update.ops.append(SetInput(chat.id, taken.text))
     return update.finish()
 
 
@@ -62,7 +68,7 @@ def _steer_again(update: Update) -> None:
     update.tell(TellUnsteer(update.chat.id))
     for waiting in update.chat.queue:
         if waiting.kind is QueueKind.STEER:
-            update.tell(TellSteer(update.chat.id, waiting.text))
+            update.tell(TellSteer(update.chat.id, waiting.text, waiting.contexts))
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:

@@ -128,8 +128,8 @@ class Session:
         match intent:
             case intents.SendPrompt(_, text, contexts, queue):
                 return send_prompt(chat, text, now(), tuple(self._read(contexts)), queue=queue)
-            case intents.Unqueue(_, index):
-                return unqueue(chat, index, now())
+            case intents.Unqueue(_, index, edit):
+                return unqueue(chat, index, now(), edit=edit)
             case intents.StopTurn():
                 return stop_turn(chat, now())
             case intents.Approve(_, call, remember):

@@ -34,8 +34,8 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
     match effect:
         case TellPrompt(chat, text, contexts):
             agent.prompt(Prompt(chat, text, contexts, selection_of(chat)))
-        case TellSteer(chat, text):
-            agent.steer(chat, text)
+        case TellSteer(chat, text, contexts):
+            agent.steer(chat, text, contexts)
         case TellUnsteer(chat):
             agent.unsteer(chat)
         case TellStop(chat):
