@@ -1,13 +1,12 @@
---- The host: the Python process behind the plugin. Starts it, talks to it, notices its end.
+--- The host, the Python side of the plugin: starts it when needed and talks to it.
 ---
 --- Rules kept here:
 --- - It starts with the first intent and is never waited for: what is sent early, pynvim queues.
 --- - What was sent before the host gave a sign of life is sent again to the next one.
 --- - Its end is told in one line with the remedy; `:Eca restart` starts it again.
---- - It is detached: Neovim leaves at once, and the host ends its servers when its input closes.
----   Should it be killed instead, this side ends them.
-local guard = require('eca.guard')
 local intents = require('eca.intents')
+local log = require('eca.log')
+local process = require('eca.process')
 local python = require('eca.python')
 
 local M = {}
@@ -17,11 +16,6 @@ local M = {}
 ---@field payload table<string, any>
 
 local METHOD = '%s:function:EcaIntent'
---- Exit status of a host whose environment lacks something.
-local CANNOT_START = 78
---- Lines of the host's error output that are kept.
-local TAIL = 20
-local REMEDY = '`:Eca restart` starts it again'
 
 ---@type 'stopped'|'running'|'shared'|'failed'
 local state = 'stopped'
@@ -29,21 +23,18 @@ local channel ---@type integer?
 local folders ---@type string[]?
 local answered = false
 local unanswered = {} ---@type eca.Intent[]
-local stderr = { '' }
 local told = false -- that the host does not run, since Neovim last waited for its user
 
 --- The file that both sides log to.
 ---@return string
 function M.log_path()
-  return vim.fs.joinpath(vim.fn.stdpath('log') --[[@as string]], 'eca.log')
+  return log.path()
 end
 
---- Write a line to the log.
+--- Write to the log what went wrong on this side.
 ---@param text string
 function M.log(text)
-  local line = ('%s ERROR view: %s'):format(os.date('%Y-%m-%d %H:%M:%S'), text)
-  vim.fn.mkdir(vim.fs.dirname(M.log_path()), 'p')
-  vim.fn.writefile(vim.split(line, '\n'), M.log_path(), 'a')
+  log.write(text)
 end
 
 --- The folders the agent works in, the same as long as Neovim runs.
@@ -66,7 +57,7 @@ end
 ---@return eca.Intent
 local function attach()
   local settings = plain(require('eca.config').get())
-  settings.log_path = M.log_path()
+  settings.log_path = log.path()
   local payload = {
     settings = settings,
     folders = M.folders(),
@@ -74,16 +65,6 @@ local function attach()
     pid = vim.fn.getpid(),
   }
   return { name = 'attach', payload = payload }
-end
-
----@param intent eca.Intent
-local function transmit(intent)
-  if state == 'shared' then
-    vim.fn.EcaIntent(intent.name, intent.payload)
-  elseif channel then
-    local method = METHOD:format(python.package())
-    vim.rpcnotify(channel, method, { intent.name, intent.payload })
-  end
 end
 
 --- Tell of a host that does not run; what follows from the same key is not told again.
@@ -107,59 +88,37 @@ local function fail(fault)
   tell('error', fault)
 end
 
----@return string line the last one the host wrote
-local function last_words()
-  for place = #stderr, 1, -1 do
-    if vim.trim(stderr[place]) ~= '' then
-      return vim.trim(stderr[place])
-    end
+--- Hand an intent to the host of `:UpdateRemotePlugins`, which starts or fails in the call.
+---@param intent eca.Intent
+local function transmit_shared(intent)
+  local worked, fault = pcall(vim.fn.EcaIntent, intent.name, intent.payload)
+  if not worked then
+    local first = vim.split(tostring(fault), '\n')[1]
+    fail('`:checkhealth provider` helps, the shared Python host fails: ' .. first)
   end
-  return ''
 end
 
----@param code integer
-local function exited(_, code)
-  if vim.v.exiting ~= vim.NIL then
-    return
+---@param intent eca.Intent
+local function transmit(intent)
+  if state == 'shared' then
+    transmit_shared(intent)
+  elseif channel then
+    local method = METHOD:format(python.package())
+    vim.rpcnotify(channel, method, { intent.name, intent.payload })
   end
-  guard.finish()
-  local last = last_words()
-  if code == CANNOT_START then
-    fail(last)
-    return
-  end
-  M.log(table.concat(stderr, '\n'))
-  local said = last ~= '' and (': ' .. last) or ''
-  fail(('the host ended (%d), %s%s'):format(code, REMEDY, said))
-end
-
----@param lines string[] the first continues the last one told
-local function listen(_, lines)
-  stderr[#stderr] = stderr[#stderr] .. lines[1]
-  vim.list_extend(stderr, lines, 2)
-  stderr = vim.list_slice(stderr, math.max(1, #stderr - TAIL))
-end
-
----@return boolean started
-local function launch()
-  local command, told = python.find()
-  if not command then
-    fail(told)
-    return false
-  end
-  stderr = { '' }
-  local script = vim.fs.joinpath(python.package(), 'nvim', 'launch.py')
-  local options = { rpc = true, detach = true, on_stderr = listen, on_exit = exited }
-  channel = vim.fn.jobstart({ command, '-I', script, python.package() }, options)
-  state = 'running'
-  return true
 end
 
 --- Start the host and tell it all that it, or one before it, has not answered.
 local function start()
+  local fault ---@type string?
   if python.shared() then
     state = 'shared'
-  elseif not launch() then
+  else
+    channel, fault = process.start(fail)
+    state = 'running'
+  end
+  if fault then
+    fail(fault)
     return
   end
   transmit(attach())
@@ -182,7 +141,8 @@ end
 function M.send(name, payload)
   assert(intents[name], name)
   if state == 'failed' and name == 'start' then
-    return start_again(payload)
+    start_again(payload)
+    return
   end
   local intent = { name = name, payload = payload or vim.empty_dict() }
   if not answered then
@@ -191,9 +151,18 @@ function M.send(name, payload)
   if state == 'stopped' then
     start()
   elseif state == 'failed' then
-    tell('warn', 'the host does not run, ' .. REMEDY)
+    tell('warn', 'the host does not run, ' .. process.REMEDY)
   else
     transmit(intent)
+  end
+end
+
+--- Answer the host; what one that is gone had asked interests nobody.
+---@param name 'drawn'|'returned'
+---@param payload table<string, any>
+function M.reply(name, payload)
+  if state ~= 'failed' then
+    transmit({ name = name, payload = payload })
   end
 end
 
@@ -208,7 +177,7 @@ end
 ---@param group integer process id of its leader
 function M.guard(group)
   M.alive()
-  guard.watch(group)
+  require('eca.guard').watch(group)
 end
 
 return M

@@ -48,11 +48,17 @@ function M.find()
   return nil, fault .. ': install Python 3.11 or newer, then run `:Eca install`'
 end
 
+--- Is the plugin in the manifest of `:UpdateRemotePlugins`? Its function is defined at first use.
+---@return boolean
+local function is_registered()
+  return vim.fn.exists('*EcaIntent') == 1 or vim.fn.exists('#FuncUndefined#EcaIntent') == 1
+end
+
 --- Does the host of `:UpdateRemotePlugins` run the plugin? It does when the plugin is in that
---- host's manifest and no Python of its own was chosen or built.
+--- host's manifest and no Python of the plugin's own was chosen or built.
 ---@return boolean
 function M.shared()
-  return vim.fn.exists('*EcaIntent') == 1
+  return is_registered()
     and not require('eca.config').get().python
     and vim.fn.executable(M.own()) == 0
 end

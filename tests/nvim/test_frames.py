@@ -6,7 +6,7 @@ from tests.support.editor import Neovim
 RECORD = """
 _G.sent = {}
 local host = require('eca.host')
-host.send = function(name, payload) table.insert(_G.sent, { name, payload }) end
+host.reply = function(name, payload) table.insert(_G.sent, { name, payload }) end
 host.alive = function() end
 _G.target = vim.api.nvim_create_buf(false, true)
 local ops = require('eca.ops')
@@ -85,7 +85,7 @@ def test_an_op_that_fails_is_told_once_and_the_others_are_drawn(frames: Neovim) 
     frames.wait_screen("cannot draw broken")
     assert frames.messages().count("cannot draw") == 1
     frames.take_errors()
-    logged = frames.lua("return vim.fn.readfile(require('eca.host').log_path())")
+    logged = frames.lua("return vim.fn.readfile(require('eca.log').path())")
     assert len([line for line in logged if "view: cannot draw broken" in line]) == 2
 
 

@@ -342,10 +342,3 @@ class Sleeps:
             while self.count < count:
                 self._changed = anyio.Event()
                 await self._changed.wait()
-
-
-async def test_blocks_of_a_later_host_have_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chats.time, "time", lambda: 1_700_000_000.0)
-    first = chats.first_block()
-    monkeypatch.setattr(chats.time, "time", lambda: 1_700_000_060.0)
-    assert chats.first_block() - first == 600

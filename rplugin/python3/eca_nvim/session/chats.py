@@ -43,15 +43,6 @@ def now() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def first_block() -> int:
-    """Give a number below those of a new chat's blocks.
-
-    It grows with the time, so that a host which follows one that died does not use the numbers of
-    blocks that are still on the screen.
-    """
-    return int(time.time() * 10) % (1 << 30)
-
-
 class Chats:
     """All chats, by id."""
 
@@ -72,7 +63,7 @@ class Chats:
         """Give a chat, made when it is new."""
         chat = self.table.get(chat_id)
         if chat is None:
-            chat = Chat(chat_id, self._settings, last_block=first_block())
+            chat = Chat(chat_id, self._settings)
             self.table[chat_id] = chat
             self._view.push([Emit("EcaChatOpened", {"chat": chat_id})])
             self.show(reducer.server_changed(chat, self._server, now()))

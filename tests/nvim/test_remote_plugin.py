@@ -1,0 +1,79 @@
+"""The plugin in pynvim's hands: found by both hosts, and only when somebody looks."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.processes import command_line
+
+INIT = f"vim.g.python3_host_prog = {sys.executable!r}"
+OWN = "local own = ... require('eca.python').own = function() return own end"
+WITHOUT_PYNVIM = """
+import sys
+sys.modules['pynvim'] = None
+import eca_nvim, eca_nvim.demo, eca_nvim.session
+assert 'EcaPlugin' in dir(eca_nvim)
+try:
+    eca_nvim.nonsense
+except AttributeError as fault:
+    print(fault)
+"""
+
+
+def test_other_layers_need_no_pynvim() -> None:
+    command = [sys.executable, "-c", WITHOUT_PYNVIM]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert ended.stdout == "module 'eca_nvim' has no attribute 'nonsense'\n"
+
+
+@pytest.fixture
+def registered(start_nvim: StartNeovim, tmp_path: Path) -> Neovim:
+    """Start a Neovim of a user who has run `:UpdateRemotePlugins` and set no other Python.
+
+    `--clean` leaves the manifest alone, so it is named and read by hand.
+    """
+    manifest = tmp_path / "rplugin.vim"
+    first = start_nvim(settings={"python": None}, init=INIT)
+    first.command(f"let g:loaded_remote_plugins = '{manifest}' | UpdateRemotePlugins")
+    assert first.quit() == 0
+    nvim = start_nvim(settings={"python": None}, init=INIT, columns=160)
+    nvim.command(f"source {manifest}")
+    return nvim
+
+
+def runs_own_host(nvim: Neovim) -> bool:
+    return any("launch.py" in command_line(pid) for pid in nvim.child.descendants())
+
+
+def test_the_shared_host_runs_it_for_those_who_have_no_other(
+    registered: Neovim, demo_server: list[str]
+) -> None:
+    registered.lua("require('eca').setup({ server = { command = ... } })", demo_server)
+    registered.lua(OWN, "/nowhere/python")
+    registered.keys(":EcaChat hello<CR>")
+    registered.wait_screen("I am the demo agent")
+    assert not runs_own_host(registered)
+
+
+def test_an_environment_of_its_own_comes_first(registered: Neovim, demo_server: list[str]) -> None:
+    registered.lua("require('eca').setup({ server = { command = ... } })", demo_server)
+    registered.lua(OWN, sys.executable)
+    registered.keys(":EcaChat hello<CR>")
+    registered.wait_screen("I am the demo agent")
+    assert runs_own_host(registered)
+
+
+def test_a_shared_host_that_cannot_start_is_told_in_one_line(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    nvim = start_nvim(settings={"python": None}, columns=200)
+    nvim.lua(OWN, "/nowhere/python")
+    nvim.command("function EcaIntent(...) \n throw 'no provider' \n endfunction")
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_screen("`:checkhealth provider` helps")
+    assert nvim.lua("return require('eca').status().server") == "failed"
+    assert nvim.messages().count("no provider") == 1
+    nvim.take_errors()
