@@ -30,7 +30,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "title": chat.title,
         "model": chat.selected.model,
         "agent": chat.selected.agent,
-        "variant": chat.selected.variant,
+        "variant": chat.selected.variant or None,
         "trust": chat.selected.trust,
         "pending": len(chat.pending),
         "tokens": usage and usage.session_tokens,
