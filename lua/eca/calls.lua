@@ -123,10 +123,10 @@ function M.call(number, name, args)
   local host = require('eca.host')
   host.alive()
   local worked, message = pcall(functions[name], args, function(value)
-    host.reply('returned', { call = number, ok = true, value = value })
+    host.send('returned', { call = number, ok = true, value = value })
   end)
   if not worked then
-    host.reply('returned', { call = number, ok = false, value = tostring(message) })
+    host.send('returned', { call = number, ok = false, value = tostring(message) })
   end
 end
 

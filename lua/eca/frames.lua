@@ -78,7 +78,7 @@ end
 local function continue()
   while waiting[1] and draw(waiting[1]) do
     local frame = table.remove(waiting, 1)
-    require('eca.host').reply('drawn', { frame = frame.number, ms = frame.spent / 1e6 })
+    require('eca.host').send('drawn', { frame = frame.number, ms = frame.spent / 1e6 })
   end
   if waiting[1] then
     vim.api.nvim_create_autocmd('SafeState', { once = true, nested = true, callback = continue })

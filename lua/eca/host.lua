@@ -15,6 +15,8 @@ local M = {}
 ---@field name string
 ---@field payload table<string, any>
 
+--- Intents that answer the host: what one that is gone had asked interests nobody.
+local ANSWERS = { drawn = true, returned = true }
 local METHOD = '%s:function:EcaIntent'
 
 ---@type 'stopped'|'running'|'shared'|'failed'
@@ -140,6 +142,9 @@ end
 ---@param payload? table<string, any>
 function M.send(name, payload)
   assert(intents[name], name)
+  if state == 'failed' and ANSWERS[name] then
+    return
+  end
   if state == 'failed' and name == 'start' then
     start_again(payload)
     return
@@ -154,15 +159,6 @@ function M.send(name, payload)
     tell('warn', 'the host does not run, ' .. process.REMEDY)
   else
     transmit(intent)
-  end
-end
-
---- Answer the host; what one that is gone had asked interests nobody.
----@param name 'drawn'|'returned'
----@param payload table<string, any>
-function M.reply(name, payload)
-  if state ~= 'failed' then
-    transmit({ name = name, payload = payload })
   end
 end
 

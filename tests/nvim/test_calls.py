@@ -9,7 +9,7 @@ from tests.support.screen import Value
 RECORD = """
 _G.sent = {}
 local host = require('eca.host')
-host.reply = function(name, payload) table.insert(_G.sent, payload) end
+host.send = function(name, payload) table.insert(_G.sent, payload) end
 host.alive = function() end
 """
 PUBLISH = """

@@ -6,7 +6,7 @@ from tests.support.editor import Neovim
 RECORD = """
 _G.sent = {}
 local host = require('eca.host')
-host.reply = function(name, payload) table.insert(_G.sent, { name, payload }) end
+host.send = function(name, payload) table.insert(_G.sent, { name, payload }) end
 host.alive = function() end
 _G.target = vim.api.nvim_create_buf(false, true)
 local ops = require('eca.ops')
