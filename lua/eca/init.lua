@@ -37,9 +37,9 @@ end
 ---@return string id
 function M.open(opts)
   opts = opts or {}
+  local id = opts.chat or require('eca.chats').current() or require('eca.uuid').new()
+  send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
   require('eca.contexts').track()
-  local id = opts.chat or M.current()
-  send('open_chat', { chat = id }) -- before the windows: the host starts while they open
   require('eca.windows').open(id, opts.mods)
   return id
 end
