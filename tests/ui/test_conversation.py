@@ -1,0 +1,344 @@
+"""Conversations: how turns begin, wait, steer and end, and that the input is usable after each."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import (
+    MODEL,
+    Steps,
+    content,
+    expect,
+    fail,
+    handshake,
+    pause,
+    progress,
+    reply,
+    send,
+    status,
+    stream,
+    text,
+    turn,
+)
+from tests.ui.talk import (
+    asks,
+    done,
+    draft,
+    lines_of,
+    next_turn_works,
+    prompts,
+    say,
+    start_chat,
+    tool,
+    wait_idle,
+    wait_line,
+)
+
+UNMAPPED = "vim.api.nvim_feedkeys('\\3', 'nt', false)"
+"""A typed <C-c> as it arrives when Neovim looks for interrupts at that very moment."""
+
+
+def answer(**fields: str) -> Steps:
+    """Answer the prompt; None leaves a usual field out."""
+    usual = {"chatId": "$chat", "model": MODEL, "status": "prompting"}
+    return reply("chat/prompt", usual | fields)
+
+
+STOPPED = [
+    *(*expect("chat/promptStop"), *text("Prompt stopped", role="system")),
+    *(*status("stopping"), *progress("finished")),
+]
+RUNNING = [*expect("chat/prompt"), *status("running"), *answer()]
+ENDS: dict[str, tuple[Steps, str]] = {
+    "1: stopped, and no idle": ([*RUNNING, *STOPPED], "<C-c>"),
+    "1: a rejected call comes late": (
+        [*RUNNING, *asks(), *STOPPED, *pause(30), *tool("Rejected", reason="user")],
+        "<C-c>",
+    ),
+    "3: idle, finished, usage": (
+        [
+            *(*RUNNING, *text("hi"), *status("idle"), *progress("finished")),
+            *content({"type": "usage", "sessionTokens": 5}, "system"),
+        ],
+        "",
+    ),
+    "5: a command that never runs": (
+        [
+            *(*expect("chat/prompt"), *text("Costs: 0", role="system")),
+            *(*status("idle"), *progress("finished"), *answer()),
+        ],
+        "",
+    ),
+    "5: an error before the model": (
+        [
+            *(*expect("chat/prompt"), *text("Error: no model", role="system")),
+            *(*status("idle"), *progress("finished"), *answer(model="error", status="error")),
+        ],
+        "",
+    ),
+    "6: rejected": (
+        [
+            *(*RUNNING, *asks(), *expect("chat/toolCallReject"), *tool("Rejected", reason="user")),
+            *(*text("Tool call rejected", role="system"), *status("idle"), *progress("finished")),
+        ],
+        ":Eca reject<CR>",
+    ),
+    "15: login": (
+        [
+            *(*expect("chat/prompt"), *text("Login started", role="system")),
+            *(*status("login"), *progress("finished")),
+            *reply("chat/prompt", {"chatId": "$chat", "status": "idle"}),
+        ],
+        "",
+    ),
+    "33: the answer alone, an error": (
+        [*expect("chat/prompt"), *answer(model="error", status="error")],
+        "",
+    ),
+    "32: the request fails": ([*expect("chat/prompt"), *fail("chat/prompt", -32603, "boom")], ""),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_every_end_of_a_turn_leaves_the_input_usable(
+    end: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    steps, keys = ENDS[end]
+    server = scripted_server(handshake(), steps, next_turn_works())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_for(lambda: prompts(server) == ["one"], "the first prompt")
+    if keys:
+        state = "waiting" if "call" in end or "reject" in end else "running"
+        nvim.wait_until(f"require('eca').status().state == '{state}'")
+        nvim.keys(keys)
+    wait_idle(nvim)
+    say(nvim, "two")
+    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
+    wait_idle(nvim)
+    assert draft(nvim) == ""
+    assert not nvim.lua("return require('eca').pending()")
+
+
+def test_an_error_answer_is_told(start_nvim: StartNeovim, scripted_server: PrepareScript) -> None:
+    server = scripted_server(handshake(), expect("chat/prompt"), fail("chat/prompt", -1, "boom"))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    wait_line(nvim, "boom")
+
+
+def test_prompts_typed_before_the_server_is_ready_are_sent_when_it_is(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    welcome = reply("initialize", {"chatWelcomeMessage": "Welcome!"})
+    late = [*expect("initialize"), *pause(300), *welcome, *handshake()[2:]]
+    server = scripted_server(late, turn(), turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    say(nvim, "two")
+    nvim.wait_screen("one")
+    assert nvim.lua("return require('eca').status().server") == "starting"
+    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "both prompts in order")
+    wait_idle(nvim)
+
+
+# --- while a turn runs ---------------------------------------------------------------------------
+
+
+def test_a_second_prompt_steers_and_is_sent_when_nobody_read_it(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    unread = turn(asks(), expect("chat/promptSteer"), expect("chat/toolCallApprove"), done())
+    server = scripted_server(handshake(), unread, turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_until("require('eca').status().state == 'waiting'")
+    say(nvim, "faster")
+    nvim.wait_screen("↳ faster")
+    nvim.wait_for(lambda: server.received("chat/promptSteer"), "the steer")
+    assert prompts(server) == ["one"]
+    nvim.keys(":Eca approve<CR>")
+    nvim.wait_for(lambda: prompts(server) == ["one", "faster"], "the steer as a prompt")
+    nvim.wait_screen(lambda screen: "↳" not in screen)
+
+
+def test_a_steer_that_was_read_is_not_sent_again(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    read = turn(asks(), expect("chat/promptSteer"), text("faster\n", role="user"))
+    server = scripted_server(handshake(), read, turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_until("require('eca').status().state == 'waiting'")
+    say(nvim, "faster")
+    wait_idle(nvim)
+    assert lines_of(nvim).count("faster") == 1
+    say(nvim, "two")
+    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
+
+
+def test_a_queued_prompt_waits_for_the_end(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    first = turn(asks(), expect("chat/toolCallApprove"), done())
+    server = scripted_server(handshake(), first, turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_until("require('eca').status().state == 'waiting'")
+    nvim.keys("ilater<M-CR><Esc>")
+    nvim.wait_screen("⧗ later")
+    nvim.keys(":Eca approve<CR>")
+    nvim.wait_for(lambda: prompts(server) == ["one", "later"], "the queued prompt")
+    assert not server.received("chat/promptSteer")
+
+
+def test_a_stop_leaves_what_waits_in_sight(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), RUNNING, STOPPED, next_turn_works())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_for(lambda: prompts(server) == ["one"], "the prompt")
+    nvim.keys("ilater<M-CR><Esc>")
+    nvim.wait_screen("⧗ later")
+    nvim.keys("<C-c>")
+    wait_idle(nvim)
+    assert "⧗ later" in nvim.screen
+    assert prompts(server) == ["one"]
+
+
+def test_a_stop_that_passes_its_mapping_is_heard(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), RUNNING, STOPPED)
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    nvim.wait_for(lambda: prompts(server) == ["go"], "the prompt")
+    nvim.lua(UNMAPPED)
+    nvim.wait_for(lambda: server.received("chat/promptStop"), "the stop")
+    wait_idle(nvim)
+
+
+def test_stopping_twice_is_stopping_once(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), RUNNING, STOPPED, next_turn_works())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_for(lambda: prompts(server) == ["one"], "the prompt")
+    nvim.keys("<C-c>")
+    wait_idle(nvim)
+    nvim.keys("<C-c>")
+    say(nvim, "two")
+    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
+    assert len(server.received("chat/promptStop")) == 1
+
+
+def test_typing_while_it_streams_loses_nothing(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    flood = stream(100_000, pieces=("word ", "**bold** ", "`code`\n"), until="chat/promptStop")
+    server = scripted_server(handshake(), RUNNING, flood, STOPPED)
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "word")
+    typed = [f"line {number} <lt>of what I type>" for number in range(20)]
+    nvim.keys("i" + "<CR>".join(typed) + "<Esc>")
+    assert draft(nvim) == "\n".join(line.replace("<lt>", "<") for line in typed)
+    assert nvim.mode == "n"
+    nvim.keys("<C-c>")
+    wait_idle(nvim)
+
+
+# --- tool calls ----------------------------------------------------------------------------------
+
+
+def test_parallel_calls_are_told_apart_by_their_ids(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    steps = [
+        *(*tool("Prepare", "a", argumentsText="{"), *tool("Prepare", "b", argumentsText="{")),
+        *(*asks("a"), *tool("Run", "b", manualApproval=False, arguments={"pattern": "b"})),
+        *(*tool("Running", "b", arguments={"pattern": "b"}), *progress("running", "Generating")),
+        *(*done("b", "from b"), *expect("chat/toolCallApprove"), *tool("Running", "a")),
+        *(*done("a", "from a"),),
+    ]
+    server = scripted_server(handshake(), turn(steps))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "✓ grep b")
+    nvim.wait_until("require('eca').status().state == 'waiting'")
+    assert [it["id"] for it in nvim.lua("return require('eca').pending()")] == ["a"]
+    nvim.keys(":Eca approve<CR>")
+    wait_idle(nvim)
+    [approval] = server.received("chat/toolCallApprove")
+    assert approval["params"]["toolCallId"] == "a"
+    exported = nvim.lua("return require('eca').transcript()")
+    assert exported.index("grep a") < exported.index("from a") < exported.index("grep b")
+    assert exported.index("grep b") < exported.index("from b")
+
+
+def approvals(nvim: Neovim) -> list[str]:
+    """Give the ids of the calls that wait for the user."""
+    return [it["id"] for it in nvim.lua("return require('eca').pending()")]
+
+
+def test_several_approvals_queue_and_all_are_answered_once(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    decided = [*expect("chat/toolCallApprove") * 2, *done("a"), *done("b")]
+    server = scripted_server(handshake(), turn(asks("a"), asks("b"), decided))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    nvim.wait_screen("(1/2)")
+    assert approvals(nvim) == ["a", "b"]
+    nvim.keys(":Eca approve-all<CR>:Eca approve-all<CR>")
+    wait_idle(nvim)
+    told = [it["params"]["toolCallId"] for it in server.received("chat/toolCallApprove")]
+    assert told == ["a", "b"]
+
+
+def test_an_approval_is_remembered_on_request(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn(asks(), expect("chat/toolCallApprove"), done()))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    nvim.wait_until("#require('eca').pending() == 1")
+    nvim.keys(":Eca approve!<CR>")
+    wait_idle(nvim)
+    assert server.received("chat/toolCallApprove")[0]["params"]["save"] == "session"
+
+
+def test_the_reason_of_a_rejection_is_the_next_prompt(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    rejected = [*expect("chat/toolCallReject"), *tool("Rejected", reason="user")]
+    server = scripted_server(handshake(), turn(asks(), rejected), turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    nvim.wait_until("#require('eca').pending() == 1")
+    nvim.keys(":Eca reject use ripgrep<CR>")
+    nvim.wait_for(lambda: prompts(server) == ["go", "use ripgrep"], "the reason")
+
+
+def test_malformed_arguments_leave_no_call_running(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn(tool("Prepare", argumentsText='{"pat')))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_idle(nvim)
+    wait_line(nvim, "⊘ grep")
+
+
+def test_a_deleted_chat_keeps_its_text(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(
+        handshake(), RUNNING, text("kept"), send("chat/deleted", {"chatId": "$chat"})
+    )
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "The agent has deleted this chat")
+    wait_idle(nvim)
+    assert "kept" in lines_of(nvim)
