@@ -9,10 +9,17 @@ local M = {}
 local behind = {} ---@type table<integer, integer> rows the buffer had when a window fell behind
 local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
 
+--- Is the user selecting, searching or in the middle of a command in this window?
 ---@param win integer
 ---@return boolean
 local function is_busy(win)
-  return win == vim.api.nvim_get_current_win() and vim.api.nvim_get_mode().mode ~= 'n'
+  if win ~= vim.api.nvim_get_current_win() then
+    return false
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  return mode:find('^[vVsS\22\19]') ~= nil
+    or mode:find('^no') ~= nil
+    or (mode == 'c' and vim.fn.getcmdtype():find('[/?]') ~= nil)
 end
 
 ---@param win integer

@@ -78,7 +78,9 @@ M.actions = {
   Diff = action('approvals', 'diff', 'whole diff in a tab page', { chat = { 'gd' } }),
   Answer = action('approvals', 'answer', 'answer the question'),
 
-  Act = action('blocks', 'act', 'open or close the block, follow the link', { chat = { '<CR>' } }),
+  Act = action('blocks', 'act', 'open or close the block, follow the link', {
+    chat = { '<CR>', '<2-LeftMouse>' },
+  }),
   ToggleBlock = action('blocks', 'toggle', 'open or close the block', { chat = { '<Tab>', 'za' } }),
   OpenBlock = action('blocks', 'open', 'open the block', { chat = { 'zo' } }),
   CloseBlock = action('blocks', 'close', 'close the block', { chat = { 'zc' } }),

@@ -80,6 +80,7 @@ local function float_configs(input_height)
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
   local width = math.max(20, math.min(WIDEST, columns - 4))
   local total = math.max(8, math.floor(lines * 0.9))
+  input_height = math.min(input_height, math.max(2, total - 6))
   local upper = math.max(2, total - input_height - 4)
   local row = math.max(0, math.floor((lines - total) / 2))
   local base = {
@@ -103,6 +104,16 @@ local function open_floats(buf, input, input_height)
   local above, below = float_configs(input_height)
   local win = vim.api.nvim_open_win(buf, false, above)
   return win, vim.api.nvim_open_win(input, true, below)
+end
+
+--- Place floats that are there again, for another screen or another height of the input.
+---@param win integer the transcript's
+---@param below integer the input's
+---@param rows integer height of the input
+function M.place_floats(win, below, rows)
+  local upper, lower = float_configs(rows)
+  vim.api.nvim_win_set_config(win, upper)
+  vim.api.nvim_win_set_config(below, lower)
 end
 
 ---@param buf integer

@@ -245,6 +245,29 @@ local function closed(event)
   end
 end
 
+--- Give an input's window its height; floats share theirs with the transcript.
+---@param win integer the input's
+---@param rows integer
+function M.fit(win, rows)
+  local pair = pairs_by_tab[vim.api.nvim_win_get_tabpage(win)]
+  if vim.api.nvim_win_get_config(win).relative == '' then
+    vim.api.nvim_win_set_height(win, rows)
+  elseif pair and pair.input == win and pair.transcript then
+    layout.place_floats(pair.transcript, win, rows)
+  end
+end
+
+--- The screen has another size: floats are placed again.
+local function screen_resized()
+  for _, pair in pairs(pairs_by_tab) do
+    if pair.input and vim.api.nvim_win_is_valid(pair.input) then
+      if vim.api.nvim_win_get_config(pair.input).relative ~= '' then
+        M.fit(pair.input, vim.api.nvim_win_get_height(pair.input))
+      end
+    end
+  end
+end
+
 local function resized()
   for _, win in ipairs(vim.v.event.windows or {}) do
     if vim.api.nvim_win_is_valid(win) then
@@ -255,6 +278,7 @@ end
 
 local group = vim.api.nvim_create_augroup('eca.windows', {})
 vim.api.nvim_create_autocmd('WinClosed', { group = group, callback = closed })
+vim.api.nvim_create_autocmd('VimResized', { group = group, callback = screen_resized })
 vim.api.nvim_create_autocmd('WinResized', { group = group, callback = resized })
 
 return M

@@ -96,3 +96,17 @@ def test_a_line_taller_than_its_window_is_followed(view: View) -> None:
     view.nvim.wait_screen("the end")
     view.draw(ops.AppendText(CHAT, 1, " and after"))
     view.nvim.wait_screen("and after")
+
+
+def test_a_command_being_typed_does_not_stop_it(view: View) -> None:
+    view.nvim.keys("<C-w>k:echo ")
+    view.draw(MORE)
+    view.nvim.keys("<C-c>")
+    view.nvim.wait_screen("line 200")
+
+
+def test_a_search_being_typed_is_not_disturbed(view: View) -> None:
+    view.nvim.keys("<C-w>kG/line 9")
+    view.draw(MORE)
+    view.nvim.keys("<C-c>")
+    assert view.nvim.eval("line('.')") == 100

@@ -233,3 +233,39 @@ def test_a_wiped_chat_is_made_anew(start_nvim: StartNeovim) -> None:
     assert {"chat": CHAT, "redraw": True} in view.sent("open_chat")
     view.draw(ops.ClearChat(CHAT), *assistant(1, "drawn again"))
     view.nvim.wait_screen("drawn again")
+
+
+def frame_rows(view: View) -> list[int]:
+    """Return the rows of the screen where a float begins or ends."""
+    lines = view.nvim.screen.lines()
+    return [row for row, line in enumerate(lines) if "╭" in line or "╰" in line]
+
+
+def test_floats_share_their_room(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, settings={"layout": "float"})
+    view.nvim.wait_screen("type here")
+    before = frame_rows(view)
+    view.nvim.keys("i" + "x<CR>" * 6)
+    view.nvim.wait_screen(lambda _: frame_rows(view) != before)
+    after = frame_rows(view)
+    assert (after[0], after[3]) == (before[0], before[3])
+    assert after[1] == before[1] - 4
+
+
+def test_floats_fit_a_screen_that_shrinks(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, settings={"layout": "float"})
+    view.nvim.resize(50, 14)
+    view.nvim.wait_screen(lambda _: len(frame_rows(view)) == 4)
+
+
+def test_leaving_a_float_hides_both(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view.nvim.keys("<C-w>w:q<CR>")
+    view.nvim.wait_until("#vim.api.nvim_list_wins() == 1")
+    assert view.current() == "README.md"
+
+
+def test_a_height_that_the_user_gave_is_kept(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.nvim.keys(":resize 9<CR>ionetwo")
+    assert sizes(view)["input"][1] == 9

@@ -16,6 +16,9 @@ local M = {}
 
 local chains = places.chains
 
+--- What wrapped rows stand under: what follows a number, or a sign as headers and lists have.
+local HANGING = [[^\s*\%(\d\+[.)]\|[^[:alnum:][:space:]#|]\)\s\+]]
+
 --- Make a buffer a transcript.
 ---@param buf integer
 ---@param chat string
@@ -26,7 +29,7 @@ function M.attach(buf, chat, lost)
   chains[buf].lost = lost
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
-  vim.bo[buf].formatlistpat = [[^\s*\%(\d\+[.)]\|[-*+]\)\s\+]]
+  vim.bo[buf].formatlistpat = HANGING
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
     once = true,
