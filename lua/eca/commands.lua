@@ -122,7 +122,10 @@ M.subcommands = {
   unqueue = {
     text = 'take waiting prompt [n] back to edit it (! drops it)',
     run = function(rest, call)
-      require('eca.actions.prompts').take_back(rest ~= '' and (tonumber(rest) or 0) or nil, call.bang)
+      require('eca.actions.prompts').take_back(
+        rest ~= '' and (tonumber(rest) or 0) or nil,
+        call.bang
+      )
     end,
     choices = function()
       local chat = require('eca.chats').current()

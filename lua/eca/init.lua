@@ -41,6 +41,7 @@ function M.open(opts)
   send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
   require('eca.contexts').track()
   require('eca.windows').open(id, opts.mods)
+  vim.g.eca_status = M.status()
   return id
 end
 

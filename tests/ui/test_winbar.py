@@ -88,3 +88,5 @@ def test_the_status_is_mirrored_for_statuslines(start_nvim: StartNeovim) -> None
     assert view.nvim.lua("return require('eca').statusline()") == "eca: running 50%%"
     status = view.nvim.eval("g:eca_status")
     assert status == {**FULL, "model": "50%", "chat": CHAT, "server": "ready"}
+    view.open("two")
+    assert view.nvim.eval("g:eca_status.chat") == "two"
