@@ -3,18 +3,35 @@
 --- Rules kept here:
 --- - The list is the host's: what is answered, stopped or gone leaves it, and so the screen. What
 ---   is not in the list cannot be answered.
---- - `q` leaves a request pending and hides the float until something new asks or it is called for.
+--- - What was answered here is not shown again while the host still has to hear of it.
+--- - `q` leaves a request pending and hides it until it is called for.
+local answers = require('eca.answers')
 local float = require('eca.prompt_float')
 
 local M = {}
 
-local items = {} ---@type eca.Pending[]
-local hidden = {} ---@type table<string, true> left pending by the user, by key
+---@alias eca.Aside 'left'|'answered'
 
----@param item eca.Pending
+local items = {} ---@type eca.Pending[]
+local aside = {} ---@type table<string, eca.Aside> not shown, by key
+local since = {} ---@type table<string, integer> when it began to wait, in ns, by key
+local drawing = false
+
+---@param item { chat: string, id: string }
 ---@return string
 local function key_of(item)
   return item.chat .. ' ' .. item.id
+end
+
+--- The first request that is not put aside.
+---@return eca.Pending?, integer
+local function first_open()
+  for index, item in ipairs(items) do
+    if not aside[key_of(item)] then
+      return item, index
+    end
+  end
+  return nil, 0
 end
 
 ---@param item eca.Pending
@@ -25,64 +42,84 @@ local function title_of(item, index)
   return #items > 1 and ('%s (%d/%d)'):format(what, index, #items) or what
 end
 
---- Say no, and what to do instead.
----@param item eca.Pending
-local function reject_with_reason(item)
-  vim.ui.input({ prompt = 'Do instead: ' }, function(reason)
-    if reason and reason ~= '' then
-      require('eca').reject({ id = item.id, reason = reason })
-    end
-  end)
-end
+local draw
 
 ---@param item eca.Pending
-local function leave(item)
-  hidden[key_of(item)] = true
-  float.close()
+---@param how eca.Aside
+local function put_aside(item, how)
+  aside[key_of(item)] = how
+  draw()
+end
+
+--- Leave a request pending and hide it, as `q` does.
+---@param item eca.Pending
+function M.leave(item)
+  put_aside(item, 'left')
+end
+
+--- An answer was sent: what waits next takes its place.
+---@param item eca.Pending
+function M.answered(item)
+  put_aside(item, 'answered')
 end
 
 ---@param item eca.Pending
 ---@return table<string, fun()>
 local function keys_of(item)
-  local eca = require('eca')
-  return {
-    a = function()
-      eca.approve({ id = item.id })
-    end,
-    A = function()
-      eca.approve({ id = item.id, remember = true })
-    end,
-    r = function()
-      eca.reject({ id = item.id })
-    end,
+  local function done()
+    M.answered(item)
+  end
+  local function answering(sent)
+    return function()
+      if sent() then
+        done()
+      end
+    end
+  end
+  local keys = {
+    a = answering(function()
+      return answers.accept(item)
+    end),
+    r = answering(function()
+      return answers.reject(item)
+    end),
     R = function()
-      reject_with_reason(item)
-    end,
-    d = function()
-      require('eca.host').send('diff', { chat = item.chat, id = item.id })
+      answers.reject_with_reason(item, done)
     end,
     q = function()
-      leave(item)
+      M.leave(item)
     end,
   }
+  keys.A = item.remember and answering(function()
+    return answers.accept(item, true)
+  end)
+  keys.d = item.path
+    and function()
+      require('eca.host').send('diff', { chat = item.chat, id = item.id })
+    end
+  return keys
 end
 
----@param item eca.Pending
+local FOOTER = {
+  { 'a', 'accept' },
+  { 'A', 'remember' },
+  { 'r', 'reject' },
+  { 'R', 'say why' },
+  { 'd', 'diff' },
+  { 'q', 'hide' },
+}
+
+--- The keys as they are told under the float.
+---@param keys table<string, any> those there are
+---@param texts [string, string][] key and what it does
 ---@return eca.Segment[]
-local function footer_of(item)
+function M.footer(keys, texts)
   local footer = {} ---@type eca.Segment[]
-  local function key(name, text)
-    footer[#footer + 1] = { ' ' .. name, 'EcaKey' }
-    footer[#footer + 1] = { ' ' .. text .. ' ', 'EcaDim' }
-  end
-  key('a', 'accept')
-  if item.remember then
-    key('A', '& remember')
-  end
-  key('r', 'reject')
-  key('R', '& say why')
-  if item.path then
-    key('d', 'diff')
+  for _, text in ipairs(texts) do
+    if keys[text[1]] then
+      footer[#footer + 1] = { ' ' .. text[1], 'EcaKey' }
+      footer[#footer + 1] = { ' ' .. text[2] .. ' ', 'EcaMuted' }
+    end
   end
   return footer
 end
@@ -91,100 +128,137 @@ end
 ---@param item eca.Pending
 ---@return string[] lines, eca.Mark[] marks
 local function body_of(item)
-  local lines = { item.title }
-  local marks = { { 0, 0, -1, 'EcaTool' } } ---@type eca.Mark[]
-  for _, line in ipairs(item.lines or {}) do
-    lines[#lines + 1] = line
-  end
+  local agent = item.agent and ('  (%s)'):format(item.agent) or ''
+  local lines = { item.title .. agent }
+  local marks = { { 0, 0, #item.title, 'EcaToolName' } } ---@type eca.Mark[]
+  marks[2] = { 0, #item.title, #lines[1], 'EcaMuted' }
+  vim.list_extend(lines, item.lines or {})
   for _, mark in ipairs(item.marks or {}) do
     marks[#marks + 1] = { mark[1] + 1, mark[2], mark[3], mark[4] }
   end
-  if item.remember and #item.remember > 0 then
-    lines[#lines + 1] = 'remember: ' .. table.concat(item.remember, ', ')
-    marks[#marks + 1] = { #lines - 1, 0, -1, 'EcaDim' }
+  if item.remember then
+    lines[#lines + 1] = 'A remembers: ' .. table.concat(item.remember, ', ')
+    marks[#marks + 1] = { #lines - 1, 0, #lines[#lines], 'EcaMuted' }
   end
   return lines, marks
 end
 
 ---@param item eca.Pending
----@param index integer
 ---@return eca.PromptContent
-local function content_of(item, index)
+local function content_of(item)
   local lines, marks = body_of(item)
+  local keys = keys_of(item)
   return {
-    key = key_of(item),
-    chat = item.chat,
-    title = title_of(item, index),
     lines = lines,
     marks = marks,
-    footer = footer_of(item),
-    keys = keys_of(item),
+    keys = keys,
+    footer = M.footer(keys, FOOTER),
+    rest = keys.d and 'd shows all' or 'scroll to see',
   }
 end
 
---- The first request that the user has not put aside.
----@return eca.Pending?, integer
-local function first_open()
-  for index, item in ipairs(items) do
-    if not hidden[key_of(item)] then
-      return item, index
+--- Ends a closed window's part: who closed it himself wants it hidden, others took it by accident.
+---@param item eca.Pending
+---@return fun(by_user: boolean)
+local function gone(item)
+  return function(by_user)
+    if by_user then
+      M.leave(item)
+    else
+      draw()
     end
   end
-  return nil, 0
 end
 
-local function draw()
+draw = function()
   local item, index = first_open()
-  if not item or not require('eca.config').get().approval.float then
+  local wanted = item and require('eca.config').get().approval.float
+  if not item or not wanted or require('eca.diff').shown(item) then
     float.close()
-  elseif item.kind == 'question' then
-    float.show(require('eca.question').content(item, title_of(item, index)))
-  else
-    float.show(content_of(item, index))
+    return
+  end
+  local question = item.kind == 'question'
+  local content = question and require('eca.question').content(item) or content_of(item)
+  content.key, content.chat = key_of(item), item.chat
+  content.title, content.gone = title_of(item, index), gone(item)
+  float.show(content)
+end
+
+local function draw_soon()
+  if not drawing then
+    drawing = true
+    vim.schedule(function()
+      drawing = false
+      draw()
+    end)
   end
 end
 
+local EVENTS = { 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
+
+--- The float moves with what the user does to his windows, as long as something waits.
 local function follow_windows()
   local group = vim.api.nvim_create_augroup('eca.approval', { clear = true })
-  vim.api.nvim_create_autocmd({ 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }, {
-    group = group,
-    callback = function()
-      vim.schedule(float.replace)
-    end,
-  })
+  if #items > 0 then
+    vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = draw_soon })
+  end
 end
 
 --- Show what waits now. Called with the op `pending`.
 ---@param pending eca.Pending[]
 function M.update(pending)
-  local known = {} ---@type table<string, true>
+  local before, now = since, vim.uv.hrtime()
+  since = {}
   for _, item in ipairs(pending) do
-    known[key_of(item)] = true
+    since[key_of(item)] = before[key_of(item)] or now
   end
-  for key in pairs(hidden) do
-    hidden[key] = known[key]
+  for key in pairs(aside) do
+    aside[key] = since[key] and aside[key]
   end
   items = pending
-  if #items > 0 then
-    follow_windows()
-  else
-    pcall(vim.api.nvim_del_augroup_by_name, 'eca.approval')
-  end
+  follow_windows()
+  require('eca.diff').update()
   draw()
 end
 
---- Put a request aside, as `q` does.
----@param item eca.Pending
-function M.leave(item)
-  leave(item)
+--- Has it been there long enough that a key pressed now is meant for it?
+---@param item { chat: string, id: string }
+---@return boolean
+function M.ripe(item)
+  local start = since[key_of(item)]
+  local guard = require('eca.config').get().approval.guard
+  return start ~= nil and (vim.uv.hrtime() - start) / 1e6 >= guard
 end
 
---- Go into the float, showing again what was put aside; false when nothing waits.
+--- Go to the block that waits: the way without a float.
+---@param item eca.Pending
+local function go_to_block(item)
+  require('eca').open({ chat = item.chat })
+  local win = require('eca.windows').shown()
+  local buf = require('eca.chats').ensure(item.chat).buf
+  local row = item.block and require('eca.transcript').range(buf, item.block)
+  if win and row then
+    vim.api.nvim_set_current_win(win)
+    vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
+  end
+end
+
+--- Go to what waits, also to what was put aside; false when nothing waits.
 ---@return boolean
 function M.focus()
-  hidden = {}
+  for key, how in pairs(aside) do
+    aside[key] = how == 'answered' and how or nil
+  end
+  local item = first_open()
+  if not item then
+    require('eca.notify').info('nothing waits for your word')
+    return false
+  end
   draw()
-  return float.focus()
+  if not float.focus() and not require('eca.diff').shown(item) then
+    go_to_block(item)
+  end
+  return true
 end
 
 return M

@@ -2,111 +2,175 @@
 ---
 --- Rules kept here:
 --- - It appears without taking focus and without changing the mode, in the tab page the user is in.
---- - A key pressed within the guard time of its appearance does not answer: the hand that pressed
----   it meant something else.
---- - It shows text of the agent as lines of a buffer, never as a title, a format or a command.
+--- - A key pressed within the guard time of a question's appearance does not answer it: the hand
+---   that pressed it meant something else.
+--- - Who went into it comes back to where he was, in insert mode if that is where he came from.
+--- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. What
+---   does not fit is counted in its title and can be scrolled to.
 local M = {}
 
 local MOST_ROWS = 16
 local MOST_COLUMNS = 84
+local LEAST_COLUMNS = 20
+--- A chat's window smaller than this has no corner to spare.
+local LEAST_WINDOW = { columns = 40, rows = 8 }
 
 ---@class eca.PromptContent
 ---@field key string what is asked; another key is another question
 ---@field chat string
 ---@field title string one line of our own words
+---@field rest string what to do to see all of it, in our own words
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
 ---@field footer eca.Segment[] the keys
 ---@field keys table<string, fun()> what answers
+---@field gone fun(by_user: boolean) the window was closed by somebody else
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
 ---@alias eca.Segment [string, string] text and highlight group
 
+---@class eca.PromptOrigin
+---@field win integer
+---@field inserting boolean
+---@field cursor integer[]
+
 ---@class eca.PromptFloat
 ---@field win integer
----@field buf integer
 ---@field content eca.PromptContent
----@field shown integer when it appeared, in ns
+---@field since integer when it appeared, in ns
+---@field origin? eca.PromptOrigin where the user came from
 
 local namespace = vim.api.nvim_create_namespace('eca.prompt')
+local group = vim.api.nvim_create_augroup('eca.prompt', {})
 
 local shown = nil ---@type eca.PromptFloat?
 
 ---@param content eca.PromptContent
----@return integer? window of the chat in this tab page
+---@return integer? window of the chat in this tab page, when it is big enough
 local function chat_window(content)
   local chat = require('eca.chats').get(content.chat)
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if chat and vim.api.nvim_win_get_buf(win) == chat.buf then
-      return win
+      local wide = vim.api.nvim_win_get_width(win) >= LEAST_WINDOW.columns
+      return wide and vim.api.nvim_win_get_height(win) >= LEAST_WINDOW.rows and win or nil
     end
   end
   return nil
 end
 
----@param lines string[]
----@param columns integer
+---@param segments eca.Segment[]
 ---@return integer
-local function rows_of(lines, columns)
-  local rows = 0
-  for _, line in ipairs(lines) do
-    rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / columns))
-    if rows >= MOST_ROWS then
-      return MOST_ROWS
-    end
+local function width_of(segments)
+  local width = 0
+  for _, segment in ipairs(segments) do
+    width = width + vim.fn.strdisplaywidth(segment[1])
   end
-  return math.max(rows, 1)
+  return width
 end
 
 ---@param content eca.PromptContent
 ---@return integer
 local function wanted_columns(content)
-  local footer = 2
-  for _, segment in ipairs(content.footer) do
-    footer = footer + vim.fn.strdisplaywidth(segment[1])
-  end
-  local widest = math.max(footer, vim.fn.strdisplaywidth(content.title) + 2)
+  local widest = math.max(width_of(content.footer), vim.fn.strdisplaywidth(content.title)) + 2
   for _, line in ipairs(content.lines) do
     widest = math.max(widest, vim.fn.strdisplaywidth(line) + 1)
   end
   return widest
 end
 
---- Where the float goes: the lower right corner of the chat, or of the screen without one.
+--- The part of the screen whose lower right corner the float takes.
+---@param win? integer
+---@return integer bottom row after its last one, integer right column after its last one
+---@return integer rows, integer columns
+local function room(win)
+  if not win then
+    local rows = vim.o.lines - vim.o.cmdheight - 1
+    return rows, vim.o.columns, rows, vim.o.columns
+  end
+  local corner = vim.api.nvim_win_get_position(win)
+  local rows, columns = vim.api.nvim_win_get_height(win), vim.api.nvim_win_get_width(win)
+  return corner[1] + rows, corner[2] + columns, rows, columns
+end
+
+--- Where the float goes: the lower right corner of the chat, or of the screen without one. It is
+--- told in cells of the screen, so that it does not depend on a window that may be gone.
 ---@param content eca.PromptContent
----@return vim.api.keyset.win_config
+---@return vim.api.keyset.win_config config of one row, integer rows that there is room for
 local function place(content)
-  local win = chat_window(content)
-  local room_columns = win and vim.api.nvim_win_get_width(win) or vim.o.columns
-  local room_rows = win and vim.api.nvim_win_get_height(win) or vim.o.lines - vim.o.cmdheight - 1
-  local columns = math.max(20, math.min(wanted_columns(content), room_columns - 2, MOST_COLUMNS))
-  return {
-    relative = win and 'win' or 'editor',
-    win = win,
+  local bottom, right, rows, columns = room(chat_window(content))
+  local config = {
+    relative = 'editor',
     anchor = 'SE',
-    row = room_rows,
-    col = room_columns,
-    width = columns,
-    height = math.max(1, math.min(rows_of(content.lines, columns), room_rows - 2)),
+    row = bottom,
+    col = right,
+    width = math.max(LEAST_COLUMNS, math.min(wanted_columns(content), columns - 2, MOST_COLUMNS)),
+    height = 1,
     border = 'rounded',
-    title = { { ' ' .. content.title .. ' ', 'EcaFloatTitle' } },
     footer = content.footer,
     style = 'minimal',
     zindex = 60,
   }
+  return config, math.max(1, math.min(MOST_ROWS, rows - 2))
 end
 
---- Give a key its meaning while the float has the cursor.
+---@param win integer
+---@return integer rows of text under the window's last one
+local function rows_below(win)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  local from = { start_row = view.topline - 1, start_vcol = view.skipcol }
+  return vim.api.nvim_win_text_height(win, from).all - vim.api.nvim_win_get_height(win)
+end
+
 ---@param float eca.PromptFloat
----@param key string
+local function draw_title(float)
+  local more = rows_below(float.win)
+  local title = float.content.title
+  if more > 0 then
+    title = ('%s · … %d more lines, %s'):format(title, more, float.content.rest)
+  end
+  vim.api.nvim_win_set_config(
+    float.win,
+    { title = { { (' %s '):format(title), 'EcaFloatTitle' } } }
+  )
+end
+
+--- Put the float where it belongs, as high as its text but no higher than there is room.
+---@param float eca.PromptFloat
+local function fit(float)
+  local config, most = place(float.content)
+  vim.api.nvim_win_set_config(float.win, config)
+  config.height = math.min(vim.api.nvim_win_text_height(float.win, {}).all, most)
+  vim.api.nvim_win_set_config(float.win, config)
+  draw_title(float)
+  -- On the command line nothing else would draw it.
+  if vim.api.nvim_get_mode().mode:find('^c') then
+    vim.cmd.redraw()
+  end
+end
+
+---@param buf integer
 ---@param answer fun()
-local function bind(float, key, answer)
+---@param key string
+local function bind(buf, key, answer)
   vim.keymap.set('n', key, function()
     local guard = require('eca.config').get().approval.guard
-    if (vim.uv.hrtime() - float.shown) / 1e6 >= guard then
+    if shown and (vim.uv.hrtime() - shown.since) / 1e6 >= guard then
       answer()
     end
-  end, { buffer = float.buf, nowait = true, silent = true })
+  end, { buffer = buf, nowait = true, silent = true })
+end
+
+--- The user came into the float: remember from where. Keys answer here, they are not typed.
+local function entered()
+  if not shown then
+    return
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  local win = vim.fn.win_getid(vim.fn.winnr('#'))
+  local inserting = mode:find('^[iRt]') ~= nil or mode:find('^n[it]') ~= nil
+  local cursor = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
+  shown.origin = { win = win, inserting = inserting and mode ~= 'nt', cursor = cursor }
+  vim.cmd.stopinsert()
 end
 
 ---@param content eca.PromptContent
@@ -114,85 +178,165 @@ end
 local function write(content)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, content.lines)
+  local lines = vim.tbl_map(function(line)
+    return (line:gsub('\n', ' '))
+  end, content.lines)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   for _, mark in ipairs(content.marks) do
-    local last = mark[3] < 0 and #content.lines[mark[1] + 1] or mark[3]
+    local whole = mark[3] < 0
     vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], mark[2], {
-      end_col = last,
+      end_row = whole and mark[1] + 1 or mark[1],
+      end_col = whole and 0 or mark[3],
       hl_group = mark[4],
-      hl_eol = true,
+      hl_eol = whole,
       strict = false,
     })
   end
   vim.bo[buf].modifiable = false
-  vim.bo[buf].filetype = 'eca-prompt'
+  for key, answer in pairs(content.keys) do
+    bind(buf, key, answer)
+  end
+  vim.api.nvim_create_autocmd('WinEnter', { buffer = buf, callback = entered })
   return buf
+end
+
+---@param win integer
+local function dress(win)
+  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+  vim.wo[win][0].wrap = true
+  vim.wo[win][0].linebreak = false
+  vim.wo[win][0].smoothscroll = true
+  vim.wo[win][0].scrolloff = 0
+end
+
+--- Somebody else closed the float's window: the user in it, or a command that closes all others.
+---@param win integer
+local function closed(win)
+  local float = shown
+  if float and float.win == win then
+    shown = nil
+    local by_user = vim.api.nvim_get_current_win() == win
+    vim.schedule(function()
+      float.content.gone(by_user)
+    end)
+  end
+end
+
+---@param win integer
+local function watch(win)
+  vim.api.nvim_clear_autocmds({ group = group })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = group,
+    pattern = tostring(win),
+    callback = function()
+      closed(win)
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinScrolled', {
+    group = group,
+    pattern = tostring(win),
+    callback = function()
+      if shown and vim.api.nvim_win_is_valid(win) then
+        draw_title(shown)
+      end
+    end,
+  })
 end
 
 ---@param content eca.PromptContent
 local function open(content)
-  local buf = write(content)
   local config = place(content)
   config.noautocmd = true
-  local win = vim.api.nvim_open_win(buf, false, config)
-  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
-  vim.wo[win][0].wrap = true
-  vim.wo[win][0].cursorline = false
-  shown = { win = win, buf = buf, content = content, shown = vim.uv.hrtime() }
-  for key, answer in pairs(content.keys) do
-    bind(shown, key, answer)
-  end
+  local win = vim.api.nvim_open_win(write(content), false, config)
+  shown = { win = win, content = content, since = vim.uv.hrtime() }
+  watch(win)
+  dress(win)
+  fit(shown)
 end
 
---- Is the float there, and is it the one the cursor is in?
+--- Show something else in the float that is there.
+---@param float eca.PromptFloat
+---@param content eca.PromptContent
+local function replace(float, content)
+  if float.content.key ~= content.key then
+    float.since = vim.uv.hrtime()
+  end
+  float.content = content
+  vim.api.nvim_win_set_buf(float.win, write(content))
+  dress(float.win)
+  fit(float)
+end
+
+---@param left eca.PromptContent
+---@param right eca.PromptContent
+---@return boolean
+local function same(left, right)
+  return left.key == right.key
+    and left.title == right.title
+    and vim.deep_equal(left.lines, right.lines)
+    and vim.deep_equal(left.marks, right.marks)
+    and vim.deep_equal(left.footer, right.footer)
+end
+
+--- Is the float in this tab page, and is the cursor in it?
 ---@return boolean visible, boolean focused
 function M.state()
-  local visible = shown ~= nil and vim.api.nvim_win_is_valid(shown.win)
-  return visible, visible and shown ~= nil and vim.api.nvim_get_current_win() == shown.win
-end
-
---- Take the float away; the cursor goes back to where it came from.
-function M.close()
-  local visible, focused = M.state()
-  if visible and shown then
-    if focused then
-      vim.cmd.wincmd('p')
-    end
-    vim.api.nvim_win_close(shown.win, true)
+  if not shown or not vim.api.nvim_win_is_valid(shown.win) then
+    return false, false
   end
-  shown = nil
+  local here = vim.api.nvim_get_current_tabpage()
+  local visible = vim.api.nvim_win_get_tabpage(shown.win) == here
+  return visible, vim.api.nvim_get_current_win() == shown.win
 end
 
---- Show a question. The one that is shown already stays as it is, its keys guarded as before.
+---@param origin eca.PromptOrigin
+local function go_back(origin)
+  vim.api.nvim_set_current_win(origin.win)
+  if not origin.inserting then
+    return
+  end
+  if vim.bo.buftype ~= 'terminal' then
+    vim.api.nvim_win_set_cursor(0, origin.cursor)
+  end
+  local at_end = origin.cursor[2] >= #vim.api.nvim_get_current_line()
+  vim.cmd.startinsert({ bang = at_end })
+end
+
+--- Take the float away; who is in it goes back to where he came from.
+function M.close()
+  local float = shown
+  if not float then
+    return
+  end
+  local focused = select(2, M.state())
+  shown = nil
+  if focused and float.origin and vim.api.nvim_win_is_valid(float.origin.win) then
+    go_back(float.origin)
+  end
+  local worked, fault = pcall(vim.api.nvim_win_close, float.win, true)
+  if not worked and vim.api.nvim_win_is_valid(float.win) then
+    shown = float
+    error(fault, 0)
+  end
+end
+
+--- Show a question in this tab page. The one that is shown already stays as it is, its keys guarded
+--- as before; another takes its place under the user's cursor, and its keys are guarded anew.
 ---@param content eca.PromptContent
 function M.show(content)
-  local visible, focused = M.state()
-  if visible and shown and vim.deep_equal(shown.content.key, content.key) then
+  if shown and not M.state() then
+    local since = shown.content.key == content.key and shown.since
+    M.close()
+    open(content)
+    shown.since = since or shown.since
+  elseif not shown then
+    open(content)
+  elseif same(shown.content, content) then
     shown.content = content
-    vim.api.nvim_win_set_config(shown.win, place(content))
-    return
+    fit(shown)
+  else
+    replace(shown, content)
   end
-  M.close()
-  open(content)
-  if focused then
-    M.focus()
-  end
-end
-
---- Put the float where it belongs now: windows were resized, or another tab page entered.
-function M.replace()
-  if not shown then
-    return
-  end
-  local content = shown.content
-  if vim.api.nvim_win_is_valid(shown.win) then
-    if vim.api.nvim_win_get_tabpage(shown.win) == vim.api.nvim_get_current_tabpage() then
-      vim.api.nvim_win_set_config(shown.win, place(content))
-      return
-    end
-    vim.api.nvim_win_close(shown.win, true)
-  end
-  open(content)
 end
 
 --- Go into the float; false when there is none.

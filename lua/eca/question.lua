@@ -1,6 +1,8 @@
 --- Questions of the agent, in the float: options by number, or an answer in the user's own words.
 ---
 --- Rules kept here: an option is text of the agent; it is shown and sent back, nothing more.
+local answers = require('eca.answers')
+
 local M = {}
 
 local MOST_KEYS = 9
@@ -8,23 +10,35 @@ local MOST_KEYS = 9
 ---@param item eca.Pending
 ---@param text? string nil cancels
 local function answer(item, text)
-  local payload = { chat = item.chat, id = item.id, text = text }
-  require('eca.host').send('answer', payload)
+  if answers.answer(item, text) then
+    require('eca.approval').answered(item)
+  end
 end
 
---- Ask for an answer in the user's own words.
+--- Ask for an answer in the user's own words. Nothing typed leaves the question.
 ---@param item eca.Pending
-function M.write(item)
+local function write(item)
   vim.ui.input({ prompt = 'Answer: ' }, function(text)
-    if text and text ~= '' then
+    if text and text:find('%S') then
       answer(item, text)
     end
   end)
 end
 
+--- Choose the option the cursor is on.
 ---@param item eca.Pending
+---@param first_row integer 1-based row of the first option
+local function choose_here(item, first_row)
+  local option = (item.options or {})[vim.api.nvim_win_get_cursor(0)[1] - first_row + 1]
+  if option then
+    answer(item, option[1])
+  end
+end
+
+---@param item eca.Pending
+---@param first_row integer
 ---@return table<string, fun()>
-local function keys_of(item)
+local function keys_of(item, first_row)
   local keys = {} ---@type table<string, fun()>
   for index, option in ipairs(item.options or {}) do
     if index <= MOST_KEYS then
@@ -33,11 +47,12 @@ local function keys_of(item)
       end
     end
   end
-  if item.freeform ~= false then
-    keys.i = function()
-      M.write(item)
-    end
+  keys['<CR>'] = function()
+    choose_here(item, first_row)
   end
+  keys.i = item.freeform ~= false and function()
+    write(item)
+  end or nil
   keys.x = function()
     answer(item, nil)
   end
@@ -48,50 +63,83 @@ local function keys_of(item)
 end
 
 ---@param item eca.Pending
----@return string[] lines, eca.Mark[] marks
+---@return string[] lines, eca.Mark[] marks, integer first_row 1-based row of the first option
 local function body_of(item)
   local lines = vim.split(item.detail or item.title, '\n')
   local marks = {} ---@type eca.Mark[]
-  for row = 0, #lines - 1 do
-    marks[#marks + 1] = { row, 0, -1, 'EcaQuestion' }
+  for row, line in ipairs(lines) do
+    marks[row] = { row - 1, 0, #line, 'EcaQuestion' }
   end
+  local first_row = #lines + 1
   for index, option in ipairs(item.options or {}) do
-    local about = option[2] ~= '' and '  ' .. option[2] or ''
+    local about = option[2] and option[2] ~= '' and '  ' .. option[2] or ''
     local key = index <= MOST_KEYS and tostring(index) or '·'
-    lines[#lines + 1] = (key .. ' ' .. option[1] .. about):gsub('\n', ' ')
-    marks[#marks + 1] = { #lines - 1, 0, 1, 'EcaKey' }
-    marks[#marks + 1] = { #lines - 1, #key + 1, #key + 1 + #option[1], 'EcaOption' }
+    local row, label_end = #lines, #key + 1 + #option[1]
+    lines[row + 1] = key .. ' ' .. option[1] .. about
+    marks[#marks + 1] = { row, 0, #key, 'EcaKey' }
+    marks[#marks + 1] = { row, #key + 1, label_end, 'EcaOption' }
+    marks[#marks + 1] = { row, label_end, label_end + #about, 'EcaMuted' }
   end
-  return lines, marks
+  return lines, marks, first_row
 end
 
 --- What the float shows for a question.
 ---@param item eca.Pending
----@param title string
----@return eca.PromptContent
-function M.content(item, title)
-  local lines, marks = body_of(item)
-  local footer = {} ---@type eca.Segment[]
-  local function key(name, text)
-    footer[#footer + 1] = { ' ' .. name, 'EcaKey' }
-    footer[#footer + 1] = { ' ' .. text .. ' ', 'EcaDim' }
+---@return eca.PromptContent without key, chat, title and gone
+function M.content(item)
+  local lines, marks, first_row = body_of(item)
+  local keys = keys_of(item, first_row)
+  local count = math.min(#(item.options or {}), MOST_KEYS)
+  local texts = { { 'i', 'write' }, { 'x', 'cancel' }, { 'q', 'hide' } }
+  local footer = require('eca.approval').footer(keys, texts)
+  if count > 0 then
+    local numbers = count > 1 and '1-' .. count or '1'
+    footer = vim.list_extend({ { ' ' .. numbers, 'EcaKey' }, { ' choose ', 'EcaMuted' } }, footer)
   end
-  if item.options and #item.options > 0 then
-    key('1-' .. math.min(#item.options, MOST_KEYS), 'choose')
+  return { lines = lines, marks = marks, keys = keys, footer = footer, rest = 'scroll to see' }
+end
+
+--- The oldest question, of the current chat first.
+---@return eca.Pending?
+local function oldest()
+  local mirror = require('eca.mirror')
+  local chat = require('eca.chats').current()
+  for _, item in ipairs(vim.list_extend(chat and mirror.pending(chat) or {}, mirror.pending())) do
+    if item.kind == 'question' then
+      return item
+    end
+  end
+end
+
+local OWN_WORDS = { 'answer in my own words' }
+
+--- Ask the user the oldest question now, with Neovim's own pickers.
+function M.open()
+  local item = oldest()
+  if not item then
+    require('eca.notify').info('there is no question')
+    return
+  end
+  local choices = vim.list_extend({}, item.options or {})
+  if #choices == 0 then
+    return write(item)
   end
   if item.freeform ~= false then
-    key('i', 'write')
+    choices[#choices + 1] = OWN_WORDS
   end
-  key('x', 'cancel')
-  return {
-    key = item.chat .. ' ' .. item.id,
-    chat = item.chat,
-    title = title,
-    lines = lines,
-    marks = marks,
-    footer = footer,
-    keys = keys_of(item),
+  local options = {
+    prompt = item.title,
+    format_item = function(option)
+      return option[1]
+    end,
   }
+  vim.ui.select(choices, options, function(option)
+    if option == OWN_WORDS then
+      write(item)
+    elseif option then
+      answer(item, option[1])
+    end
+  end)
 end
 
 return M

@@ -1,0 +1,68 @@
+"""The view alone: ops are drawn as if a host had sent them, and what the view sends is kept."""
+
+from collections.abc import Mapping, Sequence
+
+from tests.support.editor import Neovim
+from tests.support.screen import Value
+
+WITHOUT_HOST = """
+local host = { sent = {}, logged = {} }
+function host.send(name, payload)
+  table.insert(host.sent, { name, payload or vim.empty_dict() })
+end
+function host.log(text)
+  table.insert(host.logged, text)
+end
+function host.folders()
+  return { vim.fn.getcwd() }
+end
+local function nothing() end
+package.loaded['eca.host'] = setmetatable(host, { __index = function() return nothing end })
+"""
+"""Lua to start Neovim with: intents go into a list, no process starts."""
+
+CHAT = "c1"
+
+
+def draw(nvim: Neovim, *ops: Sequence[Value]) -> None:
+    """Draw ops in a frame, the way the host has them drawn."""
+    code = "local ops = ... vim.schedule(function() require('eca.frames').apply(1, ops) end)"
+    nvim.lua(code, [list(op) for op in ops])
+
+
+def sent(nvim: Neovim, name: str) -> list[Mapping[str, Value]]:
+    """Return the payloads of the intents of a name that the view has sent."""
+    every: list[tuple[str, Mapping[str, Value]]] = nvim.lua("return require('eca.host').sent")
+    return [payload for intent, payload in every if intent == name]
+
+
+def wait_sent(nvim: Neovim, name: str, count: int = 1) -> list[Mapping[str, Value]]:
+    """Wait until `count` intents of a name were sent and return their payloads."""
+    code = (
+        f"#vim.tbl_filter(function(it) return it[1] == '{name}' end, "
+        f"require('eca.host').sent) >= {count}"
+    )
+    nvim.wait_until(code)
+    return sent(nvim, name)
+
+
+def chat_text(text: str, block: int = 1, *, close: bool = True) -> list[list[Value]]:
+    """Make the ops of an assistant's block with a text."""
+    ops: list[list[Value]] = [
+        ["open", CHAT, block, "assistant", [], 0, None],
+        ["append", CHAT, block, text],
+    ]
+    return [*ops, ["close", CHAT, block]] if close else ops
+
+
+def approval(call: str = "t1", **fields: Value) -> Mapping[str, Value]:
+    """Make a pending item: a shell command that remembers nothing, or what `fields` say."""
+    item = {"chat": CHAT, "id": call, "kind": "approval", "title": f"run ls {call}"}
+    return {**item, "lines": [f"$ ls {call}"], "marks": [], **fields}
+
+
+def question(call: str = "q1", **fields: Value) -> Mapping[str, Value]:
+    """Make a pending question with two options and free text, or what `fields` say."""
+    options = [["red", "warm"], ["blue", ""]]
+    item = {"chat": CHAT, "id": call, "kind": "question", "title": "Which colour?"}
+    return {**item, "detail": "Which colour?", "options": options, "freeform": True, **fields}
