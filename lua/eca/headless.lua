@@ -6,6 +6,8 @@
 ---   questions are cancelled.
 local M = {}
 
+local PATIENCE = 2000 -- ms to wait for the chat's text at the end
+
 ---@param text string
 local function complain(text)
   io.stderr:write('eca: ', (text:gsub('%c+', ' ')), '\n')
@@ -19,16 +21,20 @@ local function exit(code)
   end)
 end
 
---- Print the chat, then exit.
+--- Print the chat, then exit; without the chat when the host cannot tell it any more.
 ---@param chat string
 ---@param fault? string
 local function finish(chat, fault)
-  require('eca').transcript(chat, function(markdown)
-    io.stdout:write(vim.trim(markdown), '\n')
+  local function leave()
     if fault then
       complain(fault)
     end
     exit(fault and 1 or 0)
+  end
+  vim.defer_fn(leave, PATIENCE)
+  require('eca').transcript(chat, function(markdown)
+    io.stdout:write(vim.trim(markdown), '\n')
+    leave()
   end)
 end
 
@@ -79,17 +85,23 @@ function M.run(prompt)
   end
   local chat = require('eca').new()
   local decided = {} ---@type table<string, true>
+  local ended = false
+  ---@param fault? string
+  local function finish_once(fault)
+    if not ended then
+      ended = true
+      finish(chat, fault)
+    end
+  end
   on({ 'EcaApprovalRequested', 'EcaQuestionAsked' }, function()
     decide_all(decided)
   end)
   on('EcaTurnFinished', function(data)
     local done = data.reason == nil or data.reason == 'done'
-    finish(chat, not done and 'the turn ended: ' .. tostring(data.reason) or nil)
+    finish_once(not done and 'the turn ended: ' .. tostring(data.reason) or nil)
   end)
-  on('EcaServerExited', function(data)
-    local label = data.label ~= '' and ': ' .. tostring(data.label) or ''
-    complain('the server is gone' .. label)
-    exit(1)
+  on('EcaServerExited', function()
+    finish_once('the server is gone')
   end)
   require('eca').send(prompt, { chat = chat })
 end

@@ -67,13 +67,18 @@ def test_a_finished_turn_is_printed(nvim_version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scene", "complaint"),
-    [(STOP, "eca: the turn ended: stopped\n"), (DIE, "eca: the server is gone: exit 3\n")],
+    [(STOP, "eca: the turn ended: stopped\n"), (DIE, "eca: the server is gone\n")],
 )
 def test_any_other_end_is_a_failure(
     nvim_version: str, tmp_path: Path, scene: str, complaint: str
 ) -> None:
     result = run(nvim_version, tmp_path, scene)
     assert (result.returncode, result.stderr) == (1, complaint)
+
+
+def test_a_host_that_is_silent_is_not_waited_for(nvim_version: str, tmp_path: Path) -> None:
+    result = run(nvim_version, tmp_path, f"answers.transcript = nil {DIE}")
+    assert (result.returncode, result.stderr) == (1, "eca: the server is gone\n")
 
 
 def test_nobody_approves(nvim_version: str, tmp_path: Path) -> None:
