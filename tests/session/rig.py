@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import anyio
+from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
 from eca_nvim.chat import intents
@@ -26,6 +27,7 @@ class FakeAgent(Agent):
         self.ready: Callable[[], None] = lambda: None
         self.started = anyio.Event()
         self.killed = False
+        self._archive = FakeArchive()
         self._ending: AgentExit | AgentFault | None = None
         self._ended = anyio.Event()
 
@@ -79,6 +81,10 @@ class FakeAgent(Agent):
 
     def answer(self, question_id: str, text: str | None) -> None:
         self.told.append(("answer", question_id, text))
+
+    @property
+    def archive(self) -> FakeArchive:
+        return self._archive
 
     def choose(self, chat_id: str, selection: Selection) -> None:
         self.told.append(("choose", chat_id, selection))

@@ -4,7 +4,7 @@ Rules kept here:
 - No word of any protocol. An agent turns its protocol's messages into chat events and these calls
   into its protocol's messages; the session never learns which one it talks to.
 - Everything that only tells the agent something is a plain call: it queues and returns at once,
-  in order. Only life-cycle methods wait.
+  in order. Only life-cycle methods wait, and what is asked of its archive.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from eca_nvim.agents.archive import Archive
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import AgentEvent
 
@@ -165,3 +166,8 @@ class Agent(ABC):
     @abstractmethod
     def choose(self, chat_id: str, selection: Selection) -> None:
         """Tell the agent of a new selection, where its protocol has a word for it."""
+
+    @property
+    @abstractmethod
+    def archive(self) -> Archive:
+        """The chats that the agent keeps; it can be asked while the agent is ready."""

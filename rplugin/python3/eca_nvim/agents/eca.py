@@ -3,7 +3,8 @@
 Rules kept here:
 - One object is one life of one server process; a restart makes a new one.
 - `eca_inbox` reads what the server tells, `eca_requests` answers what it asks, `eca_outbox` says
-  what the user does. This file opens and closes the connection they share.
+  what the user does, `eca_archive` asks for the chats it keeps. This file opens and closes the
+  connection they share.
 - What is said while no server is there is dropped: the exit has been told.
 """
 
@@ -17,6 +18,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
+from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import (
     Agent,
     AgentExit,
@@ -27,6 +29,7 @@ from eca_nvim.agents.base import (
     Selection,
     Workspace,
 )
+from eca_nvim.agents.eca_archive import EcaArchive
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_choices import initial_choices
 from eca_nvim.agents.eca_codec import EcaCodec
@@ -36,6 +39,7 @@ from eca_nvim.agents.eca_introduction import introduction
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_outbox import Outbox, one_line
 from eca_nvim.agents.eca_readiness import Readiness
+from eca_nvim.agents.eca_replay import Replays
 from eca_nvim.agents.eca_requests import ServerRequests
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import AgentEvent
@@ -83,6 +87,7 @@ class _Life:
     inbox: Inbox
     requests: ServerRequests
     outbox: Outbox
+    archive: EcaArchive
     readiness: Readiness
     emit: Emit
 
@@ -178,6 +183,11 @@ class EcaAgent(Agent):
         self._living.outbox.choose(chat_id, selection)
 
     @property
+    def archive(self) -> Archive:
+        """The chats that the server keeps."""
+        return self._living.archive
+
+    @property
     def _living(self) -> _Life:
         if self._life is None:
             raise RuntimeError("the agent does not run yet")
@@ -194,13 +204,15 @@ class EcaAgent(Agent):
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
-        chats, readiness, mentions = ChatIds(), Readiness(), Mentions()
+        chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
+        inbox = Inbox(chats, readiness, mentions, replays)
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
-            inbox=Inbox(chats, readiness, mentions),
+            inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
             outbox=Outbox(connection, tasks, emit, chats, mentions),
+            archive=EcaArchive(connection, chats, inbox, mentions, replays),
             readiness=readiness,
             emit=emit,
         )

@@ -29,9 +29,17 @@ class ChatIds:
         self._theirs.setdefault(chat_id, chat_id)
         self._silent[chat_id] = None
 
+    def opened(self, chat_id: str) -> None:
+        """Remember that the server has this chat, though we never prompted it."""
+        self._theirs.setdefault(chat_id, chat_id)
+
     def was_prompted(self, chat_id: str) -> bool:
         """Say whether the server can know this chat."""
         return chat_id in self._theirs
+
+    def known(self) -> frozenset[str]:
+        """Give our ids of all chats that were prompted or spoken of so far."""
+        return frozenset((*self._theirs, *self._ours.values()))
 
     def theirs(self, chat_id: str) -> str:
         """Return the server's id of a chat of ours."""

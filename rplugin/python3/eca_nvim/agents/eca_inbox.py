@@ -18,6 +18,7 @@ from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_content import content_event
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_readiness import Readiness
+from eca_nvim.agents.eca_replay import Replays, words_of_user
 from eca_nvim.agents.eca_tools import plain_text
 from eca_nvim.chat import events
 from eca_nvim.chat.events import Addressed, AgentEvent, AgentTurn, ChatEvent
@@ -47,9 +48,12 @@ logger = logging.getLogger(__name__)
 class Inbox:
     """Reads the notifications of one server process."""
 
-    def __init__(self, chats: ChatIds, readiness: Readiness, mentions: Mentions) -> None:
+    def __init__(
+        self, chats: ChatIds, readiness: Readiness, mentions: Mentions, replays: Replays
+    ) -> None:
         self._chats = chats
         self._mentions = mentions
+        self._replays = replays
         self._readiness = readiness
         self._readers: Mapping[type, Callable[[Any], Sequence[AgentEvent]]] = {
             StatusChanged: self._status,
@@ -65,24 +69,28 @@ class Inbox:
         }
 
     def read(self, method: str, params: object) -> Sequence[AgentEvent]:
-        """Turn one notification into events, in order."""
+        """Turn one notification into events, in order; what is replayed is kept apart."""
+        return self._replays.sort(self._read(method, params))
+
+    def _read(self, method: str, params: object) -> Sequence[AgentEvent]:
         try:
             message = decode_notification(method, params)
         except (DecodeError, RecursionError) as fault:
             logger.warning("skipped a message: %s", fault)
             return ()
         if type(message) is ContentReceived:
-            return self._content(message)
+            return self.content(message)
         reader = self._readers.get(type(message))
         if reader is None:
             logger.debug("no use for %s yet: %r", method, message)
             return ()
         return reader(message)
 
-    def _content(self, received: ContentReceived) -> Sequence[AgentEvent]:
+    def content(self, received: ContentReceived) -> Sequence[Addressed]:
+        """Turn a piece of a chat into events, whichever way it came."""
         event, parent = content_event(received), received.parent_chat_id
         if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
-            event = replace(event, text=self._mentions.read(event.text))
+            event = replace(event, text=self._mentions.read(words_of_user(event.text)))
         if received.chat_id is None:
             return (Addressed(None, event),)
         chat_id = self._chats.ours(received.chat_id, adopt=parent is None)

@@ -65,6 +65,10 @@ class Mentions:
             echo = echo.replace(sent, self._typed.pop(sent))
         return echo
 
+    def resumed(self, chat_id: str) -> None:
+        """Note that a chat had its first prompt in another life of the server."""
+        self._opening.setdefault(chat_id, ())
+
 
 def _mention(context: Context) -> tuple[str, str] | None:
     """Return a token of the prompt and how the server reads the same; None when it cannot."""

@@ -1,0 +1,66 @@
+"""An archive in memory: it remembers what it was asked and answers what the test prepared."""
+
+from collections.abc import Sequence
+
+import anyio
+
+from eca_nvim.agents.archive import AgentRefused, ChatSummary, OpenedChat, Page
+
+
+class FakeArchive:
+    """The chats of an agent in memory (`archive.Archive`).
+
+    `fault` is raised by the next call and then forgotten; while `gate` is there and shut, calls
+    wait.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+        self.chats: Sequence[ChatSummary] = ()
+        self.opened = OpenedChat(Page())
+        self.page = Page()
+        self.fault: AgentRefused | None = None
+        self.gate: anyio.Event | None = None
+
+    async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
+        await self._hear("list", limit)
+        return self.chats
+
+    async def open_chat(self, chat_id: str, limit: int | None = None) -> OpenedChat:
+        await self._hear("open", chat_id, limit)
+        return self.opened
+
+    async def history(self, chat_id: str, before: str, limit: int | None = None) -> Page:
+        await self._hear("history", chat_id, before, limit)
+        return self.page
+
+    async def rename(self, chat_id: str, title: str) -> None:
+        await self._hear("rename", chat_id, title)
+
+    async def clear(self, chat_id: str) -> None:
+        await self._hear("clear", chat_id)
+
+    async def delete(self, chat_id: str) -> None:
+        await self._hear("delete", chat_id)
+
+    async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
+        await self._hear("rollback", chat_id, content_id, messages, tools)
+
+    async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
+        await self._hear("fork", chat_id, content_id)
+        return "copy", self.opened
+
+    async def add_flag(self, chat_id: str, content_id: str, text: str) -> str:
+        await self._hear("add_flag", chat_id, content_id, text)
+        return f"flag-{len(self.asked)}"
+
+    async def remove_flag(self, chat_id: str, flag_id: str) -> None:
+        await self._hear("remove_flag", chat_id, flag_id)
+
+    async def _hear(self, *asked: object) -> None:
+        self.asked.append(asked)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fault is not None:
+            fault, self.fault = self.fault, None
+            raise fault
