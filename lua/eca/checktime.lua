@@ -1,32 +1,54 @@
 --- Buffers of files that a tool changed on disk.
 ---
---- Rules kept here: a buffer without unsaved changes is read again; one with unsaved changes is
---- never touched, the user is told once. Checks come together, once nothing more arrives.
+--- Rules kept here:
+--- - A buffer without unsaved changes is read again, with its undo; one with unsaved changes is
+---   never touched, and the user is told once until it is written or read again.
+--- - Vim finds out what changed, but asks and prints nothing: its question is answered here.
+--- - Checks come together, once nothing more arrives.
 local paths = require('eca.paths')
 
 local M = {}
 
 local DEBOUNCE_MS = 50
 
+local TOLD = {
+  conflict = '%s changed on disk; your unsaved edits are kept. :e! takes the file, :w! your text',
+  deleted = '%s was deleted on disk; its buffer is kept',
+}
+
 local waiting = {} ---@type table<string, true>
 local everything = false
 local timer = nil ---@type uv.uv_timer_t?
+local told = {} ---@type table<integer, true> buffers whose user knows
+
+--- What becomes of a buffer whose file changed. Called while Vim asks that very question.
+---@param buf integer
+local function decide(buf)
+  local reason = vim.v.fcs_reason
+  vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
+  if TOLD[reason] and not told[buf] then
+    told[buf] = true
+    require('eca.notify').warn(TOLD[reason]:format(paths.short(vim.api.nvim_buf_get_name(buf))))
+  end
+end
 
 ---@param buf integer
----@param file string
-local function check(buf, file)
-  if vim.bo[buf].modified then
-    local name = paths.short(file)
-    require('eca.notify').warn(
-      name .. ' changed on disk; your unsaved edits are kept. :e! takes the file, :w! your text'
-    )
-    return
+local function check(buf)
+  if not vim.bo[buf].modified then
+    told[buf] = nil
   end
-  -- Without autoread, checktime would stop everything with a question.
-  local autoread = vim.bo[buf].autoread
-  vim.bo[buf].autoread = true
-  vim.cmd.checktime(buf)
-  vim.bo[buf].autoread = autoread
+  local answer = vim.api.nvim_create_autocmd('FileChangedShell', {
+    buffer = buf,
+    callback = function()
+      decide(buf)
+    end,
+  })
+  local checked, fault =
+    pcall(vim.cmd, { cmd = 'checktime', range = { buf }, mods = { silent = true } })
+  vim.api.nvim_del_autocmd(answer)
+  if not checked then
+    require('eca.notify').warn(tostring(fault))
+  end
 end
 
 local function check_all()
@@ -34,8 +56,8 @@ local function check_all()
   waiting, everything = {}, false
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local file = vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
-    if file and vim.uv.fs_stat(file) and (files[file] or (all and not vim.bo[buf].modified)) then
-      check(buf, file)
+    if file and (all or files[file]) then
+      check(buf)
     end
   end
 end

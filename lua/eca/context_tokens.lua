@@ -8,6 +8,9 @@ local paths = require('eca.paths')
 
 local M = {}
 
+--- Bytes; what is longer is no name.
+local LONGEST = 1000
+
 ---@class eca.Context
 ---@field type 'file'|'directory'|'web'|'cursor'|'text'|'buffer'
 ---@field path? string
@@ -28,12 +31,10 @@ local M = {}
 ---@param name string
 ---@return string
 local function absolute(name)
-  if name:sub(1, 2) == '~/' then
-    name = vim.env.HOME .. name:sub(2)
-  elseif name:sub(1, 1) ~= '/' then
-    name = vim.fn.getcwd() .. '/' .. name
+  if vim.startswith(name, '~/') and vim.env.HOME then
+    return vim.env.HOME .. name:sub(2)
   end
-  return name
+  return vim.startswith(name, '/') and name or vim.fs.joinpath(vim.fn.getcwd(), name)
 end
 
 ---@param word string without the @, blanks unescaped
@@ -72,8 +73,8 @@ end
 ---@param word string
 ---@return eca.Context?, string
 local function read_word(word)
-  local context = context_of(word)
-  while not context and word:find('[%.,;:!%?%)]$') do
+  local context = #word <= LONGEST and context_of(word) or nil
+  while not context and #word <= LONGEST and word:find('[%.,;:!%?%)]$') do
     word = word:sub(1, -2)
     context = context_of(word)
   end

@@ -34,6 +34,7 @@ local function position(buf, line, column)
   return { line, vim.fn.strutf16len(text:sub(1, column)) + 1 }
 end
 
+--- A code window is one with a file: not the chat's, a terminal, a list or a scratch buffer.
 local function note_place()
   local buf = vim.api.nvim_get_current_buf()
   if paths.of_buffer(buf) then
@@ -41,35 +42,67 @@ local function note_place()
   end
 end
 
-local function note_selection()
-  local buf = vim.api.nvim_get_current_buf()
-  if not paths.of_buffer(buf) then
-    return
+--- The bytes of a line up to the end of the character that begins at a byte.
+---@param buf integer
+---@param line integer 1-based
+---@param byte integer 1-based
+---@return integer
+local function character_end(buf, line, byte)
+  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
+  if byte > #text then
+    return #text
   end
-  local first, last = vim.fn.getpos('v'), vim.fn.getpos('.')
+  return byte + vim.str_utf_end(text, byte)
+end
+
+--- A selection by its two corners, given as `getpos` does, in any order.
+---@param buf integer
+---@param mode string v, V or CTRL-V
+---@param one integer[]
+---@param other integer[]
+---@return eca.Selected
+local function selection(buf, mode, one, other)
+  local first, last = one, other
   if first[2] > last[2] or (first[2] == last[2] and first[3] > last[3]) then
     first, last = last, first
   end
-  local whole = vim.v.event.old_mode == 'V'
-  selected = {
+  local from, to = first[3], last[3]
+  if mode == 'V' then
+    from, to = 1, vim.v.maxcol
+  elseif mode == '\22' then
+    from, to = math.min(from, to), math.max(from, to)
+  end
+  return {
     buf = buf,
     tick = vim.api.nvim_buf_get_changedtick(buf),
     cursor = vim.api.nvim_win_get_cursor(0),
-    first = { first[2], whole and 0 or first[3] - 1 },
-    last = { last[2], whole and vim.v.maxcol or last[3] },
+    first = { first[2], from - 1 },
+    last = { last[2], character_end(buf, last[2], to) },
   }
+end
+
+local VISUAL = '^[vV\22]'
+
+--- The user ended a selection: keep it for the prompt it may be meant for.
+local function note_selection()
+  local buf = vim.api.nvim_get_current_buf()
+  if paths.of_buffer(buf) then
+    local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
+    selected = selection(buf, vim.fn.visualmode(), from, to)
+  end
 end
 
 --- Begin to follow the last code window; done once, when a chat is first opened.
 function M.track()
+  require('eca.context_highlight')
   local group = vim.api.nvim_create_augroup('eca.contexts', { clear = true })
-  vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'WinLeave' }, {
+  vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'BufFilePost', 'WinLeave' }, {
     group = group,
     callback = note_place,
   })
   vim.api.nvim_create_autocmd('ModeChanged', {
     group = group,
-    pattern = '[vV\22]*:*',
+    pattern = '[vV\22]*:[^vV\22]*',
     callback = note_selection,
   })
   note_place()
@@ -85,6 +118,24 @@ local function cursor_of(place)
   return vim.api.nvim_buf_get_mark(place.buf, '"')
 end
 
+--- The selection in a place: the one being made, or the last one when neither text nor cursor has
+--- changed since. A yank leaves the cursor at its start.
+---@param place eca.Place
+---@param cursor integer[]
+---@return eca.Selected?
+local function selection_in(place, cursor)
+  local mode = vim.api.nvim_get_mode().mode
+  if place.win == vim.api.nvim_get_current_win() and mode:find(VISUAL) then
+    return selection(place.buf, mode:sub(1, 1), vim.fn.getpos('v'), vim.fn.getpos('.'))
+  end
+  local kept = selected
+  local fresh = kept
+    and kept.buf == place.buf
+    and kept.tick == vim.api.nvim_buf_get_changedtick(place.buf)
+    and (vim.deep_equal(kept.cursor, cursor) or vim.deep_equal(kept.first, cursor))
+  return fresh and kept or nil
+end
+
 --- The last code window's cursor, or the selection the user left it with.
 ---@return eca.Context?
 function M.cursor()
@@ -94,16 +145,8 @@ function M.cursor()
     return nil
   end
   local cursor = cursor_of(place)
-  local first, last = cursor, cursor
-  local kept = selected
-  if
-    kept
-    and kept.buf == place.buf
-    and kept.tick == vim.api.nvim_buf_get_changedtick(place.buf)
-    and vim.deep_equal(kept.cursor, cursor)
-  then
-    first, last = kept.first, kept.last
-  end
+  local kept = selection_in(place, cursor) or { first = cursor, last = cursor }
+  local first, last = kept.first, kept.last
   return {
     type = 'cursor',
     path = path,
@@ -148,19 +191,41 @@ function M.remove(chat, index)
   end
 end
 
+--- Do two contexts say the same, whatever token names them?
+---@param one eca.Context
+---@param other eca.Context
+---@return boolean
+local function same(one, other)
+  local bare = vim.tbl_extend('force', {}, other)
+  bare.token = one.token
+  return vim.deep_equal(one, bare)
+end
+
+---@param found eca.Context[]
+---@param item? eca.Context
+local function include(found, item)
+  for _, known in ipairs(item and found or {}) do
+    if same(known, item) then
+      return
+    end
+  end
+  found[#found + 1] = item
+end
+
 --- All that would go along with a prompt now: the context line, the cursor, and the text's tokens.
 ---@param chat string
 ---@param text? string the prompt
 ---@return eca.Context[]
 function M.list(chat, text)
-  local found = vim.list_extend({}, lines[chat] or {})
+  local found = {} ---@type eca.Context[]
+  for _, item in ipairs(lines[chat] or {}) do
+    include(found, item)
+  end
   if require('eca.config').get().contexts.cursor then
-    found[#found + 1] = M.cursor()
+    include(found, M.cursor())
   end
   for _, token in ipairs(tokens.find(text or '')) do
-    if token.context.type ~= 'cursor' then
-      found[#found + 1] = token.context
-    end
+    include(found, token.context.type == 'cursor' and M.cursor() or token.context)
   end
   return found
 end

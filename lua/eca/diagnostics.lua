@@ -4,6 +4,7 @@
 --- - Lines and columns are 0-based, columns in UTF-16 code units, the end exclusive.
 --- - The whole workspace means files inside its folders: what else is open is nobody's business.
 --- - Nothing is loaded, opened or changed to answer.
+local columns = require('eca.columns')
 local paths = require('eca.paths')
 
 local M = {}
@@ -26,31 +27,18 @@ local SEVERITIES = {
   [vim.diagnostic.severity.HINT] = 'hint',
 }
 
---- Columns of diagnostics are bytes; the agent counts UTF-16 code units.
----@param buf integer
----@param row integer
----@param column integer
----@return integer
-local function utf16_column(buf, row, column)
-  if not vim.api.nvim_buf_is_loaded(buf) then
-    return column
-  end
-  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
-  return vim.fn.strutf16len(line:sub(1, column))
-end
-
 ---@param found vim.Diagnostic
 ---@param path string
+---@param line_at fun(row: integer): string
 ---@return eca.Diagnostic
-local function export(found, path)
+local function export(found, path, line_at)
   local end_line = found.end_lnum or found.lnum
-  local end_column = found.end_col or found.col
   return {
     path = path,
     start_line = found.lnum,
-    start_column = utf16_column(found.bufnr, found.lnum, found.col),
+    start_column = columns.utf16(line_at(found.lnum), found.col),
     end_line = end_line,
-    end_column = utf16_column(found.bufnr, end_line, end_column),
+    end_column = columns.utf16(line_at(end_line), found.end_col or found.col),
     severity = SEVERITIES[found.severity] or 'error',
     message = found.message,
     source = found.source,
@@ -58,20 +46,37 @@ local function export(found, path)
   }
 end
 
---- Collect the findings for one file, or for every file of some folders.
+---@param left eca.Diagnostic
+---@param right eca.Diagnostic
+---@return boolean
+local function earlier(left, right)
+  if left.path ~= right.path then
+    return left.path < right.path
+  elseif left.start_line ~= right.start_line then
+    return left.start_line < right.start_line
+  end
+  return left.start_column < right.start_column
+end
+
+--- Collect the findings for one file, or for every file of some folders, by place.
 ---@param path? string absolute
 ---@param folders string[] absolute
 ---@return eca.Diagnostic[]
 function M.collect(path, folders)
   local wanted = path and paths.normalize(path)
-  local found = {} ---@type eca.Diagnostic[]
-  for _, diagnostic in ipairs(vim.diagnostic.get()) do
-    local file = paths.of_buffer(diagnostic.bufnr)
+  local all = {} ---@type eca.Diagnostic[]
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local found = vim.diagnostic.get(buf)
+    local file = #found > 0 and paths.of_buffer(buf)
     if file and (file == wanted or (not wanted and paths.inside(file, folders))) then
-      found[#found + 1] = export(diagnostic, file)
+      local line_at = columns.reader(file, buf)
+      for _, diagnostic in ipairs(found) do
+        all[#all + 1] = export(diagnostic, file, line_at)
+      end
     end
   end
-  return found
+  table.sort(all, earlier)
+  return all
 end
 
 return M

@@ -1,246 +1,292 @@
 --- The diff tab page: a file as it is beside the file as proposed, with a real vimdiff.
 ---
 --- Rules kept here:
---- - The tab page the user comes from is not touched, so leaving brings it back as it was.
---- - What stands on disk now is the real file, so that `do` and `dp` work; the other side is a
----   scratch buffer. The real file's buffer gets no mapping and no option of ours.
---- - Text of the agent is content of a scratch buffer; its path is written, never run.
-local paths = require('eca.paths')
+--- - The tab page the user comes from is not touched, and is gone back to when this one is left.
+--- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends the diff of both sides, before
+---   their windows are gone, so that no option of ours stays with the real file.
+local answers = require('eca.answers')
+local diff_sides = require('eca.diff_sides')
 
 local M = {}
 
----@class eca.Diff
----@field chat string
----@field id string of the tool call
----@field path string
----@field before string whole file
----@field after string whole file, or raw hunks where `fault` is set
----@field kind 'changed'|'new'|'deleted'
----@field pending boolean it waits for approval
----@field fault? string why it cannot be shown side by side
+---@class eca.DiffTab
+---@field diff eca.Diff
+---@field sides eca.DiffSides
+---@field tab integer
+---@field origin integer tab page the user came from
+---@field wins [integer, integer] left, right
+---@field group integer of its autocommands
 
-local tabs = {} ---@type table<string, integer> tab page by tool call
+local tabs = {} ---@type table<string, eca.DiffTab> by chat and call
 
----@param text string
+---@param item { chat: string, id: string }
 ---@return string
-local function escape(text)
-  return (text:gsub('%c', ' '):gsub('%%', '%%%%'))
+local function key_of(item)
+  return item.chat .. ' ' .. item.id
 end
 
----@param text string
----@return string[]
-local function lines_of(text)
-  local lines = vim.split(text, '\n', { plain = true })
-  if lines[#lines] == '' then
-    lines[#lines] = nil
-  end
-  return lines
-end
-
----@param diff eca.Diff
----@param side string
----@param text string
----@param syntax string
----@return integer buf
-local function scratch(diff, side, text, syntax)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.bo[buf].undolevels = -1
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines_of(text))
-  vim.bo[buf].undolevels = vim.o.undolevels
-  vim.api.nvim_buf_set_name(buf, ('eca://diff/%d/%s/%s'):format(buf, side, diff.id))
-  vim.bo[buf].filetype = 'eca-diff'
-  vim.bo[buf].syntax = syntax
-  return buf
-end
-
----@param diff eca.Diff
----@return string
-local function syntax_of(diff)
-  return vim.filetype.match({ filename = diff.path }) or ''
-end
-
---- The real file's buffer, when it holds just what the diff says is there now.
----@param diff eca.Diff
----@param text string
----@return integer?
-local function real_file(diff, text)
-  if not vim.uv.fs_stat(diff.path) then
-    return nil
-  end
-  local buf = paths.buffer_of(diff.path)
-  if not buf then
-    buf = vim.fn.bufadd(diff.path)
-    -- A swap file of another Neovim would stop everything with a question.
-    local shortmess = vim.o.shortmess
-    vim.opt.shortmess:append('A')
-    vim.fn.bufload(buf)
-    vim.o.shortmess = shortmess
-  end
-  local now = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  return vim.deep_equal(now, lines_of(text)) and buf or nil
-end
-
----@param diff eca.Diff
+---@param tab? eca.DiffTab
 ---@return boolean
-local function still_pending(diff)
-  for _, item in ipairs(require('eca').pending()) do
-    if item.id == diff.id then
-      return true
-    end
-  end
-  return false
-end
-
----@param diff eca.Diff
-local function close(diff)
-  local tab = tabs[diff.id]
-  tabs[diff.id] = nil
-  if tab and vim.api.nvim_tabpage_is_valid(tab) and #vim.api.nvim_list_tabpages() > 1 then
-    vim.cmd.tabclose(vim.api.nvim_tabpage_get_number(tab))
-  end
-end
-
---- A key that answers the request and leaves.
----@param diff eca.Diff
----@param answer fun()
----@return fun()
-local function answering(diff, answer)
-  return function()
-    if still_pending(diff) then
-      answer()
-    else
-      require('eca.notify').info('this call no longer waits for an answer')
-    end
-    close(diff)
-  end
-end
-
----@param diff eca.Diff
-local function reject_with_reason(diff)
-  vim.ui.input({ prompt = 'Do instead: ' }, function(reason)
-    if reason and reason ~= '' then
-      answering(diff, function()
-        require('eca').reject({ id = diff.id, reason = reason })
-      end)()
-    end
-  end)
-end
-
----@param diff eca.Diff
----@return [string, string, fun()][] key, text, action
-local function actions(diff)
-  local eca = require('eca')
-  local list = {
-    {
-      'q',
-      'close',
-      function()
-        close(diff)
-      end,
-    },
-  }
-  if diff.pending then
-    local answers = {
-      { 'a', 'accept', answering(diff, function()
-        eca.approve({ id = diff.id })
-      end) },
-      {
-        'A',
-        '& remember',
-        answering(diff, function()
-          eca.approve({ id = diff.id, remember = true })
-        end),
-      },
-      { 'r', 'reject', answering(diff, function()
-        eca.reject({ id = diff.id })
-      end) },
-      {
-        'R',
-        '& say why',
-        function()
-          reject_with_reason(diff)
-        end,
-      },
-    }
-    list = vim.list_extend(answers, list)
-  end
-  return list
-end
-
----@param buf integer
----@param diff eca.Diff
----@return string footer of the keys
-local function bind(buf, diff)
-  local keys = {} ---@type string[]
-  for _, action in ipairs(actions(diff)) do
-    vim.keymap.set('n', action[1], action[3], { buffer = buf, nowait = true, silent = true })
-    keys[#keys + 1] = ('%%#EcaKey#%s%%* %s'):format(action[1], action[2])
-  end
-  keys[#keys + 1] = '%#EcaKey#]c%* next'
-  return table.concat(keys, '  ')
+local function valid(tab)
+  return tab ~= nil and vim.api.nvim_tabpage_is_valid(tab.tab)
 end
 
 ---@param win integer
----@param buf integer
----@param winbar string
-local function show(win, buf, winbar)
-  vim.api.nvim_win_set_buf(win, buf)
-  vim.wo[win][0].winbar = winbar
-  vim.wo[win][0].foldenable = true
-end
-
----@param diff eca.Diff
----@return integer left, integer right, integer bound the buffer that carries the keys
-local function buffers(diff)
-  local syntax = diff.fault and 'diff' or syntax_of(diff)
-  local now = diff.pending and diff.before or diff.after
-  local real = not diff.fault and real_file(diff, now) or nil
-  if diff.pending then
-    local right = scratch(diff, 'proposed', diff.after, syntax)
-    return real or scratch(diff, 'now', diff.before, syntax_of(diff)), right, right
+local function undress(win)
+  if vim.api.nvim_win_is_valid(win) then
+    vim.api.nvim_win_call(win, function()
+      vim.cmd.diffoff()
+      vim.cmd.setlocal('winbar<')
+    end)
   end
-  local left = scratch(diff, 'before', diff.before, syntax_of(diff))
-  return left, real or scratch(diff, 'after', diff.after, syntax), left
 end
 
----@param diff eca.Diff
----@return string, string
-local function captions(diff)
-  local name = escape(paths.short(diff.path))
-  if diff.fault then
-    return name, '%#EcaError#' .. escape(diff.fault) .. '%*'
-  elseif diff.pending then
-    local what = ({ new = 'new file', deleted = 'to be deleted' })[diff.kind] or 'proposed'
-    return name .. '  now', what
+---@param tab eca.DiffTab
+local function forget(tab)
+  if tabs[key_of(tab.diff)] == tab then
+    tabs[key_of(tab.diff)] = nil
   end
-  return name .. '  before', 'after'
+  vim.api.nvim_clear_autocmds({ group = tab.group })
+  vim.tbl_map(undress, tab.wins)
 end
 
---- Show a tool call's change; the tab page it has already is entered instead.
----@param diff eca.Diff
-function M.show(diff)
-  local known = tabs[diff.id]
-  if known and vim.api.nvim_tabpage_is_valid(known) then
-    vim.api.nvim_set_current_tabpage(known)
+---@param tab eca.DiffTab
+local function close(tab)
+  forget(tab)
+  if not valid(tab) then
+    diff_sides.put_away(tab.sides)
     return
   end
-  local left, right, bound = buffers(diff)
-  vim.cmd('tab sbuffer ' .. left)
-  tabs[diff.id] = vim.api.nvim_get_current_tabpage()
-  local left_win = vim.api.nvim_get_current_win()
-  local right_win = vim.api.nvim_open_win(right, true, { split = 'right', win = left_win })
-  local keys = bind(bound, diff)
-  local left_caption, right_caption = captions(diff)
-  local left_keys = bound == left and '  ' .. keys or ''
-  local right_keys = bound == right and '  ' .. keys or ''
-  show(left_win, left, ' ' .. left_caption .. left_keys)
-  show(right_win, right, ' ' .. right_caption .. right_keys)
-  vim.api.nvim_set_current_win(bound == right and right_win or left_win)
+  local inside = vim.api.nvim_get_current_tabpage() == tab.tab
+  if #vim.api.nvim_list_tabpages() == 1 then
+    vim.cmd.tabnew()
+  elseif inside and vim.api.nvim_tabpage_is_valid(tab.origin) then
+    vim.api.nvim_set_current_tabpage(tab.origin)
+  end
+  vim.cmd.tabclose({ range = { vim.api.nvim_tabpage_get_number(tab.tab) } })
+  diff_sides.put_away(tab.sides)
+end
+
+---@class eca.DiffAction
+---@field key string
+---@field text string
+---@field run fun()
+
+---@param tab eca.DiffTab
+---@return eca.Pending?
+local function waiting(tab)
+  for _, item in ipairs(require('eca.mirror').pending(tab.diff.chat)) do
+    if item.id == tab.diff.id then
+      return item
+    end
+  end
+end
+
+--- An answer went out: the tab page goes, and so does the float.
+---@param tab eca.DiffTab
+local function answered(tab)
+  if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
+    local name = vim.fs.basename(tab.diff.path)
+    require('eca.notify').warn(('your edits of the proposed %s go nowhere'):format(name))
+  end
+  require('eca.approval').answered(tab.diff)
+  close(tab)
+end
+
+---@param tab eca.DiffTab
+---@return eca.DiffAction[]
+local function actions(tab)
+  local diff = tab.diff
+  local function answering(send)
+    return function()
+      if send() then
+        answered(tab)
+      end
+    end
+  end
+  local function accept(remember)
+    return answering(function()
+      return answers.accept(diff, remember)
+    end)
+  end
+  local list = {
+    { key = 'a', text = 'accept', run = accept(false) },
+    { key = 'A', text = 'remember', run = accept(true) },
+    {
+      key = 'r',
+      text = 'reject',
+      run = answering(function()
+        return answers.reject(diff)
+      end),
+    },
+    {
+      key = 'R',
+      text = 'say why',
+      run = function()
+        answers.reject_with_reason(diff, function()
+          answered(tab)
+        end)
+      end,
+    },
+  }
+  local item = waiting(tab)
+  if not item then
+    list = {}
+  elseif not item.remember then
+    table.remove(list, 2)
+  end
+  list[#list + 1] = {
+    key = 'q',
+    text = 'close',
+    run = function()
+      close(tab)
+    end,
+  }
+  return list
+end
+
+---@param tab eca.DiffTab
+---@return string left, string right
+local function captions(tab)
+  local diff = tab.diff
+  local name = require('eca.paths').short(diff.path)
+  if diff.fault then
+    return name .. '  now', diff.fault
+  elseif not diff.pending then
+    return name .. '  before', 'after'
+  end
+  local what = ({ new = 'new file', deleted = 'to be deleted' })[diff.kind] or 'proposed'
+  local remark = diff_sides.remark(diff)
+  return name .. '  now', remark and ('%s, %s'):format(what, remark) or what
+end
+
+--- The keys as a winbar tells them: with their meaning where there is room.
+---@param list eca.DiffAction[]
+---@param room integer cells
+---@return string
+local function keys_text(list, room)
+  local long, short, cells = {}, {}, 0
+  for index, action in ipairs(list) do
+    long[index] = ('%%#EcaKey#%s%%* %s'):format(action.key, action.text)
+    short[index] = ('%%#EcaKey#%s%%*'):format(action.key)
+    cells = cells + #action.key + 1 + #action.text + 2
+  end
+  return cells <= room and table.concat(long, '  ') or table.concat(short, ' ')
+end
+
+---@param tab eca.DiffTab
+local function draw_winbars(tab)
+  local escape = require('eca.winbar').escape
+  local texts = { captions(tab) }
+  for place, win in ipairs(tab.wins) do
+    if vim.api.nvim_win_is_valid(win) then
+      local text = escape(texts[place])
+      local wrong = tab.diff.fault and place == 2
+      local list = { { key = ']c', text = 'next' } }
+      if vim.api.nvim_win_get_buf(win) == tab.sides.bound then
+        list = vim.list_extend(actions(tab), list)
+      end
+      local room = vim.api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(texts[place]) - 3
+      local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
+      vim.wo[win][0].winbar = (' %%<%s%%=%s '):format(caption, keys_text(list, room))
+    end
+  end
+end
+
+---@param tab eca.DiffTab
+local function bind(tab)
+  for _, key in ipairs({ 'a', 'A', 'r', 'R', 'q' }) do
+    pcall(vim.keymap.del, 'n', key, { buffer = tab.sides.bound })
+  end
+  for _, action in ipairs(actions(tab)) do
+    local options = { buffer = tab.sides.bound, nowait = true, silent = true }
+    vim.keymap.set('n', action.key, action.run, options)
+  end
+end
+
+---@param tab eca.DiffTab
+local function watch(tab)
+  tab.group = vim.api.nvim_create_augroup('eca.diff.' .. tab.tab, { clear = true })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = tab.group,
+    callback = function(event)
+      if vim.list_contains(tab.wins, tonumber(event.match)) then
+        forget(tab)
+        vim.schedule(function()
+          close(tab)
+        end)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinResized', {
+    group = tab.group,
+    callback = function()
+      draw_winbars(tab)
+    end,
+  })
+end
+
+--- Begin to compare, at the first change.
+---@param tab eca.DiffTab
+local function compare(tab)
+  for _, win in ipairs(tab.wins) do
+    vim.api.nvim_win_call(win, vim.cmd.diffthis)
+  end
+  vim.cmd('normal! gg')
+  if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+    vim.cmd('silent! normal! ]c')
+  end
+end
+
+---@param diff eca.Diff
+---@return eca.DiffTab
+local function open(diff)
+  local origin = vim.api.nvim_get_current_tabpage()
+  vim.cmd.stopinsert()
+  vim.cmd.tabnew()
+  vim.bo.bufhidden = 'wipe'
+  local left = vim.api.nvim_get_current_win()
+  local sides = diff_sides.make(diff)
+  vim.api.nvim_win_set_buf(left, sides.left)
+  local right = vim.api.nvim_open_win(sides.right, true, { split = 'right', win = left })
+  local tab = vim.api.nvim_get_current_tabpage()
+  return { diff = diff, sides = sides, tab = tab, origin = origin, wins = { left, right } }
+end
+
+--- Show a tool call's change; the tab page it has already is entered when it shows the same.
+---@param diff eca.Diff
+function M.show(diff)
+  local known = tabs[key_of(diff)]
+  if known and valid(known) and vim.deep_equal(known.diff, diff) then
+    vim.api.nvim_set_current_tabpage(known.tab)
+    return
+  elseif known then
+    close(known)
+  end
+  local tab = open(diff)
+  tabs[key_of(diff)] = tab
+  watch(tab)
+  bind(tab)
+  vim.api.nvim_set_current_win(tab.wins[tab.sides.bound == tab.sides.left and 1 or 2])
   if not diff.fault then
-    vim.api.nvim_win_call(left_win, vim.cmd.diffthis)
-    vim.api.nvim_win_call(right_win, vim.cmd.diffthis)
-    vim.cmd('silent! normal! gg]c')
+    compare(tab)
+  end
+  draw_winbars(tab)
+end
+
+--- Does this tab page show the change that waits? Then nothing else needs to ask.
+---@param item { chat: string, id: string }
+---@return boolean
+function M.shown(item)
+  local tab = tabs[key_of(item)]
+  return tab ~= nil and tab.tab == vim.api.nvim_get_current_tabpage()
+end
+
+--- What waits has changed: keys that answer nothing any more go.
+function M.update()
+  for _, tab in pairs(tabs) do
+    bind(tab)
+    draw_winbars(tab)
   end
 end
 

@@ -2,6 +2,7 @@
 ---
 --- Rules kept here: lines and columns are 1-based, columns in UTF-16 code units, both ways. A file
 --- that is not open is loaded without a window, so that its language server starts.
+local columns = require('eca.columns')
 local paths = require('eca.paths')
 
 local M = {}
@@ -18,55 +19,41 @@ local METHODS = {
   references = 'textDocument/references',
 }
 
----@param path string
----@return integer
-local function load(path)
-  local buf = paths.buffer_of(path) or vim.fn.bufadd(path)
-  if not vim.api.nvim_buf_is_loaded(buf) then
-    vim.bo[buf].buflisted = false
-    vim.fn.bufload(buf)
-  end
-  return buf
-end
-
---- A column in the units a client counts in, 0-based.
----@param buf integer
----@param line integer 1-based
----@param column integer 1-based, UTF-16
----@param encoding string
----@return integer
-local function column_for(buf, line, column, encoding)
-  if encoding == 'utf-16' then
-    return column - 1
-  end
-  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
-  local byte = vim.fn.byteidx(text, column - 1, true)
-  byte = byte < 0 and #text or byte
-  return encoding == 'utf-8' and byte or vim.fn.strchars(text:sub(1, byte))
-end
-
 ---@param found table an LSP Location or LocationLink
+---@param encoding string
 ---@return eca.Location
-local function export(found)
+local function export(found, encoding)
   local range = found.targetSelectionRange or found.range
+  local path = vim.uri_to_fname(found.targetUri or found.uri)
+  local line_at = columns.reader(path, paths.buffer_of(path))
+  local function column(place)
+    return columns.to_utf16(line_at(place.line), place.character, encoding) + 1
+  end
   return {
-    path = vim.uri_to_fname(found.targetUri or found.uri),
+    path = path,
     start_line = range.start.line + 1,
-    start_column = range.start.character + 1,
+    start_column = column(range.start),
     end_line = range['end'].line + 1,
-    end_column = range['end'].character + 1,
+    end_column = column(range['end']),
   }
 end
 
----@param results table<integer, { result?: table, err?: table, error?: table }>
+---@param client_id integer
+---@return string
+local function encoding_of(client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  return client and client.offset_encoding or 'utf-16'
+end
+
+---@param results table<integer, { result?: table }>
 ---@return eca.Location[]
 local function gather(results)
   local found = {} ---@type eca.Location[]
-  for _, answer in pairs(results) do
+  for client_id, answer in pairs(results) do
     local result = answer.result or {}
     for _, location in ipairs(vim.islist(result) and result or { result }) do
       if location.uri or location.targetUri then
-        found[#found + 1] = export(location)
+        found[#found + 1] = export(location, encoding_of(client_id))
       end
     end
   end
@@ -80,21 +67,25 @@ end
 ---@param column integer
 ---@param callback fun(found?: eca.Location[])
 function M.find(kind, path, line, column, callback)
-  local buf = load(path)
+  local buf = paths.load(path)
   local method = METHODS[kind]
   local clients = vim.lsp.get_clients({ bufnr = buf, method = method })
   if #clients == 0 then
     callback(#vim.lsp.get_clients({ bufnr = buf }) > 0 and {} or nil)
     return
   end
-  local encoding = clients[1].offset_encoding or 'utf-16'
-  local character = column_for(buf, line, column, encoding)
-  local params = {
-    textDocument = { uri = vim.uri_from_bufnr(buf) },
-    position = { line = line - 1, character = character },
-    context = { includeDeclaration = true },
-  }
-  vim.lsp.buf_request_all(buf, method, params, function(results)
+  local text = columns.reader(path, buf)(line - 1)
+  local function params(client)
+    local character = columns.from_utf16(text, column - 1, client.offset_encoding or 'utf-16')
+    return {
+      textDocument = { uri = vim.uri_from_bufnr(buf) },
+      position = { line = line - 1, character = character },
+      context = { includeDeclaration = true },
+    }
+  end
+  -- Each server has its own units; before 0.11 all of them get the same question.
+  local question = vim.fn.has('nvim-0.11') == 1 and params or params(clients[1])
+  vim.lsp.buf_request_all(buf, method, question, function(results)
     callback(gather(results))
   end)
 end

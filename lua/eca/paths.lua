@@ -3,11 +3,24 @@
 --- Rules kept here: pure but for resolving links; a path is data and never part of a command.
 local M = {}
 
---- Make a path absolute, with links resolved, so that two names of one file are equal.
+---@param path string
+---@return string
+local function absolute(path)
+  return vim.startswith(path, '/') and path or vim.fs.joinpath(vim.fn.getcwd(), path)
+end
+
+--- Make a path absolute, with links resolved, so that two names of one file are equal. A file that
+--- is not there has at least its folder resolved.
 ---@param path string
 ---@return string
 function M.normalize(path)
-  return vim.uv.fs_realpath(path) or vim.fs.normalize(vim.fn.fnamemodify(path, ':p'))
+  local real = vim.uv.fs_realpath(path)
+  if real then
+    return real
+  end
+  path = vim.fs.normalize(absolute(path), { expand_env = false })
+  local folder = vim.uv.fs_realpath(vim.fs.dirname(path))
+  return folder and vim.fs.joinpath(folder, vim.fs.basename(path)) or path
 end
 
 --- The file behind a buffer; nil for terminals, help, scratch buffers and other schemes.
@@ -35,6 +48,28 @@ function M.buffer_of(path)
     end
   end
   return nil
+end
+
+--- Load a file into a buffer without a window, or give the one that has it.
+---@param path string
+---@return integer buf
+---@return boolean added the buffer was not there before
+function M.load(path)
+  local known = M.buffer_of(path)
+  if known then
+    return known, false
+  end
+  local added = vim.fn.bufexists(path) == 0
+  local buf = vim.fn.bufadd(path)
+  -- A swap file of another Neovim would stop everything with a question.
+  local shortmess = vim.o.shortmess
+  vim.opt.shortmess:append('A')
+  local loaded, fault = pcall(vim.fn.bufload, buf)
+  vim.o.shortmess = shortmess
+  if not loaded then
+    error(fault, 0)
+  end
+  return buf, added
 end
 
 --- Is a file inside one of some folders?

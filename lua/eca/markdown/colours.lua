@@ -1,178 +1,138 @@
 --- Colours of fenced code, in its own language, a little at a time.
 ---
 --- Rules kept here:
---- - Only a finished fence that has been on a screen is coloured, once, into extmarks that go with
+--- - Only what is on a screen and gets no more text is coloured, once, into extmarks that go with
 ---   its text. The tree-sitter highlighter itself never sees the chat.
---- - Code is parsed as a string in pieces of PIECE rows; highlights are placed in idle slices of
----   SLICE rows, so that a key typed meanwhile waits for one slice at most.
---- - A language without a parser stays plain. A parser that fails is told in the log, once a fence.
+--- - Work is done when Neovim is idle, a piece of PIECE rows at a time, what was seen last first: a
+---   key typed meanwhile waits for one piece at most. A piece that has left the screen is dropped.
+--- - A piece is read with the LEAD rows before it, so that it may begin within a function; a text
+---   or comment that begins still further above is taken for code.
+--- - A language that nothing colours stays plain. A failure is told in the log.
 local fences = require('eca.markdown.fences')
+local languages = require('eca.markdown.languages')
 
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.colours')
 
-local PIECE = 200
-local SLICE = 40
+local PIECE = 40
+local LEAD = 60
 local PAUSE_MS = 10
 local PRIORITY = 110
 
---- Names models write for languages whose file type is called differently.
-local ALIASES = {
-  js = 'javascript',
-  jsx = 'javascript',
-  py = 'python',
-  sh = 'bash',
-  shell = 'bash',
-  ts = 'typescript',
-  tsx = 'tsx',
-  viml = 'vim',
-  yml = 'yaml',
-}
-
 ---@class eca.colours.Job
 ---@field buf integer
----@field fence eca.markdown.Fence
 ---@field id integer extmark of the fence
----@field language string
----@field row integer rows of code done
----@field piece? eca.colours.Piece what is being coloured now
-
----@class eca.colours.Piece
----@field text string
----@field root TSNode
----@field first integer row of the code where the piece begins
----@field rows integer
+---@field fence eca.markdown.Fence
+---@field piece integer 0-based
 
 local queue = {} ---@type eca.colours.Job[]
 local running = false
 
---- The parser for a fence's info word, if this Neovim has one.
----@param word string
----@return string?
-function M.language_of(word)
-  local name = ALIASES[word] or word
-  local language = vim.treesitter.language.get_lang(name) or name
-  if not language:find('^[%w_]+$') then
-    return nil
-  end
-  local loaded, known = pcall(vim.treesitter.language.add, language)
-  -- Neovim 0.10 answers nothing when the parser loaded, later ones answer true.
-  if not loaded or known == false or not vim.treesitter.query.get(language, 'highlights') then
-    return nil
-  end
-  return language
-end
-
 ---@param job eca.colours.Job
----@return integer? first row of the code, integer? last exclusive
-local function code_rows(job)
+---@return integer? start row of the first line of code
+---@return integer? first row of the piece
+---@return integer? last exclusive
+local function rows_of(job)
   local place = fences.place(job.buf, job.id)
-  if not place then
-    return nil, nil
+  if place then
+    local start = place.first + 1
+    local stop = job.fence.closed and place.last - 1 or place.last
+    local first = start + job.piece * PIECE
+    return start, first, math.min(first + PIECE, stop)
   end
-  return place.first + 1, place.last - 1
 end
 
----@param job eca.colours.Job
+---@param buf integer
 ---@param first integer
----@param last integer
----@return eca.colours.Piece?
-local function parse_piece(job, first, last)
-  local from = first + job.row
-  local lines = vim.api.nvim_buf_get_lines(job.buf, from, math.min(from + PIECE, last), false)
-  if #lines == 0 then
-    return nil
-  end
-  local text = table.concat(lines, '\n')
-  local parser = vim.treesitter.get_string_parser(text, job.language)
-  return { text = text, root = parser:parse()[1]:root(), first = job.row, rows = #lines }
-end
-
----@param job eca.colours.Job
----@param piece eca.colours.Piece
----@param first integer row in the buffer of the piece's start
----@param from integer row in the piece
----@param to integer exclusive
-local function colour_rows(job, piece, first, from, to)
-  local query = assert(vim.treesitter.query.get(job.language, 'highlights'))
-  for id, node, metadata in query:iter_captures(piece.root, piece.text, from, to) do
-    local name = query.captures[id]
-    local start_row, start_col, end_row, end_col = node:range()
-    if start_row >= from and start_row < to and name:sub(1, 1) ~= '_' and name ~= 'spell' then
-      vim.api.nvim_buf_set_extmark(job.buf, M.namespace, first + start_row, start_col, {
-        end_row = first + end_row,
-        end_col = end_col,
-        hl_group = '@' .. name .. '.' .. job.language,
-        priority = tonumber(metadata.priority) or PRIORITY,
-        strict = false,
-        invalidate = true,
-        undo_restore = false,
-      })
+---@param last integer exclusive
+---@return boolean
+local function on_screen(buf, first, last)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if vim.fn.line('w0', win) <= last and vim.fn.line('w$', win) > first then
+      return true
     end
   end
+  return false
 end
 
---- One slice of a job.
+---@param buf integer
+---@param offset integer buffer row of the regions' row 0
+---@param regions eca.markdown.CodeRegion[]
+local function place_regions(buf, offset, regions)
+  for _, region in ipairs(regions) do
+    vim.api.nvim_buf_set_extmark(buf, M.namespace, offset + region.row, region.first, {
+      end_row = offset + region.end_row,
+      end_col = region.last,
+      hl_group = region.group,
+      priority = PRIORITY,
+      strict = false,
+      invalidate = true,
+      undo_restore = false,
+    })
+  end
+end
+
 ---@param job eca.colours.Job
----@return boolean more
-local function step(job)
-  local first, last = code_rows(job)
-  if not first or not last then
-    return false
+local function colour(job)
+  local start, first, last = rows_of(job)
+  if not start or not first or not last or first >= last then
+    return
   end
-  local piece = job.piece
-  if not piece or job.row >= piece.first + piece.rows then
-    piece = parse_piece(job, first, last)
-    job.piece = piece
+  if not on_screen(job.buf, first, last) then
+    job.fence.coloured[job.piece] = nil
+    return
   end
-  if not piece then
-    return false
+  local language = languages.find(job.fence.language)
+  if not language then
+    return
   end
-  local from = job.row - piece.first
-  local to = math.min(from + SLICE, piece.rows)
-  colour_rows(job, piece, first + piece.first, from, to)
-  job.row = piece.first + to
-  return first + job.row < last
+  local from = math.max(start, first - LEAD)
+  local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
+  local reader = require(language.parsed and 'eca.markdown.parsed' or 'eca.markdown.syntaxed')
+  place_regions(job.buf, from, reader.regions(language.name, lines, first - from))
 end
 
 local work
 
 local function schedule()
-  if running or #queue == 0 then
-    return
+  if not running and #queue > 0 then
+    running = true
+    vim.defer_fn(work, PAUSE_MS)
   end
-  running = true
-  vim.defer_fn(work, PAUSE_MS)
 end
 
 work = function()
   running = false
-  local job = queue[#queue]
-  if not job then
-    return
-  end
-  local ok, more = pcall(step, job)
-  if not ok then
-    require('eca.notify').log('colouring ' .. job.language .. ' failed: ' .. tostring(more))
-  end
-  if not ok or not more then
-    table.remove(queue)
+  local job = table.remove(queue)
+  local worked, fault = pcall(colour, job)
+  if not worked then
+    local about = ('colouring %s failed: %s'):format(job.fence.language, fault)
+    require('eca.host').log(about)
   end
   schedule()
 end
 
---- Colour a finished fence that is on the screen; at most once.
+--- Colour the pieces of a fence that hold some rows of the screen, each at most once.
 ---@param buf integer
 ---@param place eca.markdown.PlacedFence
-function M.request(buf, place)
-  place.fence.coloured = true
-  local language = place.fence.language ~= '' and M.language_of(place.fence.language)
-  if not language then
+---@param top integer
+---@param bottom integer inclusive
+function M.request(buf, place, top, bottom)
+  local fence = place.fence
+  if fence.language == '' then
     return
   end
-  queue[#queue + 1] =
-    { buf = buf, fence = place.fence, id = place.id, language = language, row = 0 }
+  local start = place.first + 1
+  local first = math.max(0, math.floor((top - start) / PIECE))
+  local last = math.floor((math.min(bottom, place.last - 1) - start) / PIECE)
+  for piece = first, last do
+    local complete = fence.finished or start + (piece + 1) * PIECE < place.last
+    if complete and not fence.coloured[piece] then
+      fence.coloured[piece] = true
+      queue[#queue + 1] = { buf = buf, id = place.id, fence = fence, piece = piece }
+    end
+  end
   schedule()
 end
 

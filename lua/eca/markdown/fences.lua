@@ -2,7 +2,8 @@
 ---
 --- Rules kept here:
 --- - Every fence is one ranged extmark, opener and closer included, so that it moves with the text.
----   An open fence's end has right gravity: text appended at it makes it grow by itself.
+---   An open fence's end has right gravity: text appended at it makes it grow by itself. A finished
+---   one ends at the end of its last row, so that rows added after it are not its own.
 --- - A line is read once, when it is complete. Nothing before the appended rows is read again.
 --- - Rows are 0-based, ends exclusive.
 local M = {}
@@ -11,8 +12,9 @@ M.namespace = vim.api.nvim_create_namespace('eca.fences')
 
 ---@class eca.markdown.Fence
 ---@field language string as the model wrote it, lower case; '' for none
----@field closed boolean
----@field coloured boolean its code has been coloured, or needs no colours
+---@field closed boolean it has a closing line
+---@field finished boolean it gets no more text
+---@field coloured table<integer, true> pieces of its code that are coloured, or will be
 
 ---@class eca.markdown.OpenFence
 ---@field id integer extmark
@@ -42,6 +44,24 @@ local function state_of(buf)
   return state
 end
 
+--- Put a fence's extmark over its rows.
+---@param buf integer
+---@param first integer
+---@param last integer inclusive
+---@param grows boolean
+---@param id? integer
+---@return integer id
+local function place_mark(buf, first, last, grows, id)
+  return vim.api.nvim_buf_set_extmark(buf, M.namespace, first, 0, {
+    id = id,
+    end_row = last,
+    end_col = #vim.api.nvim_buf_get_lines(buf, last, last + 1, true)[1],
+    end_right_gravity = grows,
+    invalidate = true,
+    undo_restore = false,
+  })
+end
+
 ---@param buf integer
 ---@param state eca.markdown.Buffer
 ---@param block integer
@@ -50,40 +70,24 @@ end
 ---@param mark string
 ---@param info string
 local function open(buf, state, block, row, last, mark, info)
-  local id = vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, {
-    end_row = last,
-    end_col = #vim.api.nvim_buf_get_lines(buf, last, last + 1, false)[1],
-    end_right_gravity = true,
-    invalidate = true,
-    undo_restore = false,
-  })
+  local id = place_mark(buf, row, last, true)
   local language = (info:match('^[%w_+#.-]+') or ''):lower()
-  state.fences[id] = { language = language, closed = false, coloured = false }
+  state.fences[id] = { language = language, closed = false, finished = false, coloured = {} }
   state.open[block] = { id = id, mark = mark }
 end
 
 ---@param buf integer
 ---@param state eca.markdown.Buffer
 ---@param block integer
----@param last integer row after the closing line
-local function close(buf, state, block, last)
-  local fence = state.open[block]
+---@param last integer its last row
+---@param closed boolean that row is a closing line
+local function finish(buf, state, block, last, closed)
+  local id = state.open[block].id
   state.open[block] = nil
-  local place = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, fence.id, {})
-  if not place[1] then
-    state.fences[fence.id] = nil
-    return
-  end
-  vim.api.nvim_buf_set_extmark(buf, M.namespace, place[1], 0, {
-    id = fence.id,
-    end_row = last,
-    end_col = 0,
-    strict = false,
-    end_right_gravity = false,
-    invalidate = true,
-    undo_restore = false,
-  })
-  state.fences[fence.id].closed = true
+  local place = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, id, {})
+  place_mark(buf, place[1], last, false, id)
+  state.fences[id].finished = true
+  state.fences[id].closed = closed
 end
 
 ---@param line string
@@ -104,6 +108,20 @@ local function closes(line, mark)
   return found ~= nil and #found >= #mark
 end
 
+--- The fence a block's text is in; one whose text was taken out is forgotten.
+---@param buf integer
+---@param state eca.markdown.Buffer
+---@param block integer
+---@return eca.markdown.OpenFence?
+local function open_fence(buf, state, block)
+  local fence = state.open[block]
+  if fence and not vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, fence.id, {})[1] then
+    state.open[block], state.fences[fence.id] = nil, nil
+    return nil
+  end
+  return fence
+end
+
 ---@param buf integer
 ---@param state eca.markdown.Buffer
 ---@param block integer
@@ -111,10 +129,10 @@ end
 ---@param last integer the block's last row so far
 ---@param line string
 local function read_line(buf, state, block, row, last, line)
-  local fence = state.open[block]
+  local fence = open_fence(buf, state, block)
   if fence then
     if closes(line, fence.mark) then
-      close(buf, state, block, row + 1)
+      finish(buf, state, block, row, true)
     end
     return
   end
@@ -156,8 +174,8 @@ end
 function M.block_closed(buf, block, last_row)
   read_rows(buf, block, last_row, last_row + 1, last_row)
   local state = state_of(buf)
-  if state.open[block] then
-    close(buf, state, block, last_row + 1)
+  if open_fence(buf, state, block) then
+    finish(buf, state, block, last_row, false)
   end
 end
 
@@ -167,31 +185,18 @@ end
 ---@field last integer row after the closer, or after the text so far
 ---@field fence eca.markdown.Fence
 
----@param state eca.markdown.Buffer
----@param id integer
----@param first integer
----@param details table
----@return eca.markdown.PlacedFence?
-local function placed(state, id, first, details)
-  local fence = state.fences[id]
-  if not fence or details.invalid then
-    return nil
-  end
-  local last = details.end_row + (details.end_col > 0 and 1 or 0)
-  return { id = id, first = first, last = last, fence = fence }
-end
-
 --- Where one fence is now; nil when its text is gone.
 ---@param buf integer
 ---@param id integer
 ---@return eca.markdown.PlacedFence?
 function M.place(buf, id)
   local state = buffers[buf]
-  if not state or not vim.api.nvim_buf_is_valid(buf) then
+  local fence = state and state.fences[id]
+  if not fence then
     return nil
   end
   local found = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, id, { details = true })
-  return found[1] and placed(state, id, found[1], found[3])
+  return found[1] and { id = id, first = found[1], last = found[3].end_row + 1, fence = fence }
 end
 
 --- The fences that touch some rows, in order.
@@ -213,7 +218,11 @@ function M.between(buf, first_row, last_row)
     { overlap = true, details = true }
   )
   for _, mark in ipairs(marks) do
-    places[#places + 1] = placed(state, mark[1], mark[2], mark[4])
+    local fence = state.fences[mark[1]]
+    if fence then
+      local last = mark[4].end_row + 1
+      places[#places + 1] = { id = mark[1], first = mark[2], last = last, fence = fence }
+    end
   end
   return places
 end

@@ -24,16 +24,27 @@ local INLINE_PRIORITY = 95
 
 local screen = { prose = {}, code = {} } ---@type eca.markdown.Screen
 
+--- Where the rows of a fence end: not beyond its block, whatever was put after that.
+---@param place eca.markdown.PlacedFence
+---@param blocks { first: integer, last: integer }[]
+---@return integer exclusive
+local function end_of(place, blocks)
+  for _, block in ipairs(blocks) do
+    if block.first <= place.first and place.first <= block.last then
+      return math.min(place.last, block.last + 1)
+    end
+  end
+  return place.first
+end
+
 ---@param buf integer
 ---@param place eca.markdown.PlacedFence
 ---@param top integer
 ---@param bottom integer
 local function note_fence(buf, place, top, bottom)
   for row = math.max(place.first, top), math.min(place.last - 1, bottom) do
-    if screen.prose[row] then
-      screen.prose[row] = nil
-      screen.code[row] = 'EcaCodeBlock'
-    end
+    screen.prose[row] = nil
+    screen.code[row] = 'EcaCodeBlock'
   end
   if screen.code[place.first] then
     screen.code[place.first] = 'EcaFence'
@@ -41,9 +52,7 @@ local function note_fence(buf, place, top, bottom)
   if place.fence.closed and screen.code[place.last - 1] then
     screen.code[place.last - 1] = 'EcaFence'
   end
-  if place.fence.closed and not place.fence.coloured then
-    colours.request(buf, place)
-  end
+  colours.request(buf, place, top, bottom)
 end
 
 ---@param buf integer
@@ -52,12 +61,14 @@ end
 ---@return boolean any row of Markdown
 local function survey(buf, top, bottom)
   screen.prose, screen.code = {}, {}
-  for _, block in ipairs(transcript.prose_between(buf, top, bottom)) do
+  local blocks = transcript.prose_between(buf, top, bottom)
+  for _, block in ipairs(blocks) do
     for row = math.max(block.first, top), math.min(block.last, bottom) do
       screen.prose[row] = true
     end
   end
   for _, place in ipairs(fences.between(buf, top, bottom)) do
+    place.last = end_of(place, blocks)
     note_fence(buf, place, top, bottom)
   end
   return next(screen.prose) ~= nil or next(screen.code) ~= nil

@@ -87,6 +87,32 @@ local function can_close(line, first, run)
   return run:sub(1, 1) ~= '_' or not is_word(line, first + #run)
 end
 
+--- Where a run of markers is closed. Runs of another length in between open and close for
+--- themselves; one that ends two at once (`**a *b***`) leaves the inner one its part.
+---@param line string
+---@param from integer
+---@param run string
+---@return integer? first of the closing run
+local function find_closer(line, from, run)
+  local width, inner = #run, {} ---@type integer, integer[]
+  local runs = '%' .. run:sub(1, 1) .. '+'
+  local first, last = line:find(runs, from)
+  while first and last do
+    local length, found = last - first + 1, line:sub(first, last)
+    local closes = can_close(line, first, found)
+    if closes and length == width then
+      return first
+    elseif closes and inner[#inner] == length then
+      inner[#inner] = nil
+    elseif closes and inner[#inner] == length - width then
+      return last + 1 - width
+    elseif can_open(line, first, found) then
+      inner[#inner + 1] = length
+    end
+    first, last = line:find(runs, last + 1)
+  end
+end
+
 ---@param line string
 ---@param at integer
 ---@param regions eca.markdown.Region[]
@@ -101,14 +127,12 @@ local function emphasis(line, at, regions, parse, unclosed)
   if not group or unclosed[run] or not can_open(line, at, run) then
     return after
   end
-  local first, last = line:find(run, after, true)
-  while first and not can_close(line, first, run) do
-    first, last = line:find(run, last + 1, true)
-  end
+  local first = find_closer(line, after, run)
   if not first then
     unclosed[run] = true
     return after
   end
+  local last = first + #run - 1
   add_wrapped(regions, at - 1, last, group, #run)
   parse(line:sub(after, first - 1), after - 1, regions)
   return last + 1
@@ -126,15 +150,16 @@ end
 ---@param regions eca.markdown.Region[]
 ---@return integer next
 local function link(line, at, regions)
-  local last, text, url = select(2, line:find('^%[([^%[%]]+)%]%(([^()%s]+)%)', at))
-  if not last then
+  local text, target, after = line:match('^%[([^%[%]]+)%](%b())()', at)
+  local url = target and target:match('^%((%S+).*%)$')
+  if not url then
     return at + 1
   end
   local text_last = at + #text
   regions[#regions + 1] = { first = at - 1, last = at, conceal = '' }
   regions[#regions + 1] = { first = at, last = text_last, group = 'EcaLink', url = safe(url) }
-  regions[#regions + 1] = { first = text_last, last = last, conceal = '' }
-  return last + 1
+  regions[#regions + 1] = { first = text_last, last = after - 1, conceal = '' }
+  return after
 end
 
 ---@param line string

@@ -1,0 +1,60 @@
+--- Columns in the units others count in: bytes here, UTF-16 code units for agents.
+---
+--- Rules kept here: columns and rows are 0-based. A file that is not loaded is read from disk, never
+--- into a buffer.
+local M = {}
+
+--- Give a function that reads lines of a file: of its buffer when that is loaded, else from disk,
+--- once.
+---@param path string
+---@param buf? integer
+---@return fun(row: integer): string
+function M.reader(path, buf)
+  if buf and vim.api.nvim_buf_is_loaded(buf) then
+    return function(row)
+      return vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+    end
+  end
+  local lines = nil ---@type string[]?
+  return function(row)
+    lines = lines or (vim.fn.filereadable(path) == 1 and vim.fn.readfile(path) or {})
+    return lines[row + 1] or ''
+  end
+end
+
+--- From bytes to UTF-16 code units.
+---@param line string
+---@param byte integer
+---@return integer
+function M.utf16(line, byte)
+  return vim.fn.strutf16len(line:sub(1, byte))
+end
+
+--- From UTF-16 code units to the units of a language server.
+---@param line string
+---@param column integer
+---@param encoding string 'utf-8', 'utf-16' or 'utf-32'
+---@return integer
+function M.from_utf16(line, column, encoding)
+  if encoding == 'utf-16' then
+    return column
+  end
+  local byte = vim.fn.byteidx(line, column, true)
+  byte = byte < 0 and #line or byte
+  return encoding == 'utf-8' and byte or vim.fn.strchars(line:sub(1, byte))
+end
+
+--- From the units of a language server to UTF-16 code units.
+---@param line string
+---@param column integer
+---@param encoding string
+---@return integer
+function M.to_utf16(line, column, encoding)
+  if encoding == 'utf-16' then
+    return column
+  end
+  local byte = encoding == 'utf-8' and column or vim.fn.byteidx(line, column)
+  return M.utf16(line, byte < 0 and #line or byte)
+end
+
+return M

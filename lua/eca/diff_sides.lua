@@ -1,0 +1,161 @@
+--- The two buffers of a diff: the real file where it can be one of them, scratch text otherwise.
+---
+--- Rules kept here:
+--- - What stands in the file now is the real file, so that `do` and `dp` work on it; it gets no
+---   mapping and no option of ours. One that was opened just for this is put away again, unless the
+---   user changed it.
+--- - Text of the agent is content of a scratch buffer; its path is written, never run.
+local paths = require('eca.paths')
+
+local M = {}
+
+---@class eca.Diff
+---@field chat string
+---@field id string of the tool call
+---@field path string
+---@field before string whole file
+---@field after string whole file, or raw hunks where `fault` is set
+---@field kind 'changed'|'new'|'deleted'
+---@field pending boolean it waits for approval
+---@field fault? string why it cannot be shown side by side
+
+---@class eca.DiffSides
+---@field left integer buffer
+---@field right integer buffer
+---@field bound integer the scratch buffer that carries the keys
+---@field tick integer changedtick of `bound` as it was made
+---@field real? integer the file's own buffer
+---@field added? boolean `real` was not there before
+
+--- Cut a file's text into lines, as Neovim would when it reads the file.
+---@param text string
+---@return string[] lines, 'dos'|'unix' fileformat, boolean endofline
+local function decode(text)
+  local lines = vim.split(text, '\n', { plain = true })
+  local ends = lines[#lines] == ''
+  if ends then
+    lines[#lines] = nil
+  end
+  local dos = #lines > 0
+  for index, line in ipairs(lines) do
+    dos = dos and (line:sub(-1) == '\r' or (index == #lines and not ends))
+  end
+  if not dos or not text:find('\r\n', 1, true) then
+    return lines, 'unix', ends
+  end
+  local bare = vim.tbl_map(function(line)
+    return (line:gsub('\r$', ''))
+  end, lines)
+  return bare, 'dos', ends
+end
+
+--- A part of a buffer's name: shown in the tab line and the status line, so of one harmless word.
+---@param path string
+---@return string
+local function tail(path)
+  return (vim.fs.basename(path):gsub('[%c/]', ' '))
+end
+
+---@param diff eca.Diff
+---@param side string
+---@param text string
+---@return integer buf
+local function scratch(diff, side, text)
+  local buf = vim.api.nvim_create_buf(false, true)
+  local lines, format, ends = decode(text)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].undolevels = -1
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].undolevels = vim.o.undolevels
+  vim.bo[buf].fileformat = format
+  vim.bo[buf].endofline = ends or text == ''
+  vim.api.nvim_buf_set_name(buf, ('eca://diff/%d/%s/%s'):format(buf, side, tail(diff.path)))
+  vim.bo[buf].filetype = 'eca-diff'
+  return buf
+end
+
+--- The real file's buffer, when it holds just what the diff says is there now.
+---@param diff eca.Diff
+---@param text string
+---@return integer? buf, boolean? added
+local function real_file(diff, text)
+  if diff.fault or not vim.uv.fs_stat(diff.path) then
+    return nil
+  end
+  local buf, added = paths.load(diff.path)
+  local now = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  local told = decode(text)
+  if vim.deep_equal(now, #told > 0 and told or { '' }) then
+    return buf, added
+  end
+  M.put_away({ real = buf, added = added })
+end
+
+--- Colour a scratch buffer as the file is: the way its real buffer is, where that is shown.
+---@param buf integer
+---@param diff eca.Diff
+---@param real? integer
+local function colour(buf, diff, real)
+  local filetype = vim.filetype.match({ filename = diff.path, buf = buf }) or ''
+  local highlighter = real and vim.treesitter.highlighter.active[real]
+  if not highlighter or not pcall(vim.treesitter.start, buf, highlighter.tree:lang()) then
+    vim.bo[buf].syntax = filetype
+  end
+end
+
+--- Make the two buffers of a diff.
+---@param diff eca.Diff
+---@return eca.DiffSides
+function M.make(diff)
+  local now = diff.pending and diff.before or diff.after
+  local real, added = real_file(diff, now)
+  local sides = { real = real, added = added } ---@type eca.DiffSides
+  if diff.fault then
+    sides.left = scratch(diff, 'now', diff.before)
+    sides.right = scratch(diff, 'hunks', diff.after)
+    sides.bound = sides.right
+    vim.bo[sides.right].syntax = 'diff'
+  elseif diff.pending then
+    sides.left = real or scratch(diff, 'now', diff.before)
+    sides.right = scratch(diff, 'proposed', diff.after)
+    sides.bound = sides.right
+  else
+    sides.left = scratch(diff, 'before', diff.before)
+    sides.right = real or scratch(diff, 'after', diff.after)
+    sides.bound = sides.left
+  end
+  for _, buf in ipairs({ sides.left, sides.right }) do
+    if buf ~= real and vim.bo[buf].syntax == '' then
+      colour(buf, diff, real)
+    end
+  end
+  sides.tick = vim.api.nvim_buf_get_changedtick(sides.bound)
+  return sides
+end
+
+--- What a vimdiff does not show: the last line's end.
+---@param diff eca.Diff
+---@return string? remark
+function M.remark(diff)
+  local before, after = diff.before:sub(-1) == '\n', diff.after:sub(-1) == '\n'
+  if diff.fault or before == after or diff.before == '' or diff.after == '' then
+    return nil
+  end
+  return after and 'adds the newline at the end' or 'drops the newline at the end'
+end
+
+--- The diff is closed: the file opened for it goes, but not with the user's changes in it.
+---@param sides { real?: integer, added?: boolean }
+function M.put_away(sides)
+  local buf = sides.real
+  if not buf or not sides.added or not vim.api.nvim_buf_is_valid(buf) then
+    return
+  end
+  if vim.bo[buf].modified then
+    vim.bo[buf].buflisted = true
+  elseif #vim.fn.win_findbuf(buf) == 0 and not vim.bo[buf].buflisted then
+    vim.api.nvim_buf_delete(buf, {})
+  end
+end
+
+return M

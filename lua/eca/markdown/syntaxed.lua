@@ -1,0 +1,75 @@
+--- Colours of code by Vim's syntax files, for languages this Neovim has no parser for.
+---
+--- Rules kept here:
+--- - One hidden scratch buffer a language, made at its first use: loading a syntax file costs more
+---   than colouring with it. It has a syntax and no file type, so that nothing else wakes up.
+--- - A colour is asked for once a word or sign, not once a column.
+local M = {}
+
+local buffers = {} ---@type table<string, integer> by language
+local names = {} ---@type table<integer, string> of syntax groups
+
+---@param language string
+---@return integer
+local function buffer_of(language)
+  local buf = buffers[language]
+  if not buf or not vim.api.nvim_buf_is_valid(buf) then
+    buf = vim.api.nvim_create_buf(false, true)
+    vim.bo[buf].undolevels = -1
+    vim.bo[buf].syntax = language
+    buffers[language] = buf
+  end
+  return buf
+end
+
+---@param row integer
+---@param column integer 1-based
+---@return string group, '' for none
+local function group_at(row, column)
+  local id = vim.fn.synID(row + 1, column, 1)
+  if not names[id] then
+    names[id] = id == 0 and '' or vim.fn.synIDattr(id, 'name')
+  end
+  return names[id]
+end
+
+--- The colours of one row; neighbours of one colour are one region.
+---@param row integer
+---@param line string
+---@param regions eca.markdown.CodeRegion[]
+local function read_row(row, line, regions)
+  local open = nil ---@type eca.markdown.CodeRegion?
+  local at = line:find('%S')
+  while at do
+    local last = select(2, line:find('^[%w_\128-\255]+', at)) or at
+    local group = group_at(row, at)
+    if open and open.group == group then
+      open.last = last
+    elseif group ~= '' then
+      open = { row = row, first = at - 1, end_row = row, last = last, group = group }
+      regions[#regions + 1] = open
+    else
+      open = nil
+    end
+    at = line:find('%S', last + 1)
+  end
+end
+
+--- Find the colours of some rows.
+---@param language string
+---@param lines string[]
+---@param from integer first row wanted; the rows before it help to read the syntax
+---@return eca.markdown.CodeRegion[]
+function M.regions(language, lines, from)
+  local buf = buffer_of(language)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  local regions = {} ---@type eca.markdown.CodeRegion[]
+  vim.api.nvim_buf_call(buf, function()
+    for row = from, #lines - 1 do
+      read_row(row, lines[row + 1], regions)
+    end
+  end)
+  return regions
+end
+
+return M
