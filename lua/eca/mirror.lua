@@ -22,6 +22,7 @@ local M = {}
 ---@field cost? string dollars
 ---@field elapsed? integer ms since the turn began
 ---@field activity? string what the agent says it is doing
+---@field retrying? boolean it tries again what failed
 
 ---@class eca.Pending
 ---@field chat string
@@ -39,6 +40,24 @@ local M = {}
 ---@field options? [string, string][]
 ---@field freeform? boolean
 
+--- The agent's plan in one line.
+---@class eca.Plan
+---@field block integer where the list is
+---@field done integer
+---@field total integer
+---@field doing? string
+
+---@class eca.Usage
+---@field tokens? integer
+---@field limit? integer
+---@field output_limit? integer
+---@field cost? string dollars
+---@field last_cost? string dollars
+---@field compact_at? integer percent of the limit
+---@field categories? { name: string, tokens: integer, color?: string }[]
+---@field free? integer
+---@field free_color? string
+
 ---@class eca.Choices
 ---@field models string[]
 ---@field agents string[]
@@ -49,12 +68,18 @@ local M = {}
 ---@field statuses table<string, eca.Status> by chat
 ---@field pending eca.Pending[] oldest first, over all chats
 ---@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
+---@field plans table<string, eca.Plan> by chat
+---@field usages table<string, eca.Usage> by chat
+---@field work string[] what the agent does in the background
 ---@field choices eca.Choices
 local state = {
   server = { state = 'stopped', label = '' },
   statuses = {},
   pending = {},
   queues = {},
+  plans = {},
+  usages = {},
+  work = {},
   choices = { models = {}, agents = {}, variants = {} },
 }
 
@@ -90,6 +115,23 @@ end
 ---@param prompts [string, string][]
 function M.set_queue(chat, prompts)
   state.queues[chat] = prompts
+end
+
+---@param chat string
+---@param plan? eca.Plan
+function M.set_plan(chat, plan)
+  state.plans[chat] = plan
+end
+
+---@param chat string
+---@param usage eca.Usage
+function M.set_usage(chat, usage)
+  state.usages[chat] = usage
+end
+
+---@param titles string[]
+function M.set_work(titles)
+  state.work = titles
 end
 
 ---@param choices eca.Choices
@@ -133,6 +175,23 @@ end
 ---@return [string, string][]
 function M.queue(chat)
   return state.queues[chat] or {}
+end
+
+---@param chat string
+---@return eca.Plan?
+function M.plan(chat)
+  return state.plans[chat]
+end
+
+---@param chat string
+---@return eca.Usage
+function M.usage(chat)
+  return state.usages[chat] or {}
+end
+
+---@return string[]
+function M.work()
+  return state.work
 end
 
 ---@return eca.Choices

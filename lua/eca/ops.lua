@@ -25,6 +25,9 @@ M.fields = {
   status = { 'chat', 'status' },
   pending = { 'items' },
   queue = { 'chat', 'prompts' },
+  plan = { 'chat', 'plan' },
+  usage = { 'chat', 'usage' },
+  work = { 'titles' },
   choices = { 'choices' },
   server = { 'state', 'label' },
   input = { 'chat', 'text' },
@@ -148,6 +151,20 @@ function draw.queue(chat, prompts)
   mirror.set_queue(chat, prompts)
   require('eca.input').show_queue(chats.ensure(chat).input, prompts)
   draw_winbars(chat)
+end
+
+function draw.plan(chat, plan)
+  mirror.set_plan(chat, mirror.clean(plan))
+  draw_winbars(chat)
+end
+
+function draw.usage(chat, usage)
+  mirror.set_usage(chat, mirror.clean(usage))
+end
+
+function draw.work(titles)
+  mirror.set_work(titles)
+  draw_winbars()
 end
 
 function draw.choices(choices)

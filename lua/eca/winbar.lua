@@ -49,6 +49,7 @@ local STATES = {
   running = { '●', 'EcaRunning' },
   stopping = { '◌', 'EcaWaiting' },
   waiting = { '?', 'EcaWaiting' },
+  retrying = { '↻', 'EcaWaiting' },
   idle = { '○', 'EcaWinbarDim' },
 }
 
@@ -62,7 +63,11 @@ local SERVERS = {
 local function state_part(status)
   local server = SERVERS[status.server]
   local sign = server or STATES[status.state]
-  local text = sign[1] .. ' ' .. (server and status.server or status.state)
+  if status.retrying and not server then
+    sign = STATES.retrying
+  end
+  local state = status.retrying and 'retrying' or status.state
+  local text = sign[1] .. ' ' .. (server and status.server or state)
   if status.elapsed and not server then
     text = text .. ' ' .. duration(status.elapsed)
   end
@@ -170,6 +175,14 @@ local function set(win, text)
   end
 end
 
+---@param plan eca.Plan
+---@return string
+local function plan_text(plan)
+  local sign = plan.done < plan.total and '▢' or '✓'
+  local doing = plan.doing and plan.doing ~= '' and ' ' .. plan.doing or ''
+  return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
+end
+
 ---@param chat string
 ---@return eca.WinbarPart[]
 function M.input_parts(chat)
@@ -181,7 +194,10 @@ function M.input_parts(chat)
   end
   local waiting = #mirror.queue(chat)
   add(parts, waiting > 0 and ('%d queued'):format(waiting) or nil, 'EcaQueued', 80)
+  local plan = mirror.plan(chat)
+  add(parts, plan and plan_text(plan), 'EcaPlan', 50)
   local status = mirror.status(chat)
+  add(parts, mirror.work()[1], 'EcaWinbarDim', 40)
   add(parts, status.state ~= 'idle' and status.activity or nil, 'EcaWinbarDim', 30)
   add(parts, mirror.server().label, 'EcaWinbarDim', 10)
   if #parts == 0 then
