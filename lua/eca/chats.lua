@@ -118,6 +118,7 @@ function M.new()
   return M.ensure(require('eca.uuid').new()).id
 end
 
+--- The chat of an id, if there is one.
 ---@param id string
 ---@return eca.Chat?
 function M.get(id)

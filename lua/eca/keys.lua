@@ -110,6 +110,7 @@ function M.run(name)
   require('eca.actions.' .. found.at)[found.call]()
 end
 
+--- An action's name as a mapping has it.
 ---@param name string
 ---@return string
 function M.plug(name)

@@ -100,51 +100,60 @@ function M.clean(value)
   return copy
 end
 
+--- Op `status`.
 ---@param chat string
 ---@param status eca.Status
 function M.set_status(chat, status)
   state.statuses[chat] = status
 end
 
+--- Op `pending`.
 ---@param items eca.Pending[]
 function M.set_pending(items)
   state.pending = items
 end
 
+--- Op `queue`.
 ---@param chat string
 ---@param prompts [string, string][]
 function M.set_queue(chat, prompts)
   state.queues[chat] = prompts
 end
 
+--- Op `plan`.
 ---@param chat string
 ---@param plan? eca.Plan
 function M.set_plan(chat, plan)
   state.plans[chat] = plan
 end
 
+--- Op `usage`.
 ---@param chat string
 ---@param usage eca.Usage
 function M.set_usage(chat, usage)
   state.usages[chat] = usage
 end
 
+--- Op `work`.
 ---@param titles string[]
 function M.set_work(titles)
   state.work = titles
 end
 
+--- Op `choices`.
 ---@param choices eca.Choices
 function M.set_choices(choices)
   state.choices = vim.tbl_extend('force', state.choices, choices)
 end
 
+--- Op `server`.
 ---@param server eca.ServerState
 ---@param label string
 function M.set_server(server, label)
   state.server = { state = server, label = label }
 end
 
+--- State of the agent's process, and what it is called.
 ---@return { state: eca.ServerState, label: string }
 function M.server()
   return state.server
@@ -171,29 +180,34 @@ function M.pending(chat)
   end, state.pending)
 end
 
+--- Prompts that wait for the turn, oldest first.
 ---@param chat string
 ---@return [string, string][]
 function M.queue(chat)
   return state.queues[chat] or {}
 end
 
+--- The agent's plan, if it has one.
 ---@param chat string
 ---@return eca.Plan?
 function M.plan(chat)
   return state.plans[chat]
 end
 
+--- Tokens and cost, as far as known.
 ---@param chat string
 ---@return eca.Usage
 function M.usage(chat)
   return state.usages[chat] or {}
 end
 
+--- Titles of what the agent does in the background, oldest first.
 ---@return string[]
 function M.work()
   return state.work
 end
 
+--- What the user may choose from.
 ---@return eca.Choices
 function M.choices()
   return state.choices

@@ -84,6 +84,7 @@ local function add(parts, text, group, weight)
   end
 end
 
+--- What the transcript's winbar tells, in its order.
 ---@param status eca.Status
 ---@param new integer rows below that were not seen
 ---@return eca.WinbarPart[]
@@ -157,6 +158,7 @@ function M.fit(parts, width)
   end
 end
 
+--- Parts as the text of a winbar.
 ---@param parts eca.WinbarPart[]
 ---@return string
 function M.render(parts)
@@ -183,6 +185,7 @@ local function plan_text(plan)
   return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
 end
 
+--- What the input's winbar tells, in its order.
 ---@param chat string
 ---@return eca.WinbarPart[]
 function M.input_parts(chat)

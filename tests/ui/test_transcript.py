@@ -184,3 +184,21 @@ def test_appending_costs_the_same_in_a_long_chat(view: View) -> None:
     view.draw(ops.AppendText(CHAT, 1, numbered(1, 99_000)))
     assert len(view.lines()) > 100_000
     assert appends_ms(view) <= 3 * short
+
+
+def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
+    """The first op of a chat makes its buffers, or fails whole and is drawn again."""
+    view.nvim.lua("""
+    _G.op = { 'open', 'two', 1, 'assistant', {}, 0 }
+    function _G.try_to_draw()
+      _G.outcome = { pcall(require('eca.ops').draw, _G.op) }
+      return ''
+    end
+    vim.keymap.set('n', 'Z', 'v:lua.try_to_draw()', { expr = true })
+    """)
+    view.nvim.keys("Z")
+    outcome = view.nvim.lua("return _G.outcome")
+    assert outcome[0] is True or "E565" in outcome[1]
+    view.nvim.lua("if not _G.outcome[1] then require('eca.ops').draw(_G.op) end")
+    view.draw(ops.AppendText("two", 1, "text"))
+    assert view.lines("two") == ["text"]

@@ -32,22 +32,27 @@ local function id_here()
   return item and item.id
 end
 
+--- Go to the prompt that asks.
 function M.focus()
   require('eca.approval').focus()
 end
 
+--- Accept what waits under the cursor, else what waits longest.
 function M.approve()
   require('eca').approve({ id = id_here() })
 end
 
+--- Accept it, and the like for this session.
 function M.remember()
   require('eca').approve({ id = id_here(), remember = true })
 end
 
+--- Accept all that waits.
 function M.approve_all()
   require('eca').approve({ all = true })
 end
 
+--- Reject what waits under the cursor, else what waits longest.
 function M.reject()
   require('eca').reject({ id = id_here() })
 end
@@ -78,6 +83,7 @@ function M.diff()
   require('eca.notify').info('there is no diff to show')
 end
 
+--- Answer the question that waits.
 function M.answer()
   require('eca.question').open()
 end

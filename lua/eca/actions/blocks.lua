@@ -26,14 +26,17 @@ local function set_open(open)
   require('eca.host').send('toggle', { chat = block.chat, block = block.id, open = open })
 end
 
+--- Open or close the block under the cursor.
 function M.toggle()
   set_open(nil)
 end
 
+--- Open the block under the cursor.
 function M.open()
   set_open(true)
 end
 
+--- Close the block under the cursor.
 function M.close()
   set_open(false)
 end
@@ -46,10 +49,12 @@ local function set_all(open)
   end
 end
 
+--- Open all blocks of the chat.
 function M.open_all()
   set_all(true)
 end
 
+--- Close all blocks of the chat.
 function M.close_all()
   set_all(false)
 end
@@ -114,10 +119,12 @@ local function jump(row)
   end
 end
 
+--- Go to the next prompt of the user.
 function M.next_turn()
   jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', 1))
 end
 
+--- Go to the prompt of the user before.
 function M.previous_turn()
   jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', -1))
 end
@@ -135,6 +142,7 @@ local function waiting_rows()
   return rows
 end
 
+--- Go to the next block that waits.
 function M.next_approval()
   for _, row in ipairs(waiting_rows()) do
     if row > cursor_row() then
@@ -143,6 +151,7 @@ function M.next_approval()
   end
 end
 
+--- Go to the block before that waits.
 function M.previous_approval()
   local rows = waiting_rows()
   for index = #rows, 1, -1 do

@@ -9,14 +9,17 @@ function M.open()
   require('eca').open()
 end
 
+--- Hide the chat when it is shown, else open it.
 function M.toggle()
   require('eca').toggle()
 end
 
+--- Hide the chat.
 function M.hide()
   require('eca').hide()
 end
 
+--- Start a new chat.
 function M.new()
   require('eca').new()
 end

@@ -22,14 +22,17 @@ function M.choose(what, value)
   end)
 end
 
+--- Choose the model.
 function M.model()
   M.choose('model')
 end
 
+--- Choose the agent.
 function M.agent()
   M.choose('agent')
 end
 
+--- Choose the variant of the model.
 function M.variant()
   M.choose('variant')
 end

@@ -45,6 +45,7 @@ function M.unqueue()
   M.take_back()
 end
 
+--- Stop the running turn.
 function M.stop()
   require('eca').stop()
 end
@@ -57,10 +58,12 @@ local function recall(step)
   end
 end
 
+--- Put the prompt before into the input.
 function M.older()
   recall(-1)
 end
 
+--- Put the next prompt, or the draft, into the input.
 function M.newer()
   recall(1)
 end

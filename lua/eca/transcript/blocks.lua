@@ -38,6 +38,7 @@ M.PROSE = { assistant = true, reasoning = true }
 ---@field last? eca.Block
 ---@field lost? boolean waits to be drawn anew
 
+--- A chain without blocks.
 ---@param buf integer
 ---@param chat string
 ---@return eca.Chain
@@ -71,6 +72,7 @@ function M.first_row(chain, block)
   return vim.api.nvim_buf_get_extmark_by_id(chain.buf, M.namespace, block.mark, {})[1]
 end
 
+--- The last row of a block.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@return integer
@@ -105,6 +107,7 @@ function M.last_nested(block)
   return last
 end
 
+--- Put a block into the chain.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@param previous? eca.Block nil: it becomes the first
@@ -125,6 +128,7 @@ function M.link(chain, block, previous)
   chain.blocks[block.id] = block
 end
 
+--- Take a block out of the chain.
 ---@param chain eca.Chain
 ---@param block eca.Block
 function M.unlink(chain, block)

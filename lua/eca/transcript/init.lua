@@ -46,11 +46,13 @@ function M.is_lost(buf)
   return chains[buf].lost == true
 end
 
+--- Let a transcript be edited, by its host only: until `lock`.
 ---@param buf integer
 function M.unlock(buf)
   vim.bo[buf].modifiable = true
 end
 
+--- Make a transcript read-only again.
 ---@param buf integer
 function M.lock(buf)
   vim.bo[buf].modifiable = false

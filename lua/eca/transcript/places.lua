@@ -7,6 +7,7 @@ local M = {}
 
 M.chains = {} ---@type table<integer, eca.Chain> by buffer
 
+--- Is a buffer a transcript?
 ---@param buf integer
 ---@return boolean
 function M.is_transcript(buf)
