@@ -5,6 +5,7 @@ import re
 from tests.doc import documents
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.launch import REPOSITORY
 
 from eca_nvim.chat.settings import DEFAULT_ICONS
 
@@ -40,6 +41,14 @@ def test_links_of_highlight_groups(nvim: Neovim) -> None:
     groups = nvim.lua("return require('eca.highlights').groups")
     told = {group["name"]: documents.told(f"hl-{group['name']}").split()[1] for group in groups}
     assert told == {group["name"]: group["link"] for group in groups}
+
+
+def test_fields_of_the_status() -> None:
+    declared = (REPOSITORY / "lua" / "eca" / "mirror.lua").read_text()
+    status = declared.partition("---@class eca.Status\n")[2].partition("\n\n")[0]
+    listed = "\n".join(re.findall(r"(?m)^ {8}.*", documents.told("eca.status()")))
+    fields = re.findall(r"---@field (\w+)", status)
+    assert set(re.findall(r"`(\w+)`", listed)) == set(fields)
 
 
 def test_icons() -> None:
