@@ -2,6 +2,9 @@
 ---
 --- Rules kept here:
 --- - What is shown is one line: breaks and control characters become spaces.
+--- - It never makes Neovim wait for a key: one that is too long for its place loses its middle, and
+---   each takes the place of the one before. `:messages` has them all; the log has them whole.
+--- - While the user types a command it waits.
 --- - The option `notify` is the least level that is shown, or false for none.
 local M = {}
 
@@ -11,6 +14,74 @@ local LEVELS = {
   info = vim.log.levels.INFO,
 }
 
+local waiting = {} ---@type [string, integer][] lines and their levels
+
+--- The beginning of a list of characters that fits.
+---@param characters string[]
+---@param cells integer
+---@return string[]
+local function beginning(characters, cells)
+  local kept = {} ---@type string[]
+  for _, character in ipairs(characters) do
+    cells = cells - vim.fn.strdisplaywidth(character)
+    if cells < 0 then
+      break
+    end
+    kept[#kept + 1] = character
+  end
+  return kept
+end
+
+--- Cut out the middle of a line that is too long; what went wrong and the remedy stay.
+---@param line string
+---@param room integer cells
+---@return string
+local function fitted(line, room)
+  if vim.fn.strdisplaywidth(line) <= room then
+    return line
+  end
+  local characters = vim.fn.split(line, '\\zs')
+  local first = beginning(characters, math.floor(room / 2) - 1)
+  local last = beginning(vim.fn.reverse(characters), math.ceil(room / 2))
+  return table.concat(first) .. '…' .. table.concat(vim.fn.reverse(last))
+end
+
+--- Does Neovim itself show what is told, rather than a plugin of the user? Its own function comes
+--- from no file, or from one inside the program.
+---@return boolean
+local function is_plain()
+  local source = debug.getinfo(vim.notify, 'S').source
+  return vim.endswith(source, '?') or vim.startswith(source, '@vim/')
+end
+
+---@param line string
+---@param level integer
+local function tell(line, level)
+  if not is_plain() then
+    vim.notify(line, level)
+    return
+  end
+  vim.cmd.redraw()
+  vim.notify(fitted(line, vim.v.echospace), level)
+end
+
+--- Tell what waits, unless the user types a command.
+local function tell_all()
+  if vim.api.nvim_get_mode().mode:find('^c') then
+    vim.api.nvim_create_autocmd('CmdlineLeave', {
+      group = vim.api.nvim_create_augroup('eca.notify', {}),
+      once = true,
+      callback = vim.schedule_wrap(tell_all),
+    })
+    return
+  end
+  local lines = waiting
+  waiting = {}
+  for _, line in ipairs(lines) do
+    tell(line[1], line[2])
+  end
+end
+
 --- Show a line, as soon as Neovim can.
 ---@param level 'error'|'warn'|'info'
 ---@param text string
@@ -19,10 +90,8 @@ function M.show(level, text)
   if not least or LEVELS[level] < LEVELS[least] then
     return
   end
-  local line = 'eca: ' .. vim.trim(text:gsub('%c+', ' '))
-  vim.schedule(function()
-    vim.notify(line, LEVELS[level])
-  end)
+  waiting[#waiting + 1] = { 'eca: ' .. vim.trim(text:gsub('%c+', ' ')), LEVELS[level] }
+  vim.schedule(tell_all)
 end
 
 ---@param text string
