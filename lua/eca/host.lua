@@ -85,9 +85,9 @@ end
 ---@param fault string
 local function fail(fault)
   state, channel, answered = 'failed', nil, false
+  tell('error', fault)
   require('eca.frames').forget()
   require('eca.adrift').show()
-  tell('error', fault)
 end
 
 --- Hand an intent to the host of `:UpdateRemotePlugins`, which starts or fails in the call.
