@@ -35,6 +35,10 @@ PLAIN = [
         e.ImageReceived("image/png", "AAAA"),
     ),
     ({"type": "progress", "state": "running", "text": "Busy"}, e.ProgressChanged("Busy")),
+    (
+        {"type": "progress", "state": "running", "text": "Oh. Retrying in 2s (attempt 1/10)"},
+        e.ProgressChanged("Oh. Retrying in 2s (attempt 1/10)", is_retry=True),
+    ),
     ({"type": "progress", "state": "finished"}, e.TurnChanged(AgentTurn.FINISHED)),
     ({"type": "reasonStarted", "id": "r"}, e.ReasoningStarted("r")),
     ({"type": "reasonText", "id": "r", "text": "Hm"}, e.ReasoningText("r", "Hm")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import Driver, call, said, user
+from tests.chat.driver import IDLE, Driver, call, said, user
 
 from eca_nvim.chat.effects import ShowImage
 from eca_nvim.chat.events import (
@@ -14,15 +14,17 @@ from eca_nvim.chat.events import (
     HookStarted,
     ImageReceived,
     LinkReceived,
+    ProgressChanged,
     ReasoningText,
     SelectionChanged,
     TitleChanged,
     ToolRequested,
     UnknownReceived,
+    UsageCategory,
     UsageReported,
 )
 from eca_nvim.chat.folding import act, redraw
-from eca_nvim.chat.ops import Notify, OpenExternal, SetStatus
+from eca_nvim.chat.ops import Notify, OpenExternal, SetStatus, SetUsage
 from eca_nvim.chat.reducer import apply, server_changed
 
 
@@ -123,6 +125,45 @@ def test_a_lost_buffer_is_drawn_anew() -> None:
     assert driver.view.lines == lines
     assert driver.view.status == status
     assert changes.pending_changed
+
+
+def test_usage_is_told_whole_and_what_is_not_known_is_absent() -> None:
+    driver = Driver()
+    conversation = UsageCategory("Conver\nsation", 7, "#98c379")
+    usage = UsageReported(
+        session_tokens=9,
+        context_limit=100,
+        session_cost="0.02",
+        auto_compact_percentage=75,
+        categories=(conversation, UsageCategory("Skills", 2)),
+        free_tokens=91,
+    )
+    driver.hear(usage, UsageReported(session_tokens=3))
+    assert [op.usage for op in driver.view.other if isinstance(op, SetUsage)] == [
+        {
+            "tokens": 9,
+            "limit": 100,
+            "cost": "0.02",
+            "compact_at": 75,
+            "free": 91,
+            "categories": [
+                {"name": "Conver sation", "tokens": 7, "color": "#98c379"},
+                {"name": "Skills", "tokens": 2},
+            ],
+        },
+        {"tokens": 3, "categories": []},
+    ]
+
+
+def test_trying_again_is_told_until_something_else_happens_14() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ProgressChanged("Retrying in 2s (attempt 1/10)", is_retry=True))
+    assert driver.view.status["retrying"] is True
+    driver.hear(ProgressChanged("Generating"))
+    assert "retrying" not in driver.view.status
+    driver.hear(ProgressChanged("Retrying", is_retry=True), IDLE)
+    assert "retrying" not in driver.view.status
 
 
 @pytest.mark.parametrize("to_open", [True, False])

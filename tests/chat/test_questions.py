@@ -5,7 +5,14 @@ from __future__ import annotations
 from tests.chat.driver import IDLE, Driver, call
 
 from eca_nvim.chat.effects import TellAnswer
-from eca_nvim.chat.events import AgentGone, QuestionAsked, ToolFinished, ToolRunning
+from eca_nvim.chat.events import (
+    AgentGone,
+    QuestionAsked,
+    ToolFinished,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.markdown_export import transcript
 
 COLOUR = QuestionAsked("q", "Which colour?", (("red", "warm"), ("blue", "")), False, "t1")
 
@@ -56,6 +63,51 @@ def test_a_question_ends_with_its_call_with_a_stop_and_with_the_turn() -> None:
     driver.hear(QuestionAsked("q2", "More?"), IDLE)
     assert driver.items == []
     assert len(driver.told(TellAnswer)) == 3
+
+
+def test_a_question_and_the_call_that_asks_it_are_one_block() -> None:
+    driver = Driver()
+    driver.run()
+    ask = call(name="ask_user", arguments={"question": "Which colour?"})
+    driver.hear(ToolRequested(ask), ToolRunning(ask), COLOUR)
+    assert driver.view.lines[1:] == ["? Which colour?", "  1. red — warm", "  2. blue"]
+    driver.tick(2000)
+    assert driver.view.lines[1] == "? Which colour?"
+    driver.answer("q", "red")
+    driver.hear(ToolFinished(ask, ("User answered: red",), total_ms=2100))
+    assert driver.view.lines[1:] == ["✓ Which colour? → red"]
+    assert not driver.view.fired("EcaApprovalResolved")
+    driver.toggle(2)
+    assert driver.view.lines[1:] == ["✓ Which colour? → red", "  1. red — warm", "  2. blue"]
+    assert "User answered" not in transcript(driver.chat, 0)
+
+
+def test_a_call_whose_question_was_dismissed_did_not_fail() -> None:
+    driver = Driver()
+    driver.run()
+    ask = call(name="ask_user")
+    driver.hear(ToolRunning(ask), COLOUR)
+    driver.answer("q", None)
+    driver.hear(ToolFinished(ask, ("User cancelled the question.",), failed=True))
+    assert driver.view.lines[1:] == ["⊘ Which colour? not answered"]
+
+
+def test_an_answer_in_own_words_is_shown_whole() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(QuestionAsked("q", "Name?"))
+    driver.answer("q", "Zoë\nor so")
+    driver.toggle(2)
+    assert driver.view.lines[1:] == ["✓ Name? → Zoë or so", "  → Zoë", "  → or so"]
+
+
+def test_a_call_that_waits_for_approval_is_not_taken_for_one_that_asks() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(call(), needs_approval=True), COLOUR)
+    assert [item["kind"] for item in driver.items] == ["approval", "question"]
+    driver.approve("t1")
+    assert [item["kind"] for item in driver.items] == ["question"]
 
 
 def test_a_question_outside_a_turn_waits_too_15() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.chat.driver import Driver, call
 
 from eca_nvim.chat import details, events
-from eca_nvim.chat.blocks import QuestionBlock, QuestionState, ToolBlock
+from eca_nvim.chat.blocks import ToolBlock, open_question
 from eca_nvim.chat.events import AgentTurn, Role, TextReceived, TurnChanged
 from eca_nvim.chat.markdown_export import transcript
 from eca_nvim.chat.ops import BlockKind
@@ -54,7 +54,8 @@ EVENTS = st.one_of(
     st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),
     st.builds(TurnChanged, st.sampled_from(AgentTurn)),
     st.builds(events.PromptAnswered, st.booleans()),
-    st.builds(events.ProgressChanged, TEXTS),
+    st.builds(events.ProgressChanged, TEXTS, st.booleans()),
+    st.builds(events.UsageReported, st.integers(0, 9), session_cost=TEXTS),
     st.builds(events.UnknownReceived, TEXTS, TEXTS),
     st.builds(events.AgentGone, TEXTS),
     st.just(events.ChatDeleted()),
@@ -73,7 +74,11 @@ ACTS: st.SearchStrategy[Act] = st.one_of(
     st.builds(lambda key, reason: lambda it: it.reject(key, reason), IDS, TEXTS),
     st.builds(lambda key, text: lambda it: it.answer(key, text), IDS, st.none() | TEXTS),
     st.builds(lambda block: lambda it: it.toggle(block), st.integers(0, 6)),
-    st.builds(lambda place: lambda it: it.unqueue(place), st.integers(1, 2)),
+    st.builds(
+        lambda place, edit: lambda it: it.unqueue(place, edit=edit),
+        st.integers(1, 2),
+        st.booleans(),
+    ),
     st.just(lambda it: it.stop()),
     st.builds(lambda time: lambda it: it.tick(time), st.integers(0, 3000)),
 )
@@ -104,11 +109,8 @@ def _holds(driver: Driver) -> None:
     chat = driver.chat
     for block_id in chat.pending:
         block = chat.blocks[block_id]
-        if isinstance(block, ToolBlock):
-            assert block.state is CallState.WAITING
-        else:
-            assert isinstance(block, QuestionBlock)
-            assert block.state is QuestionState.WAITING
+        approval = isinstance(block, ToolBlock) and block.state is CallState.WAITING
+        assert approval != (open_question(block) is not None)
     waiting = [it for it in chat.blocks.values() if isinstance(it, ToolBlock)]
     assert len(driver.items) == len(chat.pending)
     assert all(block.id in chat.pending for block in waiting if block.state is CallState.WAITING)

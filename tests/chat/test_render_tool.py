@@ -123,18 +123,20 @@ def test_json_and_unknown_details() -> None:
 def test_a_task_list_shows_states_and_blockers() -> None:
     tasks = TaskList(
         (
-            Task(1, "First", "done"),
-            Task(2, "Second", "in-progress", blocked_by=(1,)),
-            Task(3, "Third\nline", "pending", blocked_by=(1, 2)),
+            Task(1, "First", "done", priority="medium"),
+            Task(2, "Second", "in-progress", priority="high", blocked_by=(1,)),
+            Task(3, "Third\nline", "pending", priority="low\x1b", blocked_by=(1, 2)),
         ),
         "Doing the second",
     )
     assert shown(call("t", "task", details=tasks), "text") == [
-        "✓ tasks 1/3 Doing the second",
+        "✓ tasks 1/3 · Doing the second",
         "  ✓ 1. First",
-        "  ◐ 2. Second (after #1)",
-        "  ▢ 3. Third line (after #1, #2)",
+        "  ◐ 2. Second  high",
+        "  ▢ 3. Third line  low␛ · after #2",
     ]
+    assert shown(call("t", "task", details=TaskList(tasks.tasks)))[0] == "✓ tasks 1/3 · Second"
+    assert shown(call("t", "task", details=TaskList(())))[0] == "✓ tasks cleared"
 
 
 def test_a_failed_edit_says_why_above_its_diff() -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import FINISHED, IDLE, RUNNING, Driver, call, said, user
+from dataclasses import replace
+
+from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
 
 from eca_nvim.chat.details import Subagent
-from eca_nvim.chat.effects import TellApproval, TellRejection
+from eca_nvim.chat.effects import TellAnswer, TellApproval, TellRejection
 from eca_nvim.chat.events import (
     Addressed,
     ChatDeleted,
+    ProgressChanged,
+    QuestionAsked,
     TitleChanged,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
+    UsageReported,
 )
 from eca_nvim.chat.markdown_export import transcript
 from eca_nvim.chat.model import Chat
@@ -37,9 +42,11 @@ def test_its_blocks_follow_the_call_indented() -> None:
     driver = spawned()
     driver.hear(*said("Working"))
     driver.hear(ToolRunning(READ), *said("found"), child="sub")
+    assert driver.view.lines == ["hello", "● agent explorer · step 1/5 · read a", "Working"]
+    driver.toggle(2)
     assert driver.view.lines == [
         "hello",
-        "● agent explorer step 1/5",
+        "● agent explorer · step 1/5 · read a",
         "  explorer · mock · step 1/5",
         "  look",
         "  ● read a",
@@ -53,6 +60,7 @@ def test_its_turn_and_title_are_not_the_chats() -> None:
     driver.hear(TitleChanged("other"), ToolPreparing(READ), IDLE, FINISHED, child="sub")
     assert driver.state == "running"
     assert "title" not in driver.view.status
+    driver.toggle(2)
     assert "  ⊘ read a stopped" in driver.view.lines
     driver.hear(ChatDeleted(), child="sub")
     assert not driver.chat.deleted
@@ -104,7 +112,10 @@ def test_blocks_that_come_before_their_call_are_kept() -> None:
     driver.hear(*said("early"), child="sub")
     driver.hear(ToolRequested(SPAWN))
     driver.hear(*said(" bird"), child="sub")
-    assert driver.view.lines[1] == "  early bird"
+    assert driver.view.lines == ["hello", "… agent explorer"]
+    driver.toggle(3)
+    assert driver.view.lines[-1] == "  early bird"
+    driver.toggle(3)
     driver.hear(ToolFinished(SPAWN))
     assert driver.view.lines == ["hello", "✓ agent explorer"]
 
@@ -114,7 +125,93 @@ def test_a_subagent_of_a_subagent_is_shown_one_level_deep() -> None:
     inner = call("in", "spawn_agent", details=Subagent("inner", "subsub"))
     driver.hear(ToolRequested(inner), child="sub")
     driver.hear(*said("deep"), child="subsub")
+    assert driver.view.lines == ["hello", "● agent explorer · step 1/5 · agent"]
+    driver.toggle(2)
     assert driver.view.lines[-1] == "  deep"
+    driver.hear(ToolRequested(READ, needs_approval=True), child="subsub")
+    driver.hear(ToolFinished(inner), child="sub")
+    driver.approve("r")
+    assert driver.told(TellApproval) == [TellApproval("subsub", "r", remember=False)]
+
+
+def test_it_tells_in_one_line_what_it_is_doing() -> None:
+    driver = spawned()
+    line = "● agent explorer · step 1/5"
+    driver.hear(ProgressChanged("Waiting\nmodel"), child="sub")
+    assert driver.view.lines[-1] == f"{line} · Waiting model"
+    driver.hear(ToolPreparing(READ), ProgressChanged("Generating"), child="sub")
+    assert driver.view.lines[-1] == f"{line} · read a"
+    driver.hear(ToolFinished(READ), ProgressChanged("Generating"), child="sub")
+    assert driver.view.lines[-1] == f"{line} · Generating"
+    step = replace(EXPLORER, step=2, max_steps=None)
+    driver.hear(ToolRunning(replace(SPAWN, details=step)))
+    assert driver.view.lines[-1] == "● agent explorer · step 2 · Generating"
+    assert "activity" not in driver.view.status
+
+
+def test_its_usage_is_its_own_and_shown_with_it() -> None:
+    driver = spawned()
+    driver.toggle(2)
+    driver.hear(UsageReported(474, session_cost="0.02"), child="sub")
+    assert driver.view.lines[2] == "  explorer · mock · step 1/5 · 474 tokens · $0.02"
+    assert "tokens" not in driver.view.status
+
+
+def test_it_opens_for_an_approval_and_collapses_when_that_is_given() -> None:
+    driver = spawned()
+    driver.hear(ToolRequested(READ, needs_approval=True), child="sub")
+    assert driver.view.lines[1:] == [
+        "? agent explorer · step 1/5 · waits for you",
+        "  explorer · mock · step 1/5",
+        "  look",
+        "  ? read a waiting",
+        "    path: /workspace/a",
+    ]
+    driver.approve("r")
+    assert driver.view.lines[1:] == ["● agent explorer · step 1/5 · read a"]
+
+
+def test_it_stays_open_while_another_call_of_it_waits_or_the_user_wants_it() -> None:
+    driver = spawned()
+    other = replace(READ, id="r2")
+    for asked in (READ, other):
+        driver.hear(ToolRequested(asked, needs_approval=True), child="sub")
+    driver.approve("r")
+    assert "? agent explorer · step 1/5 · waits for you" in driver.view.lines
+    driver.toggle(2, to_open=True)
+    driver.reject("r2")
+    assert "  explorer · mock · step 1/5" in driver.view.lines
+
+
+def test_its_question_is_the_users_too() -> None:
+    driver = spawned()
+    driver.hear(QuestionAsked("q", "Which?", tool_call_id="a"), child="sub")
+    assert driver.items[0]["agent"] == "explorer"
+    assert driver.view.lines[-1] == "  ? Which?"
+    driver.answer("q", "this")
+    assert driver.told(TellAnswer) == [TellAnswer("q", "this")]
+    assert driver.view.lines[-1] == "● agent explorer · step 1/5"
+
+
+def test_a_stop_ends_it_with_all_that_waits_in_it() -> None:
+    driver = spawned()
+    driver.hear(ToolRequested(READ, needs_approval=True), child="sub")
+    driver.stop()
+    assert driver.items == []
+    driver.hear(STOPPING, FINISHED)
+    assert driver.view.lines == ["hello", "⊘ agent explorer stopped"]
+    assert driver.chat.live == {}
+
+
+def test_a_replayed_subagent_reads_like_one_that_ran_25() -> None:
+    driver = Driver()
+    driver.hear(user("\nhello"), ToolRequested(SPAWN), ToolFinished(SPAWN, ("result",)))
+    driver.hear(user("\nlook"), ToolFinished(READ, ("text",)), *said("found"), child="sub")
+    driver.hear(*said("\ndone"))
+    assert driver.view.lines == ["hello", "✓ agent explorer", "done"]
+    driver.toggle(2)
+    nested = ["  explorer · mock · step 1/5", "  look", "  ✓ read a", "  found"]
+    assert driver.view.lines == ["hello", "✓ agent explorer", *nested, "done"]
 
 
 def test_events_find_the_chat_that_shows_them() -> None:

@@ -7,7 +7,7 @@ import anyio
 import pytest
 from tests.session.rig import PATIENCE, Rig
 
-from eca_nvim.agents.base import Selection
+from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat import details, events, intents
 from eca_nvim.chat.contexts import FileContext
 from eca_nvim.chat.details import FileChange, ToolCall
@@ -22,6 +22,7 @@ from eca_nvim.chat.events import (
     ToolFinished,
     ToolRequested,
     TurnChanged,
+    WorkChanged,
 )
 from eca_nvim.chat.ops import (
     Answer,
@@ -33,6 +34,7 @@ from eca_nvim.chat.ops import (
     OpenExternal,
     SetChoices,
     SetPending,
+    SetWork,
     ShowDiff,
 )
 from eca_nvim.session import chats
@@ -140,6 +142,17 @@ async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
     assert notes == ["a", "c"]
 
 
+async def test_work_in_the_background_is_told_until_it_ends_or_nobody_does_it(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(WorkChanged("a", "Syncing\nmodels", done=False))
+    agent.announce(WorkChanged("b", "Cleaning up", done=False), WorkChanged("a", "", done=True))
+    agent.announce(WorkChanged("c", "", done=True))
+    told = [("Syncing models",), ("Syncing models", "Cleaning up"), ("Cleaning up",)]
+    await rig.view.until(lambda: [op.titles for op in rig.view.of(SetWork)] == [*told, told[2]])
+    agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: rig.view.of(SetWork)[-1].titles == ())
+
+
 async def test_messages_are_told_in_a_line(rig: Rig) -> None:
     agent = await rig.ready()
     agent.announce(MessageShown("warn", "mind the gap"))
@@ -175,6 +188,8 @@ async def test_a_subagents_events_are_shown_in_its_parents_chat(rig: Rig) -> Non
     agent.say("a", ToolRequested(spawn))
     agent.say("sub-1", TextReceived(Role.ASSISTANT, "digging"), parent="a")
     agent.say("sub-1", TurnChanged(AgentTurn.IDLE))
+    rig.do(intents.ToggleBlock("a", rig.view.of(OpenBlock)[-1].block))
+    await rig.done()
     assert {op.chat for op in rig.view.of(OpenBlock)} == {"a"}
     assert "digging" in rig.view.text()
 

@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ _ROLES: Final[Mapping[eca.Role, Role]] = {
     eca.Role.UNKNOWN: Role.SYSTEM,
 }
 _NO_MEDIA_TYPE: Final = "application/octet-stream"
+_RETRY: Final = re.compile(r"\(attempt \d+/\d+\)")
+"""How the server says, in words alone, that the model failed and is asked again."""
 
 
 def content_event(received: eca.ContentReceived) -> ChatEvent:
@@ -49,7 +52,8 @@ def _image(content: eca.ImageContent, _: Role) -> ChatEvent:
 def _progress(content: eca.ProgressContent, _: Role) -> ChatEvent:
     if content.state is eca.ProgressState.FINISHED:
         return events.TurnChanged(AgentTurn.FINISHED)
-    return events.ProgressChanged(content.text or "")
+    text = content.text or ""
+    return events.ProgressChanged(text, is_retry=bool(_RETRY.search(text)))
 
 
 def _reason_started(content: eca.ReasonStarted, _: Role) -> ChatEvent:

@@ -17,6 +17,7 @@ from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import (
     HookFinished,
     QuestionAsked,
+    UsageReported,
 )
 from eca_nvim.chat.ops import BlockKind, Segment
 from eca_nvim.chat.states import CallState
@@ -43,6 +44,15 @@ class QuestionState(StrEnum):
     WAITING = "waiting"
     ANSWERED = "answered"
     DISMISSED = "dismissed"
+
+
+@dataclass(slots=True)
+class Question:
+    """What the agent asked, and what became of it; `answer` is None when it was dismissed."""
+
+    asked: QuestionAsked
+    state: QuestionState = QuestionState.WAITING
+    answer: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -105,9 +115,21 @@ class UnknownBlock(Block):
     text: str = ""
 
 
+@dataclass(slots=True)
+class Nested:
+    """What the call of a subagent tells of its chat: what it does now, and what it used."""
+
+    doing: str = ""
+    usage: UsageReported | None = None
+    waits: bool = False
+
+
 @dataclass(slots=True, eq=False)
 class ToolBlock(Block):
-    """A tool call; `chat_id` is the chat of the agent it belongs to, a subagent's or ours."""
+    """A tool call; `chat_id` is the chat of the agent it belongs to, a subagent's or ours.
+
+    question: what it asks the user, when asking is what it does. nested: the subagent it runs.
+    """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
     chat_id: str = ""
@@ -116,6 +138,8 @@ class ToolBlock(Block):
     outputs: tuple[str, ...] = ()
     started_ms: int | None = None
     total_ms: int | None = None
+    question: Question | None = None
+    nested: Nested | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -128,11 +152,9 @@ class HookBlock(Block):
 
 @dataclass(slots=True, eq=False)
 class QuestionBlock(Block):
-    """A question of the agent; `answer` is None when it was dismissed."""
+    """A question that no tool call of ours asks."""
 
-    asked: QuestionAsked = field(default_factory=lambda: QuestionAsked("", ""))
-    state: QuestionState = QuestionState.WAITING
-    answer: str | None = None
+    question: Question = field(default_factory=lambda: Question(QuestionAsked("", "")))
 
 
 @dataclass(slots=True, eq=False)
@@ -157,3 +179,10 @@ class FlagBlock(Block):
 
     text: str = ""
     content_id: str = ""
+
+
+def open_question(block: Block) -> Question | None:
+    """Give the question in a block that waits for the user."""
+    question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
+    waits = question is not None and question.state is QuestionState.WAITING
+    return question if waits else None

@@ -14,6 +14,7 @@ from eca_nvim.chat.blocks import Fold, ToolBlock
 from eca_nvim.chat.model import Lane
 from eca_nvim.chat.render_tool import call_title
 from eca_nvim.chat.states import ENDED_CALLS, CallState, may_become, next_call
+from eca_nvim.chat.subagents import conceal, does, reveal
 from eca_nvim.chat.update import Dirty, Update
 
 _FOLDS: Mapping[CallState, Fold] = {
@@ -44,8 +45,12 @@ def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None
         block.state = next_call(block.state, state)
         _follow(update, block, lane)
     update.auto_fold(block, lane, _FOLDS.get(block.state, block.fold))
-    if block.state is CallState.WAITING and lane.anchor is not None:
-        update.auto_fold(lane.anchor, update.chat.root, Fold.OPEN)
+    if block.state is CallState.WAITING:
+        reveal(update, lane)
+    else:
+        conceal(update, lane)
+    if block.state not in ENDED_CALLS:
+        does(update, lane, call_title(block, update.chat.settings))
 
 
 def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:

@@ -77,6 +77,17 @@ class TaskList:
     tasks: tuple[Task, ...]
     active_summary: str | None = None
 
+    @property
+    def done(self) -> int:
+        """Count the tasks that are done."""
+        return sum(task.status == "done" for task in self.tasks)
+
+    @property
+    def doing(self) -> str:
+        """Say what is being done: in the agent's words, else by the tasks in progress."""
+        running = (task.subject for task in self.tasks if task.status == "in-progress")
+        return self.active_summary or ", ".join(running)
+
 
 @dataclass(frozen=True, slots=True)
 class UnknownDetails:

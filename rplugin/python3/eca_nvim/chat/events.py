@@ -163,9 +163,13 @@ class TitleChanged:
 
 @dataclass(frozen=True, slots=True)
 class ProgressChanged:
-    """What the agent says it is doing now, for display only (ECA: progress, running)."""
+    """What the agent says it is doing now, for display only (ECA: progress, running).
+
+    is_retry: something failed, and it is about to try again.
+    """
 
     text: str
+    is_retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)

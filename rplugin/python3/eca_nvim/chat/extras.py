@@ -29,6 +29,7 @@ from eca_nvim.chat.ops import BlockKind, ClearChat
 from eca_nvim.chat.render import hook_failed
 from eca_nvim.chat.settle import settle
 from eca_nvim.chat.states import Turn
+from eca_nvim.chat.subagents import progresses, uses
 from eca_nvim.chat.text import one_line
 from eca_nvim.chat.update import Dirty, Update
 
@@ -91,16 +92,21 @@ def title_changed(update: Update, event: TitleChanged) -> None:
 
 def progress_changed(update: Update, event: ProgressChanged) -> None:
     """Take what the agent says it is doing, while it does something."""
-    if update.lane is update.chat.root and update.chat.turn.state is not Turn.IDLE:
-        update.chat.activity = event.text or None
+    chat = update.chat
+    if update.lane is not chat.root:
+        progresses(update, update.lane, one_line(event.text))
+    elif chat.turn.state is not Turn.IDLE:
+        chat.activity, chat.retrying = event.text or None, event.is_retry
         update.dirty |= Dirty.STATUS
 
 
 def usage_reported(update: Update, event: UsageReported) -> None:
     """Take tokens and cost; a subagent's are its own."""
-    if update.lane is update.chat.root:
-        update.chat.usage = event
-        update.dirty |= Dirty.STATUS
+    if update.lane is not update.chat.root:
+        uses(update, update.lane, event)
+        return
+    update.chat.usage = event
+    update.dirty |= Dirty.STATUS | Dirty.USAGE
 
 
 def selection_changed(update: Update, event: SelectionChanged) -> None:
@@ -132,6 +138,8 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()
+    chat.plan = chat.plan_block = None
+    update.dirty |= Dirty.PLAN
     chat.root = chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
     update.ops.append(ClearChat(chat.id))

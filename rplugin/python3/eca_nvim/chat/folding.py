@@ -79,5 +79,5 @@ def redraw(chat: Chat, now: int) -> Changes:
             for block in lane.blocks:
                 update.draw(block, lane)
     chat.shown_status = None
-    update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING
+    update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING | Dirty.PLAN | Dirty.USAGE
     return update.finish()

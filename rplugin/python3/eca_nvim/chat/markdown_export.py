@@ -60,7 +60,7 @@ def _block(chat: Chat, block: Block, now: int) -> list[str]:
 def _more(block: ToolBlock, shown: str) -> list[str]:
     """Give the outputs that a body leaves out: of an edit, a task list, JSON."""
     text = "\n".join(filter(None, block.outputs))
-    if not text or text in shown:
+    if not text or text in shown or block.question is not None:
         return []
     fence = _fence(text)
     return [f"{fence}\n{text}\n{fence}"]

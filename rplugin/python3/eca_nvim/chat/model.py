@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from eca_nvim.chat.blocks import Block, HookBlock, ReasoningBlock, TextBlock, ToolBlock
 from eca_nvim.chat.contexts import Context
+from eca_nvim.chat.details import TaskList
 from eca_nvim.chat.events import AgentTurn, UsageReported
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn, TurnEnd
@@ -90,6 +91,8 @@ class Chat:
     pending: block ids of calls and questions that wait for the user, with the time they began.
     unconfirmed: prompts shown at once that the agent has not echoed.
     anchors: the tool call that spawned a subagent, by the subagent's chat id.
+    plan: the agent's task list, and the call that told it last.
+    retrying: `activity` says that the agent tries again what failed.
     """
 
     id: str
@@ -100,6 +103,9 @@ class Chat:
     selected: Selected = field(default_factory=Selected)
     usage: UsageReported | None = None
     activity: str | None = None
+    retrying: bool = False
+    plan: TaskList | None = None
+    plan_block: ToolBlock | None = None
     deleted: bool = False
     blocks: dict[int, Block] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)

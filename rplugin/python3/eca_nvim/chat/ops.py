@@ -120,7 +120,8 @@ class SetStatus:
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, state, title, model, agent, variant, trust, pending, tokens, limit, cost, and
-    for the winbar elapsed (ms, None when idle), activity (what the agent says it is doing).
+    for the winbar elapsed (ms, None when idle), activity (what the agent says it is doing),
+    retrying (true while it tries again what failed).
     """
 
     name: ClassVar[str] = "status"
@@ -149,6 +150,40 @@ class SetQueue:
     name: ClassVar[str] = "queue"
     chat: str
     prompts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlan:
+    """The agent's plan in one line; None when there is none any more.
+
+    Keys: block (where the list is), done and total (tasks), doing (text, maybe empty).
+    """
+
+    name: ClassVar[str] = "plan"
+    chat: str
+    plan: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetUsage:
+    """The tokens and the cost of a chat, whole; what is not known is absent.
+
+    Keys: tokens, limit, output_limit, cost and last_cost (dollars, text), compact_at (percent of
+    the limit), free, free_color, categories (tables of name, tokens, color). Colours are text of
+    the agent: to be checked before use.
+    """
+
+    name: ClassVar[str] = "usage"
+    chat: str
+    usage: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class SetWork:
+    """What the agent does in the background, as while it starts: titles, oldest first."""
+
+    name: ClassVar[str] = "work"
+    titles: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +289,9 @@ ViewOp: TypeAlias = (
     | SetStatus
     | SetPending
     | SetQueue
+    | SetPlan
+    | SetUsage
+    | SetWork
     | SetChoices
     | SetServer
     | SetInput

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from eca_nvim.chat.blocks import QuestionBlock, ToolBlock
+from eca_nvim.chat.blocks import Block, Question, ToolBlock, open_question
 from eca_nvim.chat.calls import step
 from eca_nvim.chat.details import FileChange, ShellCommand, Subagent
 from eca_nvim.chat.effects import Changes, TellApproval, TellRejection
-from eca_nvim.chat.model import Chat, QueueKind, Waiting
+from eca_nvim.chat.model import Chat, Lane, QueueKind, Waiting
 from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.render import OUTPUT_LINES, full_body
 from eca_nvim.chat.render_tool import call_title
@@ -67,8 +67,9 @@ def pending_item(chat: Chat, block_id: int) -> Mapping[str, object]:
     Beside the keys the op names: `agent`, the subagent whose call it is.
     """
     block = chat.blocks[block_id]
-    if isinstance(block, QuestionBlock):
-        item = _question(chat, block)
+    question = open_question(block)
+    if question is not None:
+        item = _question(chat, block, question)
     elif isinstance(block, ToolBlock):
         item = _approval(chat, block)
     else:
@@ -76,8 +77,8 @@ def pending_item(chat: Chat, block_id: int) -> Mapping[str, object]:
     return {key: value for key, value in item.items() if value is not None}
 
 
-def _question(chat: Chat, block: QuestionBlock) -> dict[str, object]:
-    asked = block.asked
+def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]:
+    asked = question.asked
     content = full_body(block, chat.settings, OUTPUT_LINES)
     return {
         "chat": chat.id,
@@ -90,6 +91,7 @@ def _question(chat: Chat, block: QuestionBlock) -> dict[str, object]:
         "marks": content.marks,
         "options": [[one_line(label), one_line(told)] for label, told in asked.options],
         "freeform": asked.allow_freeform,
+        "agent": _agent_name(chat, chat.live[block.id][1]),
     }
 
 
@@ -109,7 +111,7 @@ def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
         "remember": remembers(block) or None,
         "tool": one_line(block.call.name) if block.call.name else None,
         "path": clean(details.path) if isinstance(details, FileChange) else None,
-        "agent": _agent_name(chat, block),
+        "agent": _agent_name(chat, chat.live[block.id][1]),
     }
 
 
@@ -125,8 +127,8 @@ def remembers(block: ToolBlock) -> list[str]:
     return [one_line(call.name)]
 
 
-def _agent_name(chat: Chat, block: ToolBlock) -> str | None:
-    anchor = chat.anchors.get(block.chat_id)
+def _agent_name(chat: Chat, lane: Lane) -> str | None:
+    anchor = chat.anchors.get(lane.chat_id)
     if anchor is None:
         return None
     details = anchor.call.details

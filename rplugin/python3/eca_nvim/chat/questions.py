@@ -1,54 +1,89 @@
-"""Questions: what the agent asks the user, and what became of it."""
+"""Questions: what the agent asks the user, and what became of it.
+
+Rule: a question and the tool call that asks it are one block.
+"""
 
 from __future__ import annotations
 
-from eca_nvim.chat.blocks import Fold, QuestionBlock, QuestionState
+from eca_nvim.chat.blocks import (
+    Block,
+    Fold,
+    Question,
+    QuestionBlock,
+    QuestionState,
+    ToolBlock,
+    open_question,
+)
 from eca_nvim.chat.effects import Changes, TellAnswer
 from eca_nvim.chat.events import QuestionAsked
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.states import CallState
+from eca_nvim.chat.subagents import conceal, reveal
 from eca_nvim.chat.text import one_line
 from eca_nvim.chat.update import Dirty, Update
+
+_ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
 
 def asked(update: Update, event: QuestionAsked) -> None:
     """Show a question and let it wait for the user."""
-    block = QuestionBlock(update.mint(), BlockKind.QUESTION, Fold.OPEN, asked=event)
-    update.add(block)
-    update.chat.live[block.id] = (block, update.lane)
+    question = Question(event)
+    block = _asking_call(update, event)
+    if block is None:
+        block = QuestionBlock(update.mint(), BlockKind.QUESTION, Fold.OPEN, question=question)
+        update.chat.live[block.id] = (block, update.lane)
+        update.add(block)
+    else:
+        block.question = question
+        update.auto_fold(block, update.lane, Fold.OPEN)
     update.chat.pending[block.id] = update.now
+    reveal(update, update.lane)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
     update.emit("EcaQuestionAsked", {"id": event.id, "title": one_line(event.question)})
+
+
+def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBlock | None:
+    """Find the call that asks; None when it is over, or waits for another answer."""
+    block = update.lane.calls.get(event.tool_call_id or "")
+    asks = block is not None and block.state in _ASKING and not open_question(block)
+    return block if asks else None
 
 
 def answer_question(chat: Chat, question_id: str, text: str | None, now: int) -> Changes:
     """Answer a question that waits, or cancel it with None; a late answer does nothing."""
     update = Update(chat, chat.root, now)
     for block, lane in list(chat.live.values()):
-        if isinstance(block, QuestionBlock) and block.asked.id == question_id:
-            block.answer = text
-            state = QuestionState.DISMISSED if text is None else QuestionState.ANSWERED
-            _close(update, block, lane, state)
-            update.tell(TellAnswer(question_id, text))
+        question = open_question(block)
+        if question is not None and question.asked.id == question_id:
+            _close(update, block, lane, text)
     return update.finish()
 
 
-def dismiss(update: Update, block: QuestionBlock, lane: Lane) -> None:
-    """End a question without an answer; the agent is told, because it asked."""
-    _close(update, block, lane, QuestionState.DISMISSED)
-    update.tell(TellAnswer(block.asked.id, None))
+def dismiss(update: Update, block: Block, lane: Lane) -> None:
+    """End the question in a block, if one waits, without an answer."""
+    if open_question(block):
+        _close(update, block, lane, None)
 
 
 def dismiss_for_call(update: Update, call_id: str) -> None:
     """End the questions of a tool call that has ended."""
     for block, lane in list(update.chat.live.values()):
-        if isinstance(block, QuestionBlock) and block.asked.tool_call_id == call_id:
+        question = open_question(block)
+        if question is not None and question.asked.tool_call_id == call_id:
             dismiss(update, block, lane)
 
 
-def _close(update: Update, block: QuestionBlock, lane: Lane, state: QuestionState) -> None:
-    block.state = state
-    update.chat.live.pop(block.id, None)
+def _close(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
+    """End a question; the agent is told in any case, because it asked."""
+    question = open_question(block)
+    assert question is not None
+    question.answer = answer
+    question.state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
+    if isinstance(block, QuestionBlock):
+        update.chat.live.pop(block.id, None)
     update.chat.pending.pop(block.id, None)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
     update.auto_fold(block, lane, Fold.CLOSED)
+    conceal(update, lane)
+    update.tell(TellAnswer(question.asked.id, answer))

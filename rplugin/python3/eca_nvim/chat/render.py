@@ -21,7 +21,6 @@ from eca_nvim.chat.blocks import (
     LinkBlock,
     NoteBlock,
     QuestionBlock,
-    QuestionState,
     ReasoningBlock,
     TextBlock,
     ToolBlock,
@@ -29,6 +28,7 @@ from eca_nvim.chat.blocks import (
 )
 from eca_nvim.chat.body import Body
 from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.render_tool import tool_body, tool_header
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.text import body_lines, duration, one_line, truncate
@@ -126,34 +126,14 @@ def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -
     return Body(body_lines(text, shown) if text else (), language="")
 
 
-_QUESTION_ICONS = {
-    QuestionState.WAITING: "question",
-    QuestionState.ANSWERED: "done",
-    QuestionState.DISMISSED: "rejected",
-}
-
-
 def _question_header(
     block: QuestionBlock, settings: RenderSettings, _now: int
 ) -> Sequence[Segment]:
-    icon = settings.icon(_QUESTION_ICONS[block.state])
-    question = truncate(one_line(block.asked.question), TITLE_CELLS)
-    segments: list[Segment] = [(f"{icon} {question}", "EcaQuestion")]
-    if block.answer is not None:
-        segments.append((f" → {truncate(one_line(block.answer), TITLE_CELLS)}", "EcaToolTarget"))
-    elif block.state is QuestionState.DISMISSED:
-        segments.append((" not answered", "EcaMuted"))
-    return segments
+    return question_header(block.question, settings)
 
 
 def _question_body(block: QuestionBlock, _settings: RenderSettings, limit: int | None) -> Body:
-    lines = body_lines(block.asked.question, limit) if "\n" in block.asked.question else []
-    for number, (label, description) in enumerate(block.asked.options, 1):
-        tail = f" — {one_line(description)}" if description else ""
-        lines.append(f"{number}. {one_line(label)}{tail}")
-    if block.answer is not None:
-        lines += [f"→ {line}" for line in body_lines(block.answer, limit)]
-    return Body(lines)
+    return question_body(block.question, limit)
 
 
 def _image_header(block: ImageBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:

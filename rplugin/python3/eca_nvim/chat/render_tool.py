@@ -5,7 +5,7 @@ Rules kept here: everything in a call may be missing at any time; what is known 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from eca_nvim.chat.blocks import Fold, ToolBlock
@@ -15,11 +15,13 @@ from eca_nvim.chat.details import (
     JsonOutputs,
     ShellCommand,
     Subagent,
+    Task,
     TaskList,
     UnknownDetails,
 )
 from eca_nvim.chat.ops import Segment
 from eca_nvim.chat.render_diff import diff_body
+from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import body_lines, clean, duration, one_line, truncate
@@ -51,14 +53,20 @@ _STATE_WORDS = {CallState.REFUSED: "rejected"}
 
 def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[Segment]:
     """Give the header of a call; `now` in ms for the time a running call ticks."""
+    if block.question is not None and block.state is not CallState.STOPPED:
+        return question_header(block.question, settings)
     what, target = call_words(block, settings)
+    waits = block.nested is not None and block.nested.waits
+    state = CallState.WAITING if waits else block.state
     segments: list[Segment] = [
-        (settings.icon(block.state.value), _GROUPS[block.state]),
+        (settings.icon(state.value), _GROUPS[state]),
         (f" {what}", "EcaToolName"),
     ]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
+    if waits:
+        segments.append((" · waits for you", _GROUPS[CallState.WAITING]))
     if block.state in _TOLD_STATES:
         word = _STATE_WORDS.get(block.state, block.state.value)
         segments.append((f" {word}", _GROUPS[block.state]))
@@ -101,18 +109,28 @@ def _stats(block: ToolBlock) -> list[Segment]:
     match block.call.details:
         case FileChange(added=added, removed=removed):
             return [(f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
-        case TaskList(tasks=tasks, active_summary=active):
-            done = sum(task.status == "done" for task in tasks)
-            told = f" {truncate(one_line(active), TARGET_CELLS)}" if active else ""
-            return [(f" {done}/{len(tasks)}{told}", "EcaMuted")]
-        case Subagent(step=int(step), max_steps=most) if block.state is CallState.RUNNING:
-            return [(f" step {step}/{most}" if most else f" step {step}", "EcaMuted")]
+        case TaskList(tasks=()):
+            return [(" cleared", "EcaMuted")]
+        case TaskList(tasks=tasks) as plan:
+            told = f" · {truncate(one_line(plan.doing), TARGET_CELLS)}" if plan.doing else ""
+            return [(f" {plan.done}/{len(tasks)}{told}", "EcaMuted")]
+        case Subagent() as subagent if block.state is CallState.RUNNING:
+            doing = block.nested.doing if block.nested and not block.nested.waits else ""
+            pieces = (_step(subagent), truncate(doing, TARGET_CELLS))
+            return [(f" · {piece}", "EcaMuted") for piece in pieces if piece]
         case ShellCommand(background=True):
             return [(" in the background", "EcaMuted")]
         case _ if block.state is CallState.PREPARING and block.arguments.size >= 1000:
             return [(f" {block.arguments.size // 1000}k characters", "EcaMuted")]
         case _:
             return []
+
+
+def _step(subagent: Subagent) -> str:
+    if subagent.step is None:
+        return ""
+    most = "" if subagent.max_steps is None else f"/{subagent.max_steps}"
+    return f"step {subagent.step}{most}"
 
 
 def _time(block: ToolBlock, now: int) -> str:
@@ -131,6 +149,8 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
     """Give the body of a call; at most `limit` lines of output, None for all of everything."""
     if block.state is CallState.PREPARING:
         return Body(body_lines(block.arguments.text, limit), language="")
+    if block.question is not None:
+        return question_body(block.question, limit)
     if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
         return _output(block, FAILED_LINES)
     details = block.call.details
@@ -177,26 +197,49 @@ def _json_body(
 def _subagent_body(
     block: ToolBlock, details: Subagent, _settings: RenderSettings, limit: int | None
 ) -> Body:
-    steps = f"step {details.step}" if details.step is not None else ""
-    if steps and details.max_steps is not None:
-        steps += f"/{details.max_steps}"
-    told = filter(None, (details.agent, details.model, details.variant, steps))
-    return joined(Body([one_line(" · ".join(told))]), _output(block, limit))
+    """Give what it is and used; its result is the last word of its blocks, that follow."""
+    told = (details.agent, details.model, details.variant, _step(details), *_used(block))
+    about = Body([one_line(" · ".join(filter(None, told)))])
+    told_below = block.nested is not None and limit is not None
+    return about if told_below else joined(about, _output(block, limit))
 
 
-_TASK_ICONS = {"done": "task_done", "in-progress": "task_running"}
+def _used(block: ToolBlock) -> tuple[str, ...]:
+    usage = block.nested.usage if block.nested else None
+    if usage is None or usage.session_tokens is None:
+        return ()
+    cost = f"${usage.session_cost.removeprefix('$')}" if usage.session_cost else ""
+    return f"{usage.session_tokens} tokens", cost
+
+
+_TASK_LOOKS = {
+    "done": ("task_done", "EcaToolDone"),
+    "in-progress": ("task_running", "EcaToolRunning"),
+    "pending": ("task_pending", "EcaMuted"),
+}
 
 
 def _task_body(
     _block: ToolBlock, details: TaskList, settings: RenderSettings, _limit: int | None
 ) -> Body:
-    lines = []
-    for task in details.tasks:
-        icon = settings.icon(_TASK_ICONS.get(task.status, "task_pending"))
-        blockers = ", ".join(f"#{number}" for number in task.blocked_by)
-        tail = f" (after {blockers})" if blockers else ""
-        lines.append(f"{icon} {task.id}. {one_line(task.subject)}{tail}")
-    return Body(lines)
+    lines, marks = [], []
+    done = {task.id for task in details.tasks if task.status == "done"}
+    for row, task in enumerate(details.tasks):
+        icon_name, group = _TASK_LOOKS.get(task.status, _TASK_LOOKS["pending"])
+        start = f"{settings.icon(icon_name)} {task.id}. {one_line(task.subject)}"
+        lines.append(start + _task_notes(task, done))
+        end = len(start.encode())
+        marks += [(row, 0, end, group), (row, end, -1, "EcaMuted")]
+    return Body(lines, marks)
+
+
+def _task_notes(task: Task, done: Set[int]) -> str:
+    """Give the priority, where it is not the usual one, and what must be done before."""
+    before = [f"#{number}" for number in task.blocked_by if number not in done]
+    priority = one_line(task.priority) if task.priority not in ("", "medium") else ""
+    told = filter(None, (priority, f"after {', '.join(before)}" if before else ""))
+    notes = " · ".join(told)
+    return f"  {notes}" if notes else ""
 
 
 def _unknown_body(

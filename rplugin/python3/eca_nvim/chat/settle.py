@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eca_nvim.chat.blocks import QuestionBlock, ReasoningBlock, ToolBlock
+from eca_nvim.chat.blocks import ReasoningBlock, ToolBlock
 from eca_nvim.chat.calls import step
 from eca_nvim.chat.model import Lane
 from eca_nvim.chat.questions import dismiss
@@ -16,13 +16,12 @@ def settle(update: Update, only: Lane | None = None) -> None:
     for block, lane in list(update.chat.live.values()):
         if only is not None and lane is not only:
             continue
+        dismiss(update, block, lane)
         if isinstance(block, ToolBlock):
             refused = block.state is CallState.REFUSED
             step(update, block, lane, CallState.REJECTED if refused else CallState.STOPPED)
         elif isinstance(block, ReasoningBlock):
             finish_thought(update, block, lane, None)
-        elif isinstance(block, QuestionBlock):
-            dismiss(update, block, lane)
     for lane in update.chat.lanes.values():
         if only is None or lane is only:
             update.finish_speech(lane)
@@ -32,7 +31,6 @@ def settle_pending(update: Update) -> None:
     """End what waits for the user; calls that run may still end by themselves."""
     for block_id in list(update.chat.pending):
         block, lane = update.chat.live[block_id]
-        if isinstance(block, ToolBlock):
+        dismiss(update, block, lane)
+        if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
             step(update, block, lane, CallState.STOPPED)
-        elif isinstance(block, QuestionBlock):
-            dismiss(update, block, lane)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from eca_nvim.chat.events import UsageCategory, UsageReported
 from eca_nvim.chat.model import Chat, QueueKind
 from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import one_line
@@ -38,12 +39,48 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "cost": usage and usage.session_cost,
         "elapsed": now - chat.turn.started_ms if running else None,
         "activity": chat.activity,
+        "retrying": chat.retrying or None,
     }
     return {
         key: one_line(value) if isinstance(value, str) else value
         for key, value in table.items()
         if value is not None
     }
+
+
+def plan_line(chat: Chat) -> Mapping[str, object] | None:
+    """Tell the plan as the op `plan` wants it."""
+    if chat.plan is None or chat.plan_block is None:
+        return None
+    return {
+        "block": chat.plan_block.id,
+        "done": chat.plan.done,
+        "total": len(chat.plan.tasks),
+        "doing": one_line(chat.plan.doing),
+    }
+
+
+def usage_table(usage: UsageReported | None) -> Mapping[str, object]:
+    """Build the table of the op `usage`."""
+    if usage is None:
+        return {}
+    table: dict[str, object | None] = {
+        "tokens": usage.session_tokens,
+        "limit": usage.context_limit,
+        "output_limit": usage.output_limit,
+        "cost": usage.session_cost and one_line(usage.session_cost),
+        "last_cost": usage.last_message_cost and one_line(usage.last_message_cost),
+        "compact_at": usage.auto_compact_percentage,
+        "free": usage.free_tokens,
+        "free_color": usage.free_color,
+        "categories": [_category(category) for category in usage.categories],
+    }
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def _category(category: UsageCategory) -> Mapping[str, object]:
+    color = {} if category.color is None else {"color": category.color}
+    return {"name": one_line(category.name), "tokens": category.tokens, **color}
 
 
 def queue_lines(chat: Chat) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from eca_nvim.chat.blocks import Fold, ToolBlock
+from eca_nvim.chat.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.calls import step
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.events import (
@@ -20,8 +20,11 @@ from eca_nvim.chat.events import (
     ToolRunning,
 )
 from eca_nvim.chat.ops import BlockKind, FilesChanged
+from eca_nvim.chat.plan import take_plan
 from eca_nvim.chat.questions import dismiss_for_call
+from eca_nvim.chat.render_tool import call_title
 from eca_nvim.chat.states import CallState, Turn
+from eca_nvim.chat.subagents import anchor_lane, does
 from eca_nvim.chat.text import clean
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.wording import WORDINGS
@@ -38,6 +41,8 @@ def preparing(update: Update, event: ToolPreparing) -> None:
     block.arguments.feed(event.arguments_text)
     grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
     update.redraw(block, update.lane, with_body=grows)
+    if update.lane.anchor is not None:
+        does(update, update.lane, call_title(block, update.chat.settings))
 
 
 def requested(update: Update, event: ToolRequested) -> None:
@@ -55,31 +60,43 @@ def running(update: Update, event: ToolRunning) -> None:
 
 
 def finished(update: Update, event: ToolFinished) -> None:
-    """Take the result of a call, and say which files it changed."""
+    """Take the result of a call, and say which files it changed.
+
+    Without an id there was no call: the agent has put away its plan.
+    """
+    if not event.call.id:
+        take_plan(update, event.call.details)
+        return
     block = _block(update, event.call)
     block.outputs = event.outputs
     block.total_ms = event.total_ms
-    step(update, block, update.lane, CallState.FAILED if event.failed else CallState.DONE)
     dismiss_for_call(update, event.call.id)
+    step(update, block, update.lane, _outcome(block, event))
     if block.state is CallState.DONE:
         _tell_files(update, block)
+        take_plan(update, event.call.details, block)
+
+
+def _outcome(block: ToolBlock, event: ToolFinished) -> CallState:
+    question = block.question
+    if question is not None and question.state is QuestionState.DISMISSED:
+        return CallState.REJECTED
+    return CallState.FAILED if event.failed else CallState.DONE
 
 
 def rejected(update: Update, event: ToolRejected) -> None:
     """Take that a call will not run, or was stopped while it ran."""
     block = _block(update, event.call)
     stopped = update.chat.turn.state is Turn.STOPPING and block.state is not CallState.REFUSED
-    step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)
     dismiss_for_call(update, event.call.id)
+    step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)
 
 
 def _block(update: Update, call: ToolCall) -> ToolBlock:
     lane = update.lane
     block = lane.calls.get(call.id)
     if block is None:
-        block = ToolBlock(
-            update.mint(), BlockKind.TOOL, Fold.CLOSED, call=call, chat_id=lane.chat_id
-        )
+        block = ToolBlock(update.mint(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id)
         lane.calls[call.id] = block
         update.chat.live[block.id] = (block, lane)
         update.went_on()
@@ -87,8 +104,13 @@ def _block(update: Update, call: ToolCall) -> ToolBlock:
     else:
         block.call = _completed(block.call, call)
     if isinstance(call.details, Subagent) and call.details.chat_id is not None:
-        _anchor(update, block, call.details.chat_id)
+        anchor_lane(update, block, call.details.chat_id)
     return block
+
+
+def _kind(call: ToolCall) -> BlockKind:
+    wording = WORDINGS.get(call.name or "")
+    return wording.kind if wording is not None else BlockKind.TOOL
 
 
 def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
@@ -98,18 +120,6 @@ def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
         if (value := getattr(said, field.name)) is not None
     }
     return replace(known, **told)
-
-
-def _anchor(update: Update, block: ToolBlock, child: str) -> None:
-    """Let the blocks of a subagent's chat follow the call that spawned it, one level deep."""
-    if child in update.chat.anchors or child == update.chat.id:
-        return
-    anchor = update.lane.anchor or block
-    update.chat.anchors[child] = anchor
-    update.auto_fold(anchor, update.chat.root, Fold.OPEN)
-    lane = update.chat.lanes.get(child)
-    if lane is not None:
-        update.adopt(lane, anchor)
 
 
 def _tell_files(update: Update, block: ToolBlock) -> None:

@@ -71,7 +71,7 @@ def end(update: Update, reason: TurnEnd) -> None:
     """End the turn, close all that was going on in it, and send what should follow."""
     chat = update.chat
     chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
-    chat.activity = None
+    chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update)

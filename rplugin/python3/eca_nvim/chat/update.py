@@ -23,13 +23,15 @@ from eca_nvim.chat.ops import (
     RemoveBlock,
     SetBody,
     SetHeader,
+    SetPlan,
     SetQueue,
     SetStatus,
+    SetUsage,
     ViewOp,
 )
 from eca_nvim.chat.render import body, header
 from eca_nvim.chat.states import TurnEnd
-from eca_nvim.chat.status import queue_lines, status
+from eca_nvim.chat.status import plan_line, queue_lines, status, usage_table
 
 
 class Dirty(Flag):
@@ -39,6 +41,8 @@ class Dirty(Flag):
     STATUS = auto()
     PENDING = auto()
     QUEUE = auto()
+    PLAN = auto()
+    USAGE = auto()
 
 
 class Update:
@@ -137,6 +141,15 @@ class Update:
             block, lane.speaking = lane.speaking, None
             self.complete(block, lane)
 
+    def remove(self, block: Block, lane: Lane) -> None:
+        """Take a block that is over out of the chat: another has taken its place."""
+        if lane.is_shown:
+            self.ops.append(RemoveBlock(self.chat.id, block.id))
+        lane.blocks.remove(block)
+        del self.chat.blocks[block.id]
+        if isinstance(block, ToolBlock):
+            lane.calls.pop(block.call.id, None)
+
     # --- folds ----------------------------------------------------------------------------------
 
     def fold(self, block: Block, lane: Lane, fold: Fold) -> None:
@@ -178,6 +191,10 @@ class Update:
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
+            if Dirty.PLAN in self.dirty:
+                self.ops.append(SetPlan(self.chat.id, plan_line(self.chat)))
+            if Dirty.USAGE in self.dirty:
+                self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
             self._status()
         self.ops += self.events
         return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.text import one_line
 
@@ -64,13 +65,15 @@ def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
 class Wording:
     """A tool's word, its target, and whether the header tells all its arguments.
 
-    writes: the arguments that name files it changes; None when it may change any file.
+    writes: the arguments that name files it changes; None when it may change any file. kind: the
+    kind of its block.
     """
 
     what: str
     target: Target
     tells_all: bool = True
     writes: tuple[str, ...] | None = ()
+    kind: BlockKind = BlockKind.TOOL
 
 
 WORDINGS: Mapping[str, Wording] = {
@@ -87,7 +90,7 @@ WORDINGS: Mapping[str, Wording] = {
     "spawn_agent": Wording("agent", _agent, tells_all=False),
     "skill": Wording("skill", _plain("name")),
     "fetch_rule": Wording("rule", _plain("id")),
-    "task": Wording("tasks", lambda _arguments, _settings: ""),
+    "task": Wording("tasks", lambda _arguments, _settings: "", kind=BlockKind.TASKS),
     "bg_job": Wording("job", _plain("action", "job_id")),
     "compact_chat": Wording("compact", lambda _arguments, _settings: ""),
     "editor_diagnostics": Wording("diagnostics", _path("path")),

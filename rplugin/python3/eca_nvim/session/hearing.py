@@ -29,6 +29,7 @@ from eca_nvim.chat.ops import Emit, Notify
 from eca_nvim.chat.routing import route
 from eca_nvim.session.chats import Chats, View
 from eca_nvim.session.choices import Choices, announced
+from eca_nvim.session.work import Work
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class Hearing:
         self._chats = chats
         self._choices = choices
         self._view = view
+        self._work = Work()
         self.attending: str | None = None
         """The chat the user last used."""
 
@@ -53,6 +55,10 @@ class Hearing:
                 said = f"cannot show something the agent said: {fault!r}; see :Eca log"
                 self._view.push([Notify("error", said)])
 
+    def agent_gone(self) -> None:
+        """Take that nobody works any more."""
+        self._view.push([self._work.end()])
+
     def _take(self, event: AgentEvent) -> None:
         match event:
             case Addressed():
@@ -61,7 +67,9 @@ class Hearing:
                 self._take_choices(event)
             case MessageShown(level, text):
                 self._view.push([Notify(level, text)])
-            case WorkChanged() | ToolServerChanged():
+            case WorkChanged():
+                self._view.push([self._work.take(event)])
+            case ToolServerChanged():
                 log.info("%s", event)
 
     def _take_addressed(self, addressed: Addressed) -> None:

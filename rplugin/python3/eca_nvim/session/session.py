@@ -232,6 +232,7 @@ class Session:
     def server_ended(self, ending: AgentExit) -> None:
         """Show the end in every chat; no turn goes on, and unsent prompts come back."""
         self._give_back()
+        self._hearing.agent_gone()
         for chat in self._chats:
             if ending.expected and chat.turn.state is Turn.IDLE:
                 self._chats.apply(chat, [NoticeReceived(ending.reason)])

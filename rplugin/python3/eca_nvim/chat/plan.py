@@ -1,0 +1,47 @@
+"""Plan: the agent's task list, one block and one line, wherever the agent changed it last.
+
+Rules kept here:
+- The agent always tells the whole of its plan: a new telling takes the place of the one before,
+  as open or collapsed as the user left that.
+- A plan that was put away leaves its last block where it is.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
+from eca_nvim.chat.details import Details, TaskList
+from eca_nvim.chat.update import Dirty, Update
+
+
+def take_plan(update: Update, details: Details | None, block: ToolBlock | None = None) -> None:
+    """Take the plan told by a call, in its block; without one the agent tells it by itself.
+
+    Details that are no plan do not matter here, nor does a subagent's plan.
+    """
+    chat = update.chat
+    if not isinstance(details, TaskList) or update.lane is not chat.root:
+        return
+    if block is None or not details.tasks:
+        _put_away(update)
+    else:
+        _move(update, details, block)
+    update.dirty |= Dirty.PLAN
+
+
+def _put_away(update: Update) -> None:
+    chat = update.chat
+    if chat.plan_block is not None:
+        update.auto_fold(chat.plan_block, chat.root, Fold.CLOSED)
+    chat.plan = chat.plan_block = None
+
+
+def _move(update: Update, plan: TaskList, block: ToolBlock) -> None:
+    chat = update.chat
+    before = chat.plan_block
+    chat.plan, chat.plan_block = plan, block
+    if before is not None and before is not block and before.nested is None:
+        update.remove(before, chat.root)
+        if before.fold not in AUTOMATIC_FOLDS:
+            update.fold(block, chat.root, before.fold)
+    unfinished = plan.done < len(plan.tasks)
+    update.auto_fold(block, chat.root, Fold.OPEN if unfinished else Fold.CLOSED)

@@ -1,0 +1,43 @@
+"""Render question: what the agent asks, with its options, and what the user said to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eca_nvim.chat.blocks import Question, QuestionState
+from eca_nvim.chat.body import Body
+from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.text import body_lines, one_line, truncate
+
+CELLS = 120
+
+_LOOKS: Mapping[QuestionState, tuple[str, str]] = {
+    QuestionState.WAITING: ("question", "EcaToolWaiting"),
+    QuestionState.ANSWERED: ("done", "EcaToolDone"),
+    QuestionState.DISMISSED: ("rejected", "EcaToolRejected"),
+}
+
+
+def question_header(question: Question, settings: RenderSettings) -> Sequence[Segment]:
+    """Give the header: the question, and the answer if there is one."""
+    icon, group = _LOOKS[question.state]
+    asked = truncate(one_line(question.asked.question), CELLS)
+    segments: list[Segment] = [(settings.icon(icon), group), (f" {asked}", "EcaQuestion")]
+    if question.answer is not None:
+        segments.append((f" → {truncate(one_line(question.answer), CELLS)}", "EcaToolTarget"))
+    elif question.state is QuestionState.DISMISSED:
+        segments.append((" not answered", "EcaMuted"))
+    return segments
+
+
+def question_body(question: Question, limit: int | None) -> Body:
+    """Give the body: what the header has no room for, the options, and an answer of its own."""
+    asked = question.asked
+    lines = body_lines(asked.question, limit) if "\n" in asked.question else []
+    for number, (label, description) in enumerate(asked.options, 1):
+        tail = f" — {one_line(description)}" if description else ""
+        lines.append(f"{number}. {one_line(label)}{tail}")
+    if question.answer is not None and question.answer not in dict(asked.options):
+        lines += [f"→ {line}" for line in body_lines(question.answer, limit)]
+    return Body(lines)

@@ -1,0 +1,81 @@
+"""Subagents: what the call that runs one tells of its chat, and when it opens by itself.
+
+Rules kept here:
+- Collapsed it tells in one line what the subagent is doing; it opens only for the user's word and
+  collapses again when nothing in it waits any more.
+- A subagent of a subagent is told in the same call, one level in: its blocks are never lost.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.blocks import Fold, Nested, ToolBlock
+from eca_nvim.chat.events import UsageReported
+from eca_nvim.chat.model import Lane
+from eca_nvim.chat.states import ENDED_CALLS, CallState
+from eca_nvim.chat.update import Update
+
+
+def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
+    """Let the blocks of a subagent's chat follow the call that runs it."""
+    chat = update.chat
+    if child in chat.anchors or child == chat.id:
+        return
+    anchor = update.lane.anchor or block
+    anchor.nested = anchor.nested or Nested()
+    chat.anchors[child] = anchor
+    lane = chat.lanes.get(child)
+    if lane is not None:
+        update.adopt(lane, anchor)
+        if _waits(update, anchor):
+            reveal(update, lane)
+
+
+def does(update: Update, lane: Lane, text: str) -> None:
+    """Note what a subagent is doing, in a few clean words."""
+    anchor = lane.anchor
+    if anchor is None or anchor.nested is None or anchor.state in ENDED_CALLS:
+        return
+    if text and anchor.nested.doing != text:
+        anchor.nested.doing = text
+        update.redraw(anchor, update.chat.root)
+
+
+def progresses(update: Update, lane: Lane, text: str) -> None:
+    """Note what a subagent's agent says it is doing, unless a tool of its tells better."""
+    calls = (block for block, at in update.chat.live.values() if at is lane)
+    if not any(isinstance(block, ToolBlock) and block.state in _BUSY for block in calls):
+        does(update, lane, text)
+
+
+_BUSY = frozenset({CallState.PREPARING, CallState.APPROVED, CallState.RUNNING, CallState.WAITING})
+
+
+def uses(update: Update, lane: Lane, usage: UsageReported) -> None:
+    """Note the tokens and the cost of a subagent's chat."""
+    anchor = lane.anchor
+    if anchor is not None and anchor.nested is not None:
+        anchor.nested.usage = usage
+        update.redraw(anchor, update.chat.root, with_body=anchor.is_open)
+
+
+def reveal(update: Update, lane: Lane) -> None:
+    """Open the call of a subagent that waits for the user."""
+    anchor = lane.anchor
+    if anchor is not None and anchor.nested is not None:
+        anchor.nested.waits = True
+        update.auto_fold(anchor, update.chat.root, Fold.OPEN)
+
+
+def conceal(update: Update, lane: Lane) -> None:
+    """Collapse the call of a subagent when nothing in it waits for the user any more."""
+    anchor = lane.anchor
+    if anchor is None or anchor.nested is None or not anchor.nested.waits:
+        return
+    if not _waits(update, anchor):
+        anchor.nested.waits = False
+        update.auto_fold(anchor, update.chat.root, Fold.CLOSED)
+
+
+def _waits(update: Update, anchor: ToolBlock) -> bool:
+    waiting = (update.chat.live[block_id][1] for block_id in update.chat.pending)
+    return any(lane.anchor is anchor for lane in waiting)
