@@ -20,8 +20,9 @@ Figures
     CPU                 utime + stime of Neovim and of the host from /proc, the fake server's not
                         counted, half a second after the last text included.
     stall               the largest gap between two calls of a 1 ms timer inside Neovim
-                        (`lua/probe.lua`), so a loop that never stalls shows 1 ms. Never on
-                        while CPU is measured.
+                        (`lua/probe.lua`), less the time in which Neovim waited for a processor
+                        (`gap` is with it). A loop that never stalls shows 1 ms. Never on while CPU
+                        is measured.
     key to screen       from handing a key to Neovim's pipe to the flush that contains its
                         character; p99 over all keys of all runs of a version.
 """

@@ -29,11 +29,15 @@ class Probe(Enum):
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run has shown. Seconds; `stall` and `cpu` are None where they had no probe."""
+    """What one run has shown, in seconds; `stall` and `cpu` are None where they had no probe.
+
+    `gap` is the stall with the time that Neovim waited for a processor.
+    """
 
     seconds: float
     latencies: tuple[float, ...]
     stall: float | None = None
+    gap: float | None = None
     cpu: float | None = None
     lines: tuple[str, ...] = ()
 
@@ -75,14 +79,15 @@ def _measure(
     typist = _play(side, editor, mark, seconds)
     typist.type_for(AFTERMATH)
     spent = cpu.spent(family) - spent
-    stall = editor.run_file(PROBE, "stop") / 1000 if probe is Probe.STALL else None
+    stall = editor.run_file(PROBE, "stop") if probe is Probe.STALL else None
     side.settle(editor)
     ended = editor.screen.seen(mark)
     assert ended is not None
     return Sample(
         seconds=ended - plan.started(path),
         latencies=tuple(typist.latencies),
-        stall=stall,
+        stall=stall and stall["busy"] / 1000,
+        gap=stall and stall["gap"] / 1000,
         cpu=spent if probe is Probe.CPU else None,
         lines=tuple(side.lines(editor)),
     )

@@ -16,7 +16,7 @@ from bench.sides import Floor, Ours
 from bench.workloads import WORKLOADS, Workload
 
 STALL_TARGET_MS = {"0.10.4": 20.0, "0.12.4": 8.0}
-OPENINGS = 5
+OPENINGS = 9
 
 RATIOS = (
     (workloads.BURST, "2,000 chunks at full speed, time to last text / floor", 1.6),
@@ -93,8 +93,10 @@ class Session:
     def _stall(self, name: str, workload: Workload, target: float) -> Figure:
         least = _stalls(self.floor[workload.name])
         floor = figures.show(median(least)) if least else ""
-        worst = median(_stalls(self.ours[workload.name])) * 1000
-        return Figure(name, worst, "ms", target, floor=floor)
+        samples = self.ours[workload.name]
+        gap = median([it.gap for it in samples if it.gap is not None])
+        worst = median(_stalls(samples)) * 1000
+        return Figure(name, worst, "ms", target, f"gap {figures.show(gap)}", floor)
 
     def _keys(self) -> list[Figure]:
         mine = [late for runs in self.ours.values() for it in runs for late in it.latencies]
