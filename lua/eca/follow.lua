@@ -6,7 +6,8 @@
 --- - Neither the current window nor the mode is changed.
 local M = {}
 
-local behind = {} ---@type table<integer, integer> rows the buffer had when a window fell behind
+local behind = {} ---@type table<integer, integer> rows that a window has not shown
+local added = {} ---@type table<integer, integer> rows since `before`, by buffer
 local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
 
 --- Is the user selecting, searching or in the middle of a command in this window?
@@ -37,11 +38,25 @@ function M.before(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if on_last_row(win, count) and not is_busy(win) then
       rows[win] = count
-    else
-      behind[win] = behind[win] or count
     end
   end
   at_end[buf] = rows
+end
+
+--- Rows came that nobody has seen yet; those of a block that the user opens are none.
+---@param buf integer
+---@param rows integer
+function M.added(buf, rows)
+  added[buf] = (added[buf] or 0) + rows
+end
+
+--- The transcript begins anew, so does the count.
+---@param buf integer
+function M.cleared(buf)
+  added[buf] = nil
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    behind[win] = nil
+  end
 end
 
 --- The end of a row that is taller than its window is what the user wants to see.
@@ -68,18 +83,26 @@ function M.go_to_end(win)
   end
 end
 
+--- Was this window at the end, and is it where it was?
+---@param win integer
+---@param row? integer the last row before the change
+---@param count integer rows now
+---@return boolean
+local function follows(win, row, count)
+  return row ~= nil and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, count)
+end
+
 --- After a transcript changed: bring those windows to its new end.
 ---@param buf integer
 function M.after(buf)
-  local rows = at_end[buf] or {}
-  at_end[buf] = nil
-  for win, row in pairs(rows) do
-    local here = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
-    if
-      here
-      and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, vim.api.nvim_buf_line_count(buf))
-    then
+  local rows, new = at_end[buf] or {}, added[buf] or 0
+  at_end[buf], added[buf] = nil, nil
+  local count = vim.api.nvim_buf_line_count(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if follows(win, rows[win], count) then
       M.go_to_end(win)
+    elseif new > 0 then
+      behind[win] = (behind[win] or 0) + new
     end
   end
 end
@@ -88,11 +111,7 @@ end
 ---@param win integer
 ---@return integer
 function M.new_rows(win)
-  local seen = behind[win]
-  if not seen then
-    return 0
-  end
-  return math.max(0, vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win)) - seen)
+  return behind[win] or 0
 end
 
 --- The cursor moved: at the end, the window follows again.

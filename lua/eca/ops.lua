@@ -108,8 +108,18 @@ SERVER_EVENTS.failed = SERVER_EVENTS.stopped
 ---@type table<string, fun(...: any)>
 local draw = {}
 
+--- Change a transcript by what nobody has seen yet.
+---@param chat string
+---@param change fun(buf: integer, ...: any)
+local function add_text(chat, change, ...)
+  local buf = edit(chat)
+  local before = vim.api.nvim_buf_line_count(buf)
+  change(buf, ...)
+  follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
+end
+
 function draw.open(chat, block, kind, header, depth, after)
-  transcript.open(edit(chat), block, kind, header, depth, after)
+  add_text(chat, transcript.open, block, kind, header, depth, after)
 end
 
 function draw.header(chat, block, header)
@@ -117,7 +127,7 @@ function draw.header(chat, block, header)
 end
 
 function draw.append(chat, block, text)
-  transcript.append(edit(chat), block, text)
+  add_text(chat, transcript.append, block, text)
 end
 
 function draw.body(chat, block, lines, marks)
@@ -133,7 +143,9 @@ function draw.remove(chat, block)
 end
 
 function draw.clear(chat)
-  transcript.clear(edit(chat))
+  local buf = edit(chat)
+  transcript.clear(buf)
+  follow.cleared(buf)
 end
 
 function draw.status(chat, status)

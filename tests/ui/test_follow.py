@@ -2,7 +2,7 @@
 
 import pytest
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, View, assistant, numbered, open_view
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool
 
 from eca_nvim.chat import ops
 
@@ -110,3 +110,14 @@ def test_a_search_being_typed_is_not_disturbed(view: View) -> None:
     view.draw(MORE)
     view.nvim.keys("<C-c>")
     assert view.nvim.eval("line('.')") == 100
+
+
+def test_what_the_user_opens_is_not_new(view: View) -> None:
+    view.draw(tool(2, "$ ls"), *assistant(3, "end"))
+    view.nvim.keys("<C-w>kgg")
+    view.draw(ops.SetBody(CHAT, 2, [f"file {number}" for number in range(50)]))
+    assert "new" not in view.nvim.wait_screen("line 2").text()
+    view.draw(ops.AppendText(CHAT, 3, "\nmore"))
+    view.nvim.wait_screen("↓ 1 new")
+    view.draw(ops.ClearChat(CHAT))
+    view.nvim.wait_screen(lambda screen: "new" not in screen)
