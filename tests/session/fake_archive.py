@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused, ChatSummary, OpenedChat, Page
+from eca_nvim.agents.archive import AgentRefused, ChatSummary, OpenedChat
+from eca_nvim.chat.history import Page
 
 
 class FakeArchive:

@@ -278,7 +278,7 @@ async def test_a_diff_that_cannot_be_read_is_told(rig: Rig) -> None:
     agent.say("a", ToolRequested(call(), needs_approval=True))
     rig.do(intents.RequestDiff("a", id="c1"))
     await rig.view.until(rig.lines)
-    assert rig.lines()[0].startswith("cannot do diff: ")
+    assert rig.lines()[0].startswith("cannot show the diff: ")
 
 
 async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:

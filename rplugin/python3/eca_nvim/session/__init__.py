@@ -6,6 +6,7 @@ server.py    the life of the agent: start, restart, end
 telling.py   what the agent must be told, kept until it can be
 chats.py     the chats, and what the view sees of them
 choices.py   what the user may choose from, and what is chosen
+view.py      where ops go, and what becomes of faults of our own
 diff.py      a tool call's change as two whole files
 images.py    images on their way to the system's own viewer
 """

@@ -9,10 +9,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
 
 import anyio
 
@@ -20,22 +18,14 @@ from eca_nvim.chat import reducer
 from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Emit, Notify, ViewOp
+from eca_nvim.chat.ops import Emit
 from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
+from eca_nvim.session.view import View, isolated
 
 TICK = 1.0
 """Seconds between two updates of the times that are shown."""
-
-log = logging.getLogger(__name__)
-
-
-class View(Protocol):
-    """Where ops go."""
-
-    def push(self, ops: Iterable[ViewOp]) -> None:
-        """Draw ops, in order, when it can."""
 
 
 def now() -> int:
@@ -97,16 +87,10 @@ class Chats:
             await anyio.sleep(TICK)
             for chat in self:
                 if chat.turn.state is not Turn.IDLE:
-                    self._tick(chat)
+                    with isolated(self._view, "show the time", chat.id):
+                        self.show(reducer.tick(chat, now()))
             if not self._any_runs():
                 self._running = anyio.Event()
-
-    def _tick(self, chat: Chat) -> None:
-        try:
-            self.show(reducer.tick(chat, now()))
-        except Exception as fault:
-            log.exception("no time passes for chat %s", chat.id)
-            self._view.push([Notify("error", f"the times shown are wrong: {fault}; see :Eca log")])
 
     def _any_runs(self) -> bool:
         return any(chat.turn.state is not Turn.IDLE for chat in self.table.values())

@@ -27,8 +27,9 @@ from eca_nvim.chat.joining import join_text
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Emit, Notify
 from eca_nvim.chat.routing import route
-from eca_nvim.session.chats import Chats, View
+from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced
+from eca_nvim.session.view import View, isolated
 from eca_nvim.session.work import Work
 
 log = logging.getLogger(__name__)
@@ -48,12 +49,8 @@ class Hearing:
     def hear(self, events: Sequence[AgentEvent]) -> None:
         """Take events in order; nothing in them can stop the agent's connection."""
         for event in join_text(events):
-            try:
+            with isolated(self._view, "show what the agent said", event):
                 self._take(event)
-            except Exception as fault:
-                log.exception("cannot take %r", event)
-                said = f"cannot show something the agent said: {fault!r}; see :Eca log"
-                self._view.push([Notify("error", said)])
 
     def agent_gone(self) -> None:
         """Take that nobody works any more."""

@@ -37,13 +37,14 @@ from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
-from eca_nvim.session.chats import Chats, View, now
+from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, selection
 from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.hearing import Hearing
 from eca_nvim.session.images import Images, StrangeImage
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.telling import Held, deliver
+from eca_nvim.session.view import View, isolated
 
 log = logging.getLogger(__name__)
 
@@ -95,11 +96,8 @@ class Session:
             tasks.start_soon(self._server.run)
             tasks.start_soon(self._chats.keep_time)
             async for intent in self._inbox:
-                try:
+                with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
-                except Exception as fault:
-                    log.exception("cannot do %r", intent)
-                    self._complain(intent, fault)
 
     # --- the user -------------------------------------------------------------------------------
 
@@ -173,15 +171,8 @@ class Session:
             self._server.agent.choose(chat.id, selection(chat))
 
     async def _show_diff(self, intent: intents.RequestDiff) -> None:
-        try:
+        with isolated(self._view, "show the diff", intent):
             self._view.push([await diff(self._chat(intent.chat), intent, self._files)])
-        except Exception as fault:
-            log.exception("cannot do %r", intent)
-            self._complain(intent, fault)
-
-    def _complain(self, intent: intents.Intent, fault: Exception) -> None:
-        said = f"cannot do {intent.name}: {str(fault) or repr(fault)}; see :Eca log"
-        self._view.push([Notify("error", said)])
 
     # --- the agent ------------------------------------------------------------------------------
 
