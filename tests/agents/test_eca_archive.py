@@ -17,7 +17,6 @@ from eca_nvim.agents.archive import (
     ChatSummary,
     ChatUnknown,
     CursorExpired,
-    Page,
 )
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.contexts import FileContext
@@ -32,6 +31,7 @@ from eca_nvim.chat.events import (
     SelectionChanged,
     TextReceived,
 )
+from eca_nvim.chat.history import Page
 
 pytestmark = pytest.mark.anyio
 

@@ -93,7 +93,8 @@ class View:
         place = len(self.blocks)
         if op.after is not None:
             place = self.blocks.index(self[op.after]) + 1
-            while place < len(self.blocks) and self.blocks[place].after == op.after:
+            depth = self[op.after].depth
+            while place < len(self.blocks) and self.blocks[place].depth > depth:
                 place += 1
         shown = Shown(op.block, op.kind, op.depth, op.after, line(op.header))
         self.blocks.insert(place, shown)

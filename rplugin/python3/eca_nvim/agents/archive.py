@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from eca_nvim.chat.events import Addressed, SelectionChanged
+from eca_nvim.chat.events import SelectionChanged
+from eca_nvim.chat.history import Page
 
 
 class AgentRefused(Exception):
@@ -39,20 +40,6 @@ class ChatSummary:
     created_ms: int | None = None
     updated_ms: int | None = None
     running: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A part of a history, the oldest first.
-
-    `older` is the cursor of what comes before, None at the beginning; `total` how many messages
-    the whole history has and `returned` how many are in the page, None where not told.
-    """
-
-    events: Sequence[Addressed] = ()
-    older: str | None = None
-    total: int | None = None
-    returned: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

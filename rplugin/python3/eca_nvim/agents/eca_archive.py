@@ -18,7 +18,6 @@ from eca_nvim.agents.archive import (
     ChatUnknown,
     CursorExpired,
     OpenedChat,
-    Page,
 )
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_inbox import Inbox
@@ -35,6 +34,7 @@ from eca_nvim.chat.events import (
     ToolPreparing,
     ToolRequested,
 )
+from eca_nvim.chat.history import Page
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Failure, Request, decode_result, encode
 from eca_nvim.protocol.eca import chats as eca

@@ -88,12 +88,16 @@ class SpokenBlock(Block):
 
 @dataclass(slots=True, eq=False)
 class TextBlock(SpokenBlock):
-    """What the user or the model said."""
+    """What the user or the model said; what the user said has the agent's id once it is echoed."""
+
+    content_id: str | None = None
 
 
 @dataclass(slots=True, eq=False)
 class ReasoningBlock(SpokenBlock):
     """What the model thought; `total_ms` is None while it thinks."""
+
+    content_id: str = ""
 
     started_ms: int = 0
     total_ms: int | None = None
@@ -128,6 +132,7 @@ class Nested:
 class ToolBlock(Block):
     """A tool call; `chat_id` is the chat of the agent it belongs to, a subagent's or ours.
 
+    replayed: it ran in another life; nothing it does happens now.
     question: what it asks the user, when asking is what it does. nested: the subagent it runs.
     """
 
@@ -138,6 +143,7 @@ class ToolBlock(Block):
     outputs: tuple[str, ...] = ()
     started_ms: int | None = None
     total_ms: int | None = None
+    replayed: bool = False
     question: Question | None = None
     nested: Nested | None = None
 
@@ -179,6 +185,15 @@ class FlagBlock(Block):
 
     text: str = ""
     content_id: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class OlderBlock(Block):
+    """Stands at the top for messages that are not loaded: `count` of them, of `total` in all."""
+
+    count: int | None = None
+    total: int | None = None
+    loading: bool = False
 
 
 def open_question(block: Block) -> Question | None:

@@ -135,6 +135,7 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
         return
     settle(update)
     chat.unconfirmed.clear()
+    chat.older = None
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()

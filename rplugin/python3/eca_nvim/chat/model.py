@@ -13,7 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from eca_nvim.chat.blocks import Block, HookBlock, ReasoningBlock, TextBlock, ToolBlock
+from eca_nvim.chat.blocks import (
+    Block,
+    HookBlock,
+    OlderBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolBlock,
+)
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.details import TaskList
 from eca_nvim.chat.events import AgentTurn, UsageReported
@@ -83,6 +90,14 @@ class Selected:
     trust: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Older:
+    """Messages that are not loaded: the agent's cursor to them, and the block in their place."""
+
+    cursor: str
+    block: OlderBlock
+
+
 @dataclass(slots=True, eq=False)
 class Chat:
     """A conversation with an agent.
@@ -107,13 +122,14 @@ class Chat:
     plan: TaskList | None = None
     plan_block: ToolBlock | None = None
     deleted: bool = False
+    older: Older | None = None
     blocks: dict[int, Block] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
     live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
     pending: dict[int, int] = field(default_factory=dict)
     queue: list[Waiting] = field(default_factory=list)
-    unconfirmed: list[str] = field(default_factory=list)
+    unconfirmed: list[TextBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
     last_block: int = 0
     root: Lane = field(init=False)

@@ -28,6 +28,7 @@ class BlockKind(StrEnum):
     IMAGE = "image"
     LINK = "link"
     FLAG = "flag"
+    OLDER = "older"
     NOTE = "note"
 
 

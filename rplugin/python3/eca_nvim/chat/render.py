@@ -20,6 +20,7 @@ from eca_nvim.chat.blocks import (
     ImageBlock,
     LinkBlock,
     NoteBlock,
+    OlderBlock,
     QuestionBlock,
     ReasoningBlock,
     TextBlock,
@@ -153,6 +154,14 @@ def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Seque
     return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
 
 
+def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    if block.loading:
+        return (("▴ older messages …", "EcaMuted"),)
+    known = block.count is not None and block.total is not None
+    told = f" ({block.count} of {block.total})" if known else ""
+    return ((f"▴ older messages{told}", "EcaMuted"),)
+
+
 @dataclass(frozen=True, slots=True)
 class _Look:
     header: Callable[[Any, RenderSettings, int], Sequence[Segment]]
@@ -170,4 +179,5 @@ _LOOKS: Mapping[type[Block], _Look] = {
     ImageBlock: _Look(_image_header, _no_body),
     LinkBlock: _Look(_link_header, _no_body),
     FlagBlock: _Look(_flag_header, _no_body),
+    OlderBlock: _Look(_older_header, _no_body),
 }

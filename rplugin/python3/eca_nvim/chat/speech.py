@@ -33,7 +33,7 @@ def text_received(update: Update, event: TextReceived) -> None:
         elif text := block.cleaner.feed(event.text):
             update.append(block, update.lane, text)
     elif event.role is Role.USER:
-        _echoed(update, event.text)
+        _echoed(update, event)
     else:
         note(update, event.text)
 
@@ -50,23 +50,34 @@ def _begin_speech(update: Update, text: str) -> None:
         update.append(block, update.lane, drawn)
 
 
-def _echoed(update: Update, text: str) -> None:
-    said = text.strip()
-    if update.lane is update.chat.root:
-        if said in update.chat.unconfirmed:
-            update.chat.unconfirmed.remove(said)
+def _echoed(update: Update, event: TextReceived) -> None:
+    said = event.text.strip()
+    if update.lane is update.chat.root and not update.replays:
+        if _confirms(update, event):
             return
         take_steers(update, said)
     if said:
-        show_user(update, text)
+        show_user(update, event.text, event.content_id)
 
 
-def show_user(update: Update, text: str) -> None:
-    """Add a block with what the user said."""
-    block = TextBlock(update.mint(), BlockKind.USER, complete=True)
+def _confirms(update: Update, event: TextReceived) -> bool:
+    """Say whether an echo is of a prompt that is shown; then the prompt has the agent's id."""
+    said = clean(event.text).strip()
+    for block in update.chat.unconfirmed:
+        if block.text.strip() == said:
+            update.chat.unconfirmed.remove(block)
+            block.content_id = event.content_id
+            return True
+    return False
+
+
+def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
+    """Add a block with what the user said, and return it."""
+    block = TextBlock(update.mint(), BlockKind.USER, complete=True, content_id=content_id)
     if shown := clean(text).strip("\n"):
         block.chunks.append(shown)
     update.add(block)
+    return block
 
 
 def note(update: Update, text: str, *, is_error: bool = False) -> None:
@@ -115,7 +126,11 @@ def _thought(update: Update, thought_id: str) -> ReasoningBlock:
     block = update.lane.thoughts.get(thought_id)
     if block is None:
         block = ReasoningBlock(
-            update.mint(), BlockKind.REASONING, Fold.CLOSED, started_ms=update.now
+            update.mint(),
+            BlockKind.REASONING,
+            Fold.CLOSED,
+            content_id=thought_id,
+            started_ms=update.now,
         )
         update.lane.thoughts[thought_id] = block
         update.chat.live[block.id] = (block, update.lane)

@@ -73,8 +73,9 @@ def finished(update: Update, event: ToolFinished) -> None:
     dismiss_for_call(update, event.call.id)
     step(update, block, update.lane, _outcome(block, event))
     if block.state is CallState.DONE:
-        _tell_files(update, block)
         take_plan(update, event.call.details, block)
+        if not block.replayed:
+            _tell_files(update, block)
 
 
 def _outcome(block: ToolBlock, event: ToolFinished) -> CallState:
@@ -97,6 +98,7 @@ def _block(update: Update, call: ToolCall) -> ToolBlock:
     block = lane.calls.get(call.id)
     if block is None:
         block = ToolBlock(update.mint(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id)
+        block.replayed = update.replays
         lane.calls[call.id] = block
         update.chat.live[block.id] = (block, lane)
         update.went_on()

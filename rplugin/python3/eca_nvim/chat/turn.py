@@ -45,8 +45,7 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     chat = update.chat
     update.lane = chat.root
     begin(update, TurnStep.SEND)
-    show_user(update, text)
-    chat.unconfirmed.append(text.strip())
+    chat.unconfirmed.append(show_user(update, text))
     chat.turn.unanswered += 1
     update.tell(TellPrompt(chat.id, text, contexts))
 
@@ -161,7 +160,7 @@ def chat_deleted(update: Update, _event: ChatDeleted) -> None:
     if update.lane is not update.chat.root:
         return
     update.chat.deleted = True
-    note(update, "The agent has deleted this chat. Its text stays here until you close it.")
+    note(update, "The agent has deleted this chat. Its text stays here; a prompt starts it anew.")
     _cut(update)
 
 

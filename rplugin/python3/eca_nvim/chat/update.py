@@ -46,9 +46,13 @@ class Dirty(Flag):
 
 
 class Update:
-    """Changes in the making: the chat, the lane they happen in, the time, and what came of it."""
+    """Changes in the making: the chat, the lane they happen in, the time, and what came of it.
 
-    __slots__ = ("chat", "dirty", "effects", "events", "lane", "now", "ops")
+    after: the block of the chat's own lane that new ones follow, None for the end. replays: what
+    is told happened before.
+    """
+
+    __slots__ = ("after", "chat", "dirty", "effects", "events", "lane", "now", "ops", "replays")
 
     def __init__(self, chat: Chat, lane: Lane, now: int) -> None:
         self.chat = chat
@@ -58,6 +62,8 @@ class Update:
         self.effects: list[Effect] = []
         self.events: list[Emit] = []
         self.dirty = Dirty.NOTHING
+        self.after: Block | None = None
+        self.replays = False
 
     def tell(self, effect: Effect) -> None:
         """Add something the agent must be told."""
@@ -80,17 +86,23 @@ class Update:
     # --- blocks ---------------------------------------------------------------------------------
 
     def add(self, block: Block) -> None:
-        """Put a new block at the end of the lane; what was being said before it is complete."""
+        """Put a new block in its place; what was being said before it is complete."""
         self.finish_speech(self.lane)
         self.chat.blocks[block.id] = block
-        self.lane.blocks.append(block)
+        previous = self.after if self.lane is self.chat.root else None
+        if previous is None:
+            self.lane.blocks.append(block)
+        else:
+            self.lane.blocks.insert(self.lane.blocks.index(previous) + 1, block)
+            self.after = block
         if self.lane.is_shown:
-            self.draw(block, self.lane)
+            self.draw(block, self.lane, previous)
 
-    def draw(self, block: Block, lane: Lane) -> None:
-        """Draw a block that is not in the view."""
+    def draw(self, block: Block, lane: Lane, previous: Block | None = None) -> None:
+        """Draw a block that is not in the view, after a previous one or at the end of its lane."""
         block.drawn = header(block, self.chat.settings, self.now)
-        after = None if lane.anchor is None else lane.anchor.id
+        leader = previous or lane.anchor
+        after = None if leader is None else leader.id
         self.ops.append(
             OpenBlock(self.chat.id, block.id, block.kind, block.drawn, lane.depth, after)
         )

@@ -1,0 +1,131 @@
+"""History: what a chat was before it was opened here, in pages, the newest first.
+
+Rules kept here:
+- A replayed chat reads like one that was lived through: no turn, no approval, no file changes.
+- An older page goes above what is there and changes nothing below it.
+- What a replay leaves unfinished was stopped: nothing replayed is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eca_nvim.chat.blocks import Block, OlderBlock
+from eca_nvim.chat.effects import Changes
+from eca_nvim.chat.events import Addressed, ChatCleared
+from eca_nvim.chat.extras import chat_cleared
+from eca_nvim.chat.model import Chat, Older
+from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.reducer import HANDLERS
+from eca_nvim.chat.routing import route
+from eca_nvim.chat.settle import settle
+from eca_nvim.chat.update import Dirty, Update
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a chat's history, the oldest first.
+
+    `older` is the agent's cursor to what comes before, None at the beginning; `total` is how many
+    messages the whole history has and `returned` how many the page has, None where not told.
+    """
+
+    events: Sequence[Addressed] = ()
+    older: str | None = None
+    total: int | None = None
+    returned: int | None = None
+
+
+def show_history(chat: Chat, page: Page, now: int) -> Changes:
+    """Show a chat anew, beginning with its newest page."""
+    update = Update(chat, chat.root, now)
+    chat_cleared(update, ChatCleared())
+    if page.older is not None:
+        block = OlderBlock(update.mint(), BlockKind.OLDER)
+        _count(block, page, page.total)
+        chat.older = Older(page.older, block)
+        update.add(block)
+    _replay(update, page.events)
+    return update.finish()
+
+
+def show_older(chat: Chat, page: Page, now: int) -> Changes:
+    """Put an older page above what is there, below the block that stands for the rest."""
+    update = Update(chat, chat.root, now)
+    older, speaking = chat.older, chat.root.speaking
+    plan, plan_block = chat.plan, chat.plan_block
+    if older is None:
+        return update.finish()
+    update.after = older.block
+    chat.root.speaking = None
+    _replay(update, page.events)
+    chat.root.speaking = speaking
+    if plan is not None:
+        chat.plan, chat.plan_block = plan, plan_block
+    older.block.loading = False
+    _count(older.block, page, older.block.count)
+    if page.older is None:
+        chat.older = None
+        update.remove(older.block, chat.root)
+    else:
+        chat.older = Older(page.older, older.block)
+        update.redraw(older.block, chat.root)
+    return update.finish()
+
+
+def show_loading(chat: Chat, now: int, *, loading: bool) -> Changes:
+    """Show that older messages are on their way, or are not any more."""
+    update = Update(chat, chat.root, now)
+    if chat.older is not None:
+        chat.older.block.loading = loading
+        update.redraw(chat.older.block, chat.root)
+    return update.finish()
+
+
+def _count(block: OlderBlock, page: Page, left: int | None) -> None:
+    """Say how many messages are left, now that a page is there."""
+    known = left is not None and page.returned is not None
+    block.count = max(0, (left or 0) - (page.returned or 0)) if known else None
+    block.total = page.total
+
+
+def _replay(update: Update, events: Sequence[Addressed]) -> None:
+    """Let events of a chat happen as they once did."""
+    chat = update.chat
+    before = chat.last_block
+    update.replays = True
+    for told in events:
+        if isinstance(told.event, ChatCleared):
+            continue
+        _, child = route({chat.id: chat}, told)
+        update.lane = chat.lane(child)
+        HANDLERS[type(told.event)](update, told.event)
+    update.lane = chat.root
+    _settle_since(update, before)
+    update.dirty |= Dirty.STATUS
+
+
+def _settle_since(update: Update, before: int) -> None:
+    """End what a replay left open; what was live before it goes on."""
+    chat = update.chat
+    living = {key: entry for key, entry in chat.live.items() if key <= before}
+    for key in living:
+        del chat.live[key]
+    settle(update)
+    chat.live |= living
+
+
+def root_place(chat: Chat, block_id: int) -> int | None:
+    """Give the place in the chat's own lane of a block, or of the call it is nested in.
+
+    Block 0 stands for the last one; None when there is no such block.
+    """
+    blocks = chat.root.blocks
+    if not block_id:
+        return len(blocks) - 1 if blocks else None
+    block: Block | None = chat.blocks.get(block_id)
+    for lane in chat.lanes.values():
+        if lane.anchor is not None and block in lane.blocks:
+            block = lane.anchor
+    return blocks.index(block) if block in blocks else None
