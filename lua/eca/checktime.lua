@@ -12,8 +12,8 @@ local M = {}
 local DEBOUNCE_MS = 50
 
 local TOLD = {
-  conflict = '%s changed on disk; your unsaved edits are kept. :e! takes the file, :w! your text',
-  deleted = '%s was deleted on disk; its buffer is kept',
+  conflict = '%s changed on disk, your edits are kept; :e! takes the file',
+  deleted = '%s was deleted on disk, its buffer is kept',
 }
 
 local waiting = {} ---@type table<string, true>

@@ -74,7 +74,7 @@ end
 ---@return eca.Context?, string
 local function read_word(word)
   local context = #word <= LONGEST and context_of(word) or nil
-  while not context and #word <= LONGEST and word:find('[%.,;:!%?%)]$') do
+  while not context and #word <= LONGEST and word:find('[^%.].*[%.,;:!%?%)]$') do
     word = word:sub(1, -2)
     context = context_of(word)
   end

@@ -105,17 +105,23 @@ function M.track()
     pattern = '[vV\22]*:[^vV\22]*',
     callback = note_selection,
   })
+  -- An operator changes the text of its selection only after the selection has ended.
+  vim.api.nvim_create_autocmd('TextChanged', {
+    group = group,
+    callback = function(event)
+      selected = selected and selected.buf ~= event.buf and selected or nil
+    end,
+  })
   note_place()
 end
 
+--- Where a place's cursor is: in its window, else in another of its buffer, else where it was left.
 ---@param place eca.Place
 ---@return integer[] cursor (1,0)-based
 local function cursor_of(place)
-  local valid = vim.api.nvim_win_is_valid(place.win)
-  if valid and vim.api.nvim_win_get_buf(place.win) == place.buf then
-    return vim.api.nvim_win_get_cursor(place.win)
-  end
-  return vim.api.nvim_buf_get_mark(place.buf, '"')
+  local wins = vim.fn.win_findbuf(place.buf)
+  local win = vim.list_contains(wins, place.win) and place.win or wins[1]
+  return win and vim.api.nvim_win_get_cursor(win) or vim.api.nvim_buf_get_mark(place.buf, '"')
 end
 
 --- The selection in a place: the one being made, or the last one when neither text nor cursor has

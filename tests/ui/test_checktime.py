@@ -1,0 +1,123 @@
+"""Buffers of files that a tool changed: read again, or left alone and told."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw
+
+WARNING = "changed on disk, your edits are kept; :e! takes the file"
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+    """Neovim with a file of one line and no host. `autoread` is as Neovim has it."""
+    (workspace / "code.txt").write_text("old\n")
+    return start_nvim("code.txt", init=WITHOUT_HOST, columns=100)
+
+
+def change(nvim: Neovim, path: Path, text: str | None, *, told: bool = True) -> None:
+    """Let a tool write a file, or delete it, and tell so."""
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    draw(nvim, ["files", CHAT, [str(path)] if told else []])
+
+
+def lines(buffer: str = "code.txt") -> str:
+    return f"vim.fn.getbufline('{buffer}', 1, '$')[1]"
+
+
+@pytest.mark.parametrize("autoread", ["autoread", "noautoread"])
+@pytest.mark.parametrize("named", [True, False])
+def test_unchanged_buffers_are_read_again(
+    stage: Neovim, workspace: Path, autoread: str, named: bool
+) -> None:
+    stage.command(f"set {autoread}")
+    change(stage, workspace / "code.txt", "new text\n", told=named)
+    stage.wait_screen("new text")
+    assert not stage.blocked()
+    assert stage.eval("&autoread") == (autoread == "autoread")
+    stage.keys("u")
+    assert stage.buffer_lines() == ["old"]
+    stage.command("edit!")
+
+
+@pytest.mark.parametrize("place", ["tabnew", "enew"])
+def test_buffers_elsewhere_are_read_again(stage: Neovim, workspace: Path, place: str) -> None:
+    stage.command(f"set hidden | {place}")
+    change(stage, workspace / "code.txt", "new text\n")
+    stage.wait_until(f"{lines()} == 'new text'")
+    assert stage.eval("bufname()") == ""
+
+
+@pytest.mark.parametrize("autoread", ["autoread", "noautoread"])
+def test_unsaved_edits_are_kept_and_told_once(
+    stage: Neovim, workspace: Path, autoread: str
+) -> None:
+    stage.command(f"set {autoread}")
+    stage.keys("Smine<Esc>")
+    change(stage, workspace / "code.txt", "theirs, first\n")
+    stage.wait_screen(WARNING)
+    assert not stage.blocked()
+    assert stage.buffer_lines() == ["mine"]
+    change(stage, workspace / "code.txt", "theirs, second\n")
+    (workspace / "other.txt").write_text("x\n")
+    stage.command("split other.txt")
+    change(stage, workspace / "other.txt", "other is read\n")
+    stage.wait_screen("other is read")
+    assert stage.messages().count(WARNING) == 1
+    assert (workspace / "code.txt").read_text() == "theirs, second\n"
+    stage.command("wincmd p | edit!")
+    assert stage.buffer_lines() == ["theirs, second"]
+
+
+def test_vim_does_not_ask_about_it_later(stage: Neovim, workspace: Path) -> None:
+    stage.keys("Smine<Esc>")
+    change(stage, workspace / "code.txt", "theirs\n")
+    stage.wait_screen(WARNING)
+    stage.command("messages clear | checktime")
+    assert not stage.blocked()
+    assert stage.messages() == ""
+
+
+def test_deleted_files_keep_their_buffer(stage: Neovim, workspace: Path) -> None:
+    change(stage, workspace / "code.txt", None)
+    stage.wait_screen("was deleted on disk, its buffer is kept")
+    assert stage.buffer_lines() == ["old"]
+    change(stage, workspace / "code.txt", "born again\n")
+    stage.wait_screen("born again")
+
+
+@pytest.mark.parametrize("keys", [":echo", "ihello", "d", "v"])
+def test_nobody_is_disturbed(stage: Neovim, workspace: Path, keys: str) -> None:
+    (workspace / "other.txt").write_text("x\n")
+    stage.command("split other.txt | wincmd p")
+    stage.input(keys)
+    stage.wait_for(lambda: stage.mode != "n", "another mode")
+    mode = stage.mode
+    change(stage, workspace / "other.txt", "other is read\n")
+    stage.wait_until(f"{lines('other.txt')} == 'other is read'")
+    assert stage.mode == mode
+    stage.keys("<Esc>")
+    stage.command("edit!")
+
+
+def test_text_typed_into_a_buffer_being_read_again_stays(stage: Neovim, workspace: Path) -> None:
+    stage.keys("i")
+    change(stage, workspace / "code.txt", "new text\nmore\n")
+    stage.wait_screen("new text")
+    stage.keys("typed <Esc>")
+    assert stage.buffer_lines() == ["typed new text", "more"]
+    stage.command("edit!")
+
+
+def test_other_buffers_are_not_looked_at(stage: Neovim, workspace: Path) -> None:
+    (workspace / "other.txt").write_text("x\n")
+    stage.command("split other.txt")
+    (workspace / "other.txt").write_text("changed by somebody else\n")
+    change(stage, workspace / "code.txt", "new text\n")
+    stage.wait_screen("new text")
+    assert stage.lua(f"return {lines('other.txt')}") == "x"

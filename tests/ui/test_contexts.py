@@ -1,0 +1,215 @@
+"""Contexts in a real Neovim: tokens in the prompt, the cursor that follows, the context line."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.staged import CHAT, WITHOUT_HOST, wait_sent
+
+from eca_nvim.chat.contexts import parse_context
+
+CODE = "first line\nsecond línea 😀 end\nthird line\nfourth\n"
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+    """Neovim in a file of code, the chat open beside it, no host; the code window is current."""
+    (workspace / "code.txt").write_text(CODE)
+    (workspace / "my notes").mkdir()
+    (workspace / "my notes" / "to do.txt").write_text("x")
+    nvim = start_nvim("code.txt", init=WITHOUT_HOST, columns=120)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.keys("<C-w>h")
+    return nvim
+
+
+def collected(nvim: Neovim, text: str = "") -> list[Mapping[str, Value]]:
+    """Return what a prompt would carry; all of it must be what the host understands."""
+    found: list[Mapping[str, Value]] = nvim.lua(
+        "return require('eca.contexts').collect(...)", CHAT, text
+    )
+    assert all(parse_context(item) for item in found)
+    return found
+
+
+def cursor(nvim: Neovim) -> tuple[list[int], list[int]]:
+    """Return start and end of the cursor context."""
+    (item,) = [item for item in collected(nvim) if item["type"] == "cursor"]
+    return item["start"], item["end"]
+
+
+def test_cursor_is_where_the_user_was_in_code(stage: Neovim, workspace: Path) -> None:
+    stage.keys("2Gfe<C-w>l")
+    (item,) = collected(stage)
+    assert item["path"] == str(workspace / "code.txt")
+    assert (item["start"], item["end"]) == ([2, 2], [2, 2])
+    stage.keys("<C-w>h3G$<C-w>l")
+    assert cursor(stage) == ([3, 10], [3, 10])
+
+
+def test_columns_count_utf16_units(stage: Neovim) -> None:
+    stage.keys("2G$<C-w>l")
+    assert cursor(stage)[0] == [2, len("second línea 😀 en".encode("utf-16-le")) // 2 + 1]
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["terminal", "copen", "new", "help", "lua vim.cmd.edit('foo://y')"]
+)
+def test_cursor_does_not_follow_into_other_kinds_of_windows(
+    stage: Neovim, workspace: Path, elsewhere: str
+) -> None:
+    stage.keys("3G")
+    stage.command("split")
+    stage.command(elsewhere)
+    stage.keys("<C-\\><C-n>gg")
+    (item,) = collected(stage)
+    assert item["path"] == str(workspace / "code.txt")
+    assert item["start"][0] == 3
+
+
+def test_cursor_follows_to_another_file_and_back(stage: Neovim, workspace: Path) -> None:
+    stage.command("edit README.md")
+    assert collected(stage)[0]["path"] == str(workspace / "README.md")
+    stage.command("edit code.txt")
+    assert collected(stage)[0]["path"] == str(workspace / "code.txt")
+
+
+def test_cursor_is_known_after_its_window_is_gone(stage: Neovim) -> None:
+    stage.command("set hidden | vsplit")
+    stage.keys("2G<C-w>l")
+    stage.command("wincmd p | close")
+    stage.keys("<C-w>h4G")
+    assert cursor(stage)[0][0] == 4
+
+
+def test_cursor_in_insert_mode(stage: Neovim) -> None:
+    stage.keys("4GA")
+    assert cursor(stage) == ([4, 7], [4, 7])
+    stage.keys("<Esc>")
+
+
+@pytest.mark.parametrize(
+    ("keys", "start", "end"),
+    [
+        ("ggwvj", [1, 7], [2, 8]),
+        ("2G$v0", [2, 1], [2, 20]),
+        ("2GVj", [2, 1], [3, 11]),
+        ("3GVk", [2, 1], [3, 11]),
+        ("ggl<C-v>jl", [1, 2], [2, 4]),
+        ("2Gf😀v", [2, 14], [2, 16]),
+    ],
+)
+@pytest.mark.parametrize("leave", ["<C-w>l", "<Esc><C-w>l", "y<C-w>l", ""])
+def test_selection_goes_along(
+    stage: Neovim, keys: str, start: list[int], end: list[int], leave: str
+) -> None:
+    stage.keys(keys + leave)
+    assert cursor(stage) == (start, end)
+
+
+@pytest.mark.parametrize("after", ["<Esc>G", "d", "<Esc>xu", "r-"])
+def test_selection_is_dropped_when_the_user_went_on(stage: Neovim, after: str) -> None:
+    stage.keys("ggwvj" + after + "<C-w>l")
+    start, end = cursor(stage)
+    assert start == end
+
+
+def test_cursor_can_be_turned_off(start_nvim: StartNeovim, workspace: Path) -> None:
+    settings = {"contexts": {"cursor": False}}
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    assert collected(nvim) == []
+    assert [item["type"] for item in collected(nvim, "see @cursor")] == ["cursor"]
+
+
+def test_tokens(stage: Neovim, workspace: Path) -> None:
+    text = (
+        "look at @code.txt, (@code.txt:2-3) @code.txt:4. @my\\ notes/ @my\\ notes/to\\ do.txt "
+        "@https://example.org/x?y=1. @nothing.txt me@code.txt @code.txt"
+    )
+    items = [item for item in collected(stage, text) if item["type"] != "cursor"]
+    code, folder = str(workspace / "code.txt"), str(workspace / "my notes")
+    assert items == [
+        {"type": "file", "path": code, "token": "@code.txt"},
+        {"type": "file", "path": code, "first": 2, "last": 3, "token": "@code.txt:2-3"},
+        {"type": "file", "path": code, "first": 4, "last": 4, "token": "@code.txt:4"},
+        {"type": "directory", "path": folder, "token": "@my\\ notes/"},
+        {"type": "file", "path": f"{folder}/to do.txt", "token": "@my\\ notes/to\\ do.txt"},
+        {"type": "web", "url": "https://example.org/x?y=1", "token": "@https://example.org/x?y=1"},
+    ]
+
+
+def test_tokens_of_odd_names_run_nothing(stage: Neovim) -> None:
+    text = "@$(touch owned) @`touch owned` @%:p @# @<cfile> @" + "x" * 100_000 + " @..."
+    assert [item["type"] for item in collected(stage, text)] == ["cursor"]
+
+
+def test_tokens_are_coloured_while_they_name_something(stage: Neovim) -> None:
+    stage.keys("<C-w>l")
+    stage.keys("iread @code.txt:1-2 and @nothing now<Esc>")
+    screen = stage.wait_screen("@nothing")
+    assert "Identifier" in screen.groups_at(*screen.find("@code.txt:1-2"))
+    assert "Identifier" not in screen.groups_at(*screen.find("@nothing"))
+    assert "Identifier" not in screen.groups_at(*screen.find(" and"))
+    stage.keys("0f@x")
+    stage.wait_screen(
+        lambda screen: "Identifier" not in screen.groups_at(*screen.find("code.txt:1-2"))
+    )
+
+
+def test_range_is_added_to_the_context(stage: Neovim, workspace: Path) -> None:
+    stage.keys(":2,3EcaChat<CR>")
+    item = {"type": "file", "path": str(workspace / "code.txt"), "first": 2, "last": 3}
+    assert item in collected(stage)
+    stage.wait_screen("@code.txt:2-3")
+    stage.keys("<C-w>h:2,3EcaChat<CR>")
+    assert collected(stage).count(item) == 1
+
+
+def test_selected_lines_are_added_by_plug(stage: Neovim) -> None:
+    stage.keys("2GVj")
+    stage.keys(":EcaChat<CR>")
+    stage.wait_screen("@code.txt:2-3")
+
+
+def test_prompts_carry_them(stage: Neovim) -> None:
+    stage.keys("2G:EcaChat look at @code.txt:1-1<CR>")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert [item["type"] for item in prompt["contexts"]] == ["cursor", "file"]
+
+
+@pytest.mark.parametrize("kind", ["scratch", "terminal", "unnamed"])
+def test_buffers_without_a_file_are_read_when_sent(stage: Neovim, kind: str) -> None:
+    make = {"scratch": "new | set bt=nofile", "terminal": "terminal cat", "unnamed": "new"}[kind]
+    stage.command(make)
+    buffer = stage.eval("bufnr()")
+    stage.lua(
+        "local c = require('eca.contexts') c.add(..., c.of_lines(vim.api.nvim_get_current_buf()))",
+        CHAT,
+    )
+    stage.keys("i")
+    stage.input("told later")
+    stage.wait_until(f"vim.fn.getbufline({buffer}, 1)[1]:find('told later')")
+    (item,) = [item for item in collected(stage) if item["type"] == "text"]
+    assert item["content"].startswith("told later")
+    stage.command(f"bwipeout! {buffer}")
+    assert [item for item in collected(stage) if item["type"] == "text"] == []
+
+
+def test_lines_of_a_buffer_without_a_file(stage: Neovim) -> None:
+    stage.command("new | call setline(1, ['one', 'two', 'three'])")
+    stage.lua("local c = require('eca.contexts') c.add(..., c.of_lines(0, 2, 3))", CHAT)
+    (item,) = [item for item in collected(stage) if item["type"] == "text"]
+    assert item["content"] == "two\nthree"
+
+
+def test_removing_from_the_context_line(stage: Neovim) -> None:
+    stage.lua(
+        "local c, chat = require('eca.contexts'), ... "
+        "c.add(chat, c.of_lines(0, 1, 1)) c.add(chat, c.of_lines(0, 2, 2)) c.remove(chat, 1)",
+        CHAT,
+    )
+    assert [item["first"] for item in collected(stage) if item["type"] == "file"] == [2]

@@ -1,0 +1,146 @@
+"""Definitions and references, asked of a language server that lives in the test's Neovim."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+
+SERVER = """
+local function serve(encoding, answers)
+  return function(dispatchers)
+    local closing = false
+    return {
+      request = function(method, params, callback)
+        if method == 'initialize' then
+          callback(nil, { capabilities = {
+            positionEncoding = encoding,
+            definitionProvider = true,
+            referencesProvider = true,
+          } })
+        elseif method == 'shutdown' then
+          callback(nil, nil)
+        else
+          package.loaded.asked = { method, params }
+          callback(nil, answers[method])
+        end
+        return true, 1
+      end,
+      notify = function(method)
+        if method == 'exit' then
+          dispatchers.on_exit(0, 0)
+        end
+        return true
+      end,
+      is_closing = function() return closing end,
+      terminate = function() closing = true end,
+    }
+  end
+end
+package.loaded.serve = serve
+"""
+START = """
+local encoding, answers = ...
+vim.api.nvim_create_autocmd('FileType', { pattern = 'text', callback = function(event)
+  vim.lsp.start({ name = 'toy', cmd = package.loaded.serve(encoding, answers), root_dir = '/' },
+    { bufnr = event.buf })
+end })
+"""
+FIND = """
+local kind, path, line, column = ...
+package.loaded.found = nil
+require('eca.locations').find(kind, path, line, column, function(found)
+  package.loaded.found = { found = found }
+end)
+"""
+
+
+@pytest.fixture
+def toy(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+    """Neovim with a language server at hand and two files of text, neither of them open."""
+    (workspace / "use.txt").write_text("one\nä😀 name here\n")
+    (workspace / "made.txt").write_text("ü😀 name\n")
+    return start_nvim(init=SERVER)
+
+
+def location(path: Path, line: int, start: int, end: int) -> dict[str, Value]:
+    """Make a location in a server's units."""
+    place = {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
+    return {"uri": path.as_uri(), "range": place}
+
+
+def find(nvim: Neovim, kind: str, path: Path, line: int, column: int) -> Value:
+    """Look for something until a server has answered."""
+
+    def ask() -> Value:
+        nvim.lua(FIND, kind, str(path), line, column)
+        return nvim.lua("return (package.loaded.found or {}).found")
+
+    return nvim.wait_for(ask, "an answer of the language server")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sent", "told"),
+    [("utf-16", 4, (4, 8)), ("utf-8", 7, (7, 11)), ("utf-32", 3, (3, 7))],
+)
+def test_columns_are_utf16_both_ways(
+    toy: Neovim, workspace: Path, encoding: str, sent: int, told: tuple[int, int]
+) -> None:
+    answer = location(workspace / "made.txt", 0, *told)
+    toy.lua(START, encoding, {"textDocument/definition": answer})
+    found = find(toy, "definition", workspace / "use.txt", 2, 5)
+    assert found == [
+        {
+            "path": str(workspace / "made.txt"),
+            "start_line": 1,
+            "start_column": 5,
+            "end_line": 1,
+            "end_column": 9,
+        }
+    ]
+    method, params = toy.lua("return package.loaded.asked")
+    assert method == "textDocument/definition"
+    assert params["position"] == {"line": 1, "character": sent}
+    assert toy.eval("bufloaded('made.txt')") == 0
+
+
+def test_references_are_all_told(toy: Neovim, workspace: Path) -> None:
+    answers = [location(workspace / "made.txt", 0, 4, 8), location(workspace / "use.txt", 1, 4, 8)]
+    toy.lua(START, "utf-16", {"textDocument/references": answers})
+    found = find(toy, "references", workspace / "use.txt", 2, 5)
+    assert [Path(item["path"]).name for item in found] == ["made.txt", "use.txt"]
+
+
+def test_links_point_at_their_target(toy: Neovim, workspace: Path) -> None:
+    plain = location(workspace / "made.txt", 0, 4, 8)
+    link = {"targetUri": plain["uri"], "targetSelectionRange": plain["range"]}
+    toy.lua(START, "utf-16", {"textDocument/definition": [link]})
+    (found,) = find(toy, "definition", workspace / "use.txt", 2, 5)
+    assert found["start_column"] == 5
+
+
+def test_no_answer_is_an_empty_list(toy: Neovim, workspace: Path) -> None:
+    toy.lua(START, "utf-16", {})
+    toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
+    toy.wait_until("#vim.lsp.get_clients({ name = 'toy' }) == 1")
+    found = toy.wait_for(
+        lambda: (
+            toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1),
+            toy.lua("return vim.islist((package.loaded.found or {}).found)"),
+        )[1],
+        "an empty answer",
+    )
+    assert found
+
+
+def test_without_a_server_nothing_is_known(toy: Neovim, workspace: Path) -> None:
+    toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
+    assert toy.lua("return package.loaded.found ~= nil and package.loaded.found.found == nil")
+
+
+def test_files_are_loaded_without_a_window(toy: Neovim, workspace: Path) -> None:
+    toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
+    assert toy.eval("winnr('$')") == 1
+    assert toy.eval("bufloaded('use.txt')") == 1
+    assert toy.eval("buflisted('use.txt')") == 0
