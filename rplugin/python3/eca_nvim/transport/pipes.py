@@ -3,18 +3,21 @@
 Rules this file keeps:
 
 - A pipe is read in pieces as large as the kernel holds; a message of any size passes.
+- The event loop itself reads: to wake a task for every token would cost twice.
 - Whoever writes never waits: bytes are queued, and one task writes them whole and in order.
 - A pipe belongs to one task, its `run`, and is closed when that ends.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from io import FileIO
+from types import TracebackType
 
 import anyio
 
@@ -22,6 +25,24 @@ _READ_BYTES = 64 * 1024
 _LAST_READS = 64  # a stranger that still holds the pipe must not keep us reading for ever
 
 logger = logging.getLogger(__name__)
+
+
+class _End(AbstractContextManager[None]):
+    """The end of a pipe, and its reason when a fault of the code within brought it about."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.reached: asyncio.Future[None] = loop.create_future()
+
+    def reach(self) -> None:
+        if not self.reached.done():
+            self.reached.set_result(None)
+
+    def __exit__(
+        self, _kind: object, fault: BaseException | None, _traceback: TracebackType | None
+    ) -> bool:
+        if fault is not None and not self.reached.done():
+            self.reached.set_exception(fault)
+        return isinstance(fault, Exception)
 
 
 class ReadPipe:
@@ -49,13 +70,22 @@ class ReadPipe:
         self._waiting.cancel()
 
     async def _read_to_end(self, sink: Callable[[bytes], None]) -> None:
-        while True:
-            await anyio.wait_readable(self._file)
-            data = self._file.read(_READ_BYTES)
-            if data:
-                sink(data)
-            elif data is not None:  # None: woken for nothing
-                return
+        loop = asyncio.get_running_loop()
+        end = _End(loop)
+
+        def read() -> None:
+            with end:
+                data = self._file.read(_READ_BYTES)
+                if data:
+                    sink(data)
+                elif data is not None:  # None: woken for nothing
+                    end.reach()
+
+        loop.add_reader(self._file, read)
+        try:
+            await end.reached
+        finally:
+            loop.remove_reader(self._file)
 
     def _read_rest(self, sink: Callable[[bytes], None]) -> None:
         for _ in range(_LAST_READS):
