@@ -99,3 +99,9 @@ def test_the_demo_agent_starts_anywhere_and_knows_no_other_python_settings(tmp_p
         check=False,
     )
     assert "chatWelcomeMessage" in run.stdout, run.stderr
+
+
+def test_a_file_that_is_not_executable_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "eca").touch(0o644)
+    with pytest.raises(BadServerOption, match=r"not executable.*chmod \+x"):
+        find_server([str(tmp_path / "eca")], {})

@@ -73,8 +73,15 @@ def _chosen(option: Sequence[str], environment: Mapping[str, str]) -> ServerComm
         program = str(Path(program).expanduser())
     found = shutil.which(program, path=environment.get("PATH"))
     if found is None:
-        raise BadServerOption(f"{OPTION}: no program {program!r} is there to run: correct its path")
+        raise BadServerOption(f"{OPTION}: {_fault_of(program)}")
     return ServerCommand((found, *option[1:]), found, environment)
+
+
+def _fault_of(program: str) -> str:
+    """Say why a program cannot be run, and the remedy."""
+    if os.sep in program and Path(program).is_file():
+        return f"{program!r} is not executable: allow it with chmod +x"
+    return f"no program {program!r} is there to run: correct its path"
 
 
 def _demo(environment: Mapping[str, str]) -> ServerCommand:
