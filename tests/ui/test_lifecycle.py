@@ -1,0 +1,195 @@
+"""From the start of a server to the end of everything: nothing hangs, nothing is left behind."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.processes import command_line
+from tests.support.script import expect, handshake, leave, stderr, stream, stubborn, text, turn
+from tests.support.servers import ScriptedServer
+from tests.ui.talk import lines_of, prompts, say, start_chat, wait_idle, wait_line
+
+FAREWELL = 0.5
+"""Seconds in which a polite server is gone."""
+LADDER = 2.0
+"""Seconds in which any server is gone, on a busy machine."""
+
+
+def host_of(nvim: Neovim) -> int:
+    """Give the process id of Neovim's host."""
+    [pid] = [it for it in nvim.child.descendants() if "launch.py" in command_line(it)]
+    return pid
+
+
+def streaming(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, *, polite: bool
+) -> tuple[Neovim, ScriptedServer]:
+    """Start a chat in which a server streams without end."""
+    temper = [] if polite else stubborn()
+    flood = stream(10_000_000, ("word ", "more\n"), rate=200, until="shutdown")
+    server = scripted_server(handshake(), temper, turn(flood))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "word")
+    return nvim, server
+
+
+POLITE = pytest.mark.parametrize("polite", [True, False], ids=["polite", "stubborn"])
+
+
+@POLITE
+def test_quitting_ends_all(
+    polite: bool, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim, server = streaming(start_nvim, scripted_server, polite=polite)
+    began = time.monotonic()
+    nvim.quit()
+    assert not nvim.child.orphans(FAREWELL if polite else LADDER)
+    if polite:
+        assert time.monotonic() - began < 2 * FAREWELL
+        assert [it["method"] for it in server.received()[-2:]] == ["shutdown", "exit"]
+
+
+@POLITE
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_killing_neovim_ends_all(
+    number: int, polite: bool, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim, _ = streaming(start_nvim, scripted_server, polite=polite)
+    nvim.kill(number)
+    assert not nvim.child.orphans(LADDER)
+
+
+@POLITE
+def test_killing_the_host_ends_the_server_and_a_restart_goes_on(
+    polite: bool, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim, server = streaming(start_nvim, scripted_server, polite=polite)
+    os.kill(host_of(nvim), signal.SIGKILL)
+    nvim.wait_until("require('eca').status().server == 'failed'")
+    assert nvim.lua("return require('eca').status().state") == "idle"
+    assert not nvim.blocked()
+    nvim.wait_for(lambda: not nvim.child.descendants(), "the end of the server")
+    nvim.take_errors()
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    assert "go" in lines_of(nvim)
+    say(nvim, "on")
+    nvim.wait_for(lambda: prompts(server) == ["go", "on"], "the next prompt")
+    nvim.wait_until("require('eca').status().state == 'running'")
+
+
+def test_a_server_that_ends_is_an_entry_with_its_last_words(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    words = stderr("loading\nOutOfMemoryError: heap\n")
+    server = scripted_server(
+        handshake(), turn(text("half an ans"), words, expect("chat/promptSteer"), leave(7))
+    )
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "half an ans")
+    say(nvim, "and then?")
+    wait_line(nvim, "exit code 7")
+    shown = lines_of(nvim)
+    assert shown[-2:] == ["loading", "OutOfMemoryError: heap"]
+    status = nvim.lua("return require('eca').status()")
+    assert (status["server"], status["state"]) == ("failed", "idle")
+    nvim.wait_screen("and then?")
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    assert lines_of(nvim)[: len(shown)] == shown
+    say(nvim, "again")
+    nvim.wait_for(lambda: "again" in "".join(prompts(server)[1:]), "the next prompt")
+
+
+def test_a_prompt_after_the_servers_end_starts_it_again(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), expect("chat/prompt"), leave(1))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    wait_line(nvim, "exit code 1")
+    say(nvim, "two")
+    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
+
+
+def test_the_server_is_quit_politely_and_starts_when_it_is_needed(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_for(lambda: prompts(server) == ["one"], "the prompt")
+    wait_idle(nvim)
+    began = time.monotonic()
+    nvim.keys(":Eca quit<CR>")
+    nvim.wait_until("require('eca').status().server == 'stopped'")
+    assert time.monotonic() - began < 2 * FAREWELL
+    assert [it["method"] for it in server.received()[-2:]] == ["shutdown", "exit"]
+    say(nvim, "two")
+    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
+
+
+def test_a_restart_ends_the_old_server_first(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim, server = streaming(start_nvim, scripted_server, polite=False)
+    old = {it for it in nvim.child.descendants() if "scripted_server" in command_line(it)}
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_for(lambda: len(server.received("initialized")) == 2, "the new server")
+    assert not old & nvim.child.descendants()
+
+
+def unusable(kind: str, folder: Path) -> tuple[list[str], str]:
+    """Give a command that cannot be started, and what the user is told."""
+    path = folder / "eca"
+    match kind:
+        case "missing":
+            return ["/nowhere/eca"], "/nowhere/eca"
+        case "not on PATH":
+            return ["eca-that-nobody-has"], "eca-that-nobody-has"
+        case "not executable":
+            path.write_text("#!/bin/sh\n")
+            return [str(path)], "not executable"
+        case "a folder":
+            path.mkdir()
+            return [str(path)], "eca"
+        case _:
+            path.write_text("#!/bin/sh\necho no such option >&2\nexit 3\n")
+            path.chmod(0o755)
+            return [str(path)], "no such option"
+
+
+@pytest.mark.parametrize(
+    "kind", ["missing", "not on PATH", "not executable", "a folder", "no server"]
+)
+def test_a_server_that_cannot_start_is_told_at_once(
+    kind: str, start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    command, told = unusable(kind, tmp_path)
+    nvim = start_chat(start_nvim, command, columns=80, lines=24)
+    nvim.wait_until("require('eca').status().server == 'failed'", timeout=2)
+    wait_line(nvim, told)
+    shown = "\n".join(lines_of(nvim))
+    assert "Traceback" not in shown
+    assert len([line for line in lines_of(nvim) if line]) <= 2
+    assert not nvim.blocked()
+    say(nvim, "hello")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+
+
+def test_two_neovims_have_a_server_each(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    first, _ = streaming(start_nvim, scripted_server, polite=True)
+    second, server = streaming(start_nvim, scripted_server, polite=True)
+    first.quit()
+    assert not first.child.orphans(LADDER)
+    said = len(lines_of(second))
+    second.wait_for(lambda: len(lines_of(second)) > said + 5, "the other chat to go on")
+    assert not server.received("shutdown")
