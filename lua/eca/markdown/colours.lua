@@ -7,6 +7,7 @@
 ---   key typed meanwhile waits for one piece at most. A piece that has left the screen is dropped.
 --- - A piece is read with the LEAD rows before it, so that it may begin within a function; a text
 ---   or comment that begins still further above is taken for code.
+--- - A language that is met for the first time is loaded in steps, each a piece of work.
 --- - A language that nothing colours stays plain. A failure is told in the log.
 local fences = require('eca.markdown.fences')
 local languages = require('eca.markdown.languages')
@@ -81,6 +82,10 @@ local function colour(job)
   end
   if not on_screen(job.buf, first, last) then
     job.fence.coloured[job.piece] = nil
+    return
+  end
+  if not languages.prepare(job.fence.language) then
+    queue[#queue + 1] = job
     return
   end
   local language = languages.find(job.fence.language)

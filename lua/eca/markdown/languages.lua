@@ -3,6 +3,8 @@
 --- Rules kept here:
 --- - The word is the model's: it is looked up, and names a syntax file only when it is in the list
 ---   below, for some of the files in that folder do things of their own.
+local queries = require('eca.markdown.queries')
+
 local M = {}
 
 --- Names models write for languages whose file type is called differently.
@@ -38,9 +40,9 @@ local ALIASES = {
 local SYNTAXES = {}
 for name in
   ([[awk bash c clojure cmake cpp cs css dart diff dockerfile elixir erlang go graphql groovy
-  haskell html ini java javascript json jsonc julia kotlin less lua make markdown nginx nix objc ocaml perl
-  php ps1 python r ruby rust scala scss sh sql swift tcl tex toml typescript typescriptreact vim xml
-  yaml zig]]):gmatch('%w+')
+  haskell html ini java javascript json jsonc julia kotlin less lua make markdown nginx nix objc
+  ocaml perl php ps1 python r ruby rust scala scss sh sql swift tcl tex toml typescript
+  typescriptreact vim xml yaml zig]]):gmatch('%w+')
 do
   SYNTAXES[name] = true
 end
@@ -61,11 +63,26 @@ local function parser_of(name)
   if not loaded or known == false or (known == nil and vim.fn.has('nvim-0.11') == 1) then
     return nil
   end
-  return vim.treesitter.query.get(language, 'highlights') and language
+  return queries.exist(language) and language or nil
 end
 
 ---@type table<string, eca.markdown.Language|false>
 local found = {}
+local ready = {} ---@type table<string, true>
+
+--- Prepare to colour a fence of this info word, a step at a time: the first finds what colours it.
+---@param word string lower case
+---@return boolean done
+function M.prepare(word)
+  if ready[word] then
+    return true
+  elseif found[word] == nil then
+    M.find(word)
+  elseif not found[word] or not found[word].parsed or queries.compile(found[word].name) then
+    ready[word] = true
+  end
+  return false
+end
 
 --- What colours a fence of this info word; nil when nothing does.
 ---@param word string lower case

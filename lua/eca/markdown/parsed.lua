@@ -2,6 +2,8 @@
 ---
 --- Rules kept here: code is parsed as a string; a buffer is never attached to a parser. Of several
 --- captures of one range the last wins, as in Neovim's own highlighter.
+local queries = require('eca.markdown.queries')
+
 local M = {}
 
 ---@class eca.markdown.CodeRegion
@@ -14,6 +16,26 @@ local M = {}
 --- Captures that say something else than a colour.
 local NO_COLOUR = { spell = true, nospell = true, none = true, conceal = true }
 
+---@param name string of a capture
+---@param language string
+---@return string? group
+local function group_of(name, language)
+  if name:sub(1, 1) ~= '_' and not NO_COLOUR[name] then
+    return ('@%s.%s'):format(name, language)
+  end
+end
+
+--- Outer regions before those within them: what is placed last is seen.
+---@param a eca.markdown.CodeRegion
+---@param b eca.markdown.CodeRegion
+---@return boolean
+local function comes_first(a, b)
+  if a.row ~= b.row or a.first ~= b.first then
+    return a.row < b.row or (a.row == b.row and a.first < b.first)
+  end
+  return a.end_row > b.end_row or (a.end_row == b.end_row and a.last > b.last)
+end
+
 --- Find the colours of some rows.
 ---@param language string
 ---@param lines string[]
@@ -22,19 +44,20 @@ local NO_COLOUR = { spell = true, nospell = true, none = true, conceal = true }
 function M.regions(language, lines, from)
   local text = table.concat(lines, '\n')
   local root = vim.treesitter.get_string_parser(text, language):parse()[1]:root()
-  local query = assert(vim.treesitter.query.get(language, 'highlights'))
   local regions, places = {}, {} ---@type eca.markdown.CodeRegion[], table<string, integer>
-  for id, node in query:iter_captures(root, text, from, #lines) do
-    local name = query.captures[id]
-    local row, first, end_row, last = node:range()
-    if row >= from and name:sub(1, 1) ~= '_' and not NO_COLOUR[name] then
-      local place = ('%d %d %d %d'):format(row, first, end_row, last)
-      places[place] = places[place] or #regions + 1
-      local group = ('@%s.%s'):format(name, language)
-      regions[places[place]] =
-        { row = row, first = first, end_row = end_row, last = last, group = group }
+  for _, query in ipairs(queries.of(language)) do
+    for id, node in query:iter_captures(root, text, from, #lines) do
+      local group = group_of(query.captures[id], language)
+      local row, first, end_row, last = node:range()
+      if group and row >= from then
+        local place = ('%d %d %d %d'):format(row, first, end_row, last)
+        places[place] = places[place] or #regions + 1
+        regions[places[place]] =
+          { row = row, first = first, end_row = end_row, last = last, group = group }
+      end
     end
   end
+  table.sort(regions, comes_first)
   return regions
 end
 

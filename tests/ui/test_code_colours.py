@@ -1,0 +1,68 @@
+"""A query that is compiled in parts colours as it would as a whole."""
+
+import pytest
+from tests.support.editor import Neovim
+
+CODE = {
+    "c": '#include <a.h>\nint main(void) {\n  printf("a\\n%d", 1); // why\n  return f->x;\n}\n',
+    "lua": "local function f(a, ...)\n  return a.b('x\\n'), #{ 1 }, nil -- why\nend\n",
+    "vim": "function! s:f(a) abort\n  let g:x = 'y' .. a:a\n  echo 1\nendfunction\n",
+    "query": '((a) @b (#eq? @b "c"))\n["x" "y"] @z ; why\n',
+}
+
+COLOUR = """
+local language, text = ...
+local parsed, queries = require('eca.markdown.parsed'), require('eca.markdown.queries')
+local lines = vim.split(text, '\\n')
+local function set()
+  local found = {}
+  for _, region in ipairs(parsed.regions(language, lines, 0)) do
+    found[#found + 1] = ('%d %d %d %d %s'):format(
+      region.row, region.first, region.end_row, region.last, region.group)
+  end
+  return found
+end
+local in_parts, parts = set(), #queries.of(language)
+local of = queries.of
+queries.of = function() return { vim.treesitter.query.get(language, 'highlights') } end
+local whole = set()
+queries.of = of
+return { in_parts, whole, parts }
+"""
+
+CUT = """
+local language = ...
+local texts = {}
+for _, path in ipairs(vim.treesitter.query.get_files(language, 'highlights')) do
+  texts[#texts + 1] = table.concat(vim.fn.readfile(path), '\\n')
+end
+local text = table.concat(texts, '\\n')
+local parts = require('eca.markdown.queries').cut(text)
+for _, part in ipairs(parts) do
+  vim.treesitter.query.parse(language, part)
+end
+return { table.concat(parts) == text, #parts }
+"""
+
+
+@pytest.mark.parametrize("language", CODE)
+def test_parts_colour_as_the_whole(nvim: Neovim, language: str) -> None:
+    in_parts, whole, _parts = nvim.lua(COLOUR, language, CODE[language])
+    assert in_parts == whole
+    assert len(in_parts) > 5
+
+
+@pytest.mark.parametrize("language", CODE)
+def test_every_part_is_a_query_and_nothing_is_lost(nvim: Neovim, language: str) -> None:
+    same, parts = nvim.lua(f"vim.treesitter.language.add('{language}'){CUT}", language)
+    assert same
+    assert parts > 1 or language == "query"
+
+
+def test_brackets_in_strings_and_comments_cut_nothing(nvim: Neovim) -> None:
+    pattern = '("\\"(" @a ; (\n (b "[") @c)\n'
+    text = pattern * 100
+    parts = nvim.lua("return require('eca.markdown.queries').cut(...)", text)
+    assert "".join(parts) == text
+    assert len(parts) > 1
+    assert all(part.count(";") * len(pattern) == len(part) for part in parts)
