@@ -34,7 +34,8 @@ local names = {
   normal = 'Act AddContext Agent Answer Approval Approve ApproveAll ApproveRemember Chat Chats '
     .. 'CloseAll CloseBlock Diff Hide HistoryNext HistoryPrevious Input Keys Model New '
     .. 'NextApproval NextTurn OpenAll OpenBlock OpenFile Palette PreviousApproval PreviousTurn '
-    .. 'Queue Reject RejectReason Stop Submit Toggle ToggleBlock Trust Unqueue Variant YankCode',
+    .. 'Queue Reject RejectReason Stop Submit Tasks Toggle ToggleBlock Trust Unqueue Usage Variant '
+    .. 'YankCode',
   insert = 'HistoryNext HistoryPrevious Queue Submit Unqueue',
   visual = 'AddContext Chat',
 }

@@ -230,19 +230,6 @@ function M.ripe(item)
   return start ~= nil and (vim.uv.hrtime() - start) / 1e6 >= guard
 end
 
---- Go to the block that waits: the way without a float.
----@param item eca.Pending
-local function go_to_block(item)
-  require('eca').open({ chat = item.chat })
-  local win = require('eca.windows').shown()
-  local buf = require('eca.chats').ensure(item.chat).buf
-  local row = item.block and require('eca.transcript').range(buf, item.block)
-  if win and row then
-    vim.api.nvim_set_current_win(win)
-    vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
-  end
-end
-
 --- Go to what waits, also to what was put aside; false when nothing waits.
 ---@return boolean
 function M.focus()
@@ -256,7 +243,7 @@ function M.focus()
   end
   draw()
   if not float.focus() and not require('eca.diff').shown(item) then
-    go_to_block(item)
+    require('eca.actions.blocks').go_to(item.chat, item.block)
   end
   return true
 end

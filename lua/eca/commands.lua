@@ -157,6 +157,8 @@ M.subcommands = {
     end,
   },
   diff = { text = 'whole diff in a tab page', run = action('Diff') },
+  tasks = { text = "go to the agent's list of tasks", run = action('Tasks') },
+  usage = { text = 'what fills the context, and what it cost', run = action('Usage') },
   add = {
     text = 'add lines, a buffer or a file to the context',
     run = add,
@@ -197,7 +199,7 @@ M.subcommands = {
 --- Names of the contract that a later version will have.
 M.planned = vim.split(
   'resume rename delete clear fork rollback flag changes files tools mcp providers login logout '
-    .. 'jobs tasks history install update rewrite complete',
+    .. 'jobs history install update rewrite complete',
   ' '
 )
 

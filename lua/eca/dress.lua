@@ -38,8 +38,9 @@ local OPTIONS = {
   },
 }
 
---- Rows of the prompt's sign: only the first row of the text has it.
+--- The sign before the input: only the first row of the text has it.
 local PROMPT = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? '> ' : '  '}"
+local ANSWER = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Answer> ' : '        '}"
 
 --- A quiet line between the windows, where each has a status line.
 local QUIET = {
@@ -55,6 +56,14 @@ local function set(win, options)
   end
 end
 
+--- Let an input's window tell what is typed there: a prompt, or an answer.
+---@param win integer
+function M.sign(win)
+  local chat = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+  local answers = chat and require('eca.answering').of(chat.id)
+  vim.wo[win][0].statuscolumn = answers and ANSWER or PROMPT
+end
+
 --- Make a window one of the chat's.
 ---@param win integer
 ---@param kind 'chat'|'input'
@@ -63,7 +72,7 @@ function M.window(win, kind)
   set(win, COMMON)
   set(win, OPTIONS[kind])
   if kind == 'input' then
-    vim.wo[win][0].statuscolumn = PROMPT
+    M.sign(win)
   end
   if not floating and vim.o.laststatus ~= 3 then
     set(win, QUIET)

@@ -12,19 +12,22 @@ local namespace = vim.api.nvim_create_namespace('eca.input')
 local PLACEHOLDERS = {
   insert = 'type here · <C-s> sends',
   normal = 'type here with i · <CR> sends · g? keys',
+  answer = 'your own words · <C-s> answers',
 }
 local PLACEHOLDER_MARK, QUEUE_MARK = 1, 2
 local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
 
+--- What is typed and not sent.
 ---@param buf integer
 ---@return string
-local function draft(buf)
+function M.draft(buf)
   return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
+--- Type something else.
 ---@param buf integer
 ---@param text string
-local function set_draft(buf, text)
+function M.set_draft(buf, text)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
 end
 
@@ -57,6 +60,8 @@ end
 ---@param buf integer
 ---@param mode 'insert'|'normal'
 local function draw_placeholder(buf, mode)
+  local chat = require('eca.chats').of_buffer(buf)
+  local answers = chat and require('eca.answering').of(chat.id)
   local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
   if first ~= '' or vim.api.nvim_buf_line_count(buf) > 1 then
     vim.api.nvim_buf_del_extmark(buf, namespace, PLACEHOLDER_MARK)
@@ -64,7 +69,7 @@ local function draw_placeholder(buf, mode)
   end
   vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
     id = PLACEHOLDER_MARK,
-    virt_text = { { PLACEHOLDERS[mode], 'EcaPlaceholder' } },
+    virt_text = { { PLACEHOLDERS[answers and 'answer' or mode], 'EcaPlaceholder' } },
     virt_text_pos = 'overlay',
   })
 end
@@ -78,6 +83,13 @@ local function changed(buf)
   if chat then
     require('eca.winbar').refresh(chat.id)
   end
+end
+
+--- Show what the input is for now: prompts, or the answer to a question.
+---@param buf integer
+function M.redress(buf)
+  vim.tbl_map(require('eca.dress').sign, vim.fn.win_findbuf(buf))
+  changed(buf)
 end
 
 --- Make a buffer a chat's input.
@@ -99,18 +111,23 @@ function M.attach(buf)
   })
 end
 
---- Send the draft as a prompt and empty the input; an empty one is not sent.
+--- Send the draft as a prompt, or as the answer to the question that waits, and empty the input;
+--- an empty one is not sent.
 ---@param buf integer
 ---@param queue boolean wait for the end of a running turn instead of steering it
 function M.submit(buf, queue)
   local chat = assert(require('eca.chats').of_buffer(buf))
-  local text = draft(buf)
+  local text = M.draft(buf)
   if not text:find('%S') then
+    return
+  end
+  if not queue and require('eca.answering').of(chat.id) then
+    require('eca.answering').submit(chat.id, text)
     return
   end
   require('eca.history').add(chat.id, text)
   M.send(chat.id, text, { queue = queue })
-  set_draft(buf, '')
+  M.set_draft(buf, '')
   changed(buf)
   M.show_end(buf)
 end
@@ -144,8 +161,8 @@ end
 ---@param buf integer
 ---@param text string
 function M.put_back(buf, text)
-  local present = draft(buf)
-  set_draft(buf, present:find('%S') and text .. '\n' .. present or text)
+  local present = M.draft(buf)
+  M.set_draft(buf, present:find('%S') and text .. '\n' .. present or text)
   changed(buf)
 end
 
@@ -154,11 +171,11 @@ end
 ---@param step -1|1 older or newer
 function M.recall(buf, step)
   local chat = assert(require('eca.chats').of_buffer(buf))
-  local text = require('eca.history').step(chat.id, step, draft(buf))
+  local text = require('eca.history').step(chat.id, step, M.draft(buf))
   if not text then
     return
   end
-  set_draft(buf, text)
+  M.set_draft(buf, text)
   changed(buf)
   local last = vim.api.nvim_buf_line_count(buf)
   vim.api.nvim_win_set_cursor(0, { last, #vim.fn.getline(last) })

@@ -61,6 +61,7 @@ M.actions = {
   Hide = action('chats', 'hide', 'hide the chat', { chat = { 'q' } }),
   New = action('chats', 'new', 'start a new chat'),
   Chats = action('chats', 'pick', 'choose a chat'),
+  Usage = action('chats', 'usage', 'what fills the context, and what it cost'),
   Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'o' } }),
 
   Approval = action('approvals', 'focus', 'go to what waits for your word'),
@@ -88,6 +89,7 @@ M.actions = {
   CloseAll = action('blocks', 'close_all', 'close all blocks', { chat = { 'zM' } }),
   OpenFile = action('blocks', 'open_file', 'open the file in a code window', { chat = { 'gf' } }),
   YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
+  Tasks = action('blocks', 'tasks', "go to the agent's list of tasks"),
   NextTurn = action('blocks', 'next_turn', 'next prompt of yours', { chat = { ']]' } }),
   PreviousTurn = action('blocks', 'previous_turn', 'previous prompt of yours', { chat = { '[[' } }),
   NextApproval = action('blocks', 'next_approval', 'next block that waits', { chat = { ']a' } }),

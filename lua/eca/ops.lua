@@ -157,6 +157,7 @@ end
 function draw.pending(items)
   mirror.set_pending(mirror.clean(items))
   require('eca.approval').update(mirror.pending())
+  require('eca.answering').update(mirror.pending())
 end
 
 function draw.queue(chat, prompts)

@@ -15,16 +15,6 @@ local function answer(item, text)
   end
 end
 
---- Ask for an answer in the user's own words. Nothing typed leaves the question.
----@param item eca.Pending
-local function write(item)
-  vim.ui.input({ prompt = 'Answer: ' }, function(text)
-    if text and text:find('%S') then
-      answer(item, text)
-    end
-  end)
-end
-
 --- Choose the option the cursor is on.
 ---@param item eca.Pending
 ---@param first_row integer 1-based row of the first option
@@ -51,7 +41,7 @@ local function keys_of(item, first_row)
     choose_here(item, first_row)
   end
   keys.i = item.freeform ~= false and function()
-    write(item)
+    require('eca.answering').write(item)
   end or nil
   keys.x = function()
     answer(item, nil)
@@ -113,16 +103,17 @@ end
 
 local OWN_WORDS = { 'answer in my own words' }
 
---- Ask the user the oldest question now, with Neovim's own pickers.
-function M.open()
-  local item = oldest()
+--- Let the user answer now: choose an option in a picker, or write in the chat's input.
+---@param item? eca.Pending default: the oldest question
+function M.open(item)
+  item = item or oldest()
   if not item then
     require('eca.notify').info('there is no question')
     return
   end
   local choices = vim.list_extend({}, item.options or {})
   if #choices == 0 then
-    return write(item)
+    return require('eca.answering').write(item)
   end
   if item.freeform ~= false then
     choices[#choices + 1] = OWN_WORDS
@@ -135,7 +126,7 @@ function M.open()
   }
   vim.ui.select(choices, options, function(option)
     if option == OWN_WORDS then
-      write(item)
+      require('eca.answering').write(item)
     elseif option then
       answer(item, option[1])
     end

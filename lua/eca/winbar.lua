@@ -181,7 +181,7 @@ end
 ---@return string
 local function plan_text(plan)
   local sign = plan.done < plan.total and '▢' or '✓'
-  local doing = plan.doing and plan.doing ~= '' and ' ' .. plan.doing or ''
+  local doing = plan.doing and plan.doing ~= '' and ' · doing: ' .. plan.doing or ''
   return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
 end
 
@@ -192,6 +192,8 @@ function M.input_parts(chat)
   local mirror = require('eca.mirror')
   local parts = {} ---@type eca.WinbarPart[]
   local contexts = require('eca.contexts')
+  local question = require('eca.answering').of(chat)
+  add(parts, question and '? ' .. question.title, 'EcaWaiting', 95)
   for _, item in ipairs(contexts.list(chat)) do
     add(parts, contexts.label(item), 'EcaContext', 60)
   end
@@ -200,8 +202,12 @@ function M.input_parts(chat)
   local plan = mirror.plan(chat)
   add(parts, plan and plan_text(plan), 'EcaPlan', 50)
   local status = mirror.status(chat)
-  add(parts, mirror.work()[1], 'EcaWinbarDim', 40)
-  add(parts, status.state ~= 'idle' and status.activity or nil, 'EcaWinbarDim', 30)
+  local work = mirror.work()
+  local more = #work > 1 and (' +%d'):format(#work - 1) or ''
+  add(parts, work[1] and work[1] .. more, 'EcaWinbarDim', 40)
+  local activity = status.state ~= 'idle' and status.activity or nil
+  local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
+  add(parts, activity, attention, status.retrying and 90 or 30)
   add(parts, mirror.server().label, 'EcaWinbarDim', 10)
   if #parts == 0 then
     add(parts, 'eca', 'EcaWinbarDim', 10)

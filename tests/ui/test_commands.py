@@ -56,7 +56,7 @@ CONTRACT = [
     "health",
     "help",
 ]
-BEYOND = ["unqueue"]
+BEYOND = ["unqueue", "usage"]
 """Subcommands that the contract does not name."""
 
 

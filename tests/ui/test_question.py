@@ -32,7 +32,7 @@ def test_question_and_options_are_shown_without_taking_focus(stage: Neovim) -> N
 
 @pytest.mark.parametrize(
     ("keys", "text"),
-    [("1", "red"), ("2", "blue"), ("G<CR>", "blue"), ("ia green one<CR>", "a green one")],
+    [("1", "red"), ("2", "blue"), ("G<CR>", "blue"), ("ia green one<C-s>", "a green one")],
 )
 def test_answers(stage: Neovim, keys: str, text: str) -> None:
     ask(stage)
@@ -49,7 +49,8 @@ def test_cancelling_answers_without_a_text(stage: Neovim) -> None:
 
 def test_escape_in_the_answer_leaves_the_question(stage: Neovim) -> None:
     ask(stage)
-    stage.keys("i<Esc>")
+    stage.keys("inot yet<Esc>")
+    stage.wait_screen("Answer> not yet")
     assert "the agent asks" in stage.screen
     assert sent(stage, "answer") == []
 
@@ -96,8 +97,8 @@ def test_answer_command_asks_for_own_words(stage: Neovim) -> None:
     draw(stage, ["pending", [question(options=[])]])
     stage.wait_screen("the agent asks")
     stage.keys(":Eca answer<CR>")
-    stage.wait_screen("Answer:")
-    stage.keys("mauve<CR>")
+    stage.wait_screen("Answer>")
+    stage.keys("mauve<C-s>")
     assert wait_sent(stage, "answer")[0]["text"] == "mauve"
 
 

@@ -87,7 +87,7 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     view.nvim.wait_screen("↻ retrying 12s")
     view.draw(ops.SetPlan(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
     view.draw(ops.SetWork(["Loading models"]))
-    view.nvim.wait_screen("▢ tasks 2/5 test it · Loading models · eca")
+    view.nvim.wait_screen("▢ tasks 2/5 · doing: test it · Loading models · eca")
     view.draw(ops.SetPlan(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, {"tokens": 1}))
     view.nvim.wait_screen(lambda screen: "tasks" not in screen and "Loading" not in screen)
     assert view.nvim.lua("return require('eca.mirror').usage(...)", CHAT) == {"tokens": 1}

@@ -73,6 +73,17 @@ end
 
 local ACTS = { image = true, link = true }
 
+--- The question that waits in a block.
+---@param block eca.BlockPlace
+---@return eca.Pending?
+local function question_in(block)
+  for _, item in ipairs(require('eca.mirror').pending(block.chat)) do
+    if item.block == block.id and item.kind == 'question' then
+      return item
+    end
+  end
+end
+
 --- Do what is meant by the text under the cursor: a link, a file, else the block.
 function M.act()
   local block = block_here()
@@ -82,10 +93,11 @@ function M.act()
   local reference = require('eca.reference')
   local url = reference.url_under_cursor()
   local file = not url and reference.under_cursor()
+  local question = question_in(block)
   if ACTS[block.kind] then
     require('eca.host').send('act', { chat = block.chat, block = block.id })
-  elseif block.kind == 'question' then
-    require('eca.question').open()
+  elseif question then
+    require('eca.question').open(question)
   elseif block.header == cursor_row() then
     set_open(nil)
   elseif url then
@@ -120,6 +132,31 @@ local function jump(row)
 end
 
 --- Go to the next prompt of the user.
+--- Go to a block in its chat.
+---@param chat string
+---@param block? integer
+function M.go_to(chat, block)
+  require('eca').open({ chat = chat })
+  local win = require('eca.windows').shown()
+  local row = block and transcript.range(require('eca.chats').ensure(chat).buf, block)
+  if win and row then
+    vim.api.nvim_set_current_win(win)
+    vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
+  end
+end
+
+--- Go to the list of the agent's tasks, and open it.
+function M.tasks()
+  local chat = require('eca.chats').current()
+  local plan = chat and require('eca.mirror').plan(chat)
+  if not chat or not plan then
+    require('eca.notify').info('the agent has no plan')
+    return
+  end
+  M.go_to(chat, plan.block)
+  require('eca.host').send('toggle', { chat = chat, block = plan.block, open = true })
+end
+
 function M.next_turn()
   jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', 1))
 end

@@ -30,6 +30,11 @@ function M.insert()
   vim.cmd.startinsert({ bang = true })
 end
 
+--- Show what the chat uses: tokens by category, and cost.
+function M.usage()
+  require('eca.usage').show(require('eca.chats').current())
+end
+
 ---@param chat { id: string, title?: string, state: string }
 ---@return string
 local function describe(chat)

@@ -1,8 +1,6 @@
 --- The list of keys, as they are really mapped in the buffer at hand.
 local M = {}
 
-local namespace = vim.api.nvim_create_namespace('eca.help')
-
 local MODES = { { 'n', 'normal' }, { 'i', 'insert' }, { 'x', 'visual' } }
 
 --- All mappings of a mode that the current buffer has, its own and global ones.
@@ -44,70 +42,27 @@ local function mapped(mode)
   return rows
 end
 
----@return string[] lines, [integer, integer, string][] marks
+---@return string[] lines, eca.Mark[] marks
 local function content()
   local lines, marks = {}, {}
   for _, mode in ipairs(MODES) do
     local rows = mapped(mode[1])
     if #rows > 0 then
       lines[#lines + 1] = mode[2]
-      marks[#marks + 1] = { #lines - 1, #mode[2], 'EcaFloatTitle' }
+      marks[#marks + 1] = { #lines - 1, 0, #mode[2], 'EcaFloatTitle' }
     end
     for _, row in ipairs(rows) do
       lines[#lines + 1] = ('  %-12s %s'):format(row[1], row[2])
-      marks[#marks + 1] = { #lines - 1, 2 + #row[1], 'EcaKey' }
+      marks[#marks + 1] = { #lines - 1, 0, 2 + #row[1], 'EcaKey' }
     end
   end
   return lines, marks
 end
 
----@param lines string[]
----@return vim.api.keyset.win_config
-local function float_config(lines)
-  local widest = 0
-  for _, line in ipairs(lines) do
-    widest = math.max(widest, vim.fn.strdisplaywidth(line))
-  end
-  local width = math.min(widest + 2, vim.o.columns - 4)
-  local height = math.min(#lines, vim.o.lines - 6)
-  return {
-    relative = 'editor',
-    row = math.floor((vim.o.lines - height) / 2) - 1,
-    col = math.floor((vim.o.columns - width) / 2),
-    width = width,
-    height = height,
-    style = 'minimal',
-    border = 'rounded',
-    title = ' keys ',
-    title_pos = 'center',
-    zindex = 60,
-  }
-end
-
 --- Show the keys in a float; `q`, `<Esc>` or leaving it closes it.
 function M.keys()
   local lines, marks = content()
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable = false
-  for _, mark in ipairs(marks) do
-    vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], 0, {
-      end_col = mark[2],
-      hl_group = mark[3],
-    })
-  end
-  local win = vim.api.nvim_open_win(buf, true, float_config(lines))
-  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
-  local function close()
-    if vim.api.nvim_win_is_valid(win) then
-      vim.api.nvim_win_close(win, true)
-    end
-  end
-  for _, key in ipairs({ 'q', '<Esc>', 'g?' }) do
-    vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
-  end
-  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+  require('eca.panel').show({ title = 'keys', lines = lines, marks = marks, key = 'g?' })
 end
 
 return M

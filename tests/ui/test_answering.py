@@ -1,0 +1,106 @@
+"""The chat's input while a question waits: the place for the answer, and never by accident."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, sent, wait_sent
+
+
+@pytest.fixture(params=[80, 160])
+def stage(start_nvim: StartNeovim, request: pytest.FixtureRequest) -> Neovim:
+    """Open a chat without a host, in a narrow and in a wide Neovim."""
+    settings = {"approval": {"guard": 0}}
+    nvim = start_nvim(init=WITHOUT_HOST, settings=settings, columns=request.param, lines=40)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    return nvim
+
+
+def ask(nvim: Neovim, *items: object) -> None:
+    draw(nvim, ["pending", list(items)])
+
+
+def test_an_empty_input_is_for_the_answer(stage: Neovim) -> None:
+    ask(stage, question())
+    screen = stage.wait_screen("Answer> your own words · <C-s> answers")
+    assert "? Which colour?" in screen
+    stage.keys("imauve<C-s>")
+    assert wait_sent(stage, "answer") == [{"chat": CHAT, "id": "q1", "text": "mauve"}]
+    assert sent(stage, "prompt") == []
+    stage.wait_screen(lambda screen: "Answer>" not in screen and "> type here" in screen)
+
+
+def test_an_answer_of_several_lines_is_aligned(stage: Neovim) -> None:
+    ask(stage, question())
+    stage.wait_screen("Answer>")
+    stage.keys("imauve<CR>or pink")
+    screen = stage.wait_screen("Answer> mauve")
+    row, column = screen.find("mauve")
+    assert screen.find("or pink") == (row + 1, column)
+
+
+def test_a_prompt_that_is_being_typed_stays_one(stage: Neovim) -> None:
+    stage.keys("ihalf a thought")
+    ask(stage, question())
+    stage.wait_screen("the agent asks")
+    assert "Answer>" not in stage.screen
+    stage.keys("<C-s>")
+    assert [prompt["text"] for prompt in wait_sent(stage, "prompt")] == ["half a thought"]
+    assert sent(stage, "answer") == []
+
+
+def test_a_prompt_that_made_room_for_an_answer_comes_back(stage: Neovim) -> None:
+    stage.keys("ihalf a thought<Esc>")
+    ask(stage, question())
+    stage.wait_screen("the agent asks")
+    stage.keys(":Eca approval<CR>imauve")
+    stage.wait_screen(lambda screen: "Answer> mauve" in screen and "half a" not in screen)
+    stage.keys("<C-s>")
+    assert wait_sent(stage, "answer")[0]["text"] == "mauve"
+    stage.wait_screen("> half a thought")
+
+
+def test_a_question_that_goes_leaves_what_was_typed(stage: Neovim) -> None:
+    ask(stage, question())
+    stage.wait_screen("Answer>")
+    stage.keys("imau")
+    ask(stage)
+    stage.wait_until("vim.fn.execute('messages'):find('what you typed is a prompt now')")
+    stage.wait_screen(lambda screen: "> mau" in screen and "Answer>" not in screen)
+    assert sent(stage, "answer") == []
+
+
+def test_a_question_with_fixed_answers_takes_no_words(stage: Neovim) -> None:
+    ask(stage, question(freeform=False))
+    stage.wait_screen("the agent asks")
+    assert "Answer>" not in stage.screen
+
+
+def test_a_queued_prompt_is_no_answer(stage: Neovim) -> None:
+    ask(stage, question())
+    stage.wait_screen("Answer>")
+    stage.keys("ilater<M-CR>")
+    assert wait_sent(stage, "prompt")[0]["queue"] is True
+    assert sent(stage, "answer") == []
+
+
+def test_several_questions_are_answered_one_after_the_other(stage: Neovim) -> None:
+    both = [question(), approval(), question("q2", title="And size?", detail="And size?")]
+    ask(stage, *both)
+    stage.wait_screen("the agent asks (1/3)")
+    stage.keys("imauve<C-s>")
+    wait_sent(stage, "answer")
+    stage.wait_screen("allow this? (2/3)")
+    ask(stage, *both[1:])
+    stage.wait_screen(lambda screen: "allow this? (1/2)" in screen and "? And size?" in screen)
+    stage.keys("big<C-s>")
+    assert wait_sent(stage, "answer", 2)[1] == {"chat": CHAT, "id": "q2", "text": "big"}
+
+
+def test_enter_on_the_block_that_asks_offers_its_options(stage: Neovim) -> None:
+    header = [["? Which colour?", "EcaQuestion"]]
+    draw(stage, ["open", CHAT, 1, "tool", header, 0, None], ["pending", [question(block=1)]])
+    stage.wait_screen("Answer>")
+    stage.keys("<C-w>kgg<CR>")
+    stage.wait_screen("answer in my own words")
+    stage.keys("1<CR>")
+    assert wait_sent(stage, "answer")[0]["text"] == "red"
