@@ -1,21 +1,31 @@
 """Without a plugin manager: a package, a folder on the runtime path, and the host all share."""
 
+import subprocess
 from pathlib import Path
 
+import pytest
 from tests.doc.documents import snippets
 from tests.install.conftest import User, assert_chat_works, copy_plugin
 
 
 def test_package(user: User) -> None:
-    (clone,) = snippets("### Without a plugin manager", "sh")
+    clone, build = snippets("### Without a plugin manager", "sh")
     target = clone.split()[-1]
     assert target.startswith("~/.local/share/nvim/site/pack/eca/start/")
     plugin = copy_plugin(user.folder("data") / target.removeprefix("~/.local/share/nvim/"))
+    variables = user.launch.variables()
+    subprocess.run(build, shell=True, cwd=plugin, env=variables, timeout=10, check=True)
+    assert user.builds() == [plugin.resolve()]
+    assert_chat_works(user.start())
+
+
+@pytest.mark.xfail(strict=True, reason="`:Eca install` is not there yet")
+def test_build_step_as_a_command(user: User) -> None:
+    plugin = copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
     nvim = user.start()
     nvim.keys(":Eca install<CR>")
-    nvim.wait_for(user.builds, "the build step")
+    nvim.wait_for((plugin / ".venv").exists, "the environment", timeout=2)
     assert user.builds() == [plugin.resolve()]
-    nvim.wait_for((plugin / ".venv").exists, "the environment")
     assert_chat_works(nvim)
 
 
