@@ -112,16 +112,14 @@ class Envelope(Protocol):
 
 def read_message(envelope: Envelope) -> Message:
     """Tell which message an envelope holds; raise `NotAMessage` when none."""
-    message_id = envelope.id
-    match envelope.method:
-        case str(method):
-            if message_id is None:
-                return Notification(method, envelope.params)
-            return Request(_read_id(message_id), method, envelope.params)
-        case None:
-            return _read_answer(envelope)
-        case _:
-            raise NotAMessage("its method is no string")
+    method, message_id = envelope.method, envelope.id
+    if isinstance(method, str):
+        if message_id is None:
+            return Notification(method, envelope.params)
+        return Request(_read_id(message_id), method, envelope.params)
+    if method is None:
+        return _read_answer(envelope)
+    raise NotAMessage("its method is no string")
 
 
 def wire_form(message: Message) -> dict[str, object]:

@@ -113,14 +113,14 @@ class Peer:
         except NotAMessage as fault:
             return MalformedMessage(str(fault), body[:EXCERPT_BYTES])
         match message:
+            case Notification():  # first: a token is one
+                pass
             case Request():
                 self._theirs.add(message.id)
             case Response() | ErrorResponse():
                 if message.id not in self._ours:
                     return UnexpectedAnswer(message)
                 self._ours.remove(message.id)
-            case Notification():
-                pass
         return message
 
     def _encode(self, message: Message) -> bytes:
