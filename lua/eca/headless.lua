@@ -83,7 +83,7 @@ function M.run(prompt)
     complain('there is no prompt')
     return exit(1)
   end
-  local chat = require('eca').new()
+  local chat ---@type string
   local decided = {} ---@type table<string, true>
   local ended = false
   ---@param fault? string
@@ -103,6 +103,8 @@ function M.run(prompt)
   on('EcaServerExited', function()
     finish_once('the server is gone')
   end)
+  -- Last, as what cannot start is told at once.
+  chat = require('eca').new()
   require('eca').send(prompt, { chat = chat })
 end
 

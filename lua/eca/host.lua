@@ -60,6 +60,7 @@ end
 local function attach()
   local settings = plain(require('eca.config').get())
   settings.log_path = log.path()
+  settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   local payload = {
     settings = settings,
     folders = M.folders(),
@@ -110,6 +111,13 @@ local function transmit(intent)
   end
 end
 
+--- Will the host start its server for this? It says so itself as soon as it can.
+---@param intent eca.Intent
+---@return boolean
+local function wants_server(intent)
+  return intent.name == 'open_chat' or intent.name == 'prompt' or intent.name == 'start'
+end
+
 --- Start the host and tell it all that it, or one before it, has not answered.
 local function start()
   local fault ---@type string?
@@ -122,6 +130,9 @@ local function start()
   if fault then
     fail(fault)
     return
+  end
+  if vim.iter(unanswered):any(wants_server) then
+    require('eca.ops').draw({ 'server', 'starting', '' })
   end
   transmit(attach())
   for _, intent in ipairs(unanswered) do
