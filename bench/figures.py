@@ -33,7 +33,7 @@ class Figure:
     """One measured thing of one Neovim version.
 
     `value` is what the target is about, in `unit` ("" is a ratio); `ours` and `floor` are what it
-    was computed from, with units, for people; `right` tells about results that are not numbers.
+    was computed from, with units, for people.
     """
 
     name: str
@@ -42,12 +42,11 @@ class Figure:
     target: float
     ours: str = ""
     floor: str = ""
-    right: bool = True
 
     @property
     def verdict(self) -> Verdict:
         """Compare with the target."""
-        return Verdict.HELD if self.right and self.value <= self.target else Verdict.OVER
+        return Verdict.HELD if self.value <= self.target else Verdict.OVER
 
 
 def ratio(name: str, ours: Sequence[float], floor: Sequence[float], target: float) -> Figure:

@@ -22,6 +22,11 @@ class Turn:
     rate: float = 0
 
     @property
+    def text(self) -> str:
+        """What the assistant says in all, without line breaks at either end."""
+        return "".join(text for role, text in self.messages if role == "assistant").strip("\n")
+
+    @property
     def seconds(self) -> float:
         """How long the server takes at least."""
         return len(self.messages) / self.rate if self.rate else 0.0

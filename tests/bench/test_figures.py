@@ -30,18 +30,9 @@ def test_a_ratio_is_one_of_medians_and_names_both() -> None:
     assert (figure.ours, figure.floor) == ("200 ms", "100 ms")
 
 
-@pytest.mark.parametrize(
-    ("value", "right", "verdict"),
-    [
-        (1.0, True, Verdict.HELD),
-        (1.01, True, Verdict.OVER),
-        (0.1, False, Verdict.OVER),
-    ],
-)
-def test_a_target_is_held_up_to_its_value_and_only_by_right_results(
-    value: float, right: bool, verdict: Verdict
-) -> None:
-    assert Figure("", value, "s", 1.0, right=right).verdict is verdict
+@pytest.mark.parametrize(("value", "verdict"), [(1.0, Verdict.HELD), (1.01, Verdict.OVER)])
+def test_a_target_is_held_up_to_its_value(value: float, verdict: Verdict) -> None:
+    assert Figure("", value, "s", 1.0).verdict is verdict
 
 
 @pytest.mark.parametrize(
