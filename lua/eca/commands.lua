@@ -182,6 +182,12 @@ M.subcommands = {
     end,
   },
   export = { text = 'the chat as Markdown in a buffer', run = export },
+  install = {
+    text = "build the plugin's Python environment",
+    run = function()
+      require('eca.install').run()
+    end,
+  },
   health = {
     text = 'check the installation',
     run = function()

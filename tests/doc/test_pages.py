@@ -41,7 +41,6 @@ def test_commands(nvim: Neovim) -> None:
     assert set(re.findall(r"`:Eca ([a-z-]+)", text)) - subcommands == set()
 
 
-@pytest.mark.xfail(strict=True, reason="`:Eca install` is not there yet")
 def test_commands_that_messages_advise(nvim: Neovim) -> None:
     subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands').subcommands)"))
     code = (*PACKAGE.rglob("*.py"), *(REPOSITORY / "lua").rglob("*.lua"))

@@ -19,7 +19,6 @@ def test_package(user: User) -> None:
     assert_chat_works(user.start())
 
 
-@pytest.mark.xfail(strict=True, reason="`:Eca install` is not there yet")
 def test_build_step_as_a_command(user: User) -> None:
     plugin = copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
     nvim = user.start()

@@ -1,0 +1,49 @@
+--- `:Eca install`: build the plugin's own Python environment.
+---
+--- Rules kept here:
+--- - It runs the installation's one build step, in the plugin's folder, and nothing waits for it.
+--- - All it writes goes to the log; what the user reads is one line at its start and at its end.
+local python = require('eca.python')
+
+local M = {}
+
+local BUILD = { 'python3', '-m', 'scripts.setup', 'plugin' }
+
+local running = false
+
+---@param text string
+---@return string
+local function last_line(text)
+  local lines = vim.split(vim.trim(text), '\n')
+  return vim.trim(lines[#lines])
+end
+
+---@param result vim.SystemCompleted
+local function ended(result)
+  running = false
+  local said = (result.stdout or '') .. (result.stderr or '')
+  require('eca.log').write(said)
+  if result.code == 0 then
+    require('eca.notify').info('the environment is ready; the next prompt uses it')
+  else
+    require('eca.notify').error(
+      ('cannot install: %s (`:Eca log` tells more)'):format(last_line(said))
+    )
+  end
+end
+
+--- Build the environment, once at a time.
+function M.run()
+  if running then
+    require('eca.notify').info('the environment is being built already')
+    return
+  elseif vim.fn.executable(BUILD[1]) == 0 then
+    require('eca.notify').error('no python3 on PATH: install Python 3.11 or newer, then try again')
+    return
+  end
+  running = true
+  require('eca.notify').info('building the environment in ' .. python.root())
+  vim.system(BUILD, { cwd = python.root(), text = true }, vim.schedule_wrap(ended))
+end
+
+return M
