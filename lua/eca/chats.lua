@@ -42,7 +42,7 @@ local function keep(buf, refill)
     callback = function()
       local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
       vim.schedule(function()
-        if vim.api.nvim_buf_is_loaded(buf) then
+        if by_buffer[buf] and vim.api.nvim_buf_is_loaded(buf) then
           refill(lines)
         end
       end)
@@ -140,6 +140,25 @@ end
 ---@param id string
 function M.use(id)
   latest = id
+  require('eca.attention').seen(id)
+end
+
+--- Take a chat out with its buffers. It must not be in a window any more.
+---@param id string
+function M.forget(id)
+  local chat = chats[id]
+  if not chat then
+    return
+  end
+  chats[id] = nil
+  order = vim.tbl_filter(function(each)
+    return each ~= id
+  end, order)
+  latest = latest ~= id and latest or order[#order]
+  for _, buf in ipairs({ chat.buf, chat.input }) do
+    by_buffer[buf] = nil
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end
 end
 
 --- The chat the user means: of the current buffer, else in this tab page, else the last shown.

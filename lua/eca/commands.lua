@@ -35,6 +35,13 @@ local function action(name)
   end
 end
 
+--- An action on chats as a whole, with its argument.
+---@param name string
+---@param argument any
+local function manage(name, argument)
+  require('eca.actions.manage')[name](argument)
+end
+
 ---@param what 'model'|'agent'|'variant'
 ---@return eca.Subcommand
 local function choice(what)
@@ -105,7 +112,49 @@ M.subcommands = {
   toggle = { text = 'open or hide the chat', run = action('Toggle') },
   hide = { text = 'hide the chat', run = action('Hide') },
   new = { text = 'start a new chat', run = action('New') },
-  chats = { text = 'choose a chat', run = action('Chats') },
+  chats = {
+    text = 'choose a chat, or go to one by its number',
+    run = function(rest)
+      local number = tonumber(rest)
+      if number then
+        manage('go_to', number)
+      else
+        require('eca.keys').run('Chats')
+      end
+    end,
+  },
+  resume = { text = 'go on with a chat of another day', run = action('Resume') },
+  rename = {
+    text = 'give the chat a title',
+    run = function(rest)
+      manage('rename', given(rest))
+    end,
+  },
+  clear = {
+    text = 'take all messages out of the chat (! without asking)',
+    run = function(_, call)
+      manage('clear', call.bang)
+    end,
+  },
+  delete = {
+    text = 'delete the chat (! without asking)',
+    run = function(_, call)
+      manage('delete', call.bang)
+    end,
+  },
+  history = { text = 'go to a prompt or a flag', run = action('History') },
+  rollback = { text = 'undo the chat from a prompt on', run = action('Rollback') },
+  fork = { text = 'go on from here in a new chat', run = action('Fork') },
+  flag = {
+    text = 'set a flag here (! takes it away)',
+    run = function(rest, call)
+      if call.bang then
+        require('eca.actions.history').remove_flag()
+      else
+        require('eca.actions.history').add_flag(given(rest))
+      end
+    end,
+  },
   stop = { text = 'stop the turn', run = action('Stop') },
   steer = {
     text = 'send a prompt into the running turn',
@@ -204,8 +253,7 @@ M.subcommands = {
 
 --- Names of the contract that a later version will have.
 M.planned = vim.split(
-  'resume rename delete clear fork rollback flag changes files tools mcp providers login logout '
-    .. 'jobs history install update rewrite complete',
+  'changes files tools mcp providers login logout jobs update rewrite complete',
   ' '
 )
 

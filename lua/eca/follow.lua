@@ -59,6 +59,25 @@ function M.cleared(buf)
   end
 end
 
+--- Change rows above what the windows of a transcript show: what they show stays where it is.
+---@param buf integer
+---@param change fun()
+function M.above(buf, change)
+  local views = {} ---@type table<integer, table<string, integer>>
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  local before = vim.api.nvim_buf_line_count(buf)
+  change()
+  local rows = vim.api.nvim_buf_line_count(buf) - before
+  for win, view in pairs(rows ~= 0 and views or {}) do
+    view.topline, view.lnum = math.max(1, view.topline + rows), math.max(1, view.lnum + rows)
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
 --- The end of a row that is taller than its window is what the user wants to see.
 ---@param win integer
 ---@param last integer 1-based

@@ -107,6 +107,14 @@ function M.set_status(chat, status)
   state.statuses[chat] = status
 end
 
+--- Op `forget`.
+---@param chat string
+function M.forget(chat)
+  for _, told in ipairs({ state.statuses, state.queues, state.plans, state.usages }) do
+    told[chat] = nil
+  end
+end
+
 --- Op `pending`.
 ---@param items eca.Pending[]
 function M.set_pending(items)

@@ -31,6 +31,8 @@ M.fields = {
   choices = { 'choices' },
   server = { 'state', 'label' },
   input = { 'chat', 'text' },
+  show = { 'chat' },
+  forget = { 'chat' },
   diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'pending', 'fault' },
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
@@ -108,18 +110,26 @@ SERVER_EVENTS.failed = SERVER_EVENTS.stopped
 ---@type table<string, fun(...: any)>
 local draw = {}
 
---- Change a transcript by what nobody has seen yet.
+--- Change a transcript by what nobody has seen yet, after a block or in it.
 ---@param chat string
+---@param place? integer a block
 ---@param change fun(buf: integer, ...: any)
-local function add_text(chat, change, ...)
-  local buf = edit(chat)
+local function add_text(chat, place, change, ...)
+  local buf, arguments = edit(chat), vim.F.pack_len(...)
+  local function go()
+    change(buf, vim.F.unpack_len(arguments))
+  end
+  if place and transcript.is_above(buf, place) then
+    follow.above(buf, go)
+    return
+  end
   local before = vim.api.nvim_buf_line_count(buf)
-  change(buf, ...)
+  go()
   follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
 end
 
 function draw.open(chat, block, kind, header, depth, after)
-  add_text(chat, transcript.open, block, kind, header, depth, after)
+  add_text(chat, after, transcript.open, block, kind, header, depth, after)
 end
 
 function draw.header(chat, block, header)
@@ -127,7 +137,7 @@ function draw.header(chat, block, header)
 end
 
 function draw.append(chat, block, text)
-  add_text(chat, transcript.append, block, text)
+  add_text(chat, block, transcript.append, block, text)
 end
 
 function draw.body(chat, block, lines, marks)
@@ -149,9 +159,15 @@ function draw.clear(chat)
 end
 
 function draw.status(chat, status)
+  local before = mirror.status(chat)
   mirror.set_status(chat, mirror.clean(status))
   vim.g.eca_status = require('eca').status()
-  draw_winbars(chat)
+  local changed = require('eca.attention').told(chat, before.state, status.state)
+  if changed or before.title ~= mirror.status(chat).title then
+    draw_winbars() -- the bars of the other chats tell of it, too
+  else
+    draw_winbars(chat)
+  end
 end
 
 function draw.pending(items)
@@ -196,6 +212,16 @@ end
 
 function draw.input(chat, text)
   require('eca.input').put_back(chats.ensure(chat).input, text)
+end
+
+function draw.show(chat)
+  require('eca.switching').show(chat)
+end
+
+function draw.forget(chat)
+  require('eca.switching').forget(chat)
+  stale[chat] = nil
+  draw_winbars()
 end
 
 function draw.diff(chat, id, path, before, after, kind, pending, fault)

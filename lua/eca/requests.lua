@@ -4,13 +4,29 @@ local M = {}
 local callbacks = {} ---@type table<integer, fun(value: any)>
 local last = 0
 
+---@param name string of the intent
+---@param payload table<string, any>
+---@param callback fun(value: any)
+local function send(name, payload, callback)
+  last = last + 1
+  callbacks[last] = callback
+  payload.request = last
+  require('eca.host').send(name, payload)
+end
+
 --- Ask for a chat as Markdown.
 ---@param chat string
 ---@param callback fun(markdown: string)
 function M.transcript(chat, callback)
-  last = last + 1
-  callbacks[last] = callback
-  require('eca.host').send('transcript', { chat = chat, request = last })
+  send('transcript', { chat = chat }, callback)
+end
+
+--- Ask for something that the user chooses from: what is drawn comes first, then the callback.
+---@param name string of the intent
+---@param payload table<string, any>
+---@param callback fun(value: any) nil when there is no answer; why has been told
+function M.ask(name, payload, callback)
+  send(name, payload, vim.schedule_wrap(callback))
 end
 
 --- An answer arrived (op `answer`); one that nobody waits for any more is dropped.

@@ -10,7 +10,8 @@ local M = {}
 ---@field text string
 ---@field group string
 ---@field weight integer the higher, the longer it stays
----@field right? boolean
+---@field join? string what stands between it and the part before, instead of a dot
+---@field click? integer number of the chat that a click goes to
 
 local SEPARATOR = ' · '
 local SHORTEST_TITLE = 8
@@ -111,23 +112,9 @@ local function width_of(parts)
   local width = 1
   for index, part in ipairs(parts) do
     width = width + vim.fn.strdisplaywidth(part.text)
-    width = width + (index > 1 and vim.fn.strdisplaywidth(SEPARATOR) or 0)
+    width = width + (index > 1 and vim.fn.strdisplaywidth(part.join or SEPARATOR) or 0)
   end
   return width
-end
-
----@param text string
----@param cells integer
----@return string
-local function cut(text, cells)
-  if vim.fn.strdisplaywidth(text) <= cells then
-    return text
-  end
-  local length = vim.fn.strchars(text)
-  repeat
-    length = length - 1
-  until length <= 0 or vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, length)) < cells
-  return vim.trim(vim.fn.strcharpart(text, 0, length)) .. '…'
 end
 
 ---@param parts eca.WinbarPart[]
@@ -151,7 +138,7 @@ function M.fit(parts, width)
   while true do
     local room = width - (width_of(parts) - full)
     if room >= math.min(full, SHORTEST_TITLE * 2) or #parts == 1 then
-      first.text = cut(first.text, math.max(room, 1))
+      first.text = require('eca.cells').cut(first.text, math.max(room, 1))
       return parts
     end
     drop_lightest(parts)
@@ -162,11 +149,16 @@ end
 ---@param parts eca.WinbarPart[]
 ---@return string
 function M.render(parts)
-  local pieces = {} ---@type string[]
+  local pieces = { '%#EcaWinbar# ' } ---@type string[]
   for index, part in ipairs(parts) do
-    pieces[index] = ('%%#%s#%s'):format(part.group, M.escape(part.text))
+    local text = M.escape(part.text)
+    if part.click then
+      text = ("%%%d@v:lua.require'eca.bar'.click@%s%%X"):format(part.click, text)
+    end
+    local joint = index > 1 and '%#EcaWinbarDim#' .. (part.join or SEPARATOR) or ''
+    pieces[#pieces + 1] = ('%s%%#%s#%s'):format(joint, part.group, text)
   end
-  return '%#EcaWinbar# ' .. table.concat(pieces, '%#EcaWinbarDim#' .. SEPARATOR) .. '%#EcaWinbar#'
+  return table.concat(pieces) .. '%#EcaWinbar#'
 end
 
 ---@param win integer
@@ -215,6 +207,19 @@ function M.input_parts(chat)
   return parts
 end
 
+--- Tell of the other chats, after the title.
+---@param parts eca.WinbarPart[]
+---@param chat string
+---@param columns integer
+local function add_bar(parts, chat, columns)
+  local bar = require('eca.bar')
+  local number = bar.number(chat)
+  parts[1].text = number and ('%d %s'):format(number, parts[1].text) or parts[1].text
+  for index, part in ipairs(bar.parts(chat, columns)) do
+    table.insert(parts, index + 1, part)
+  end
+end
+
 --- Draw the winbar of a window that shows a transcript or an input; others are left alone.
 ---@param win integer
 function M.refresh_window(win)
@@ -226,6 +231,7 @@ function M.refresh_window(win)
   if kind == 'chat' then
     local new = require('eca.follow').new_rows(win)
     parts = M.transcript_parts(require('eca.mirror').status(chat.id), new)
+    add_bar(parts, chat.id, vim.api.nvim_win_get_width(win))
   else
     parts = M.input_parts(chat.id)
   end

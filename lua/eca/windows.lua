@@ -130,6 +130,26 @@ function M.open(id, mods)
   require('eca.winbar').refresh(id)
 end
 
+--- Show another chat wherever one is shown, or close its windows when there is none. The current
+--- window stays, unless it is closed.
+---@param id string
+---@param other? string
+function M.replace(id, other)
+  local here = vim.api.nvim_get_current_tabpage()
+  for tab in pairs(pairs_by_tab) do
+    local pair = vim.api.nvim_tabpage_is_valid(tab) and pair_of(tab)
+    if pair and pair.chat == id and other then
+      show_other(pair, require('eca.chats').ensure(other))
+      require('eca.chats').use(other)
+      require('eca.winbar').refresh(other)
+    elseif pair and pair.chat == id then
+      vim.api.nvim_set_current_tabpage(tab)
+      M.hide()
+      vim.api.nvim_set_current_tabpage(vim.api.nvim_tabpage_is_valid(here) and here or 0)
+    end
+  end
+end
+
 --- The last windows of a tab page cannot be closed: they show something else instead.
 ---@param win integer
 local function leave(win)

@@ -76,6 +76,34 @@ def test_a_nested_block_stands_for_its_call() -> None:
     assert (editing.anchor_of(driver.chat, inside.id) or (None, ""))[1] == "sp"
 
 
+class TestCut:
+    """Where a copy of a chat ends."""
+
+    def test_a_prompt_is_written_anew(self) -> None:
+        driver = talked()
+        cut = editing.cut_of(driver.chat, block(driver, "prompt 2"))
+        assert cut == editing.Cut("u2", is_prompt=True, anew=True)
+
+    def test_a_turn_ends_before_the_next_prompt(self) -> None:
+        driver = talked()
+        for text in ("read", "answer 1"):
+            cut = editing.cut_of(driver.chat, block(driver, text))
+            assert cut == editing.Cut("u2", is_prompt=True)
+
+    def test_the_last_turn_ends_with_what_has_a_name(self) -> None:
+        driver = talked()
+        assert editing.cut_of(driver.chat, block(driver, "answer 2")) == editing.Cut("th")
+        driver.run("more")
+        driver.hear(*said("yes"))
+        assert editing.cut_of(driver.chat, 0) is None
+        assert editing.cut_of(Driver().chat, 0) is None
+
+    def test_a_prompt_without_a_name(self) -> None:
+        driver = talked()
+        driver.run("more")
+        assert editing.cut_of(driver.chat, 0) is None
+
+
 class TestRollback:
     """The message and all after it go."""
 

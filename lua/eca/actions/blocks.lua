@@ -98,6 +98,8 @@ function M.act()
     require('eca.host').send('act', { chat = block.chat, block = block.id })
   elseif question then
     require('eca.question').open(question)
+  elseif block.kind == 'older' then
+    require('eca.actions.history').older()
   elseif block.header == cursor_row() then
     set_open(nil)
   elseif url then

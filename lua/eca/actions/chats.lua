@@ -35,25 +35,4 @@ function M.usage()
   require('eca.usage').show(require('eca.chats').current())
 end
 
----@param chat { id: string, title?: string, state: string }
----@return string
-local function describe(chat)
-  local title = chat.title or 'New chat'
-  return chat.state == 'idle' and title or ('%s (%s)'):format(title, chat.state)
-end
-
---- Choose one of the chats of this session and open it.
-function M.pick()
-  local all = require('eca').chats()
-  if #all == 0 then
-    require('eca.notify').info('there is no chat yet')
-    return
-  end
-  vim.ui.select(all, { prompt = 'Chats', format_item = describe }, function(chat)
-    if chat then
-      require('eca').open({ chat = chat.id })
-    end
-  end)
-end
-
 return M

@@ -26,6 +26,7 @@ M.PROSE = { assistant = true, reasoning = true }
 ---@field held integer line breaks at the end of its text that are not in the buffer yet
 ---@field margin integer blank rows before it
 ---@field closed boolean
+---@field above? boolean of a page that was loaded above what was shown already
 ---@field previous? eca.Block
 ---@field next? eca.Block
 

@@ -123,6 +123,7 @@ function M.open(buf, id, kind, header, depth, after)
   local previous = anchor and blocks.last_nested(anchor) or chain.last
   local block = { id = id, chat = chain.chat, kind = kind, depth = depth, headed = #header > 0 }
   block.empty, block.held, block.closed = true, 0, false
+  block.above = anchor and (anchor.kind == 'older' or anchor.above)
   block.margin = blocks.margin(previous, block)
   local rows = { header_text(header) }
   if block.margin > 0 then
@@ -254,6 +255,7 @@ function M.clear(buf)
 end
 
 M.is_transcript = places.is_transcript
+M.is_above = places.is_above
 M.block_at = places.block_at
 M.range = places.range
 M.prose_between = places.prose_between

@@ -10,6 +10,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from eca_nvim.chat.blocks import Block, FlagBlock, ReasoningBlock, TextBlock, ToolBlock
 from eca_nvim.chat.effects import Changes
@@ -20,6 +22,9 @@ from eca_nvim.chat.text import one_line, truncate
 from eca_nvim.chat.update import Dirty, Update
 
 TITLE_CELLS = 100
+
+Anchor: TypeAlias = tuple[Block, str]
+"""A block, and the id that the agent has for it."""
 
 
 def content_id(block: Block) -> str | None:
@@ -35,8 +40,8 @@ def content_id(block: Block) -> str | None:
             return None
 
 
-def anchor_of(chat: Chat, block_id: int) -> tuple[Block, str] | None:
-    """Find the nearest block at or before one that the agent has an id for, and the id."""
+def anchor_of(chat: Chat, block_id: int) -> Anchor | None:
+    """Find the nearest block at or before one that the agent has an id for."""
     place = root_place(chat, block_id)
     for block in reversed(chat.root.blocks[: 0 if place is None else place + 1]):
         if (found := content_id(block)) is not None:
@@ -53,7 +58,38 @@ def prompt_of(chat: Chat, block_id: int) -> TextBlock | None:
     return None
 
 
-def roll_back(chat: Chat, prompt: TextBlock, now: int) -> Changes:
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a copy of a chat ends: with some content, which may be a prompt that is to go again.
+
+    anew: that prompt is to be written anew.
+    """
+
+    content_id: str
+    is_prompt: bool = False
+    anew: bool = False
+
+
+def cut_of(chat: Chat, block_id: int) -> Cut | None:
+    """Find where to copy a chat up to: before a prompt, or with the whole turn of another block.
+
+    Agents have no name for what a model said: such a turn ends before the next prompt.
+    """
+    place = root_place(chat, block_id)
+    if place is None:
+        return None
+    for block in chat.root.blocks[place:]:
+        if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
+            anew = block is chat.root.blocks[place]
+            named = block.content_id
+            return Cut(named, is_prompt=True, anew=anew) if named is not None else None
+    anchor, prompt = anchor_of(chat, block_id), prompt_of(chat, block_id)
+    if anchor is None or (prompt is not None and anchor[0].id <= prompt.id):
+        return None
+    return Cut(anchor[1])
+
+
+def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True) -> Changes:
     """Take out a message of the user and all after it; its text goes back into the input."""
     update = Update(chat, chat.root, now)
     if prompt not in chat.root.blocks:
@@ -70,7 +106,8 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int) -> Changes:
     if chat.plan_block in gone:
         chat.plan = chat.plan_block = None
         update.dirty |= Dirty.PLAN
-    update.ops.append(SetInput(chat.id, prompt.text))
+    if give_back:
+        update.ops.append(SetInput(chat.id, prompt.text))
     update.dirty |= Dirty.STATUS
     return update.finish()
 

@@ -13,6 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar, TypeAlias
 
+from eca_nvim.chat.history_intents import (
+    AddFlag,
+    ClearMessages,
+    DeleteChat,
+    ForkChat,
+    ListChats,
+    LoadOlder,
+    RemoveFlag,
+    RenameChat,
+    RequestTimeline,
+    ResumeChat,
+    Rollback,
+)
+
 
 class MalformedIntent(ValueError):
     """Raised when the editor sent an intent that is not in this file, or lacks a field."""
@@ -204,6 +218,17 @@ Intent: TypeAlias = (
     | RequestDiff
     | Choose
     | RequestTranscript
+    | ListChats
+    | ResumeChat
+    | LoadOlder
+    | RequestTimeline
+    | RenameChat
+    | ClearMessages
+    | DeleteChat
+    | Rollback
+    | ForkChat
+    | AddFlag
+    | RemoveFlag
     | StartServer
     | QuitServer
     | FrameDrawn
@@ -226,6 +251,17 @@ INTENTS: Mapping[str, type[Intent]] = {
         RequestDiff,
         Choose,
         RequestTranscript,
+        ListChats,
+        ResumeChat,
+        LoadOlder,
+        RequestTimeline,
+        RenameChat,
+        ClearMessages,
+        DeleteChat,
+        Rollback,
+        ForkChat,
+        AddFlag,
+        RemoveFlag,
         StartServer,
         QuitServer,
         FrameDrawn,

@@ -214,6 +214,22 @@ class SetInput:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowChat:
+    """Show a chat in the place of the one that is shown, when the user is still there."""
+
+    name: ClassVar[str] = "show"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetChat:
+    """Take a chat out with its buffers: it is deleted."""
+
+    name: ClassVar[str] = "forget"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShowDiff:
     """Open the diff tab page for a tool call.
 
@@ -296,6 +312,8 @@ ViewOp: TypeAlias = (
     | SetChoices
     | SetServer
     | SetInput
+    | ShowChat
+    | ForgetChat
     | ShowDiff
     | Notify
     | Emit

@@ -2,6 +2,7 @@
 
 session.py   intents in, and what each leads to
 hearing.py   what the agent says, and whom it concerns
+histories.py the chats the agent keeps, and what the user does with them
 server.py    the life of the agent: start, restart, end
 telling.py   what the agent must be told, kept until it can be
 chats.py     the chats, and what the view sees of them

@@ -18,7 +18,7 @@ from eca_nvim.chat import reducer
 from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Emit
+from eca_nvim.chat.ops import Emit, ForgetChat
 from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
@@ -58,6 +58,11 @@ class Chats:
             self._view.push([Emit("EcaChatOpened", {"chat": chat_id})])
             self.show(reducer.server_changed(chat, self._server, now()))
         return chat
+
+    def forget(self, chat_id: str) -> None:
+        """Take a chat out for good, with all that is shown of it."""
+        if self.table.pop(chat_id, None) is not None:
+            self._view.push([all_pending(self), ForgetChat(chat_id)])
 
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""

@@ -51,6 +51,15 @@ class Choices:
             self._chosen.setdefault(chat, set()).add(what)
         return choice
 
+    def keep(self, chat: str, selection: SelectionChanged) -> None:
+        """Take what a chat goes on with: it is its own choice from now on."""
+        told = {what for what in SELECTABLE if getattr(selection, what) is not None}
+        self._chosen.setdefault(chat, set()).update(told)
+
+    def forget(self, chat: str) -> None:
+        """Forget what was chosen for a chat that is gone."""
+        self._chosen.pop(chat, None)
+
     def defaults(self, chat: str) -> SelectionChanged:
         """Give the defaults where a chat has no choice of its own."""
         own = self._chosen.get(chat, ())

@@ -20,7 +20,10 @@ from eca_nvim.chat.events import (
     ChoicesChanged,
     MessageShown,
     NoticeReceived,
+    ProgressChanged,
     ToolServerChanged,
+    TurnChanged,
+    UsageReported,
     WorkChanged,
 )
 from eca_nvim.chat.joining import join_text
@@ -31,6 +34,9 @@ from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced
 from eca_nvim.session.view import View, isolated
 from eca_nvim.session.work import Work
+
+_NO_NEWS = (ChatCleared, ChatDeleted, TurnChanged, UsageReported, ProgressChanged)
+"""What makes no chat of one that nobody knows."""
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +82,10 @@ class Hearing:
         if chat_id is None:
             log.warning("for no chat: %r", event)
             return
-        if isinstance(event, (ChatCleared, ChatDeleted)) and chat_id not in self._chats.table:
-            return
+        if chat_id not in self._chats.table:
+            if isinstance(event, _NO_NEWS):
+                return
+            self._chats.apply(self._chats.get(chat_id), [self._choices.defaults(chat_id)])
         self._chats.apply(self._chats.get(chat_id), [event], child)
         if isinstance(event, ChatDeleted) and child is None:
             self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
@@ -85,7 +93,8 @@ class Hearing:
     def _take_choices(self, event: ChoicesChanged) -> None:
         self._view.push([self._choices.take(event)])
         if event.chat_id is not None:
-            self._chats.apply(self._chats.get(event.chat_id), [announced(event)])
+            if event.chat_id in self._chats.table:
+                self._chats.apply(self._chats.get(event.chat_id), [announced(event)])
             return
         for chat in self._chats:
             self._chats.apply(chat, [self._choices.defaults(chat.id)])

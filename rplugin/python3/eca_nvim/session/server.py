@@ -86,6 +86,7 @@ class Server:
         self._wish_in, self._wishes = anyio.create_memory_object_stream[tuple[Wish, bool]](math.inf)
         self._life: _Life | None = None
         self._demo = False
+        self._changed = anyio.Event()
         self.state = ServerState.STOPPED
         self._label = ""
 
@@ -104,6 +105,18 @@ class Server:
         if self.state in (ServerState.STOPPED, ServerState.FAILED):
             self._become(ServerState.STARTING)
             self.wish(Wish.START)
+
+    async def ready(self) -> Agent:
+        """Wait for an agent that can be told something; it is started if need be.
+
+        Raises AgentFault when there will be none.
+        """
+        self.ensure()
+        while (agent := self.agent) is None:
+            if self.state in (ServerState.STOPPED, ServerState.FAILED):
+                raise AgentFault("the server does not run; `:Eca start` starts it")
+            await self._changed.wait()
+        return agent
 
     def kill(self) -> None:
         """End the agent at once, without the event loop."""
@@ -170,5 +183,7 @@ class Server:
         label = self._label if label is None else label
         if (state, label) != (self.state, self._label):
             self.state, self._label = state, label
+            self._changed.set()
+            self._changed = anyio.Event()
             log.info("server %s %s", state, label)
             self._listener.server_changed(state, label)

@@ -20,6 +20,7 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
 from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
+from eca_nvim.chat.editing import timeline
 from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellPrompt, TellStop
 from eca_nvim.chat.events import (
     AgentGone,
@@ -29,6 +30,7 @@ from eca_nvim.chat.events import (
     TurnChanged,
 )
 from eca_nvim.chat.folding import act, redraw, toggle
+from eca_nvim.chat.history_intents import HistoryIntent, RequestTimeline
 from eca_nvim.chat.markdown_export import transcript
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer, Notify, OpenExternal, SetInput, SetServer
@@ -41,6 +43,7 @@ from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, selection
 from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.hearing import Hearing
+from eca_nvim.session.histories import Histories
 from eca_nvim.session.images import Images, StrangeImage
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.telling import Held, deliver
@@ -74,6 +77,7 @@ class Session:
         self._choices = Choices()
         self._hearing = Hearing(self._chats, self._choices, view)
         self._server = Server(make_agent, self, self._hearing.hear)
+        self._histories = Histories(self._chats, self._choices, self._server, view)
         self._held = Held()
         self._images = Images()
 
@@ -102,6 +106,9 @@ class Session:
     # --- the user -------------------------------------------------------------------------------
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
+        if isinstance(intent, HistoryIntent):
+            tasks.start_soon(self._histories.do, intent)
+            return
         match intent:
             case intents.StartServer(restart, demo):
                 self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
@@ -114,6 +121,9 @@ class Session:
             case intents.RequestTranscript(chat, request):
                 known = self._chats.table.get(chat)
                 self._view.push([Answer(request, transcript(known, now()) if known else "")])
+            case RequestTimeline(chat, request):
+                known = self._chats.table.get(chat)
+                self._view.push([Answer(request, timeline(known) if known else [])])
             case intents.Attach() | intents.FrameDrawn() | intents.CallReturned():
                 raise TypeError("not for the session")
             case intents.OpenChat(chat, wants_redraw):

@@ -1,0 +1,277 @@
+--- Actions on the history of chats: resume, look back, roll back, fork, flag.
+---
+--- Rules kept here: "here" is the block under the cursor in a transcript; elsewhere the user
+--- chooses one of his messages first.
+local transcript = require('eca.transcript')
+
+local M = {}
+
+---@param name string
+---@param payload table<string, any>
+local function send(name, payload)
+  require('eca.host').send(name, payload)
+end
+
+--- The block under the cursor, or nil outside of transcripts.
+---@return eca.BlockPlace?
+local function block_here()
+  local buf = vim.api.nvim_get_current_buf()
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  return transcript.block_at(buf, row) or transcript.block_at(buf, row - 1)
+end
+
+--- The chat the user means.
+---@return string?
+local function current()
+  local id = require('eca.chats').current()
+  if not id then
+    require('eca.notify').info('there is no chat yet')
+  end
+  return id
+end
+
+-- Chats of other days ---------------------------------------------------------------------------
+
+---@class eca.Kept a chat that the agent keeps
+---@field id string
+---@field title? string
+---@field model? string
+---@field messages? integer
+---@field created? integer ms since 1970
+---@field updated? integer ms since 1970
+---@field running boolean
+---@field open boolean it is in this session already
+
+local TITLE = 40
+
+---@param chat eca.Kept
+---@return string
+local function describe(chat)
+  local title = require('eca.cells').pad(chat.title or 'No title', TITLE)
+  local facts = {} ---@type string[]
+  facts[#facts + 1] = chat.model
+  facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
+  local changed = chat.updated or chat.created
+  facts[#facts + 1] = changed and require('eca.attention').age(math.floor(changed / 1000))
+  facts[#facts + 1] = chat.open and 'open' or nil
+  return ('%s  %s'):format(title, table.concat(facts, ' · '))
+end
+
+--- The chat that is left for another one; it need not stay when nothing was said in it.
+---@return string?
+local function left_behind()
+  local id = require('eca.windows').chat_shown()
+  local chat = id and require('eca.chats').get(id)
+  if chat and not require('eca.input').draft(chat.input):find('%S') then
+    return id
+  end
+end
+
+---@param chat eca.Kept
+local function resume(chat)
+  local instead = left_behind()
+  require('eca').open({ chat = chat.id })
+  if not chat.open then
+    send('resume', { chat = chat.id, instead = instead })
+  end
+end
+
+--- Choose one of the chats that the agent keeps and go on with it.
+function M.resume()
+  require('eca.requests').ask('list_chats', {}, function(chats)
+    if not chats then
+      return
+    elseif #chats == 0 then
+      require('eca.notify').info('the agent keeps no chat of this workspace')
+      return
+    elseif vim.api.nvim_get_mode().mode ~= 'n' then
+      require('eca.notify').info('the server is ready, `:Eca resume` lists its chats')
+      return
+    end
+    vim.ui.select(chats, { prompt = 'Resume', format_item = describe }, function(chat)
+      if chat then
+        resume(chat)
+      end
+    end)
+  end)
+end
+
+--- Load the messages before those that are shown.
+function M.older()
+  local id = current()
+  if id then
+    send('older', { chat = id })
+  end
+end
+
+-- Places in the history -------------------------------------------------------------------------
+
+---@class eca.Moment
+---@field block integer
+---@field kind 'user'|'flag'|'older'
+---@field title string
+
+local SIGNS = { user = '▌', flag = '⚑', older = '▴' }
+
+---@param moment eca.Moment
+---@return string
+local function label(moment)
+  return ('%s %s'):format(SIGNS[moment.kind], moment.title)
+end
+
+--- Let the user choose a moment of the chat, the newest first.
+---@param id string
+---@param prompt string
+---@param kinds table<string, true>
+---@param go_on fun(moment: eca.Moment)
+local function choose(id, prompt, kinds, go_on)
+  require('eca.requests').ask('timeline', { chat = id }, function(moments)
+    local found = {} ---@type eca.Moment[]
+    for _, moment in ipairs(moments or {}) do
+      if kinds[moment.kind] then
+        table.insert(found, 1, moment)
+      end
+    end
+    if #found == 0 then
+      require('eca.notify').info('there is nothing to choose from yet')
+      return
+    end
+    vim.ui.select(found, { prompt = prompt, format_item = label }, function(moment)
+      if moment then
+        go_on(moment)
+      end
+    end)
+  end)
+end
+
+--- Choose one of your messages or flags and go there.
+function M.timeline()
+  local id = current()
+  if not id then
+    return
+  end
+  choose(id, 'History', { user = true, flag = true, older = true }, function(moment)
+    if moment.kind == 'older' then
+      send('older', { chat = id })
+    else
+      require('eca.actions.blocks').go_to(id, moment.block)
+    end
+  end)
+end
+
+--- Do something at the block under the cursor, or at a message that the user chooses.
+---@param prompt string
+---@param go_on fun(chat: string, block: integer)
+local function at_place(prompt, go_on)
+  local block = block_here()
+  if block then
+    go_on(block.chat, block.id)
+    return
+  end
+  local id = current()
+  if id then
+    choose(id, prompt, { user = true }, function(moment)
+      go_on(id, moment.block)
+    end)
+  end
+end
+
+local INCLUDED = {
+  { text = 'messages: what was said from here on', messages = true, tools = false },
+  { text = 'tools: what tools did to files from here on', messages = false, tools = true },
+  { text = 'both', messages = true, tools = true },
+}
+
+--- Roll the chat back to before a message of yours.
+function M.rollback()
+  at_place('Roll back to before', function(chat, block)
+    local options = {
+      prompt = 'Take back',
+      format_item = function(item)
+        return item.text
+      end,
+    }
+    vim.ui.select(INCLUDED, options, function(item)
+      if item then
+        local payload = { chat = chat, block = block }
+        payload.messages, payload.tools = item.messages, item.tools
+        send('rollback', payload)
+      end
+    end)
+  end)
+end
+
+--- Go on from here in a new chat.
+function M.fork()
+  at_place('Fork before', function(chat, block)
+    send('fork', { chat = chat, block = block })
+  end)
+end
+
+-- Flags -----------------------------------------------------------------------------------------
+
+--- Put a flag here, or at the end; without a text, ask for it.
+---@param text? string
+function M.add_flag(text)
+  local block = block_here()
+  local id = block and block.chat or current()
+  if not id then
+    return
+  end
+  local function add(given)
+    if given and given:find('%S') then
+      send('add_flag', { chat = id, block = block and block.id or 0, text = vim.trim(given) })
+    end
+  end
+  if text then
+    add(text)
+  else
+    vim.ui.input({ prompt = 'Flag: ' }, add)
+  end
+end
+
+--- Take the flag under the cursor away.
+function M.remove_flag()
+  local block = block_here()
+  if block and block.kind == 'flag' then
+    send('remove_flag', { chat = block.chat, block = block.id })
+  else
+    require('eca.notify').info('there is no flag under the cursor')
+  end
+end
+
+--- Put a flag here, or take the one under the cursor away.
+function M.flag()
+  local block = block_here()
+  if block and block.kind == 'flag' then
+    M.remove_flag()
+  else
+    M.add_flag()
+  end
+end
+
+---@param direction 1|-1
+local function jump(direction)
+  local buf = vim.api.nvim_get_current_buf()
+  if not transcript.is_transcript(buf) then
+    return
+  end
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local found = transcript.find(buf, row, 'flag', direction)
+  if found then
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { found + 1, 0 })
+  end
+end
+
+--- Go to the next flag.
+function M.next_flag()
+  jump(1)
+end
+
+--- Go to the flag before.
+function M.previous_flag()
+  jump(-1)
+end
+
+return M

@@ -1,0 +1,157 @@
+--- Actions on chats as a whole: choose, go to the next, rename, empty, delete.
+local attention = require('eca.attention')
+
+local M = {}
+
+local TITLE = 40
+
+---@return string?
+local function current()
+  local id = require('eca.chats').current()
+  if not id then
+    require('eca.notify').info('there is no chat yet')
+  end
+  return id
+end
+
+---@param id string
+---@return string
+local function title_of(id)
+  return require('eca.mirror').status(id).title or 'New chat'
+end
+
+---@param id string
+---@return string
+local function describe(id)
+  local found, since = attention.of(id), attention.since(id)
+  local age = since and ' · ' .. attention.age(since) or ''
+  local title = require('eca.cells').pad(title_of(id), TITLE)
+  return ('%s %s  %s%s'):format(found.sign, title, found.word, age)
+end
+
+--- What needs attention comes first, then what changed last.
+---@return string[] ids
+local function sorted()
+  local ids = require('eca.chats').ids()
+  local place = {} ---@type table<string, integer>
+  for index, id in ipairs(ids) do
+    place[id] = index
+  end
+  table.sort(ids, function(left, right)
+    local one, other = attention.of(left).rank, attention.of(right).rank
+    if one ~= other then
+      return one < other
+    end
+    one, other = attention.since(left) or 0, attention.since(right) or 0
+    return one ~= other and one > other or one == other and place[left] < place[right]
+  end)
+  return ids
+end
+
+--- Choose one of the chats of this session and open it.
+function M.pick()
+  local ids = sorted()
+  if #ids == 0 then
+    require('eca.notify').info('there is no chat yet')
+    return
+  end
+  vim.ui.select(ids, { prompt = 'Chats', format_item = describe }, function(id)
+    if id then
+      require('eca').open({ chat = id })
+    end
+  end)
+end
+
+--- Open the chat of a number in the bar.
+---@param number integer
+function M.go_to(number)
+  local id = require('eca.chats').ids()[number]
+  if id then
+    require('eca').open({ chat = id })
+  else
+    require('eca.notify').warn(('there is no chat %d'):format(number))
+  end
+end
+
+---@param step -1|1
+local function cycle(step)
+  local ids, here = require('eca.chats').ids(), require('eca.chats').current()
+  for index, id in ipairs(ids) do
+    if id == here and #ids > 1 then
+      M.go_to((index - 1 + step) % #ids + 1)
+      return
+    end
+  end
+end
+
+--- Go to the next chat, in the order they were made.
+function M.next()
+  cycle(1)
+end
+
+--- Go to the chat before.
+function M.previous()
+  cycle(-1)
+end
+
+--- Give the chat a title; without one, ask for it.
+---@param title? string
+function M.rename(title)
+  local id = current()
+  if not id then
+    return
+  end
+  local function send(text)
+    if text and text:find('%S') then
+      require('eca.host').send('rename', { chat = id, title = vim.trim(text) })
+    end
+  end
+  if title then
+    send(title)
+  else
+    local known = require('eca.mirror').status(id).title
+    vim.ui.input({ prompt = 'Title: ', default = known }, send)
+  end
+end
+
+--- Ask before something is gone for good.
+---@param verb string
+---@param id string
+---@param sure? boolean
+---@param go_on fun()
+local function ask(verb, id, sure, go_on)
+  if sure then
+    go_on()
+    return
+  end
+  local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
+  vim.ui.select({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+    if choice == verb then
+      go_on()
+    end
+  end)
+end
+
+--- Take all messages out of the chat.
+---@param sure? boolean do not ask
+function M.clear(sure)
+  local id = current()
+  if id then
+    ask('Clear', id, sure, function()
+      require('eca.host').send('clear', { chat = id })
+    end)
+  end
+end
+
+--- Delete the chat.
+---@param sure? boolean do not ask
+function M.delete(sure)
+  local id = current()
+  if id then
+    ask('Delete', id, sure, function()
+      require('eca.host').send('delete', { chat = id })
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,28 @@
+--- Texts of a given width on the screen.
+local M = {}
+
+--- Cut a text to a number of cells, the last one an ellipsis.
+---@param text string
+---@param cells integer
+---@return string
+function M.cut(text, cells)
+  if vim.fn.strdisplaywidth(text) <= cells then
+    return text
+  end
+  local length = math.min(vim.fn.strchars(text), cells)
+  repeat
+    length = length - 1
+  until length <= 0 or vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, length)) < cells
+  return vim.trim(vim.fn.strcharpart(text, 0, length)) .. '…'
+end
+
+--- Make a text exactly so many cells wide.
+---@param text string
+---@param cells integer
+---@return string
+function M.pad(text, cells)
+  local shown = M.cut(text, cells)
+  return shown .. (' '):rep(cells - vim.fn.strdisplaywidth(shown))
+end
+
+return M

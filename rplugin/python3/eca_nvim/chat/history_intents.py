@@ -1,0 +1,134 @@
+"""Intents about the chats that the agent keeps; intents.py has the rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class ListChats:
+    """Ask for the chats the agent keeps; answered by the op `answer` with this number.
+
+    The answer is a list of tables, newest first: id, title, model, messages (how many), created
+    and updated (ms since 1970), running, open (it is among those of this session). What is not
+    known is absent.
+    """
+
+    name: ClassVar[str] = "list_chats"
+    request: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeChat:
+    """Go on with a chat the agent keeps: its newest page is shown.
+
+    instead: the chat that is left for it; it goes when nothing was said in it.
+    """
+
+    name: ClassVar[str] = "resume"
+    chat: str
+    instead: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOlder:
+    """Load the page before what is shown of a chat."""
+
+    name: ClassVar[str] = "older"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTimeline:
+    """Ask for the user's messages and flags; answered by the op `answer` with this number.
+
+    The answer is a list of tables in order: block, kind (user, flag, older) and title.
+    """
+
+    name: ClassVar[str] = "timeline"
+    chat: str
+    request: int
+
+
+@dataclass(frozen=True, slots=True)
+class RenameChat:
+    """Give a chat a title."""
+
+    name: ClassVar[str] = "rename"
+    chat: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearMessages:
+    """Take all messages out of a chat, here and at the agent's."""
+
+    name: ClassVar[str] = "clear"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteChat:
+    """Delete a chat, here and at the agent's."""
+
+    name: ClassVar[str] = "delete"
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """Undo a chat from the user's message that a block is or belongs to; block 0 is the last.
+
+    messages: what was said from there on goes, and the message comes back into the input.
+    tools: files that tools have changed since are put back as they were.
+    """
+
+    name: ClassVar[str] = "rollback"
+    chat: str
+    block: int
+    messages: bool = True
+    tools: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForkChat:
+    """Make a new chat of all before a message of the user, or up to another block; 0: the last."""
+
+    name: ClassVar[str] = "fork"
+    chat: str
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class AddFlag:
+    """Put a flag after a block, or the nearest before it that can have one; block 0 is the last."""
+
+    name: ClassVar[str] = "add_flag"
+    chat: str
+    block: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveFlag:
+    """Take a flag away, by its block."""
+
+    name: ClassVar[str] = "remove_flag"
+    chat: str
+    block: int
+
+
+HistoryIntent: TypeAlias = (
+    ListChats
+    | ResumeChat
+    | LoadOlder
+    | RenameChat
+    | ClearMessages
+    | DeleteChat
+    | Rollback
+    | ForkChat
+    | AddFlag
+    | RemoveFlag
+)
+"""Those that wait for the agent's answer."""
