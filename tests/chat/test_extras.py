@@ -35,13 +35,13 @@ def test_a_hook_shows_how_it_ended() -> None:
     driver.hear(HookFinished("h", "lint", 0, "fine"))
     assert driver.view.lines == ["⚙ lint"]
     driver.toggle(1)
-    assert driver.view.lines == ["⚙ lint", "  fine"]
+    assert driver.view.lines == ["⚙ lint", "  output  fine"]
 
 
 def test_a_failed_hook_opens() -> None:
     driver = Driver()
     driver.hear(HookFinished("h", "lint", 2, "out", "bad"))
-    assert driver.view.lines == ["✗ lint exit 2", "  out", "  bad"]
+    assert driver.view.lines == ["✗ lint exit 2", "  output  out", "  error   bad"]
 
 
 def test_a_hook_may_run_again() -> None:
@@ -173,7 +173,7 @@ def test_all_blocks_fold_but_what_is_said(to_open: bool) -> None:
     driver.hear(ReasoningText("r", "hm"), *said("Hi"), HookFinished("h", "lint", 0, "out"))
     driver.toggle(0, to_open=to_open)
     driver.toggle(1)
-    opened = ["hello", "▾ thinking…", "  hm", "Hi", "⚙ lint", "  out"]
+    opened = ["hello", "▾ thinking…", "  hm", "Hi", "⚙ lint", "  output  out"]
     closed = ["hello", "▸ thinking…", "Hi", "⚙ lint"]
     assert driver.view.lines == (opened if to_open else closed)
     driver.toggle(0)

@@ -31,17 +31,24 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
     driver = Driver()
     driver.run()
     driver.hear(asked())
-    assert driver.view.lines[1:] == ["? $ ls echo x waiting", "  $ ls", "    echo x"]
+    parts = ["· ls      A remembers ls", "· echo x  remembered"]
+    assert driver.view.lines[1:] == [
+        "? $ ls echo x waiting",
+        *("  $ ls", "    echo x", *(f"  {part}" for part in parts)),
+    ]
     assert driver.items == [
         {
             "chat": "chat",
             "id": "t1",
             "kind": "approval",
             "title": "$ ls echo x",
-            "detail": "$ ls\n  echo x",
+            "detail": "\n".join(("$ ls", "  echo x", *parts)),
             "block": 2,
-            "lines": ["$ ls", "  echo x"],
-            "marks": [],
+            "lines": ["$ ls", "  echo x", *parts],
+            "marks": [
+                *((2, 0, 2, "EcaMuted"), (2, 5, -1, "EcaMuted")),
+                *((3, 0, 2, "EcaMuted"), (3, 9, -1, "EcaMuted")),
+            ],
             "language": "",
             "remember": ["ls"],
             "tool": "shell_command",

@@ -97,14 +97,18 @@ def test_a_shell_line_shows_command_and_output() -> None:
         "  Stdout:",
         "  calc.py",
     ]
-    parts = ShellCommand((ShellPart("ls", ("-l",)), ShellPart("pwd")))
-    assert shown(call("t", "shell_command", details=parts))[1] == "  $ ls -l; pwd"
+    parts = ShellCommand((ShellPart("ls", ("-l",)), ShellPart("pwd", remembered=True)))
+    assert shown(call("t", "shell_command", details=parts))[1:] == [
+        "  $ ls -l; pwd",
+        "  · ls -l",
+        "  · pwd    remembered",
+    ]
 
 
 def test_long_output_says_how_much_is_left() -> None:
     lines = shown(call(arguments={"path": CALC}), "\n".join(map(str, range(500))))
     assert len(lines) == 202
-    assert lines[-1] == "  … 300 more"
+    assert lines[-1] == "  … 300 more lines"
 
 
 def test_json_and_unknown_details() -> None:
@@ -159,8 +163,9 @@ def test_a_long_diff_is_cut_and_whole_without_a_limit() -> None:
     change = FileChange("/n", "@@ -0,0 +1,100 @@\n" + "\n".join("+x" for _ in range(100)), 100, 0)
     body = diff_body(change, 40)
     assert len(body.lines) == 41
-    assert body.lines[-1] == "… 61 more"
-    assert max(row for row, *_ in body.marks) == 39
+    assert body.lines[-1] == "… 61 more lines"
+    assert max(row for row, *_, group in body.marks if group != "EcaMore") == 39
+    assert body.marks[-1] == (40, 0, -1, "EcaMore")
     assert len(diff_body(change, None).lines) == 101
 
 

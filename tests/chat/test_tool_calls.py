@@ -56,7 +56,7 @@ def test_a_failed_call_opens_to_ten_lines_and_to_all_by_hand() -> None:
     assert driver.view.lines[0] == "✗ read src/calc.py"
     assert driver.view.lines[1:] == [
         *(f"  line {number}" for number in range(10)),
-        "  … 20 more",
+        "  … 20 more lines",
     ]
     driver.toggle(1, to_open=True)
     assert len(driver.view.lines) == 31

@@ -67,7 +67,7 @@ def test_every_kind_of_content_has_its_line(
         "↗ Docs https://example.org/docs",
         "▣ image/png 1 KB",
         "✗ lint exit 1",
-        "line is too long",
+        "output  line is too long",
         "⚑ a good place",
         "· hologram",
         '  "depth": 3',
@@ -262,7 +262,7 @@ def test_a_failed_call_opens_by_itself(
     finished(nvim)
     assert "line 10" in lines_of(nvim)
     assert "line 11" not in lines_of(nvim)
-    assert "… 20 more" in lines_of(nvim)
+    assert "… 20 more lines" in lines_of(nvim)
 
 
 # --- subagents, tasks ----------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from eca_nvim.chat.blocks import (
 )
 from eca_nvim.chat.body import Body
 from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.output import table, text_body
 from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.render_tool import tool_body, tool_header
 from eca_nvim.chat.settings import RenderSettings
@@ -97,7 +98,7 @@ def _unknown_header(block: UnknownBlock, settings: RenderSettings, _now: int) ->
 
 
 def _unknown_body(block: UnknownBlock, _settings: RenderSettings, limit: int | None) -> Body:
-    return Body(body_lines(block.text, limit), language="")
+    return text_body(block.text, limit)
 
 
 def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
@@ -120,11 +121,12 @@ def hook_failed(block: HookBlock) -> bool:
 
 
 def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    """Give a small table: a name a row, its value beside it, and below where it has more lines."""
     if block.result is None:
         return Body(())
-    text = "\n".join(filter(None, (block.result.output, block.result.error)))
     shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit
-    return Body(body_lines(text, shown) if text else (), language="")
+    told = (("output", block.result.output), ("error", block.result.error))
+    return table([(name, text_body(text, shown)) for name, text in told if text])
 
 
 def _question_header(

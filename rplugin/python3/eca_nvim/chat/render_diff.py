@@ -12,6 +12,7 @@ from eca_nvim.chat.body import Body
 from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.ops import Mark
+from eca_nvim.chat.output import MORE, cut, more
 from eca_nvim.chat.text import body_lines, clean
 
 COLUMNS = 500
@@ -25,7 +26,7 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
     try:
         hunks = change_hunks(change)
     except MalformedDiff:
-        return Body(body_lines(change.diff, limit), language="diff")
+        return cut(body_lines(change.diff), limit, language="diff")
     lines: list[str] = []
     marks: list[Mark] = []
     total = sum(len(hunk.lines) + 1 for hunk in hunks)
@@ -34,8 +35,8 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
             break
         _hunk(hunk, lines, marks, limit)
     if limit is not None and total > limit:
-        lines = [*lines[:limit], f"… {total - limit} more"]
-        marks = [mark for mark in marks if mark[0] < limit]
+        lines = [*lines[:limit], more(total - limit)]
+        marks = [*(mark for mark in marks if mark[0] < limit), (limit, 0, -1, MORE)]
     return Body(lines, marks, "diff")
 
 

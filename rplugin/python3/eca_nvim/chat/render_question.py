@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from eca_nvim.chat.blocks import Question, QuestionState
 from eca_nvim.chat.body import Body
 from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.output import cut
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.text import body_lines, one_line, truncate
 
@@ -34,10 +35,10 @@ def question_header(question: Question, settings: RenderSettings) -> Sequence[Se
 def question_body(question: Question, limit: int | None) -> Body:
     """Give the body: what the header has no room for, the options, and an answer of its own."""
     asked = question.asked
-    lines = body_lines(asked.question, limit) if "\n" in asked.question else []
+    lines = [*cut(body_lines(asked.question), limit).lines] if "\n" in asked.question else []
     for number, (label, description) in enumerate(asked.options, 1):
         tail = f" — {one_line(description)}" if description else ""
         lines.append(f"{number}. {one_line(label)}{tail}")
     if question.answer is not None and question.answer not in dict(asked.options):
-        lines += [f"→ {line}" for line in body_lines(question.answer, limit)]
+        lines += [f"→ {line}" for line in cut(body_lines(question.answer), limit).lines]
     return Body(lines)

@@ -20,8 +20,10 @@ from eca_nvim.chat.details import (
     UnknownDetails,
 )
 from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.output import cut, text_body
 from eca_nvim.chat.render_diff import diff_body
 from eca_nvim.chat.render_question import question_body, question_header
+from eca_nvim.chat.render_shell import shell_parts
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import body_lines, clean, duration, one_line, truncate
@@ -148,7 +150,7 @@ def _time(block: ToolBlock, now: int) -> str:
 def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """Give the body of a call; at most `limit` lines of output, None for all of everything."""
     if block.state is CallState.PREPARING:
-        return Body(body_lines(block.arguments.text, limit), language="")
+        return text_body(block.arguments.text, limit)
     if block.question is not None:
         return question_body(block.question, limit)
     if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
@@ -159,15 +161,17 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
 
 
 def _output(block: ToolBlock, limit: int | None) -> Body:
-    text = "\n".join(filter(None, block.outputs))
-    return Body(body_lines(text, limit) if text else (), language="")
+    return text_body("\n".join(filter(None, block.outputs)), limit)
 
 
 def _shell_body(
-    block: ToolBlock, _details: object, _settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: object, _settings: RenderSettings, limit: int | None
 ) -> Body:
     first, *rest = _command(block)
     command = Body([f"$ {first}", *(f"  {line}" for line in rest)], language="")
+    if isinstance(details, ShellCommand):
+        waits = block.state is CallState.WAITING
+        command = joined(command, shell_parts(details.parts, waits=waits))
     return joined(command, _output(block, limit))
 
 
@@ -191,7 +195,7 @@ def _change_body(
 def _json_body(
     _block: ToolBlock, details: JsonOutputs, _settings: RenderSettings, limit: int | None
 ) -> Body:
-    return Body(body_lines("\n".join(details.documents), limit), language="json")
+    return text_body("\n".join(details.documents), limit, "json")
 
 
 def _subagent_body(
@@ -245,8 +249,8 @@ def _task_notes(task: Task, done: Set[int]) -> str:
 def _unknown_body(
     block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
 ) -> Body:
-    told = body_lines(f"{details.kind}: {details.text}", limit)
-    return joined(Body(told, language=""), _plain_body(block, None, settings, limit))
+    told = text_body(f"{details.kind}: {details.text}", limit)
+    return joined(told, _plain_body(block, None, settings, limit))
 
 
 def _plain_body(
@@ -261,11 +265,12 @@ def _plain_body(
 
 
 def _argument_body(block: ToolBlock, limit: int | None) -> Body:
-    lines: list[str] = []
+    body = Body((), language="")
     for key, value in (block.call.arguments or {}).items():
-        first, *rest = body_lines(str(value), limit)
-        lines += [f"{one_line(str(key))}: {clean(first)}", *(f"  {line}" for line in rest)]
-    return Body(lines, language="")
+        first, *rest = cut(body_lines(str(value)), limit).lines
+        told = [f"{one_line(str(key))}: {clean(first)}", *(f"  {line}" for line in rest)]
+        body = joined(body, Body(told, language=""))
+    return body
 
 
 _DETAILS: Mapping[type, Callable[[ToolBlock, Any, RenderSettings, int | None], Body]] = {

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from eca_nvim.chat.ansi import GROUPS
+from eca_nvim.chat.output import MORE
+
 DEFAULT_ICONS: Mapping[str, str] = MappingProxyType(
     {
         "open": "▾",
@@ -59,6 +62,8 @@ HIGHLIGHTS = (
     "EcaDiffHunk",
     "EcaDiffAddText",
     "EcaDiffDeleteText",
+    MORE,
+    *GROUPS,
 )
 
 

@@ -35,6 +35,15 @@ def _joined(pair: re.Match[str]) -> str:
     return pair.group().encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
+COLOUR = re.compile(r"\x1b\[([0-9;:]*)m")
+"""An escape that colours what follows it; its group holds the parameters."""
+
+
+def without_other_escapes(text: str) -> str:
+    """Take all escapes but colours out of a raw text."""
+    return _ESCAPES.sub(lambda it: it.group() if COLOUR.fullmatch(it.group()) else "", text)
+
+
 def clean(text: str) -> str:
     """Make a whole text safe to draw; it may still have several lines."""
     if not _DIRTY.search(text):
@@ -109,14 +118,6 @@ def duration(milliseconds: float) -> str:
     return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m{seconds % 60:02}s"
 
 
-def body_lines(text: str, limit: int | None = None, columns: int = 2000) -> list[str]:
-    """Split a raw text into clean body lines, at most `limit`, with a note of how many are left.
-
-    Lines longer than `columns` characters are cut with an ellipsis. None means all, uncut.
-    """
-    lines = clean(text).strip("\n").split("\n")
-    if limit is None:
-        return lines
-    shown = [line if len(line) <= columns else line[:columns] + "…" for line in lines[:limit]]
-    left = len(lines) - limit
-    return [*shown, f"… {left} more"] if left > 0 else shown
+def body_lines(text: str) -> list[str]:
+    """Split a raw text into clean lines, without blank ones at either end."""
+    return clean(text).strip("\n").split("\n")

@@ -1,0 +1,86 @@
+"""Output: raw text as a body, with its colours, cut where it is too long.
+
+Rules kept here: a body that was cut ends with a row in the group MORE, under which the view offers
+all of it; colours are bounded, the text is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from eca_nvim.chat.ansi import coloured_lines
+from eca_nvim.chat.body import Body, joined
+from eca_nvim.chat.ops import Mark
+from eca_nvim.chat.text import body_lines, width
+
+MORE = "EcaMore"
+MOST_MARKS = 2000
+COLUMNS = 2000
+
+
+def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
+    """Give a text as a body of at most `limit` lines and a note of how many are left; None: all."""
+    if not text:
+        return Body((), language=language)
+    if "\x1b[" not in text:
+        return cut(body_lines(text), limit, language=language)
+    rows = _without_blank_ends(list(coloured_lines(text)))
+    marks = islice(_marks(rows), MOST_MARKS)
+    return cut(["".join(piece for piece, _ in row) for row in rows], limit, marks, language)
+
+
+def cut(
+    lines: Sequence[str],
+    limit: int | None,
+    marks: Iterable[Mark] = (),
+    language: str | None = "",
+) -> Body:
+    """Cut lines to a number of them, and what is too wide; None leaves all as it is."""
+    if limit is None:
+        return Body(lines, tuple(marks), language)
+    shown = [line if len(line) <= COLUMNS else line[:COLUMNS] + "…" for line in lines[:limit]]
+    kept = [mark for mark in marks if mark[0] < limit and mark[2] <= len(shown[mark[0]].encode())]
+    left = len(lines) - limit
+    if left > 0:
+        shown.append(more(left))
+        kept.append((limit, 0, -1, MORE))
+    return Body(shown, kept, language)
+
+
+def table(rows: Sequence[tuple[str, Body]]) -> Body:
+    """Put bodies beside their names, which all take the room of the longest."""
+    room = max((width(name) for name, _ in rows), default=0)
+    whole = Body((), language="")
+    for name, value in rows:
+        first, *rest = value.lines
+        margin = " " * (room + 2)
+        lines = [f"{name}{margin[width(name) :]}{first}", *(margin + line for line in rest)]
+        shift = len(margin)
+        moved = [
+            (row, shift + start if end >= 0 else start, shift + end if end >= 0 else end, group)
+            for row, start, end, group in value.marks
+        ]
+        named = (0, 0, len(name.encode()), "EcaMuted")
+        whole = joined(whole, Body(lines, [named, *moved], ""))
+    return whole
+
+
+def more(left: int) -> str:
+    """Say how many lines are left out."""
+    return f"… {left} more line{'' if left == 1 else 's'}"
+
+
+def _without_blank_ends(rows: list[list[tuple[str, str]]]) -> list[list[tuple[str, str]]]:
+    filled = [place for place, row in enumerate(rows) if any(piece for piece, _ in row)]
+    return rows[filled[0] : filled[-1] + 1] if filled else [[("", "")]]
+
+
+def _marks(rows: Iterable[Sequence[tuple[str, str]]]) -> Iterable[Mark]:
+    for number, row in enumerate(rows):
+        start = 0
+        for piece, group in row:
+            end = start + len(piece.encode())
+            if group and piece:
+                yield number, start, end, group
+            start = end
