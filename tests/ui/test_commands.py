@@ -179,7 +179,11 @@ def test_chats_are_chosen_by_title(view: View) -> None:
     end
     """)
     view.nvim.keys(":Eca chats<CR>")
-    assert view.nvim.lua("return _G.shown") == ["One (running)", "New chat"]
+    shown = view.nvim.lua("return _G.shown")
+    assert [line.split()[:3] for line in shown] == [
+        ["●", "One", "running"],
+        ["New", "chat", "idle"],
+    ]
     assert view.nvim.lua("return require('eca').status().chat") == CHAT
 
 
