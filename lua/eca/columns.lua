@@ -1,7 +1,7 @@
 --- Columns in the units others count in: bytes here, UTF-16 code units for agents.
 ---
---- Rules kept here: columns and rows are 0-based. A file that is not loaded is read from disk, never
---- into a buffer.
+--- Rules kept here: columns and rows are 0-based. A file that is not loaded is read from disk,
+--- never into a buffer.
 local M = {}
 
 --- Give a function that reads lines of a file: of its buffer when that is loaded, else from disk,

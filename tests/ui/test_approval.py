@@ -41,7 +41,8 @@ def test_float_appears_without_taking_focus(stage: Neovim) -> None:
     before = stage.eval("win_getid()")
     pending(stage, approval())
     screen = stage.wait_screen(shown)
-    assert "allow this?" in screen and "$ ls t1" in screen
+    assert "allow this?" in screen
+    assert "$ ls t1" in screen
     assert corner(screen) == (21, 79)
     assert (stage.eval("win_getid()"), stage.mode) == (before, "n")
 
@@ -52,7 +53,7 @@ def test_float_lies_over_the_chat_when_it_is_open(stage: Neovim) -> None:
     pending(stage, approval())
     screen = stage.wait_screen(shown)
     transcript = stage.lua("return require('eca.windows').shown()")
-    row, column = stage.lua("return vim.api.nvim_win_get_position(...)", transcript)
+    row, _column = stage.lua("return vim.api.nvim_win_get_position(...)", transcript)
     height = stage.lua("return vim.api.nvim_win_get_height(...)", transcript)
     assert corner(screen)[0] in (row + height, row + height - 1)
     assert corner(screen)[1] == 79
@@ -162,7 +163,8 @@ def test_reject_without_a_reason_leaves_it_pending(stage: Neovim) -> None:
 def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
     pending(stage, approval())
     screen = stage.wait_screen(shown)
-    assert "remember" not in screen and "diff" not in screen
+    assert "remember" not in screen
+    assert "diff" not in screen
     stage.command("Eca approval")
     stage.keys("A")
     assert sent(stage, "approve") == []
@@ -172,7 +174,8 @@ def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
 def test_says_what_remembering_remembers(stage: Neovim) -> None:
     pending(stage, approval(remember=["git commit", "git push"]))
     screen = stage.wait_screen(shown)
-    assert "A remember " in screen and "A remembers: git commit, git push" in screen
+    assert "A remember " in screen
+    assert "A remembers: git commit, git push" in screen
 
 
 def test_guard_swallows_keys_under_the_users_hands(start_nvim: StartNeovim) -> None:
@@ -275,7 +278,8 @@ def test_long_commands_wrap_and_scroll(stage: Neovim) -> None:
     pending(stage, approval(title="run a long one", lines=[command]))
     screen = stage.wait_screen(shown)
     more = re.search(r"… (\d+) more lines, scroll to see", screen.text())
-    assert more and "word399" not in screen
+    assert more
+    assert "word399" not in screen
     stage.command("Eca approval")
     stage.keys("G$")
     screen = stage.wait_screen("word399")
@@ -294,7 +298,8 @@ def test_text_of_the_agent_is_harmless(stage: Neovim) -> None:
     nasty = "%#Error#%{execute('let g:owned=1')} \x1b[31mred\x07 `x` <Esc>"
     pending(stage, approval(title=nasty, lines=[nasty, "two\nlines"], remember=[nasty]))
     screen = stage.wait_screen(shown)
-    assert "%#Error#%{execute" in screen and "^[[31mred^G" in screen
+    assert "%#Error#%{execute" in screen
+    assert "^[[31mred^G" in screen
     assert "two lines" in screen
     assert stage.eval("exists('g:owned')") == 0
 

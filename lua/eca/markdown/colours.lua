@@ -16,7 +16,7 @@ local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.colours')
 
-local PIECE = 40
+local PIECE = 20
 local LEAD = 60
 local PAUSE_MS = 10
 local PRIORITY = 110

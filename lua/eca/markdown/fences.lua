@@ -108,6 +108,26 @@ local function closes(line, mark)
   return found ~= nil and #found >= #mark
 end
 
+--- Was all text of an extmark taken out? Neovim 0.10 keeps such a mark, with nothing in it.
+---@param row integer
+---@param column integer
+---@param details vim.api.keyset.extmark_details
+---@return boolean
+local function is_empty(row, column, details)
+  return details.end_row < row or (details.end_row == row and details.end_col <= column)
+end
+
+--- Where an extmark of ours is; nil when its text was taken out.
+---@param buf integer
+---@param id integer
+---@return integer? first, integer? last inclusive
+local function rows_of(buf, id)
+  local mark = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, id, { details = true })
+  if mark[1] and not is_empty(mark[1], mark[2], mark[3]) then
+    return mark[1], mark[3].end_row
+  end
+end
+
 --- The fence a block's text is in; one whose text was taken out is forgotten.
 ---@param buf integer
 ---@param state eca.markdown.Buffer
@@ -115,7 +135,7 @@ end
 ---@return eca.markdown.OpenFence?
 local function open_fence(buf, state, block)
   local fence = state.open[block]
-  if fence and not vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, fence.id, {})[1] then
+  if fence and not rows_of(buf, fence.id) then
     state.open[block], state.fences[fence.id] = nil, nil
     return nil
   end
@@ -195,8 +215,8 @@ function M.place(buf, id)
   if not fence then
     return nil
   end
-  local found = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, id, { details = true })
-  return found[1] and { id = id, first = found[1], last = found[3].end_row + 1, fence = fence }
+  local first, last = rows_of(buf, id)
+  return first and { id = id, first = first, last = last + 1, fence = fence }
 end
 
 --- The fences that touch some rows, in order.
@@ -219,7 +239,7 @@ function M.between(buf, first_row, last_row)
   )
   for _, mark in ipairs(marks) do
     local fence = state.fences[mark[1]]
-    if fence then
+    if fence and not is_empty(mark[2], mark[3], mark[4]) then
       local last = mark[4].end_row + 1
       places[#places + 1] = { id = mark[1], first = mark[2], last = last, fence = fence }
     end

@@ -64,7 +64,7 @@ local function code(line, at, regions)
   end
 end
 
---- A run of markers can open emphasis when text follows; `_` also not inside a word.
+--- A run of markers can open emphasis when text follows; `_` also not inside a name.
 ---@param line string
 ---@param at integer
 ---@param run string
@@ -73,9 +73,10 @@ local function can_open(line, at, run)
   if not line:find('^%S', at + #run) then
     return false
   end
-  return run:sub(1, 1) ~= '_' or at == 1 or not is_word(line, at - 1)
+  return run:sub(1, 1) ~= '_' or at == 1 or not line:find('^[%w\128-\255./]', at - 1)
 end
 
+--- It can close when text precedes. Names like `__init__.py` and `__call__()` are no emphasis.
 ---@param line string
 ---@param first integer where the closing run begins, 1-based
 ---@param run string
@@ -84,7 +85,7 @@ local function can_close(line, first, run)
   if line:find('^%s', first - 1) then
     return false
   end
-  return run:sub(1, 1) ~= '_' or not is_word(line, first + #run)
+  return run:sub(1, 1) ~= '_' or not line:find('^[./]?[%w\128-\255(]', first + #run)
 end
 
 --- Where a run of markers is closed. Runs of another length in between open and close for

@@ -16,7 +16,10 @@ local function buffer_of(language)
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
     buf = vim.api.nvim_create_buf(false, true)
     vim.bo[buf].undolevels = -1
+    -- Some syntax files leave behind the errors they silenced.
+    local last_error = vim.v.errmsg
     vim.bo[buf].syntax = language
+    vim.v.errmsg = last_error
     buffers[language] = buf
   end
   return buf

@@ -1,0 +1,195 @@
+"""Fences are found the same way however their text arrives, and stay right as rows move."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
+
+TEXTS = {
+    "plain": "before\n```lua\nlocal a = 1\n```\nafter",
+    "two": "```\none\n```\n\n~~~ Python 3\ntwo\n~~~\n",
+    "longer": "````markdown\n```lua\ninner\n```\n````\nafter",
+    "other marks": "~~~\n```\nnot closed by it\n~~~~\nafter",
+    "in a list": "1. first\n\n   ```sh\n   ls\n   ```\n2. second",
+    "unclosed": "text\n```lua\nlocal a = 1",
+    "unclosed, blank end": "text\n```lua\nlocal a = 1\n\n\n",
+    "opener last": "text\n```lua",
+    "not a fence": "a ``` b\n``` x ``` y\n``\n",
+    "wide": "ä\n```lua\n-- ü😀\n```\nö",
+    "empty": "```\n```\nafter",
+    "closer with more": "```\na\n```lua\nb\n```\nafter",
+    "at once again": "```lua\na\n```\n```lua\nb\n```",
+}
+FENCES = """
+local fences, buf = require('eca.markdown.fences'), ...
+local found = {}
+for _, place in ipairs(fences.between(buf, 0, vim.api.nvim_buf_line_count(buf))) do
+  local fence = place.fence
+  table.insert(found, { place.first, place.last, fence.language, fence.closed, fence.finished })
+end
+return found
+"""
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Neovim without a host; chats are drawn and not shown."""
+    return start_nvim(init=WITHOUT_HOST)
+
+
+def fences(nvim: Neovim, chat: str = CHAT) -> list[Value]:
+    """Return first row, row after the last, language, closed and finished of each fence."""
+    buffer = nvim.lua("return require('eca.chats').ensure(...).buf", chat)
+    found: list[Value] = nvim.lua(FENCES, buffer)
+    return found
+
+
+def drawn(nvim: Neovim, *ops: list[Value]) -> None:
+    """Draw ops at once."""
+    code = "for _, op in ipairs(...) do require('eca.ops').draw(op) end require('eca.ops').settle()"
+    nvim.lua(code, list(ops))
+
+
+def test_fences_of_a_whole_text(stage: Neovim) -> None:
+    expected = {
+        "plain": [[1, 4, "lua", True, True]],
+        "two": [[0, 3, "", True, True], [4, 7, "python", True, True]],
+        "longer": [[0, 5, "markdown", True, True]],
+        "other marks": [[0, 4, "", True, True]],
+        "in a list": [[2, 5, "sh", True, True]],
+        "unclosed": [[1, 3, "lua", False, True]],
+        "unclosed, blank end": [[1, 3, "lua", False, True]],
+        "opener last": [[1, 2, "lua", False, True]],
+        "not a fence": [],
+        "wide": [[1, 4, "lua", True, True]],
+        "empty": [[0, 2, "", True, True]],
+        "closer with more": [[0, 5, "", True, True]],
+        "at once again": [[0, 3, "lua", True, True], [3, 6, "lua", True, True]],
+    }
+    for name, text in TEXTS.items():
+        drawn(stage, ["clear", CHAT], *chat_text(text))
+        assert fences(stage) == expected[name], name
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_fences_do_not_depend_on_how_the_text_is_cut(stage: Neovim, name: str) -> None:
+    text = TEXTS[name]
+    drawn(stage, *chat_text(text))
+    whole = fences(stage)
+    for first in range(1, len(text)):
+        for second in (first, min(len(text) - 1, first + 3)):
+            pieces = [text[:first], text[first:second], text[second:]]
+            appends = [["append", CHAT, 1, piece] for piece in pieces if piece]
+            opened = ["open", CHAT, 1, "assistant", [], 0, None]
+            drawn(stage, ["clear", CHAT], opened, *appends, ["close", CHAT, 1])
+            assert fences(stage) == whole, pieces
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_fences_token_by_token(stage: Neovim, name: str) -> None:
+    drawn(stage, *chat_text(TEXTS[name]))
+    whole = fences(stage)
+    appends = [["append", CHAT, 1, character] for character in TEXTS[name]]
+    opened = ["open", CHAT, 1, "assistant", [], 0, None]
+    drawn(stage, ["clear", CHAT], opened, *appends, ["close", CHAT, 1])
+    assert fences(stage) == whole
+
+
+def test_open_fences_grow_with_their_text(stage: Neovim) -> None:
+    drawn(stage, *chat_text("```lua\none\ntwo", close=False))
+    assert fences(stage) == [[0, 3, "lua", False, False]]
+    drawn(stage, ["append", CHAT, 1, "\nthree\nfour"])
+    assert fences(stage) == [[0, 5, "lua", False, False]]
+    drawn(stage, ["append", CHAT, 1, "\n```\nafter"])
+    assert fences(stage) == [[0, 6, "lua", True, True]]
+
+
+def test_blocks_added_after_a_fence_are_not_part_of_it(stage: Neovim) -> None:
+    drawn(
+        stage,
+        *chat_text("```\ncode\n```"),
+        *chat_text("last", 2),
+        ["open", CHAT, 3, "tool", [["ran it", ""]], 0, 1],
+        ["body", CHAT, 3, ["a", "b"], [], ""],
+    )
+    assert fences(stage) == [[0, 3, "", True, True]]
+
+
+def test_fences_move_with_what_opens_and_goes_above(stage: Neovim) -> None:
+    header = [["thought", ""]]
+    drawn(
+        stage,
+        ["open", CHAT, 1, "reasoning", header, 0, None],
+        *chat_text("```lua\nx\n```", 2),
+        *chat_text("```lua\ny\n```", 3),
+    )
+    assert [found[0] for found in fences(stage)] == [2, 6]
+    drawn(stage, ["body", CHAT, 1, ["a", "b", "c"], [], None])
+    assert [found[0] for found in fences(stage)] == [5, 9]
+    drawn(stage, ["body", CHAT, 1, [], [], None])
+    assert [found[0] for found in fences(stage)] == [2, 6]
+    drawn(stage, ["remove", CHAT, 2])
+    assert [found[:3] for found in fences(stage)] == [[2, 5, "lua"]]
+    drawn(stage, ["remove", CHAT, 1])
+    assert [found[:3] for found in fences(stage)] == [[0, 3, "lua"]]
+
+
+def test_collapsed_fences_are_gone_and_come_back(stage: Neovim) -> None:
+    body = ["text", "```lua", "x", "```", "end"]
+    drawn(
+        stage,
+        ["open", CHAT, 1, "reasoning", [["thought", ""]], 0, None],
+        ["body", CHAT, 1, body, [], None],
+        ["close", CHAT, 1],
+    )
+    assert fences(stage) == [[2, 5, "lua", True, True]]
+    for _ in range(2):
+        drawn(stage, ["body", CHAT, 1, [], [], None])
+        assert fences(stage) == []
+        drawn(stage, ["body", CHAT, 1, body, [], None])
+        assert fences(stage) == [[2, 5, "lua", True, True]]
+
+
+def test_collapsing_within_an_open_fence_forgets_it(stage: Neovim) -> None:
+    opened = ["open", CHAT, 1, "reasoning", [["thinking", ""]], 0, None]
+    drawn(stage, opened, ["append", CHAT, 1, "```lua\nx\n"])
+    drawn(stage, ["body", CHAT, 1, [], [], None])
+    drawn(stage, ["body", CHAT, 1, ["```lua", "x", "```", "y"], [], None])
+    assert fences(stage) == [[1, 4, "lua", True, True]]
+
+
+def test_cleared_chats_have_no_fences(stage: Neovim) -> None:
+    drawn(stage, *chat_text("```lua\nx", close=False))
+    drawn(stage, ["clear", CHAT])
+    assert fences(stage) == []
+    drawn(stage, *chat_text("x\n```\ny\n```\nz"))
+    assert fences(stage) == [[1, 4, "", True, True]]
+
+
+def test_the_fence_around_a_row(stage: Neovim) -> None:
+    drawn(stage, *chat_text("a\n```lua\nx\n```\nb"))
+    buffer = stage.lua("return require('eca.chats').ensure(...).buf", CHAT)
+    ask = "local place = require('eca.markdown.fences').at(...) return place and place.first or -1"
+    assert [stage.lua(ask, buffer, row) for row in range(5)] == [-1, 1, 1, 1, -1]
+
+
+def test_code_is_not_markdown_and_fences_are_dim(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, settings={"layout": "current"})
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    draw(nvim, *chat_text("# head\n```\n# **not** `markdown`\n- item\n```\n**bold** end"))
+    screen = nvim.wait_screen("bold end")
+    assert "# **not** `markdown`" in screen
+    assert "- item" in screen
+    assert "NonText" in screen.groups_at(*screen.find("```"))
+    assert "Title" not in screen.groups_at(*screen.find("# **not**"))
+
+
+def test_code_is_code_while_it_streams(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, settings={"layout": "current"})
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    draw(nvim, *chat_text("```\n**code** one\n**code** two", close=False))
+    nvim.wait_screen("**code** two")
+    draw(nvim, ["append", CHAT, 1, "\n```\n**prose**"])
+    screen = nvim.wait_screen(lambda screen: "**prose**" not in screen and "prose" in screen)
+    assert "**code** two" in screen
