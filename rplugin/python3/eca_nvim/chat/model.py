@@ -70,7 +70,8 @@ class TurnRecord:
 
     owed: the agent says the end of a turn with two words; this is the one of the last turn that
     has not come yet, and must not end the next. unanswered: prompts without PromptAnswered.
-    verdict: how the turn ends if it ends by itself.
+    verdict: how the turn ends if it ends by itself. number: which turn of the chat it is, from 1;
+    0 before the first.
     """
 
     state: Turn = Turn.IDLE
@@ -78,6 +79,7 @@ class TurnRecord:
     owed: AgentTurn | None = None
     unanswered: int = 0
     verdict: TurnEnd = TurnEnd.DONE
+    number: int = 0
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 from eca_nvim.chat.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.calls import step
-from eca_nvim.chat.details import FileChange, Subagent, ToolCall
+from eca_nvim.chat.details import Subagent, ToolCall
 from eca_nvim.chat.events import (
     ToolFinished,
     ToolPreparing,
@@ -19,13 +19,13 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.files import changed_paths, may_change
 from eca_nvim.chat.ops import BlockKind, FilesChanged
 from eca_nvim.chat.plan import take_plan
 from eca_nvim.chat.questions import dismiss_for_call
 from eca_nvim.chat.render_tool import call_title
 from eca_nvim.chat.states import CallState, Turn
 from eca_nvim.chat.subagents import anchor_lane, does
-from eca_nvim.chat.text import clean
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.wording import WORDINGS
 
@@ -126,16 +126,9 @@ def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
 
 def _tell_files(update: Update, block: ToolBlock) -> None:
     """Say which files a call changed; no paths when it may have changed any."""
-    call = block.call
-    wording = WORDINGS.get(call.name or "")
-    if wording is not None and wording.writes == ():
+    if not may_change(block.call):
         return
-    keys = wording.writes if wording is not None and wording.writes else ()
-    paths = [str((call.arguments or {}).get(key, "")) for key in keys]
-    if isinstance(call.details, FileChange):
-        paths.append(call.details.path)
-    safe = (path for path in paths if path.startswith("/") and path == clean(path))
-    absolute = tuple(dict.fromkeys(safe))
-    update.ops.append(FilesChanged(update.chat.id, absolute))
-    for path in absolute:
+    paths = changed_paths(block.call)
+    update.ops.append(FilesChanged(update.chat.id, paths))
+    for path in paths:
         update.emit("EcaFileChanged", {"path": path})

@@ -36,6 +36,7 @@ def begin(update: Update, step: TurnStep) -> None:
     turn.state = next_turn(turn.state, step)
     turn.started_ms = update.now
     turn.verdict = TurnEnd.DONE
+    turn.number += 1
     update.dirty |= Dirty.STATUS
     update.emit("EcaTurnStarted", {})
 

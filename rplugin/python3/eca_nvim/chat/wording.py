@@ -65,8 +65,9 @@ def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
 class Wording:
     """A tool's word, its target, and whether the header tells all its arguments.
 
-    writes: the arguments that name files it changes; None when it may change any file. kind: the
-    kind of its block.
+    writes: the arguments that name files it changes; None when it may change any file. moves: it
+    moves the first of them to the second. reads: the arguments that name files it reads. kind:
+    the kind of its block.
     """
 
     what: str
@@ -74,14 +75,16 @@ class Wording:
     tells_all: bool = True
     writes: tuple[str, ...] | None = ()
     kind: BlockKind = BlockKind.TOOL
+    moves: bool = False
+    reads: tuple[str, ...] = ()
 
 
 WORDINGS: Mapping[str, Wording] = {
-    "read_file": Wording("read", _read),
+    "read_file": Wording("read", _read, reads=("path",)),
     "write_file": Wording("write", _path("path"), writes=("path",)),
     "edit_file": Wording("edit", _path("path"), writes=("path",)),
     "preview_file_change": Wording("preview", _path("path")),
-    "move_file": Wording("move", _move, writes=("source", "destination")),
+    "move_file": Wording("move", _move, writes=("source", "destination"), moves=True),
     "shell_command": Wording("$", _plain("command"), writes=None),
     "git": Wording("git", _plain("command"), tells_all=False, writes=None),
     "grep": Wording("grep", _grep),

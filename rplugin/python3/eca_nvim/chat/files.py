@@ -1,0 +1,90 @@
+"""Files: which files tool calls read and change.
+
+Rules kept here: paths come from a model. Only absolute ones without anything to clean count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from eca_nvim.chat.blocks import ToolBlock
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.states import CallState
+from eca_nvim.chat.text import clean
+from eca_nvim.chat.wording import WORDINGS
+
+
+def may_change(call: ToolCall) -> bool:
+    """Say whether a call may change files at all; any may that is not known."""
+    wording = WORDINGS.get(call.name or "")
+    return wording is None or wording.writes != ()
+
+
+def changed_paths(call: ToolCall) -> tuple[str, ...]:
+    """Give the files that a call says it changes."""
+    if not may_change(call):
+        return ()
+    wording = WORDINGS.get(call.name or "")
+    keys = wording.writes if wording is not None and wording.writes else ()
+    details = (call.details.path,) if isinstance(call.details, FileChange) else ()
+    return _safe((*_named(call, keys), *details))
+
+
+def read_paths(call: ToolCall) -> tuple[str, ...]:
+    """Give the files that a call says it reads."""
+    wording = WORDINGS.get(call.name or "")
+    return _safe(_named(call, wording.reads)) if wording is not None else ()
+
+
+def moved(call: ToolCall) -> tuple[str, str] | None:
+    """Give where a call moves a file from and to, when that is what it does."""
+    wording = WORDINGS.get(call.name or "")
+    if wording is None or not wording.moves:
+        return None
+    match _safe(_named(call, wording.writes or ())):
+        case (source, destination):
+            return source, destination
+        case _:
+            return None
+
+
+def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:
+    return (str((call.arguments or {}).get(key, "")) for key in keys)
+
+
+def _safe(paths: Iterable[str]) -> tuple[str, ...]:
+    safe = (path for path in paths if path.startswith("/") and path == clean(path))
+    return tuple(dict.fromkeys(safe))
+
+
+@dataclass(slots=True)
+class FileUse:
+    """How often a chat's tools read and changed a file, and by how many lines."""
+
+    reads: int = 0
+    changes: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+def files_used(chat: Chat) -> Mapping[str, FileUse]:
+    """Count what the tools of a chat did with files, by path, most used first."""
+    uses: dict[str, FileUse] = {}
+    for block in chat.blocks.values():
+        if isinstance(block, ToolBlock) and block.state is CallState.DONE:
+            _count(uses, block.call)
+    order = sorted(uses, key=lambda path: (-uses[path].changes - uses[path].reads, path))
+    return {path: uses[path] for path in order}
+
+
+def _count(uses: dict[str, FileUse], call: ToolCall) -> None:
+    for path in read_paths(call):
+        uses.setdefault(path, FileUse()).reads += 1
+    for path in changed_paths(call):
+        use = uses.setdefault(path, FileUse())
+        use.changes += 1
+        if isinstance(call.details, FileChange) and path == call.details.path:
+            use.added += call.details.added
+            use.removed += call.details.removed

@@ -1,0 +1,9 @@
+"""Review: what tools did to files, kept so that it can be looked at and taken back.
+
+snapshots.py  a file at one moment, byte for byte
+changes.py    two texts compared, and where a change is now
+prior.py      a file before a change that may have been made already
+ledger.py     which turn changed which file, from what to what
+listing.py    all changes of a chat, for the user to keep or revert
+undoing.py    a turn taken back
+"""

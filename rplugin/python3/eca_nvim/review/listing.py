@@ -1,0 +1,138 @@
+"""Listing: all that the tools of a chat changed, by turn, each with its place in the file now.
+
+Rules kept here:
+- A change that was taken back, by whomever, is not listed; one whose lines were changed again is,
+  without anything that could be done with it.
+- A file that was made, deleted or moved is one change, so is one without lines to compare.
+- Lists are plain tables; line numbers in them are 1-based.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from eca_nvim.chat.text import one_line
+from eca_nvim.review.changes import Change, changes, find, lines_of, spans, text_of
+from eca_nvim.review.ledger import FileRecord, TurnRecord
+from eca_nvim.review.snapshots import Snapshot
+
+CONTEXT = 3
+SHOWN = 200
+"""Characters of a line that a list shows."""
+
+Table: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A file as it is: on disk, and as the user has it when he has changed it (else None)."""
+
+    disk: Snapshot
+    edited: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """Give its text; None when there is none."""
+        return self.edited if self.edited is not None else snapshot_text(self.disk)
+
+
+def snapshot_text(snapshot: Snapshot) -> str | None:
+    """Give the text of a snapshot; None when there is none."""
+    return None if snapshot.blob is None else text_of(snapshot.blob.read())
+
+
+def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
+    """List the changes of a turn in one of its files.
+
+    An entry: key, turn, prompt, path, kind (lines, new, deleted, moved, other), line (1-based),
+    added and removed (counts), text (a line to show). With kind `lines` also: count (of lines it
+    has now), before (lines), after (lines), above and below (lines around it), before_ends and
+    after_ends (false: without the last line feed), lost (its lines were changed again).
+    """
+    if any(record.origin == path for record in turn.files.values()):
+        return  # listed where it was moved to
+    for entry in _of_file(turn.files[path], present):
+        whole = {"turn": turn.number, "prompt": turn.prompt, "path": path, **entry}
+        yield {**whole, "key": _key(whole)}
+
+
+def _key(entry: Table) -> str:
+    """Name a change by what it is, wherever it is now."""
+    parts = (entry["turn"], entry["path"], entry["kind"], entry.get("before"), entry.get("after"))
+    return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def _of_file(record: FileRecord, present: Present) -> Iterator[Table]:
+    disk = present.disk
+    if record.undone or (present.edited is None and disk.same_as(record.before)):
+        return
+    before, after = snapshot_text(record.before), snapshot_text(record.after)
+    if record.after.is_absent:
+        if disk.is_absent:
+            yield _whole("deleted", 0, _count(before), "deleted")
+    elif record.before.is_absent:
+        if not disk.is_absent:
+            kind = "new" if record.origin is None else "moved"
+            text = "new file" if record.origin is None else f"moved from {record.origin}"
+            yield _whole(kind, _count(after), 0, one_line(text))
+    elif before is None or after is None or present.text is None:
+        yield _whole("other", 0, 0, f"changed, {_why(record, before)}")
+    else:
+        yield from _of_text(before, after, present.text)
+
+
+def _why(record: FileRecord, before: str | None) -> str:
+    fault = record.before.fault or record.after.fault
+    return fault or ("binary" if before is None else "it has no lines now")
+
+
+def _whole(kind: str, added: int, removed: int, text: str) -> Table:
+    return {"kind": kind, "line": 1, "added": added, "removed": removed, "text": text}
+
+
+def _count(text: str | None) -> int:
+    return 0 if text is None else len(lines_of(text))
+
+
+def _of_text(before: str, after: str, now: str) -> Iterator[Table]:
+    old, new, present = lines_of(before), lines_of(after), lines_of(now)
+    later = spans(new, present)
+    for change in changes(old, new):
+        place = find(change, later, present)
+        if place is not None:
+            yield _lines(change, place.start, present, is_lost=place.is_lost)
+
+
+def _lines(change: Change, start: int, now: Sequence[str], *, is_lost: bool) -> Table:
+    end = start if is_lost else start + len(change.added)
+    shown = change.added or change.removed
+    return {
+        "kind": "lines",
+        "line": start + 1,
+        "count": end - start,
+        "added": len(change.added),
+        "removed": len(change.removed),
+        "text": _shown(shown),
+        "before": _bare(change.removed),
+        "after": _bare(change.added),
+        "above": _bare(now[max(0, start - CONTEXT) : start]),
+        "below": _bare(now[end : end + CONTEXT]),
+        "before_ends": _ends(change.removed),
+        "after_ends": _ends(change.added),
+        "lost": is_lost,
+    }
+
+
+def _bare(lines: Sequence[str]) -> list[str]:
+    return [line.removesuffix("\n") for line in lines]
+
+
+def _ends(lines: Sequence[str]) -> bool:
+    return not lines or lines[-1].endswith("\n")
+
+
+def _shown(lines: Sequence[str]) -> str:
+    return next((text for line in lines if (text := one_line(line[:SHOWN]))), "")

@@ -1,0 +1,168 @@
+"""Snapshots: a file at one moment, byte for byte, so that it can be put back.
+
+Rules kept here:
+- Regular files only, and not the largest: of all others the snapshot says why it has no content.
+- What is large lies in a folder that only the user can read; it goes with the last snapshot that
+  needs it, all of it with the host.
+- Nobody is asked about encodings or line ends: content is bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import weakref
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+SMALL = 1 << 14
+"""Bytes of a content that is kept in memory, at most."""
+LARGEST = 1 << 24
+"""Bytes of a file that is kept at all, at most."""
+
+
+class Blob:
+    """Some content, in memory or in a file of ours."""
+
+    __slots__ = ("__weakref__", "_content", "_path", "digest", "size")
+
+    def __init__(self, content: bytes, digest: bytes, path: Path | None) -> None:
+        self.digest = digest
+        self.size = len(content)
+        self._path = path
+        self._content = content if path is None else b""
+        if path is not None:
+            path.write_bytes(content)
+
+    def read(self) -> bytes:
+        """Give the content. Raises OSError when somebody took it away."""
+        return self._content if self._path is None else self._path.read_bytes()
+
+
+class Blobs:
+    """Where contents are kept; `size` is how many bytes there are."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._folder: Path | None = None
+        self._numbers = count(1)
+        self._remover: weakref.finalize[[Path], Blobs] | None = None
+
+    def keep(self, content: bytes, like: Blob | None = None) -> Blob:
+        """Keep some content, as the blob `like` when that has it already. Raises OSError."""
+        digest = hashlib.sha256(content).digest()
+        if like is not None and like.digest == digest:
+            return like
+        path = self._place() if len(content) > SMALL else None
+        blob = Blob(content, digest, path)
+        self.size += blob.size
+        weakref.finalize(blob, self._forget, blob.size, path).atexit = False
+        return blob
+
+    def remove(self) -> None:
+        """Remove all that is in files."""
+        if self._remover is not None:
+            self._remover()
+            self._folder = None
+
+    def _place(self) -> Path:
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="eca-checkpoints-"))
+            self._remover = weakref.finalize(self, _remove, self._folder)
+        return self._folder / str(next(self._numbers))
+
+    def _forget(self, size: int, path: Path | None) -> None:
+        self.size -= size
+        if path is not None:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A file at one moment.
+
+    blob: its content; None when there was no file, or when `fault` says why it is not kept.
+    mode: its permissions. missing: folders above it that were not there, the innermost first.
+    """
+
+    blob: Blob | None = None
+    mode: int = 0
+    missing: tuple[str, ...] = ()
+    fault: str | None = None
+
+    @property
+    def is_absent(self) -> bool:
+        """Say whether there was no file."""
+        return self.blob is None and self.fault is None
+
+    def same_as(self, other: Snapshot) -> bool:
+        """Say whether the file was surely the same at both moments."""
+        if self.fault is not None or other.fault is not None:
+            return False
+        if self.blob is None or other.blob is None:
+            return self.blob is other.blob
+        return self.blob.digest == other.blob.digest
+
+
+def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
+    """Take a snapshot of a file; one that is just like `like` takes no room. Never raises."""
+    try:
+        found = Path(path).stat()
+        if not stat.S_ISREG(found.st_mode):
+            return Snapshot(fault="it is no ordinary file")
+        if found.st_size > LARGEST:
+            return Snapshot(fault=f"it is larger than {LARGEST >> 20} MiB")
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        return Snapshot(missing=_missing_above(path))
+    except (OSError, ValueError) as fault:
+        return Snapshot(fault=_reason(fault))
+    try:
+        blob = blobs.keep(content, like.blob if like is not None else None)
+    except OSError as fault:
+        return Snapshot(fault=f"it could not be kept: {_reason(fault)}")
+    return Snapshot(blob, stat.S_IMODE(found.st_mode))
+
+
+def _missing_above(path: str) -> tuple[str, ...]:
+    above = (str(folder) for folder in Path(path).parents)
+    return tuple(folder for folder in above if not os.path.lexists(folder))
+
+
+def _reason(fault: Exception) -> str:
+    if isinstance(fault, OSError) and fault.errno is not None:
+        return os.strerror(fault.errno).lower()
+    return str(fault)
+
+
+def put_back(path: str, snapshot: Snapshot) -> None:
+    """Make a file what it was; folders made for it go, when nothing else is in them.
+
+    Raises OSError.
+    """
+    if snapshot.fault is not None:
+        raise OSError(errno.ENOTSUP, snapshot.fault)
+    if snapshot.blob is None:
+        with suppress(FileNotFoundError):
+            Path(path).unlink()
+        with suppress(OSError):  # not empty: the others above are not empty either
+            for folder in snapshot.missing:
+                Path(folder).rmdir()
+        return
+    content = snapshot.blob.read()
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    is_new = not os.path.lexists(path)
+    Path(path).write_bytes(content)
+    if is_new:
+        Path(path).chmod(snapshot.mode)

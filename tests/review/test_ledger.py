@@ -1,0 +1,287 @@
+"""The ledger: turns witnessed as a server tells them, listed, and taken back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.chat.driver import FINISHED, IDLE, Driver
+
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.events import AgentGone, ChatEvent, ToolFinished, ToolRejected, ToolRequested
+from eca_nvim.review import ledger as ledger_module
+from eca_nvim.review.ledger import Ledger, TurnRecord
+from eca_nvim.review.listing import Present, entries
+from eca_nvim.review.undoing import is_undone, plan, turn_to_undo, undo
+
+Value: TypeAlias = Any
+
+
+class Desk:
+    """A chat whose tools work on real files, with a ledger that witnesses."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.driver = Driver((str(folder),))
+        self.ledger = Ledger()
+        self.calls = 0
+        self.edited: dict[str, str] = {}
+
+    def turn(self, prompt: str = "do it") -> None:
+        """Begin a turn; the one before is over."""
+        if self.driver.chat.turn.number:
+            self.driver.hear(IDLE, FINISHED)
+        self.driver.run(prompt)
+
+    def hear(self, event: ChatEvent) -> None:
+        self.ledger.witness(self.driver.chat, event)
+        self.driver.hear(event)
+
+    def request(self, name: str, *, waits: bool = True, **fields: Value) -> ToolCall:
+        self.calls += 1
+        call = ToolCall(f"call-{self.calls}", name, **fields)
+        self.hear(ToolRequested(call, needs_approval=waits))
+        return call
+
+    def write(self, name: str, content: bytes | None, *, waits: bool = True) -> None:
+        """Let a tool write a whole file, or delete it."""
+        path = self.folder / name
+        call = self.request("write_file", waits=waits, arguments={"path": str(path)})
+        set_content(path, content)
+        self.hear(ToolFinished(call))
+
+    def present(self) -> dict[str, Present]:
+        paths = {path for turn in self.turns() for path in turn.files}
+        return {path: Present(self.ledger.snapshot(path), self.edited.get(path)) for path in paths}
+
+    def turns(self) -> Sequence[TurnRecord]:
+        return self.ledger.turns("chat")
+
+    def listed(self) -> list[tuple[Any, ...]]:
+        return [
+            (it["turn"], Path(str(it["path"])).name, it["kind"], it["line"])
+            for it in self.entries()
+        ]
+
+    def entries(self) -> list[dict[str, Any]]:
+        now = self.present()
+        return [
+            entry
+            for turn in self.turns()
+            for path in turn.files
+            for entry in entries(turn, path, now[path])
+        ]
+
+    def plan(self, number: int | None = None, only: str | None = None) -> Mapping[str, Any]:
+        turn = turn_to_undo(self.turns(), number)
+        assert turn is not None
+        path = None if only is None else str(self.folder / only)
+        found = plan(turn, self.present(), path)
+        return {Path(str(it["path"])).name: it for it in found}
+
+    def undo(self, number: int | None = None) -> None:
+        turn = turn_to_undo(self.turns(), number)
+        assert turn is not None
+        faults = undo(turn, list(turn.files), self.ledger)
+        assert set(faults.values()) == {None}
+
+
+def set_content(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.unlink()
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    (tmp_path / "a").write_bytes(b"1\n2\n3\n")
+    (tmp_path / "b").write_bytes(b"\xff\0binary")
+    (tmp_path / "c").write_bytes(b"x\r\ny\r\n")
+    desk = Desk(tmp_path)
+    desk.turn()
+    return desk
+
+
+def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
+    before = contents(desk.folder)
+    desk.write("a", b"1\ntwo\n3\n")
+    desk.write("b", b"\0other")
+    desk.write("c", None)
+    desk.write("deep/new", b"new\n")
+    after = contents(desk.folder)
+    assert desk.listed() == [
+        (1, "a", "lines", 2),
+        (1, "b", "other", 1),
+        (1, "c", "deleted", 1),
+        (1, "new", "new", 1),
+    ]
+    whats = {name: it["what"] for name, it in desk.plan().items()}
+    assert whats == {"a": "restore", "b": "restore", "c": "create", "new": "delete"}
+    assert all(it["conflict"] is None for it in desk.plan().values())
+    desk.undo()
+    assert contents(desk.folder) == before
+    assert not (desk.folder / "deep").exists()
+    assert desk.listed() == []
+    assert turn_to_undo(desk.turns(), None) is None
+    assert is_undone(desk.turns()[0])
+    assert desk.plan(1)["new"]["what"] == "create"
+    desk.undo(1)
+    assert contents(desk.folder) == after
+
+
+def test_turns_are_taken_back_one_after_the_other(desk: Desk) -> None:
+    desk.write("a", b"1\ntwo\n3\n")
+    between = contents(desk.folder)
+    desk.turn("again\nand again")
+    desk.write("a", b"one\ntwo\n3\n")
+    assert [(turn.number, turn.prompt) for turn in desk.turns()] == [
+        (1, "do it"),
+        (2, "again and again"),
+    ]
+    assert desk.listed() == [(1, "a", "lines", 2), (2, "a", "lines", 1)]
+    assert desk.plan(1)["a"]["conflict"] == "changed since"
+    desk.undo()
+    assert contents(desk.folder) == between
+    assert desk.listed() == [(1, "a", "lines", 2)]
+    assert desk.plan()["a"]["conflict"] is None
+
+
+def test_what_the_user_did_since_is_a_conflict(desk: Desk) -> None:
+    desk.write("a", b"1\ntwo\n3\n")
+    desk.edited[str(desk.folder / "a")] = "0\n1\ntwo\n3\n"
+    assert desk.plan()["a"]["conflict"] == "unsaved changes"
+    assert desk.listed() == [(1, "a", "lines", 3)]
+    desk.edited.clear()
+    (desk.folder / "a").write_bytes(b"1\ntwo\n3\n4\n")
+    assert desk.plan()["a"]["conflict"] == "changed since"
+    assert desk.listed() == [(1, "a", "lines", 2)]
+
+
+def test_what_the_user_did_between_two_calls_is_a_conflict(desk: Desk) -> None:
+    desk.write("a", b"1\ntwo\n3\n")
+    (desk.folder / "a").write_bytes(b"1\ntwo\n3\nmine\n")
+    desk.write("a", b"one\ntwo\n3\nmine\n")
+    assert desk.plan()["a"]["conflict"] == "changed by others, too"
+
+
+def test_what_the_user_wrote_while_a_call_waited_is_his(desk: Desk) -> None:
+    path = desk.folder / "a"
+    call = desk.request("edit_file", arguments={"path": str(path)})
+    path.write_bytes(b"mine\n")
+    desk.ledger.approved(call.id)
+    path.write_bytes(b"mine\ntheirs\n")
+    desk.hear(ToolFinished(call))
+    desk.undo()
+    assert path.read_bytes() == b"mine\n"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_call_that_asked_for_nothing(desk: Desk, late: bool) -> None:
+    path = desk.folder / "a"
+    change = FileChange(str(path), "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3", 1, 1)
+    if late:
+        path.write_bytes(b"1\ntwo\n3\n")
+    call = desk.request("unheard_of", waits=False, details=change)
+    path.write_bytes(b"1\ntwo\n3\n")
+    desk.hear(ToolFinished(ToolCall(call.id)))
+    desk.undo()
+    assert path.read_bytes() == b"1\n2\n3\n"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_file_that_was_moved(desk: Desk, late: bool) -> None:
+    before = contents(desk.folder)
+    source, destination = desk.folder / "a", desk.folder / "d"
+    ends = {"source": str(source), "destination": str(destination)}
+    if late:
+        source.rename(destination)
+    call = desk.request("move_file", waits=False, arguments=ends)
+    if not late:
+        source.rename(destination)
+    desk.hear(ToolFinished(call))
+    (entry,) = desk.entries()
+    assert (entry["kind"], entry["text"]) == ("moved", f"moved from {source}")
+    assert {name: it["what"] for name, it in desk.plan(only="d").items()} == {
+        "a": "create",
+        "d": "delete",
+    }
+    desk.undo()
+    assert contents(desk.folder) == before
+
+
+def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
+    path = desk.folder / "a"
+    call = desk.request("edit_file", arguments={"path": str(path)})
+    path.write_bytes(b"half\n")
+    assert desk.listed() == [(1, "a", "lines", 1)]
+    desk.hear(ToolRejected(call))
+    path.write_bytes(b"mine\n")
+    assert desk.plan()["a"]["conflict"] == "changed since"
+
+
+def test_what_was_open_when_the_agent_died_is_recorded(desk: Desk) -> None:
+    path = desk.folder / "a"
+    desk.request("edit_file", arguments={"path": str(path)})
+    path.write_bytes(b"half\n")
+    desk.hear(AgentGone("killed"))
+    assert desk.listed() == [(1, "a", "lines", 1)]
+
+
+def test_calls_that_changed_nothing_leave_nothing(desk: Desk) -> None:
+    desk.write("a", b"1\n2\n3\n")
+    call = desk.request("edit_file", arguments={"path": str(desk.folder / "a")})
+    desk.hear(ToolRejected(call))
+    desk.hear(ToolFinished(desk.request("read_file", arguments={"path": str(desk.folder / "a")})))
+    desk.hear(ToolFinished(desk.request("write_file", arguments={"path": "relative"})))
+    assert desk.turns() == []
+
+
+def test_what_is_not_kept_cannot_be_taken_back(desk: Desk) -> None:
+    os.mkfifo(desk.folder / "pipe")
+    call = desk.request("write_file", arguments={"path": str(desk.folder / "pipe")})
+    (desk.folder / "pipe").unlink()
+    (desk.folder / "pipe").write_bytes(b"file now\n")
+    desk.hear(ToolFinished(call))
+    assert desk.plan()["pipe"]["fault"] == "it is no ordinary file"
+    assert desk.listed() == [(1, "pipe", "other", 1)]
+    (turn,) = desk.turns()
+    faults = undo(turn, list(turn.files), desk.ledger)
+    assert list(faults.values()) == ["it is no ordinary file"]
+    assert (desk.folder / "pipe").read_bytes() == b"file now\n"
+
+
+def test_the_oldest_turn_is_forgotten_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "MOST_BYTES", 10)
+    desk.write("a", b"1\ntwo\n3\n")
+    desk.turn("next")
+    desk.write("c", b"x\n")
+    assert [turn.number for turn in desk.turns()] == [2]
+
+
+def test_line_ends_are_changes_of_lines(desk: Desk) -> None:
+    desk.write("c", b"x\ny\n")
+    (entry,) = desk.entries()
+    assert (entry["before"], entry["after"]) == (["x\r", "y\r"], ["x", "y"])
+    desk.write("a", b"1\n2\n3")
+    entry = desk.entries()[-1]
+    assert (entry["before_ends"], entry["after_ends"], entry["line"]) == (True, False, 3)
+
+
+def test_keys_of_changes_stay_when_lines_move(desk: Desk) -> None:
+    desk.write("a", b"1\ntwo\n3\n")
+    (first,) = desk.entries()
+    desk.edited[str(desk.folder / "a")] = "0\n1\ntwo\n3\n"
+    (second,) = desk.entries()
+    assert first["key"] == second["key"]
+    assert (first["line"], second["line"]) == (2, 3)
+    assert (second["above"], second["below"]) == (["0", "1"], ["3"])
