@@ -1,31 +1,44 @@
---- The prompts of this session, a list a chat, to go back and forth in.
+--- The prompts of this project, of this Neovim and those before it, to go back and forth in.
 ---
---- Rules kept here: the draft is the newest entry; going back keeps it, coming forth restores it.
+--- Rules kept here:
+--- - The host keeps them; what is sent here is in the list at once, each prompt once.
+--- - The draft is the newest entry; going back keeps it, coming forth restores it. Who goes back
+---   walks through the list as it was when he began.
 local M = {}
 
----@class eca.History
+local MOST = 500
+
+---@class eca.Walk
 ---@field prompts string[] oldest first
----@field at? integer the prompt shown, nil: the draft
+---@field at integer the prompt shown
 ---@field draft string
 
-local histories = {} ---@type table<string, eca.History>
+local prompts = {} ---@type string[] oldest first
+local walks = {} ---@type table<string, eca.Walk> by chat
 
----@param chat string
----@return eca.History
-local function of(chat)
-  histories[chat] = histories[chat] or { prompts = {}, draft = '' }
-  return histories[chat]
+--- Op `prompts`: what the host keeps.
+---@param kept string[] oldest first
+function M.set(kept)
+  prompts = kept
+end
+
+--- All prompts, newest first.
+---@return string[]
+function M.newest_first()
+  return vim.iter(prompts):rev():totable()
 end
 
 --- Remember a prompt that was sent.
 ---@param chat string
 ---@param text string
 function M.add(chat, text)
-  local history = of(chat)
-  if history.prompts[#history.prompts] ~= text then
-    table.insert(history.prompts, text)
-  end
-  history.at, history.draft = nil, ''
+  walks[chat] = nil
+  local others = vim.tbl_filter(function(prompt)
+    return prompt ~= text
+  end, prompts)
+  prompts = vim.list_slice(others, math.max(1, #others - MOST + 2))
+  prompts[#prompts + 1] = text
+  require('eca.host').send('keep_prompt', { text = text })
 end
 
 --- The prompt one step older (-1) or newer (1); nil at either end.
@@ -34,17 +47,14 @@ end
 ---@param shown string what the input holds now
 ---@return string?
 function M.step(chat, step, shown)
-  local history = of(chat)
-  local count = #history.prompts
-  local at = (history.at or count + 1) + step
+  local walk = walks[chat] or { prompts = prompts, at = #prompts + 1, draft = shown }
+  local at, count = walk.at + step, #walk.prompts
   if at < 1 or at > count + 1 then
     return nil
   end
-  if not history.at then
-    history.draft = shown
-  end
-  history.at = at <= count and at or nil
-  return history.at and history.prompts[at] or history.draft
+  walk.at = at
+  walks[chat] = at <= count and walk or nil
+  return walk.prompts[at] or walk.draft
 end
 
 return M

@@ -82,6 +82,7 @@ local function changed(buf)
   local chat = require('eca.chats').of_buffer(buf)
   if chat then
     require('eca.winbar').refresh(chat.id)
+    require('eca.drafts').changed(chat)
   end
 end
 

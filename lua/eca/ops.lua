@@ -33,7 +33,10 @@ M.fields = {
   input = { 'chat', 'text' },
   show = { 'chat' },
   forget = { 'chat' },
+  draft = { 'chat', 'text' },
+  prompts = { 'prompts' },
   diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'pending', 'fault' },
+  output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
   files = { 'chat', 'paths' },
@@ -212,6 +215,20 @@ end
 
 function draw.input(chat, text)
   require('eca.input').put_back(chats.ensure(chat).input, text)
+end
+
+function draw.draft(chat, text)
+  require('eca.drafts').restore(chats.ensure(chat), text)
+end
+
+function draw.prompts(prompts)
+  require('eca.history').set(prompts)
+end
+
+function draw.output(chat, block, title, lines, marks, language, row)
+  local output = { chat = chat, block = block, title = title, lines = lines }
+  output.marks, output.language, output.row = marks, language, row
+  require('eca.output').show(output)
 end
 
 function draw.show(chat)

@@ -1,6 +1,7 @@
 """A session with its neighbours in memory: an agent, a view and files."""
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import anyio
@@ -12,9 +13,12 @@ from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
 from eca_nvim.chat.ops import AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.session import Candidate, Session
+from eca_nvim.session import Candidate, Keeper, Session
+from eca_nvim.store import Store
 
 PATIENCE = 5.0
+NEOVIM = os.getpid()
+"""Process id of the Neovim that the session belongs to."""
 Op = TypeVar("Op", bound=ViewOp)
 
 
@@ -124,13 +128,15 @@ class Recorder:
 class Rig:
     """The session and all around it."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store | None = None) -> None:
         self.view = Recorder()
         self.agents: list[FakeAgent] = []
         self.demos: list[bool] = []
         self.fault: AgentFault | None = None
         self.files: dict[str, str | None] = {}
-        self.session = Session(self.make, self, self.view, RenderSettings())
+        self.unwritten: dict[str, str] = {}
+        self.keeper = Keeper(store, self.view, NEOVIM)
+        self.session = Session(self.make, self, self.view, RenderSettings(), self.keeper)
 
     def make(self, *, demo: bool) -> Candidate:
         """Make an agent (`session.MakeAgent`)."""
@@ -143,6 +149,10 @@ class Rig:
     async def file(self, path: str) -> str | None:
         """Read a file (`session.Files`)."""
         return self.files[path]
+
+    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Read what the user has not written (`session.Files`)."""
+        return {path: text for path, text in self.unwritten.items() if path in paths}
 
     @property
     def agent(self) -> FakeAgent:

@@ -83,7 +83,7 @@ class Outbox:
         self._told[prompt.chat_id] = chosen
         with suppress(ConnectionClosed):
             pending = self._connection.start_request(params.method, encode(params))
-            self._tasks.start_soon(self._report_answer, prompt.chat_id, pending)
+            self._tasks.start_soon(self._report_answer, prompt.chat_id, chosen, pending)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Say something to the running turn (chat/promptSteer), which has room for words only."""
@@ -145,7 +145,9 @@ class Outbox:
         with suppress(ConnectionClosed):
             self._connection.notify(message.method, encode(message))
 
-    async def _report_answer(self, chat_id: str, pending: PendingRequest) -> None:
+    async def _report_answer(
+        self, chat_id: str, chosen: Selection, pending: PendingRequest
+    ) -> None:
         try:
             result = decode_result(PromptParams, await pending.result())
         except RemoteError as fault:
@@ -157,18 +159,22 @@ class Outbox:
         except ConnectionClosed:
             return
         else:
-            answer = self._read_answer(chat_id, result)
+            answer = self._read_answer(chat_id, chosen, result)
         self._say(chat_id, answer)
 
-    def _read_answer(self, chat_id: str, result: PromptResult) -> PromptAnswered:
-        """Read what became of a prompt.
+    def _read_answer(
+        self, chat_id: str, chosen: Selection, result: PromptResult
+    ) -> PromptAnswered:
+        """Read what became of a prompt that went out with what was `chosen` then.
 
-        An error is told in the chat before the answer, but for a chat id the server refuses.
+        An error is told in the chat before the answer, but for a chat id the server refuses. The
+        model that answers is no news when the user has chosen another one meanwhile.
         """
         failed = result.status is PromptStatus.ERROR
         silent = self._chats.answered(chat_id, None if failed else result.chat_id)
         if not failed:
-            return PromptAnswered(accepted=True, model=result.model)
+            is_news = self._told[chat_id].model == chosen.model
+            return PromptAnswered(accepted=True, model=result.model if is_news else None)
         fault = "the server refused the prompt without a reason" if silent else None
         return PromptAnswered(accepted=False, fault=result.result_message or fault)
 

@@ -26,6 +26,7 @@ from eca_nvim.chat.history_intents import (
     ResumeChat,
     Rollback,
 )
+from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt, RequestOutput, Reveal
 
 
 class MalformedIntent(ValueError):
@@ -216,6 +217,11 @@ Intent: TypeAlias = (
     | ToggleBlock
     | ActOnBlock
     | RequestDiff
+    | Grep
+    | Reveal
+    | RequestOutput
+    | KeepPrompt
+    | KeepDraft
     | Choose
     | RequestTranscript
     | ListChats
@@ -249,6 +255,11 @@ INTENTS: Mapping[str, type[Intent]] = {
         ToggleBlock,
         ActOnBlock,
         RequestDiff,
+        Grep,
+        Reveal,
+        RequestOutput,
+        KeepPrompt,
+        KeepDraft,
         Choose,
         RequestTranscript,
         ListChats,

@@ -189,10 +189,10 @@ class SetWork:
 
 @dataclass(frozen=True, slots=True)
 class SetChoices:
-    """What the pickers offer: models, agents, variants."""
+    """What the pickers offer: models, agents (lists), variants (lists by model)."""
 
     name: ClassVar[str] = "choices"
-    choices: Mapping[str, Sequence[str]]
+    choices: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +211,23 @@ class SetInput:
     name: ClassVar[str] = "input"
     chat: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreDraft:
+    """What was typed in a chat's input in an earlier life: it comes back once."""
+
+    name: ClassVar[str] = "draft"
+    chat: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetPrompts:
+    """The prompts the user sent in this project, oldest first, each once."""
+
+    name: ClassVar[str] = "prompts"
+    prompts: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +263,20 @@ class ShowDiff:
     kind: str  # changed, new, deleted
     pending: bool
     fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowOutput:
+    """Show all of a block's text in a buffer of its own, with the cursor in a row (0-based)."""
+
+    name: ClassVar[str] = "output"
+    chat: str
+    block: int
+    title: str
+    lines: Sequence[str]
+    marks: Sequence[Mark] = ()
+    language: str | None = None
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,9 +343,12 @@ ViewOp: TypeAlias = (
     | SetChoices
     | SetServer
     | SetInput
+    | RestoreDraft
+    | SetPrompts
     | ShowChat
     | ForgetChat
     | ShowDiff
+    | ShowOutput
     | Notify
     | Emit
     | FilesChanged

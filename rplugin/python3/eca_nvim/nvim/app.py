@@ -13,6 +13,7 @@ import asyncio
 import atexit
 import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eca_nvim.agents.base import Workspace
@@ -32,7 +33,8 @@ from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.frames import FrameSender
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
-from eca_nvim.session import Session
+from eca_nvim.session import Keeper, Session
+from eca_nvim.store import Store
 
 if TYPE_CHECKING:
     import pynvim
@@ -81,7 +83,8 @@ class App:
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
         agents = EcaAgents(settings, workspace, self._editor)
         rendering = RenderSettings(settings.icons, workspace.folders)
-        self._session = Session(agents, self._editor, self._frames, rendering)
+        keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
+        self._session = Session(agents, self._editor, self._frames, rendering, keeper)
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())
         self._task.add_done_callback(self._ended)
@@ -108,6 +111,13 @@ class App:
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:
         self._nvim.api.exec_lua(code, arguments, async_=True)
+
+
+def _store(settings: Settings, workspace: Workspace) -> Store | None:
+    """Find what is kept of the project, if anything is."""
+    if settings.store_path is None:
+        return None
+    return Store(Path(settings.store_path), "\n".join(workspace.folders))
 
 
 def _read(arguments: Sequence[object]) -> Intent:

@@ -20,7 +20,8 @@ class Settings:
 
     server_command: the server's command line, None to look for one; server_environment: variables
     added to its environment; diagnostics_base: number of a file's first line for the agent, 0 or
-    1; icons: glyphs by name; log_path: None when there is no log.
+    1; icons: glyphs by name; log_path: None when there is no log; store_path: the folder for what
+    outlives Neovim, None when nothing does.
     """
 
     server_command: tuple[str, ...] | None = None
@@ -28,6 +29,7 @@ class Settings:
     diagnostics_base: Literal[0, 1] = 1
     icons: Mapping[str, str] = field(default_factory=dict)
     log_path: str | None = None
+    store_path: str | None = None
     log_level: str = "warning"
 
 
@@ -36,13 +38,14 @@ def read_settings(options: Mapping[str, object]) -> Settings:
     server = _table(options.get("server"))
     level = {"warn": "warning"}.get(str(options.get("log_level")), options.get("log_level"))
     base = _table(options.get("diagnostics")).get("base")
-    log_path = options.get("log_path")
+    log_path, store_path = options.get("log_path"), options.get("store_path")
     return Settings(
         server_command=_command(server.get("command")),
         server_environment=_texts(server.get("env")),
         diagnostics_base=0 if base == 0 else 1,
         icons=_texts(options.get("icons")),
         log_path=log_path if isinstance(log_path, str) else None,
+        store_path=store_path if isinstance(store_path, str) else None,
         log_level=str(level) if level in LOG_LEVELS else "warning",
     )
 

@@ -7,13 +7,16 @@ server.py    the life of the agent: start, restart, end
 telling.py   what the agent must be told, kept until it can be
 chats.py     the chats, and what the view sees of them
 choices.py   what the user may choose from, and what is chosen
+reading.py   what the user wants to know of a chat
 view.py      where ops go, and what becomes of faults of our own
 diff.py      a tool call's change as two whole files
+keeping.py   what outlives Neovim: prompts, drafts, choices
 images.py    images on their way to the system's own viewer
 """
 
 from eca_nvim.session.diff import Files
+from eca_nvim.session.keeping import Keeper
 from eca_nvim.session.server import Candidate, MakeAgent
 from eca_nvim.session.session import Session
 
-__all__ = ["Candidate", "Files", "MakeAgent", "Session"]
+__all__ = ["Candidate", "Files", "Keeper", "MakeAgent", "Session"]

@@ -2,18 +2,22 @@
 
 Rules kept here:
 - What the user chose for a chat stays, whatever defaults the agent announces later.
-- What the agent says of one chat holds for that chat.
+- What the agent says of one chat holds for that chat, and what it says it answers with.
+- What was last chosen in this project comes before the agent's defaults, where it is offered.
+- Variants belong to a model. Where an agent is chosen for a chat that was never prompted, and no
+  model, the model is the agent's business: it is not known before the first answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from eca_nvim.agents.base import Selection
 from eca_nvim.chat.events import ChoicesChanged, SelectionChanged
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import SetChoices
+from eca_nvim.chat.ops import BlockKind, SetChoices
+from eca_nvim.session.keeping import Keeper
 
 SELECTABLE = ("model", "agent", "variant", "trust")
 
@@ -27,28 +31,45 @@ def selection(chat: Chat) -> Selection:
 class Choices:
     """The agent's offers, its defaults, and which chats have their own will."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
         self._offers: dict[str, Sequence[str]] = {}
+        self._variants: dict[str, Sequence[str]] = {}  # by model
         self._defaults = SelectionChanged()
         self._chosen: dict[str, set[str]] = {}
+        self._wishes: dict[str, Mapping[str, str]] = {}  # what was kept when a chat began
         self.welcome: str | None = None
 
-    def take(self, event: ChoicesChanged) -> SetChoices:
-        """Take what the agent announces; gives the offers as a whole."""
-        offers = {"models": event.models, "agents": event.agents, "variants": event.variants}
+    def take(self, event: ChoicesChanged, chat: Chat | None = None) -> SetChoices:
+        """Take what the agent announces, of all chats or of one; gives the offers as a whole."""
+        offers = {"models": event.models, "agents": event.agents}
         self._offers |= {key: value for key, value in offers.items() if value is not None}
         if event.chat_id is None:
             told = {key: getattr(event, key) for key in SELECTABLE}
             known = {key: value for key, value in told.items() if value is not None}
             self._defaults = replace(self._defaults, **known)
+        elif chat is not None:
+            self.keep(chat.id, announced(event))
+        if event.variants is not None:
+            model = event.model or (chat.selected.model if chat else self._defaults.model)
+            self._variants[model or ""] = event.variants
         self.welcome = event.welcome or self.welcome
-        return SetChoices(dict(self._offers))
+        return SetChoices({**self._offers, "variants": dict(self._variants)})
 
-    def choose(self, chat: str, what: str, value: object) -> SelectionChanged | None:
+    def choose(self, chat: Chat, what: str, value: object) -> SelectionChanged | None:
         """Take a user's choice; None when there is no such thing to choose."""
         choice = _choice(what, value)
-        if choice is not None:
-            self._chosen.setdefault(chat, set()).add(what)
+        if choice is None:
+            return None
+        self._keeper.choose(what, value)
+        if what == "model":
+            had = chat.selected.variant or ""
+            choice = replace(choice, variant=had if had in self._of(choice.model) else "")
+            if choice.variant != had:
+                self._keeper.choose("variant", "")
+        elif what == "agent" and "model" not in self._own(chat.id) and not _was_prompted(chat):
+            choice = replace(choice, model="", variant="")
+        self.keep(chat.id, choice)
         return choice
 
     def keep(self, chat: str, selection: SelectionChanged) -> None:
@@ -59,11 +80,46 @@ class Choices:
     def forget(self, chat: str) -> None:
         """Forget what was chosen for a chat that is gone."""
         self._chosen.pop(chat, None)
+        self._wishes.pop(chat, None)
 
     def defaults(self, chat: str) -> SelectionChanged:
         """Give the defaults where a chat has no choice of its own."""
-        own = self._chosen.get(chat, ())
-        return replace(self._defaults, **dict.fromkeys(own))
+        wishes = self._wishes.setdefault(chat, dict(self._keeper.choices))
+        offered = self._offered(wishes)
+        last = replace(
+            self._defaults,
+            model=offered.get("model", self._defaults.model),
+            agent=offered.get("agent", self._defaults.agent),
+            variant=offered.get("variant", self._defaults.variant),
+        )
+        return replace(last, **dict.fromkeys(self._own(chat)))
+
+    def _own(self, chat: str) -> Set[str]:
+        return self._chosen.get(chat, frozenset())
+
+    def _of(self, model: str | None) -> Sequence[str]:
+        return self._variants.get(model or "", ())
+
+    def _offered(self, kept: Mapping[str, str]) -> Mapping[str, str]:
+        """Give what was last chosen in this project, as far as it is offered."""
+        model, agent, variant = (kept.get(what, "") for what in ("model", "agent", "variant"))
+        last: dict[str, str] = {}
+        if agent in self._offers.get("agents", ()):
+            last["agent"] = agent
+        if model in self._offers.get("models", ()):
+            last["model"] = model
+        elif last and agent != self._defaults.agent:
+            last |= {"model": "", "variant": ""}
+        chosen = last.get("model", self._defaults.model)
+        if variant in self._of(chosen) or (variant == "" and "variant" in kept):
+            last["variant"] = variant
+        elif chosen != self._defaults.model:
+            last["variant"] = ""
+        return last
+
+
+def _was_prompted(chat: Chat) -> bool:
+    return any(block.kind is BlockKind.USER for block in chat.root.blocks)
 
 
 def announced(event: ChoicesChanged) -> SelectionChanged:

@@ -21,6 +21,8 @@ from eca_nvim.chat.events import (
     MessageShown,
     NoticeReceived,
     ProgressChanged,
+    PromptAnswered,
+    SelectionChanged,
     ToolServerChanged,
     TurnChanged,
     UsageReported,
@@ -86,12 +88,15 @@ class Hearing:
             if isinstance(event, _NO_NEWS):
                 return
             self._chats.apply(self._chats.get(chat_id), [self._choices.defaults(chat_id)])
+        if isinstance(event, PromptAnswered) and child is None:
+            self._choices.keep(chat_id, SelectionChanged(event.model))
         self._chats.apply(self._chats.get(chat_id), [event], child)
         if isinstance(event, ChatDeleted) and child is None:
             self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
     def _take_choices(self, event: ChoicesChanged) -> None:
-        self._view.push([self._choices.take(event)])
+        subject = self._chats.table.get(event.chat_id or "")
+        self._view.push([self._choices.take(event, subject)])
         if event.chat_id is not None:
             if event.chat_id in self._chats.table:
                 self._chats.apply(self._chats.get(event.chat_id), [announced(event)])

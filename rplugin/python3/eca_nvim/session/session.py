@@ -20,7 +20,6 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
 from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
-from eca_nvim.chat.editing import timeline
 from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellPrompt, TellStop
 from eca_nvim.chat.events import (
     AgentGone,
@@ -30,10 +29,10 @@ from eca_nvim.chat.events import (
     TurnChanged,
 )
 from eca_nvim.chat.folding import act, redraw, toggle
-from eca_nvim.chat.history_intents import HistoryIntent, RequestTimeline
-from eca_nvim.chat.markdown_export import transcript
+from eca_nvim.chat.history_intents import HistoryIntent
+from eca_nvim.chat.keep_intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Answer, Notify, OpenExternal, SetInput, SetServer
+from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
 from eca_nvim.chat.pending import approve, reject
 from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
@@ -45,6 +44,8 @@ from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.hearing import Hearing
 from eca_nvim.session.histories import Histories
 from eca_nvim.session.images import Images, StrangeImage
+from eca_nvim.session.keeping import Keeper
+from eca_nvim.session.reading import ReadIntent, read
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.telling import Held, deliver
 from eca_nvim.session.view import View, isolated
@@ -68,13 +69,19 @@ class Session:
     """One agent, its chats, one view."""
 
     def __init__(
-        self, make_agent: MakeAgent, files: Files, view: View, settings: RenderSettings
+        self,
+        make_agent: MakeAgent,
+        files: Files,
+        view: View,
+        settings: RenderSettings,
+        keeper: Keeper,
     ) -> None:
+        self._keeper = keeper
         self._files = files
         self._view = view
         self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
         self._chats = Chats(view, settings, self._tell)
-        self._choices = Choices()
+        self._choices = Choices(keeper)
         self._hearing = Hearing(self._chats, self._choices, view)
         self._server = Server(make_agent, self, self._hearing.hear)
         self._histories = Histories(self._chats, self._choices, self._server, view)
@@ -82,16 +89,27 @@ class Session:
         self._images = Images()
 
     def receive(self, intent: intents.Intent) -> None:
-        """Take an intent; it is handled when those before it are."""
-        self._inbox_in.send_nowait(intent)
+        """Take an intent; it is handled when those before it are.
+
+        What is to be kept is so at once: it may be Neovim's last word.
+        """
+        match intent:
+            case KeepPrompt(text):
+                self._keeper.prompt(text)
+            case KeepDraft(chat, text):
+                self._keeper.draft(chat, text)
+            case _:
+                self._inbox_in.send_nowait(intent)
 
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
         self._server.kill()
+        self._keeper.write()
         self._images.remove()
 
     async def run(self) -> None:
         """Serve until cancelled."""
+        self._keeper.load()
         with self._inbox, self._inbox_in:
             await self._serve()
 
@@ -99,6 +117,7 @@ class Session:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._server.run)
             tasks.start_soon(self._chats.keep_time)
+            tasks.start_soon(self._keeper.keep_writing)
             async for intent in self._inbox:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
@@ -106,6 +125,9 @@ class Session:
     # --- the user -------------------------------------------------------------------------------
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
+        if isinstance(intent, ReadIntent):
+            read(intent, self._chats, self._view)
+            return
         if isinstance(intent, HistoryIntent):
             tasks.start_soon(self._histories.do, intent)
             return
@@ -118,14 +140,14 @@ class Session:
                 tasks.start_soon(self._show_diff, intent)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
-            case intents.RequestTranscript(chat, request):
-                known = self._chats.table.get(chat)
-                self._view.push([Answer(request, transcript(known, now()) if known else "")])
-            case RequestTimeline(chat, request):
-                known = self._chats.table.get(chat)
-                self._view.push([Answer(request, timeline(known) if known else [])])
-            case intents.Attach() | intents.FrameDrawn() | intents.CallReturned():
-                raise TypeError("not for the session")
+            case (
+                intents.Attach()
+                | intents.FrameDrawn()
+                | intents.CallReturned()
+                | KeepPrompt()
+                | KeepDraft()
+            ):
+                raise TypeError("not for this")
             case intents.OpenChat(chat, wants_redraw):
                 self._open(chat, wants_redraw=wants_redraw)
             case _:
@@ -156,6 +178,7 @@ class Session:
         if wants_redraw and chat_id in self._chats.table:
             self._chats.show(redraw(self._chats.get(chat_id), now()))
         self._chat(chat_id)
+        self._keeper.restore(chat_id)
         self._server.ensure()
 
     def _chat(self, chat_id: str) -> Chat:
@@ -172,7 +195,7 @@ class Session:
                 self._view.push([Notify("warn", f"a context is not sent, {fault}")])
 
     def _choose(self, chat: Chat, intent: intents.Choose) -> None:
-        event = self._choices.choose(chat.id, intent.what, intent.value)
+        event = self._choices.choose(chat, intent.what, intent.value)
         if event is None:
             self._view.push([Notify("warn", f"{intent.value!r} is no {intent.what}")])
             return

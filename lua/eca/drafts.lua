@@ -1,0 +1,53 @@
+--- What is typed and not sent, told to the host, which keeps it.
+---
+--- Rules kept here:
+--- - It is told a moment after the last change, and when Neovim leaves.
+--- - What comes back from an earlier life does so once a chat, above what is typed already.
+local M = {}
+
+--- Milliseconds without a change after which a draft is told.
+local QUIET = 800
+
+local told = {} ---@type table<string, string> by chat
+local changed = {} ---@type table<string, integer> inputs by chat
+local restored = {} ---@type table<string, true>
+local timer = assert(vim.uv.new_timer())
+
+--- Tell the drafts that changed.
+function M.flush()
+  timer:stop()
+  local inputs = changed
+  changed = {}
+  for chat, buf in pairs(inputs) do
+    local text = vim.api.nvim_buf_is_loaded(buf) and require('eca.input').draft(buf) or ''
+    if text ~= (told[chat] or '') then
+      told[chat] = text
+      require('eca.host').send('keep_draft', { chat = chat, text = text })
+    end
+  end
+end
+
+--- The draft of a chat has changed.
+---@param chat eca.Chat
+function M.changed(chat)
+  changed[chat.id] = chat.input
+  timer:start(QUIET, 0, vim.schedule_wrap(M.flush))
+end
+
+--- Op `draft`: what was typed in an earlier life.
+---@param chat eca.Chat
+---@param text string
+function M.restore(chat, text)
+  if restored[chat.id] then
+    return
+  end
+  restored[chat.id], told[chat.id] = true, text
+  require('eca.input').put_back(chat.input, text)
+end
+
+vim.api.nvim_create_autocmd('VimLeavePre', {
+  group = vim.api.nvim_create_augroup('eca.drafts', {}),
+  callback = M.flush,
+})
+
+return M

@@ -1,0 +1,64 @@
+"""Intents about what the user finds again: what is kept, and what is looked for in a chat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPrompt:
+    """The user typed and sent a prompt: it belongs to the history."""
+
+    name: ClassVar[str] = "keep_prompt"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeepDraft:
+    """What is typed in a chat's input and not sent; maybe nothing any more."""
+
+    name: ClassVar[str] = "keep_draft"
+    chat: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grep:
+    """Look for a regular expression in all of a chat, what is collapsed included.
+
+    Lower case finds either case. Answered by the op `answer` with this number: a table of hits
+    (in order; tables of block, row and text; `row` counts the lines of the block's whole text from
+    0, absent when the header has it), more (how many hits are left out), fault (why nothing can be
+    looked for).
+    """
+
+    name: ClassVar[str] = "grep"
+    chat: str
+    pattern: str
+    request: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """Open a block, with what it is nested in; answered by the op `answer` with this number.
+
+    `row`: a line of its whole text, from 0. The answer is the row of the body it is in; nothing
+    when the body does not have it, and then all of the block's text is shown at this line.
+    """
+
+    name: ClassVar[str] = "reveal"
+    chat: str
+    block: int
+    request: int
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestOutput:
+    """Show all of a block's text in a buffer of its own, at a line (from 0)."""
+
+    name: ClassVar[str] = "output"
+    chat: str
+    block: int
+    row: int = 0

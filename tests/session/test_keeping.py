@@ -1,0 +1,146 @@
+"""What a session finds again after Neovim has ended."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.session.rig import NEOVIM, Recorder
+
+from eca_nvim.chat.ops import Notify, RestoreDraft, SetPrompts
+from eca_nvim.session.keeping import Keeper
+from eca_nvim.store import LONGEST_PROMPT, Changed, Draft, Store
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path, "/project")
+
+
+@pytest.fixture
+def view() -> Recorder:
+    return Recorder()
+
+
+def start(store: Store, view: Recorder) -> Keeper:
+    keeper = Keeper(store, view, NEOVIM)
+    keeper.load()
+    return keeper
+
+
+@pytest.fixture
+def dead() -> int:
+    """Give the id of a process that is gone."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+async def test_prompts_come_back_oldest_first(store: Store, view: Recorder) -> None:
+    first = start(store, view)
+    for text in ("one", "two", "one", " ", "x" * (LONGEST_PROMPT + 1)):
+        first.prompt(text)
+    first.write()
+    start(store, view)
+    assert view.of(SetPrompts)[-1].prompts == ("two", "one")
+
+
+async def test_prompts_of_another_neovim_are_shown_when_ours_are_written(
+    store: Store, view: Recorder
+) -> None:
+    ours = start(store, view)
+    theirs = start(store, Recorder())
+    theirs.prompt("theirs")
+    theirs.write()
+    ours.prompt("ours")
+    ours.write()
+    assert view.of(SetPrompts)[-1].prompts == ("theirs", "ours")
+
+
+async def test_the_draft_of_a_neovim_that_is_gone_comes_back_in_the_first_chat(
+    store: Store, view: Recorder, dead: int
+) -> None:
+    store.write(Changed(drafts={"old": Draft("older", 1.0, dead), "new": Draft("half", 2.0, dead)}))
+    keeper = start(store, view)
+    keeper.restore("mine")
+    keeper.restore("second")
+    assert view.of(RestoreDraft) == [RestoreDraft("mine", "half")]
+    keeper.write()
+    assert store.read().drafts == {
+        "old": Draft("older", 1.0, dead),
+        "mine": Draft("half", 2.0, NEOVIM),
+    }
+
+
+async def test_a_draft_that_is_being_typed_elsewhere_stays_there(
+    store: Store, view: Recorder
+) -> None:
+    store.write(Changed(drafts={"theirs": Draft("half", 1.0, os.getppid())}))
+    keeper = start(store, view)
+    keeper.restore("mine")
+    assert view.of(RestoreDraft) == []
+
+
+async def test_a_chat_that_is_opened_again_has_its_own_draft(
+    store: Store, view: Recorder, dead: int
+) -> None:
+    store.write(Changed(drafts={"a": Draft("of a", 1.0, dead), "b": Draft("of b", 2.0, dead)}))
+    keeper = start(store, view)
+    keeper.restore("a")
+    assert view.of(RestoreDraft) == [RestoreDraft("a", "of a")]
+
+
+async def test_a_draft_that_was_sent_is_forgotten(store: Store, view: Recorder) -> None:
+    keeper = start(store, view)
+    keeper.draft("a", "half")
+    keeper.draft("b", "")
+    keeper.draft("a", " \n")
+    keeper.write()
+    assert store.read().drafts == {}
+
+
+async def test_trust_is_never_kept(store: Store, view: Recorder) -> None:
+    keeper = start(store, view)
+    keeper.choose("trust", True)
+    keeper.choose("model", "m1")
+    keeper.write()
+    assert store.read().choices == {"model": "m1"}
+
+
+async def test_a_damaged_file_is_told_once(store: Store, view: Recorder) -> None:
+    store.path.parent.mkdir(exist_ok=True)
+    store.path.write_bytes(b"nonsense")
+    keeper = start(store, view)
+    keeper.prompt("a")
+    keeper.write()
+    told = [op.text for op in view.of(Notify)]
+    aside = store.path.with_suffix(".damaged")
+    assert told == [f"the history of this project was damaged; it is now {aside}"]
+    assert list(store.read().prompts) == ["a"]
+
+
+async def test_a_file_that_is_damaged_meanwhile_costs_nothing_of_ours(
+    store: Store, view: Recorder
+) -> None:
+    keeper = start(store, view)
+    keeper.prompt("a")
+    store.path.parent.mkdir(exist_ok=True)
+    store.path.write_bytes(b"nonsense")
+    keeper.write()
+    keeper.write()
+    assert list(store.read().prompts) == ["a"]
+
+
+async def test_where_nothing_can_be_written_it_is_told_once(tmp_path: Path) -> None:
+    view = Recorder()
+    (tmp_path / "file").write_text("")
+    keeper = start(Store(tmp_path / "file" / "folder", "/p"), view)
+    keeper.prompt("a")
+    keeper.write()
+    keeper.prompt("b")
+    keeper.write()
+    [told] = [op.text for op in view.of(Notify)]
+    assert told.startswith("prompts and drafts are not kept: ")
