@@ -50,6 +50,15 @@ function M.added(buf, rows)
   added[buf] = (added[buf] or 0) + rows
 end
 
+--- Rows went: who was at the end is there still, so many rows higher.
+---@param buf integer
+---@param rows integer
+function M.removed(buf, rows)
+  for win, row in pairs(at_end[buf] or {}) do
+    at_end[buf][win] = row - rows
+  end
+end
+
 --- The transcript begins anew, so does the count.
 ---@param buf integer
 function M.cleared(buf)

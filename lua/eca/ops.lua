@@ -143,8 +143,18 @@ function draw.append(chat, block, text)
   add_text(chat, block, transcript.append, block, text)
 end
 
+--- Change a transcript in a way that may take rows out.
+---@param chat string
+---@param change fun(buf: integer, ...: any)
+local function take_text(chat, change, ...)
+  local buf = edit(chat)
+  local before = vim.api.nvim_buf_line_count(buf)
+  change(buf, ...)
+  follow.removed(buf, math.max(0, before - vim.api.nvim_buf_line_count(buf)))
+end
+
 function draw.body(chat, block, lines, marks)
-  transcript.body(edit(chat), block, lines, marks)
+  take_text(chat, transcript.body, block, lines, marks)
 end
 
 function draw.close(chat, block)
@@ -152,7 +162,7 @@ function draw.close(chat, block)
 end
 
 function draw.remove(chat, block)
-  transcript.remove(edit(chat), block)
+  take_text(chat, transcript.remove, block)
 end
 
 function draw.clear(chat)

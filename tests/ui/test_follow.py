@@ -91,6 +91,19 @@ def test_who_sends_sees_the_answer(view: View) -> None:
     view.nvim.wait_screen("line 200")
 
 
+def test_what_goes_and_what_comes_at_once_is_followed(view: View) -> None:
+    body = [f"output {number}" for number in range(1, 31)]
+    view.draw(tool(2, "shell"), ops.SetBody(CHAT, 2, body))
+    view.nvim.wait_screen("output 30")
+    view.draw(ops.SetBody(CHAT, 2, []), *assistant(3, numbered(201, 203)))
+    view.nvim.wait_screen("line 203")
+    view.draw(ops.AppendText(CHAT, 3, numbered(204, 240)))
+    view.nvim.wait_screen("line 240")
+    view.draw(ops.RemoveBlock(CHAT, 3), *assistant(4, numbered(301, 310)))
+    screen = view.nvim.wait_screen("line 310")
+    assert "new" not in screen
+
+
 def test_a_line_taller_than_its_window_is_followed(view: View) -> None:
     view.draw(ops.AppendText(CHAT, 1, "\n" + "word " * 400 + "the end"))
     view.nvim.wait_screen("the end")
