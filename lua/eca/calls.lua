@@ -53,6 +53,20 @@ local function diagnostics(path)
   return require('eca.diagnostics').collect(path, require('eca.host').folders())
 end
 
+--- The files among some that the user has changed and not written.
+---@param wanted string[]
+---@return { path: string, text: string }[]
+local function edited(wanted)
+  local files = {} ---@type { path: string, text: string }[]
+  for _, path in ipairs(wanted) do
+    local buf = paths.buffer_of(path)
+    if buf and vim.bo[buf].modified then
+      files[#files + 1] = { path = path, text = buffer_text(buf) }
+    end
+  end
+  return files
+end
+
 ---@class eca.FileDiagnostics
 ---@field path string
 ---@field items eca.Diagnostic[]
@@ -109,6 +123,9 @@ local functions = {
     local buf = paths.buffer_of(args.path)
     local text = buf and buffer_text(buf) or read(args.path)
     done(text and { text = text, modified = buf ~= nil and vim.bo[buf].modified })
+  end,
+  edited = function(args, done)
+    done(edited(args.paths))
   end,
   watch = function(_, done)
     watch(done)

@@ -55,7 +55,7 @@ def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:
 
 
 def _safe(paths: Iterable[str]) -> tuple[str, ...]:
-    safe = (path for path in paths if path.startswith("/") and path == clean(path))
+    safe = (path for path in paths if path.startswith("/") and path == clean(path.split("\n")[0]))
     return tuple(dict.fromkeys(safe))
 
 

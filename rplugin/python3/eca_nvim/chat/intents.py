@@ -27,6 +27,14 @@ from eca_nvim.chat.history_intents import (
     Rollback,
 )
 from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt, RequestOutput, Reveal
+from eca_nvim.chat.review_intents import (
+    KeepChanges,
+    ListChanges,
+    ListFiles,
+    PlanUndo,
+    ShowCheckpoint,
+    UndoTurn,
+)
 
 
 class MalformedIntent(ValueError):
@@ -235,6 +243,12 @@ Intent: TypeAlias = (
     | ForkChat
     | AddFlag
     | RemoveFlag
+    | ListChanges
+    | KeepChanges
+    | PlanUndo
+    | UndoTurn
+    | ShowCheckpoint
+    | ListFiles
     | StartServer
     | QuitServer
     | FrameDrawn
@@ -273,6 +287,12 @@ INTENTS: Mapping[str, type[Intent]] = {
         ForkChat,
         AddFlag,
         RemoveFlag,
+        ListChanges,
+        KeepChanges,
+        PlanUndo,
+        UndoTurn,
+        ShowCheckpoint,
+        ListFiles,
         StartServer,
         QuitServer,
         FrameDrawn,

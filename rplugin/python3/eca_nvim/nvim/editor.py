@@ -80,6 +80,14 @@ class Editor:
             case _:
                 return None
 
+    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Read those files that the user has changed and not written, by path.
+
+        Raises CallFailed, Unanswered.
+        """
+        value = await self._calls.call("edited", {"paths": list(paths)})
+        return {str(file["path"]): str(file["text"]) for file in _tables(value)}
+
     def guard(self, group: int) -> None:
         """Have Neovim end a process group when this host dies without doing so."""
         self._run(GUARD, [group])

@@ -37,9 +37,14 @@ class Chats:
     """All chats, by id."""
 
     def __init__(
-        self, view: View, settings: RenderSettings, tell: Callable[[Effect], None]
+        self,
+        view: View,
+        settings: RenderSettings,
+        tell: Callable[[Effect], None],
+        witness: Callable[[Chat, ChatEvent], None],
     ) -> None:
         self._view = view
+        self._witness = witness
         self._settings = settings
         self._tell = tell
         self._server = "stopped"
@@ -67,6 +72,7 @@ class Chats:
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""
         for event in events:
+            self._witness(chat, event)
             self.show(reducer.apply(chat, event, now(), child))
 
     def show(self, changes: Changes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from eca_nvim.chat.blocks import Block, ToolBlock
@@ -18,6 +19,9 @@ class Files(Protocol):
 
     async def file(self, path: str) -> str | None:
         """Give a file's text; None when there is no such file."""
+
+    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Give the texts of those files that the user has changed and not written, by path."""
 
 
 async def diff(chat: Chat, wanted: RequestDiff, files: Files) -> ViewOp:

@@ -20,7 +20,7 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
 from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
-from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellPrompt, TellStop
+from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellApproval, TellPrompt, TellStop
 from eca_nvim.chat.events import (
     AgentGone,
     AgentTurn,
@@ -36,16 +36,19 @@ from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
 from eca_nvim.chat.pending import approve, reject
 from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
+from eca_nvim.chat.review_intents import ReviewIntent
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, selection
-from eca_nvim.session.diff import Files, diff
+from eca_nvim.session.diff import Files
 from eca_nvim.session.hearing import Hearing
 from eca_nvim.session.histories import Histories
 from eca_nvim.session.images import Images, StrangeImage
 from eca_nvim.session.keeping import Keeper
 from eca_nvim.session.reading import ReadIntent, read
+from eca_nvim.session.reviewing import Reviews
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.telling import Held, deliver
 from eca_nvim.session.view import View, isolated
@@ -77,16 +80,17 @@ class Session:
         keeper: Keeper,
     ) -> None:
         self._keeper = keeper
-        self._files = files
         self._view = view
         self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
-        self._chats = Chats(view, settings, self._tell)
+        self._ledger = Ledger()
+        self._chats = Chats(view, settings, self._tell, self._ledger.witness)
         self._choices = Choices(keeper)
         self._hearing = Hearing(self._chats, self._choices, view)
         self._server = Server(make_agent, self, self._hearing.hear)
         self._histories = Histories(self._chats, self._choices, self._server, view)
         self._held = Held()
         self._images = Images()
+        self._reviews = Reviews(self._ledger, self._chats, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
         """Take an intent; it is handled when those before it are.
@@ -106,6 +110,7 @@ class Session:
         self._server.kill()
         self._keeper.write()
         self._images.remove()
+        self._ledger.remove()
 
     async def run(self) -> None:
         """Serve until cancelled."""
@@ -131,13 +136,14 @@ class Session:
         if isinstance(intent, HistoryIntent):
             tasks.start_soon(self._histories.do, intent)
             return
+        if isinstance(intent, ReviewIntent | intents.RequestDiff):
+            tasks.start_soon(self._reviews.do, intent)
+            return
         match intent:
             case intents.StartServer(restart, demo):
                 self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
             case intents.QuitServer():
                 self._server.wish(Wish.QUIT)
-            case intents.RequestDiff():
-                tasks.start_soon(self._show_diff, intent)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
             case (
@@ -203,15 +209,13 @@ class Session:
         if self._server.agent is not None:
             self._server.agent.choose(chat.id, selection(chat))
 
-    async def _show_diff(self, intent: intents.RequestDiff) -> None:
-        with isolated(self._view, "show the diff", intent):
-            self._view.push([await diff(self._chat(intent.chat), intent, self._files)])
-
     # --- the agent ------------------------------------------------------------------------------
 
     def _tell(self, effect: Effect) -> None:
         """Do what a chat wants done outside of it."""
         agent = self._server.agent
+        if isinstance(effect, TellApproval):
+            self._ledger.approved(effect.call)
         match effect:
             case ShowImage(media_type, content):
                 self._show_image(media_type, content)

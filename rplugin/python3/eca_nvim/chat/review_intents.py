@@ -1,0 +1,85 @@
+"""Intents about what tools did to files; intents.py has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class ListChanges:
+    """Ask for all that the chat's tools changed, or one turn of it; answered with this number.
+
+    The answer is a list of tables: see `review.listing.entries`.
+    """
+
+    name: ClassVar[str] = "changes"
+    chat: str
+    request: int
+    turn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepChanges:
+    """Keep changes, by their keys: they are not listed any more."""
+
+    name: ClassVar[str] = "keep"
+    chat: str
+    keys: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanUndo:
+    """Ask what undoing a turn (default: the last) would do, to one file or to all; answered.
+
+    The answer is a table: turn, prompt, again (it was undone: undoing it does it again), files
+    (see `review.undoing.plan`); without `turn` when there is no such turn.
+    """
+
+    name: ClassVar[str] = "plan_undo"
+    chat: str
+    request: int
+    turn: int | None = None
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoTurn:
+    """Put files back as they were before a turn; answered with this number.
+
+    The answer is a table: done (paths), failed (tables of path and fault).
+    """
+
+    name: ClassVar[str] = "undo_turn"
+    chat: str
+    request: int
+    turn: int
+    paths: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ShowCheckpoint:
+    """Show the diff of a file between the time before a turn and now."""
+
+    name: ClassVar[str] = "checkpoint"
+    chat: str
+    turn: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListFiles:
+    """Ask for the files that the chat's tools read and changed; answered with this number.
+
+    The answer is a list of tables, most used first: path, reads, changes, added, removed.
+    """
+
+    name: ClassVar[str] = "files"
+    chat: str
+    request: int
+
+
+ReviewIntent: TypeAlias = (
+    ListChanges | KeepChanges | PlanUndo | UndoTurn | ShowCheckpoint | ListFiles
+)

@@ -1,0 +1,134 @@
+"""Reviewing: what the user asks about the changes of tools, answered.
+
+Rules kept here:
+- What the user has typed and not written is part of a file as he sees it.
+- Between two files the agent's words go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+
+import anyio.lowlevel
+
+from eca_nvim.chat.files import files_used
+from eca_nvim.chat.intents import RequestDiff
+from eca_nvim.chat.ops import Answer, Emit, FilesChanged, Notify, ShowDiff
+from eca_nvim.chat.review_intents import (
+    KeepChanges,
+    ListChanges,
+    ListFiles,
+    PlanUndo,
+    ReviewIntent,
+    ShowCheckpoint,
+    UndoTurn,
+)
+from eca_nvim.review.ledger import Ledger, TurnRecord
+from eca_nvim.review.listing import Present, Table, entries, snapshot_text
+from eca_nvim.review.undoing import is_undone, plan, turn_to_undo, undo
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.diff import Files, diff
+from eca_nvim.session.view import View, isolated
+
+MOST_ENTRIES = 1000
+"""Changes listed at once, at most."""
+
+_DOING: Mapping[type[ReviewIntent | RequestDiff], str] = {
+    RequestDiff: "show the diff",
+    ListChanges: "list the changes",
+    KeepChanges: "keep the changes",
+    PlanUndo: "tell what would be undone",
+    UndoTurn: "undo the turn",
+    ShowCheckpoint: "show the diff",
+    ListFiles: "list the files",
+}
+
+
+class Reviews:
+    """What was changed, shown, kept and taken back."""
+
+    def __init__(self, ledger: Ledger, chats: Chats, files: Files, view: View) -> None:
+        self._ledger = ledger
+        self._chats = chats
+        self._files = files
+        self._view = view
+        self._kept: dict[str, frozenset[str]] = {}
+
+    async def do(self, intent: ReviewIntent | RequestDiff) -> None:
+        """Do what the user wants to see or to have."""
+        with isolated(self._view, _DOING[type(intent)], intent):
+            match intent:
+                case RequestDiff(chat):
+                    shown = await diff(self._chats.get(chat), intent, self._files)
+                    self._view.push([shown])
+                case ListChanges(chat, request, turn):
+                    self._view.push([Answer(request, await self._entries(chat, turn))])
+                case KeepChanges(chat, keys):
+                    self._kept[chat] = self._kept.get(chat, frozenset()) | frozenset(keys)
+                case PlanUndo():
+                    self._view.push([Answer(intent.request, await self._plan(intent))])
+                case UndoTurn():
+                    await self._undo(intent)
+                case ShowCheckpoint():
+                    await self._show(intent)
+                case ListFiles(chat, request):
+                    self._view.push([Answer(request, self._used(chat))])
+
+    async def _entries(self, chat: str, number: int | None) -> list[Table]:
+        turns = [turn for turn in self._ledger.turns(chat) if number in (None, turn.number)]
+        present = await self._present(path for turn in turns for path in turn.files)
+        kept = self._kept.get(chat, frozenset())
+        listed: list[Table] = []
+        for record, path in [(turn, path) for turn in turns for path in turn.files]:
+            found = entries(record, path, present[path])
+            listed += [entry for entry in found if entry["key"] not in kept]
+            await anyio.lowlevel.checkpoint()
+        return listed[:MOST_ENTRIES]
+
+    async def _plan(self, wanted: PlanUndo) -> Table:
+        turn = turn_to_undo(self._ledger.turns(wanted.chat), wanted.turn)
+        if turn is None or wanted.path not in (None, *turn.files):
+            return {"files": []}
+        present = await self._present(turn.files)
+        about = {"turn": turn.number, "prompt": turn.prompt, "again": is_undone(turn)}
+        return {**about, "files": plan(turn, present, wanted.path)}
+
+    async def _undo(self, wanted: UndoTurn) -> None:
+        turn = turn_to_undo(self._ledger.turns(wanted.chat), wanted.turn)
+        results = {} if turn is None else undo(turn, wanted.paths, self._ledger)
+        done = [path for path, fault in results.items() if fault is None]
+        failed = [{"path": path, "fault": fault} for path, fault in results.items() if fault]
+        self._view.push([Answer(wanted.request, {"done": done, "failed": failed})])
+        if done:
+            told = (Emit("EcaFileChanged", {"chat": wanted.chat, "path": path}) for path in done)
+            self._view.push([FilesChanged(wanted.chat, done), *told])
+
+    async def _show(self, wanted: ShowCheckpoint) -> None:
+        turn = turn_to_undo(self._ledger.turns(wanted.chat), wanted.turn)
+        if turn is None or wanted.path not in turn.files:
+            self._view.push([Notify("warn", "there is no such change any more")])
+            return
+        before = turn.files[wanted.path].before
+        present = (await self._present([wanted.path]))[wanted.path]
+        old, new = snapshot_text(before), present.text
+        if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
+            self._view.push([Notify("warn", "there is no text to compare")])
+            return
+        self._view.push([_diff(turn, wanted.path, old or "", new or "")])
+
+    def _used(self, chat_id: str) -> list[Table]:
+        chat = self._chats.table.get(chat_id)
+        used = files_used(chat) if chat is not None else {}
+        return [{"path": path, **asdict(use)} for path, use in used.items()]
+
+    async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
+        wanted: Sequence[str] = tuple(dict.fromkeys(paths))
+        edited = await self._files.edited(wanted) if wanted else {}
+        return {path: Present(self._ledger.snapshot(path), edited.get(path)) for path in wanted}
+
+
+def _diff(turn: TurnRecord, path: str, before: str, after: str) -> ShowDiff:
+    kind = "changed" if before and after else "new" if after else "deleted"
+    call = f"turn {turn.number} {path}"
+    return ShowDiff(turn.chat, call, path, before, after, kind, pending=False)

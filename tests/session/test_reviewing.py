@@ -1,0 +1,143 @@
+"""What the user asks about the changes of tools, through the whole session."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.session.rig import FakeAgent, Rig
+
+from eca_nvim.chat import intents
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.events import AgentTurn, ToolFinished, ToolRequested, TurnChanged
+from eca_nvim.chat.ops import Answer, FilesChanged, Notify, ShowDiff
+from eca_nvim.chat.review_intents import (
+    KeepChanges,
+    ListChanges,
+    ListFiles,
+    PlanUndo,
+    ShowCheckpoint,
+    UndoTurn,
+)
+
+pytestmark = pytest.mark.anyio
+
+Value: TypeAlias = Any
+BEFORE = "one\ntwo\nthree\n"
+AFTER = "one\nTWO\nthree\n"
+DIFF = "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file"
+    path.write_text(BEFORE)
+    return path
+
+
+def write(file: Path, text: str) -> None:
+    file.write_text(text)
+
+
+def read(file: Path) -> str:
+    return file.read_text()
+
+
+def become_a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+async def edit(rig: Rig, file: Path) -> FakeAgent:
+    """Let the agent edit the file in a turn, after approval."""
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "shout"))
+    await rig.done()
+    change = FileChange(str(file), DIFF, 1, 1)
+    call = ToolCall("t", "edit_file", arguments={"path": str(file)}, details=change)
+    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call, needs_approval=True))
+    write(file, f"{BEFORE}four\n")
+    rig.do(intents.Approve("a", "t"))
+    await rig.done()
+    write(file, f"{AFTER}four\n")
+    agent.say("a", ToolFinished(ToolCall("t")), TurnChanged(AgentTurn.IDLE))
+    return agent
+
+
+async def ask(rig: Rig, intent: intents.Intent) -> Value:
+    """Ask and wait for the answer."""
+    rig.do(intent)
+    number = getattr(intent, "request", None)
+
+    def answers() -> list[object]:
+        return [op.value for op in rig.view.of(Answer) if op.request == number]
+
+    await rig.view.until(answers)
+    return answers()[-1]
+
+
+async def test_changes_are_listed_until_they_are_kept(rig: Rig, file: Path) -> None:
+    await edit(rig, file)
+    (entry,) = await ask(rig, ListChanges("a", -1))
+    assert isinstance(entry, Mapping)
+    assert (entry["path"], entry["line"], entry["text"]) == (str(file), 2, "TWO")
+    assert (entry["turn"], entry["prompt"]) == (1, "shout")
+    assert await ask(rig, ListChanges("a", -2, turn=2)) == []
+    assert await ask(rig, ListChanges("nobody", -3)) == []
+    rig.unwritten[str(file)] = f"zero\n{AFTER}"
+    (entry,) = await ask(rig, ListChanges("a", -4))
+    assert entry["line"] == 3
+    rig.do(KeepChanges("a", [entry["key"]]))
+    assert await ask(rig, ListChanges("a", -5)) == []
+
+
+async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
+    await edit(rig, file)
+    planned = await ask(rig, PlanUndo("a", -1))
+    assert (planned["turn"], planned["prompt"], planned["again"]) == (1, "shout", False)
+    (plan,) = planned["files"]
+    assert (plan["path"], plan["what"], plan["added"], plan["removed"]) == (
+        str(file),
+        "restore",
+        1,
+        1,
+    )
+    done = await ask(rig, UndoTurn("a", -2, 1, [str(file), "/not/in/it"]))
+    assert done == {"done": [str(file)], "failed": []}
+    assert read(file) == f"{BEFORE}four\n"
+    assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
+    assert (await ask(rig, PlanUndo("a", -3)))["files"] == []
+    assert (await ask(rig, PlanUndo("a", -4, turn=1)))["again"] is True
+    assert (await ask(rig, PlanUndo("a", -5, turn=1, path="/elsewhere")))["files"] == []
+
+
+async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
+    await edit(rig, file)
+    become_a_folder(file)
+    done = await ask(rig, UndoTurn("a", -1, 1, [str(file)]))
+    assert done == {
+        "done": [],
+        "failed": [{"path": str(file), "fault": "it is no ordinary file"}],
+    }
+
+
+async def test_the_checkpoint_of_a_file_is_shown_beside_it(rig: Rig, file: Path) -> None:
+    await edit(rig, file)
+    rig.do(ShowCheckpoint("a", 1, str(file)))
+    await rig.view.until(lambda: rig.view.of(ShowDiff))
+    (shown,) = rig.view.of(ShowDiff)
+    assert (shown.before, shown.after) == (f"{BEFORE}four\n", f"{AFTER}four\n")
+    assert (shown.kind, shown.pending) == ("changed", False)
+    rig.do(ShowCheckpoint("a", 2, str(file)))
+    await rig.view.until(lambda: "there is no such change any more" in rig.lines())
+    write(file, "\0")
+    rig.do(ShowCheckpoint("a", 1, str(file)))
+    await rig.view.until(lambda: "there is no text to compare" in rig.lines())
+    assert len(rig.view.of(Notify)) == 2
+
+
+async def test_files_are_counted(rig: Rig, file: Path) -> None:
+    await edit(rig, file)
+    used = await ask(rig, ListFiles("a", -1))
+    assert used == [{"path": str(file), "reads": 0, "changes": 1, "added": 1, "removed": 1}]
+    assert await ask(rig, ListFiles("nobody", -2)) == []
