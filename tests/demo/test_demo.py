@@ -172,7 +172,62 @@ def test_asks_and_uses_the_answer(client: Client) -> None:
     question = client.until(lambda message: method_of(message) == "chat/askQuestion")[-1]
     assert isinstance(question, Request)
     client.answer(question, {"answer": "registers", "cancelled": False})
-    assert "registers" in assistant_text(client.until(is_finished))
+    rest = client.until(is_finished)
+    assert "registers" in assistant_text(rest)
+    called = next(content_of(message) for message in rest if is_content("toolCalled")(message))
+    assert called["id"] == params_of(question)["toolCallId"]
+
+
+def test_a_subagent_works_in_a_chat_of_its_own(client: Client) -> None:
+    client.prompt("delegate")
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
+    child = params_of(asked[-1])
+    assert child["parentChatId"] == "c"
+    steps = [content_of(it)["details"] for it in asked if is_content("toolCallRunning")(it)][0:3:2]
+    assert [it["step"] for it in steps if isinstance(it, dict)] == [1, 2]
+    call_id = content_of(asked[-1])["id"]
+    client.notify("chat/toolCallApprove", chatId=child["chatId"], toolCallId=call_id)
+    rest = client.until(lambda it: is_finished(it) and "parentChatId" not in params_of(it))
+    assert "`greet.py` says: Hello, reader!" in assistant_text(rest)
+
+
+def test_a_rejected_call_of_a_subagent_goes_back_to_it(client: Client) -> None:
+    client.prompt("delegate")
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)[-1]
+    call = {"chatId": params_of(asked)["chatId"], "toolCallId": content_of(asked)["id"]}
+    client.notify("chat/toolCallReject", **call)
+    rest = client.until(lambda it: is_finished(it) and "parentChatId" not in params_of(it))
+    assert "I was not allowed to run it." in assistant_text(rest)
+
+
+def test_a_stop_reaches_a_subagent(client: Client) -> None:
+    client.prompt("delegate")
+    client.until(lambda message: content_of(message).get("manualApproval") is True)
+    client.notify("chat/promptStop", chatId="c")
+    client.until(lambda it: is_content("toolCallRejected")(it) and "parentChatId" in params_of(it))
+    client.until(
+        lambda it: is_content("toolCallRejected")(it) and "parentChatId" not in params_of(it)
+    )
+
+
+def test_a_plan_is_told_whole_with_every_change(client: Client) -> None:
+    client.prompt("plan")
+    seen = client.until(is_finished)
+    plans = [
+        content_of(it)["details"]
+        for it in seen
+        if is_content("toolCalled")(it) and content_of(it)["name"] == "task"
+    ]
+    done = [sum(task["status"] == "done" for task in plan["tasks"]) for plan in plans]  # type: ignore[index]
+    assert done == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_usage_is_told_by_category(client: Client) -> None:
+    client.prompt("hello")
+    usage = content_of(client.until(is_content("usage"))[-1])
+    parts = usage["contextBreakdown"]
+    assert isinstance(parts, dict)
+    assert sum(part["tokens"] for part in parts["categories"]) == usage["sessionTokens"]
 
 
 def test_reports_the_diagnostics_of_the_editor(client: Client) -> None:

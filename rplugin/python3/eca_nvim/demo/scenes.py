@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 
+from eca_nvim.demo.subagent import Errand, Helper
+from eca_nvim.demo.task_list import TaskList
 from eca_nvim.demo.tools import Outcome, Plan, Workshop
-from eca_nvim.demo.turn import Turn
+from eca_nvim.demo.turn import Rejected, Turn
 from eca_nvim.demo.wire import RequestFailed
 
 Scene = Callable[[Turn, Workshop], Awaitable[None]]
@@ -25,6 +27,8 @@ Try one of these, as your next prompt:
 - `ask me something`: I ask you a question.
 - `show markdown`: headings, lists, tables and code.
 - `parallel`: two tools at once.
+- `delegate`: a *subagent* reads a file, and its question for approval comes to you.
+- `plan`: I work through a list of tasks. `:Eca usage` shows what all this fills.
 - `stream 100000`: that many tokens, as fast as you can read them.
 - `fail` or `crash`: what trouble looks like.
 
@@ -137,6 +141,44 @@ async def parallel(turn: Turn, workshop: Workshop) -> None:
     await turn.say("Two tools ran: one read `README.md`, one wrote `plan.md`.")
 
 
+async def delegate(turn: Turn, workshop: Workshop) -> None:
+    """Let a subagent read a file and run it after approval."""
+
+    async def explore(helper: Helper) -> str:
+        await helper.turn.say("I read the file first.")
+        await helper.turn.call(workshop.read("greet.py"))
+        helper.step()
+        try:
+            outcome = await helper.turn.call(workshop.python("greet.py", "Reader"))
+        except Rejected:
+            await helper.turn.say("The user said no.")
+            return "I was not allowed to run it."
+        helper.step()
+        said = outcome.outputs[-1].removeprefix("Stdout:\n")
+        await helper.turn.say(f"It greets with `{said}`.")
+        return f"`greet.py` says: {said}"
+
+    await turn.say("An explorer shall find out what `greet.py` does.")
+    errand = Errand("explorer", "exploring the workshop", "Find out what greet.py says.")
+    outcome = await Helper(turn, errand, explore).run()
+    await turn.say(outcome.outputs[0].partition("\n\n")[2])
+
+
+async def plan(turn: Turn, workshop: Workshop) -> None:
+    """Work through a list of tasks."""
+    tasks = TaskList("Read greet.py", "Read the README", "Report")
+    await turn.say("I plan first.")
+    await turn.call(tasks.plan())
+    for number, work in enumerate(("greet.py", "README.md", None), 1):
+        await turn.call(tasks.start(number))
+        if work:
+            await turn.call(workshop.read(work))
+        else:
+            await turn.say("Both are short and need no change.")
+        await turn.call(tasks.complete(number))
+    await turn.say("All tasks are done.")
+
+
 async def stream(turn: Turn, _workshop: Workshop) -> None:
     """Stream as many tokens as asked for, as Markdown of many lines."""
     wanted = re.search(r"\d+", turn.prompt.replace(",", ""))
@@ -164,6 +206,8 @@ SCENES: Mapping[str, Scene] = {
     r"\b(ask|question)": ask,
     r"\bmarkdown": show_markdown,
     r"\b(parallel|two)\b": parallel,
+    r"\b(delegate|subagent|explore)": delegate,
+    r"\b(plan|tasks)\b": plan,
 }
 """The first pattern found in the prompt wins; without one, the greeting."""
 

@@ -136,21 +136,26 @@ class DemoServer:
         if chat is None or chat.turn is None or chat.turn.done():
             return
         turn = Turn(self._wire, chat, "", self._remembered)
-        chat.turn.cancel()
         turn.system("\nPrompt stopped\n")
         turn.status("stopping")
         turn.finished()
         turn.drop_open_calls()
+        chat.turn.cancel()
+
+    def _working(self, chat_id: str) -> Chat | None:
+        """Find a chat, or that of a subagent that runs in one."""
+        helpers = (helper for chat in self._chats.values() for helper in chat.helpers)
+        return self._chats.get(chat_id) or next((it for it in helpers if it.id == chat_id), None)
 
     def _approve(self, params: Params) -> None:
-        chat = self._chats.get(str(params.get("chatId")))
+        chat = self._working(str(params.get("chatId")))
         call_id = str(params.get("toolCallId"))
         if chat and params.get("save") == "session" and call_id in chat.open_calls:
             self._remembered.add(chat.open_calls[call_id].name)
         self._decide(chat, call_id, approved=True)
 
     def _reject(self, params: Params) -> None:
-        chat = self._chats.get(str(params.get("chatId")))
+        chat = self._working(str(params.get("chatId")))
         self._decide(chat, str(params.get("toolCallId")), approved=False)
 
     def _decide(self, chat: Chat | None, call_id: str, *, approved: bool) -> None:

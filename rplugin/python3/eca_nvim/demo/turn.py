@@ -18,6 +18,9 @@ from eca_nvim.demo.wire import Wire
 
 CHUNK_PAUSE_S = 0.02
 ARGUMENT_PIECE = 24
+CONTEXT_LIMIT = 200_000
+CONTEXT = (("System prompt", 4_200, "#61afef"), ("Tool definitions", 11_300, "#e8924a"))
+"""What fills the context before anything is said: name, tokens, colour."""
 
 
 class Rejected(Exception):
@@ -26,7 +29,7 @@ class Rejected(Exception):
 
 @dataclass
 class Chat:
-    """What the demo knows of a chat."""
+    """What the demo knows of a chat; `helpers` are the chats of subagents that run in it."""
 
     id: str
     titled: bool = False
@@ -35,25 +38,33 @@ class Chat:
     turn: asyncio.Task[None] | None = None
     approvals: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
     open_calls: dict[str, Plan] = field(default_factory=dict)
+    helpers: list[Chat] = field(default_factory=list)
 
 
 class Turn:
     """One prompt being answered."""
 
-    def __init__(self, wire: Wire, chat: Chat, prompt: str, remembered: set[str]) -> None:
+    def __init__(
+        self, wire: Wire, chat: Chat, prompt: str, remembered: set[str], parent: str | None = None
+    ) -> None:
         self.prompt = prompt
+        self.chat = chat
         self._wire = wire
-        self._chat = chat
         self._remembered = remembered
+        self._parent = {} if parent is None else {"parentChatId": parent}
+
+    def inner(self, chat: Chat, prompt: str) -> Turn:
+        """Make the turn of a subagent's chat."""
+        return Turn(self._wire, chat, prompt, self._remembered, self.chat.id)
 
     def content(self, role: str, content: Mapping[str, object]) -> None:
         """Send one chat/contentReceived."""
-        params = {"chatId": self._chat.id, "role": role, "content": content}
+        params = {"chatId": self.chat.id, "role": role, "content": content, **self._parent}
         self._wire.notify("chat/contentReceived", params)
 
     def status(self, status: str) -> None:
         """Send chat/statusChanged."""
-        self._wire.notify("chat/statusChanged", {"chatId": self._chat.id, "status": status})
+        self._wire.notify("chat/statusChanged", {"chatId": self.chat.id, "status": status})
 
     def progress(self, text: str) -> None:
         """Say what the agent is doing."""
@@ -95,33 +106,37 @@ class Turn:
         total = round((time.monotonic() - started) * 1000)
         self.content("assistant", {"type": "reasonFinished", **thought, "totalTimeMs": total})
 
-    async def call(self, plan: Plan) -> Outcome:
+    async def call(self, plan: Plan, call_id: str | None = None) -> Outcome:
         """Prepare, ask where it must, run and report a tool call; raise Rejected."""
-        call_id = str(uuid.uuid4())
-        self._chat.open_calls[call_id] = plan
+        call_id = call_id or str(uuid.uuid4())
+        self.chat.open_calls[call_id] = plan
         await self._prepare(call_id, plan)
-        ask = plan.ask and not self._chat.trusted and plan.name not in self._remembered
+        ask = plan.ask and not self.chat.trusted and plan.name not in self._remembered
         self._tool("toolCallRun", call_id, plan, manualApproval=ask)
         if ask and not await self._approved(call_id):
             self._tool("toolCallRejected", call_id, plan, reason="user")
-            self._chat.open_calls.pop(call_id, None)
+            self.chat.open_calls.pop(call_id, None)
             raise Rejected
         return await self._run(call_id, plan)
 
     async def ask(self, question: str, options: Sequence[str]) -> str | None:
-        """Ask the user; None when cancelled."""
-        answer = await self._wire.request(
-            "chat/askQuestion",
-            {
-                "chatId": self._chat.id,
-                "requestId": str(uuid.uuid4()),
-                "question": question,
-                "options": [{"label": option} for option in options],
-                "allowFreeform": True,
-            },
-        )
-        given = answer if isinstance(answer, dict) else {}
-        return None if given.get("cancelled") else str(given.get("answer") or "")
+        """Ask the user, by a tool call; None when cancelled."""
+        call_id, answers = str(uuid.uuid4()), list[str]()
+        asked = {"question": question, "options": [{"label": option} for option in options]}
+
+        async def run() -> Outcome:
+            whose = {"chatId": self.chat.id, "requestId": str(uuid.uuid4()), "toolCallId": call_id}
+            self.progress("Waiting answer")
+            params = {**whose, **asked, "allowFreeform": True}
+            answer = await self._wire.request("chat/askQuestion", params)
+            given = answer if isinstance(answer, dict) else {"cancelled": True}
+            if given.get("cancelled"):
+                return Outcome(("User cancelled the question.",), failed=True)
+            answers.append(str(given.get("answer") or ""))
+            return Outcome((f"User answered: {answers[0]}",))
+
+        await self.call(Plan("ask_user", f"Q: {question}", asked, run), call_id)
+        return answers[0] if answers else None
 
     async def editor(self, method: str, params: Mapping[str, object]) -> object:
         """Ask the editor."""
@@ -129,9 +144,12 @@ class Turn:
 
     def usage(self) -> None:
         """Report tokens and cost."""
-        tokens = self._chat.tokens
-        limit = {"context": 200_000, "output": 8_000}
+        said = self.chat.tokens
+        tokens = said + sum(part for _, part, _ in CONTEXT)
+        limit = {"context": CONTEXT_LIMIT, "output": 8_000}
         cost = f"{tokens * 3 / 1_000_000:.2f}"
+        parts = (*CONTEXT, ("Conversation", said, "#98c379"))
+        names = ("name", "tokens", "color")
         self.content(
             "system",
             {
@@ -140,15 +158,29 @@ class Turn:
                 "limit": limit,
                 "lastMessageCost": cost,
                 "sessionCost": cost,
+                "contextBreakdown": {
+                    "categories": [dict(zip(names, part, strict=True)) for part in parts],
+                    "usedTokens": tokens,
+                    "freeTokens": max(0, CONTEXT_LIMIT - tokens),
+                    "freeColor": "#5c6370",
+                    "contextLimit": CONTEXT_LIMIT,
+                },
+                "autoCompactPercentage": 75,
             },
         )
 
+    def runs(self, call_id: str, plan: Plan) -> None:
+        """Say that a call runs, or how far it is."""
+        self._tool("toolCallRunning", call_id, plan)
+
     def drop_open_calls(self) -> None:
         """Report every call that was stopped as rejected, as the server does."""
-        for call_id, plan in self._chat.open_calls.items():
+        for helper in self.chat.helpers:
+            self.inner(helper, "").drop_open_calls()
+        for call_id, plan in self.chat.open_calls.items():
             self._tool("toolCallRejected", call_id, plan, reason="user")
-        self._chat.open_calls.clear()
-        self._chat.approvals.clear()
+        self.chat.open_calls.clear()
+        self.chat.approvals.clear()
 
     async def _prepare(self, call_id: str, plan: Plan) -> None:
         written = json.dumps(plan.arguments)
@@ -169,18 +201,18 @@ class Turn:
     async def _approved(self, call_id: str) -> bool:
         self.progress("Waiting for tool call approval")
         word: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._chat.approvals[call_id] = word
+        self.chat.approvals[call_id] = word
         try:
             return await word
         finally:
-            self._chat.approvals.pop(call_id, None)
+            self.chat.approvals.pop(call_id, None)
 
     async def _run(self, call_id: str, plan: Plan) -> Outcome:
-        self._tool("toolCallRunning", call_id, plan)
+        self.runs(call_id, plan)
         self.progress("Calling tool")
         started = time.monotonic()
         outcome = await plan.run()
-        self._chat.open_calls.pop(call_id, None)
+        self.chat.open_calls.pop(call_id, None)
         self._tool(
             "toolCalled",
             call_id,
@@ -199,7 +231,7 @@ class Turn:
         self.content("assistant", content)
 
     def _count(self, tokens: int) -> None:
-        self._chat.tokens += tokens
+        self.chat.tokens += tokens
 
 
 def _identity(call_id: str, plan: Plan) -> dict[str, object]:
