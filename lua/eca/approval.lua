@@ -117,24 +117,29 @@ function M.footer(keys, texts)
   local footer = {} ---@type eca.Segment[]
   for _, text in ipairs(texts) do
     if keys[text[1]] then
-      footer[#footer + 1] = { ' ' .. text[1], 'EcaKey' }
-      footer[#footer + 1] = { ' ' .. text[2] .. ' ', 'EcaMuted' }
+      footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. text[1], 'EcaKey' }
+      footer[#footer + 1] = { ' ' .. text[2], 'EcaMuted' }
     end
   end
   return footer
 end
 
---- The lines that say what will happen, and what remembering would remember.
+--- The lines that say what will happen, and what remembering would remember. A command is its own
+--- title.
 ---@param item eca.Pending
 ---@return string[] lines, eca.Mark[] marks
 local function body_of(item)
+  local lines, marks = {}, {} ---@type string[], eca.Mark[]
   local agent = item.agent and ('  (%s)'):format(item.agent) or ''
-  local lines = { item.title .. agent }
-  local marks = { { 0, 0, #item.title, 'EcaToolName' } } ---@type eca.Mark[]
-  marks[2] = { 0, #item.title, #lines[1], 'EcaMuted' }
+  if agent ~= '' or (item.lines or {})[1] ~= item.title then
+    lines[1] = item.title .. agent
+    marks[1] = { 0, 0, #item.title, 'EcaToolName' }
+    marks[2] = { 0, #item.title, #lines[1], 'EcaMuted' }
+  end
+  local shift = #lines
   vim.list_extend(lines, item.lines or {})
   for _, mark in ipairs(item.marks or {}) do
-    marks[#marks + 1] = { mark[1] + 1, mark[2], mark[3], mark[4] }
+    marks[#marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
   end
   if item.remember then
     lines[#lines + 1] = 'A remembers: ' .. table.concat(item.remember, ', ')

@@ -10,6 +10,9 @@ local tokens = require('eca.context_tokens')
 
 local M = {}
 
+--- Places remembered, for when the last one is closed.
+local MOST_PLACES = 8
+
 ---@class eca.Place
 ---@field win integer
 ---@field buf integer
@@ -21,7 +24,7 @@ local M = {}
 ---@field first integer[] (1,0)-based
 ---@field last integer[] (1,0)-based, inclusive
 
-local last_place = nil ---@type eca.Place?
+local places = {} ---@type eca.Place[] where the user was in code, the last one first
 local selected = nil ---@type eca.Selected?
 local lines = {} ---@type table<string, eca.Context[]> context line by chat
 
@@ -38,7 +41,21 @@ end
 local function note_place()
   local buf = vim.api.nvim_get_current_buf()
   if paths.of_buffer(buf) then
-    last_place = { win = vim.api.nvim_get_current_win(), buf = buf }
+    places = vim.tbl_filter(function(place)
+      return place.buf ~= buf and vim.api.nvim_buf_is_loaded(place.buf)
+    end, places)
+    table.insert(places, 1, { win = vim.api.nvim_get_current_win(), buf = buf })
+    places[MOST_PLACES + 1] = nil
+  end
+end
+
+--- The last place whose file is still there.
+---@return eca.Place?, string? path
+local function last_place()
+  for _, place in ipairs(places) do
+    if vim.api.nvim_buf_is_loaded(place.buf) then
+      return place, paths.of_buffer(place.buf)
+    end
   end
 end
 
@@ -145,9 +162,8 @@ end
 --- The last code window's cursor, or the selection the user left it with.
 ---@return eca.Context?
 function M.cursor()
-  local place = last_place
-  local path = place and paths.of_buffer(place.buf)
-  if not place or not path or not vim.api.nvim_buf_is_loaded(place.buf) then
+  local place, path = last_place()
+  if not place or not path then
     return nil
   end
   local cursor = cursor_of(place)

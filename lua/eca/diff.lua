@@ -9,6 +9,9 @@ local diff_sides = require('eca.diff_sides')
 
 local M = {}
 
+--- Cells that keys without their meaning get, whatever the caption needs.
+local LEAST_KEYS = 14
+
 ---@class eca.DiffTab
 ---@field diff eca.Diff
 ---@field sides eca.DiffSides
@@ -71,6 +74,8 @@ end
 ---@field key string
 ---@field text string
 ---@field run fun()
+
+local NEXT = { key = ']c', text = 'next' }
 
 ---@param tab eca.DiffTab
 ---@return eca.Pending?
@@ -160,18 +165,22 @@ local function captions(tab)
   return name .. '  now', remark and ('%s, %s'):format(what, remark) or what
 end
 
---- The keys as a winbar tells them: with their meaning where there is room.
+--- The keys as a winbar tells them: with their meaning where there is room, or not at all.
 ---@param list eca.DiffAction[]
 ---@param room integer cells
 ---@return string
 local function keys_text(list, room)
-  local long, short, cells = {}, {}, 0
+  local long, short, long_cells, short_cells = {}, {}, 0, 0
   for index, action in ipairs(list) do
     long[index] = ('%%#EcaKey#%s%%* %s'):format(action.key, action.text)
     short[index] = ('%%#EcaKey#%s%%*'):format(action.key)
-    cells = cells + #action.key + 1 + #action.text + 2
+    long_cells = long_cells + #action.key + 1 + #action.text + 2
+    short_cells = short_cells + #action.key + 1
   end
-  return cells <= room and table.concat(long, '  ') or table.concat(short, ' ')
+  if long_cells <= room then
+    return table.concat(long, '  ')
+  end
+  return short_cells <= room and table.concat(short, ' ') or ''
 end
 
 ---@param tab eca.DiffTab
@@ -182,13 +191,12 @@ local function draw_winbars(tab)
     if vim.api.nvim_win_is_valid(win) then
       local text = escape(texts[place])
       local wrong = tab.diff.fault and place == 2
-      local list = { { key = ']c', text = 'next' } }
-      if vim.api.nvim_win_get_buf(win) == tab.sides.bound then
-        list = vim.list_extend(actions(tab), list)
-      end
+      local bound = vim.api.nvim_win_get_buf(win) == tab.sides.bound
+      local list = bound and vim.list_extend(actions(tab), { NEXT }) or { NEXT }
       local room = vim.api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(texts[place]) - 3
+      room = math.max(room, bound and LEAST_KEYS or 0)
       local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
-      vim.wo[win][0].winbar = (' %%<%s%%=%s '):format(caption, keys_text(list, room))
+      vim.wo[win][0].winbar = (' %%<%s%%= %s '):format(caption, keys_text(list, room))
     end
   end
 end

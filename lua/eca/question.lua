@@ -80,12 +80,10 @@ function M.content(item)
   local lines, marks, first_row = body_of(item)
   local keys = keys_of(item, first_row)
   local count = math.min(#(item.options or {}), MOST_KEYS)
-  local texts = { { 'i', 'write' }, { 'x', 'cancel' }, { 'q', 'hide' } }
-  local footer = require('eca.approval').footer(keys, texts)
-  if count > 0 then
-    local numbers = count > 1 and '1-' .. count or '1'
-    footer = vim.list_extend({ { ' ' .. numbers, 'EcaKey' }, { ' choose ', 'EcaMuted' } }, footer)
-  end
+  local numbers = count > 1 and '1-' .. count or '1'
+  local texts = { { numbers, 'choose' }, { 'i', 'write' }, { 'x', 'cancel' }, { 'q', 'hide' } }
+  local there = vim.tbl_extend('force', { [numbers] = count > 0 or nil }, keys)
+  local footer = require('eca.approval').footer(there, texts)
   return { lines = lines, marks = marks, keys = keys, footer = footer, rest = 'scroll to see' }
 end
 

@@ -221,6 +221,13 @@ def test_several_wait_in_line(stage: Neovim) -> None:
     assert [payload["id"] for payload in sent(stage, "approve")] == ["t1", "t3"]
 
 
+def test_a_command_is_its_own_title(stage: Neovim) -> None:
+    pending(stage, approval(title="$ make", lines=["$ make"]))
+    assert stage.wait_screen(shown).text().count("$ make") == 1
+    pending(stage, approval("t2", title="$ make", lines=["$ make"], agent="explorer"))
+    stage.wait_screen("$ make  (explorer)")
+
+
 def test_expired_ones_disappear_at_once(stage: Neovim) -> None:
     pending(stage, approval())
     stage.wait_screen(shown)

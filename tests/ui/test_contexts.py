@@ -85,6 +85,16 @@ def test_cursor_is_known_after_its_window_is_gone(stage: Neovim) -> None:
     assert cursor(stage)[0][0] == 4
 
 
+def test_cursor_goes_back_to_the_file_before_one_that_is_gone(
+    stage: Neovim, workspace: Path
+) -> None:
+    stage.keys("3G")
+    stage.command("split README.md | bwipeout")
+    stage.keys("<C-w>l")
+    assert collected(stage)[0]["path"] == str(workspace / "code.txt")
+    assert cursor(stage)[0][0] == 3
+
+
 def test_cursor_in_insert_mode(stage: Neovim) -> None:
     stage.keys("4GA")
     assert cursor(stage) == ([4, 7], [4, 7])
