@@ -12,6 +12,7 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping
 
+from eca_nvim.demo.archive import Archive
 from eca_nvim.demo.scenes import play
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.turn import Chat, Rejected, Turn
@@ -36,10 +37,10 @@ class DemoServer:
         self._leaving = asyncio.Event()
         self._exit_code = 0
         self._requests: Mapping[str, Callable[[Params], object]] = {
+            **Archive(wire).requests,
             "initialize": lambda _: {"chatWelcomeMessage": "# Welcome to the demo agent"},
             "shutdown": lambda _: None,
             "chat/prompt": self._prompt,
-            "chat/list": lambda _: {"chats": []},
             "chat/queryContext": lambda params: {"chatId": params.get("chatId"), "contexts": []},
             "chat/queryFiles": lambda params: {"chatId": params.get("chatId"), "files": []},
             "chat/queryCommands": lambda params: {"chatId": params.get("chatId"), "commands": []},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from eca_nvim.jsonrpc import ErrorResponse, Event, MessageId, Peer, Response
 
@@ -26,6 +26,8 @@ class Wire:
         self._writer = writer
         self._peer = Peer()
         self._waiting: dict[MessageId, asyncio.Future[object]] = {}
+        self.tap: Callable[[str, object], None] | None = None
+        """Who hears what is sent, too."""
 
     @classmethod
     async def open(cls) -> Wire:
@@ -49,6 +51,8 @@ class Wire:
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
+        if self.tap is not None:
+            self.tap(method, params)
         self._writer.write(self._peer.send_notification(method, params))
 
     def respond(self, request_id: MessageId, result: object) -> None:

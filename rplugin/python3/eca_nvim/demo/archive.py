@@ -1,0 +1,173 @@
+"""The requests about chats that the demo agent keeps: list, open, page, change, copy.
+
+Rules kept here: a replay goes out before the answer, as the real server sends it. Files that tools
+have changed are not put back: they are in a folder that goes away with the demo.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+
+from eca_nvim.demo.memory import KeptChat, Memory, Message, flag, yesterday
+from eca_nvim.demo.wire import Wire
+
+Params = Mapping[str, object]
+
+
+class Archive:
+    """The chats of one demo agent."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._memory = Memory()
+        old = yesterday()
+        self._memory.chats[old.id] = old
+        wire.tap = self._memory.hear
+        self.requests: Mapping[str, Callable[[Params], object]] = {
+            "chat/list": self._list,
+            "chat/open": self._open,
+            "chat/history": self._history,
+            "chat/update": self._update,
+            "chat/clear": self._clear,
+            "chat/delete": self._delete,
+            "chat/rollback": self._roll_back,
+            "chat/fork": self._fork,
+            "chat/addFlag": self._add_flag,
+            "chat/removeFlag": self._remove_flag,
+        }
+
+    def _chat(self, params: Params) -> KeptChat | None:
+        return self._memory.chats.get(str(params.get("chatId")))
+
+    def _list(self, _params: Params) -> object:
+        chats = sorted(self._memory.chats.values(), key=lambda it: it.updated, reverse=True)
+        return {
+            "chats": [
+                {
+                    "id": chat.id,
+                    "title": chat.title,
+                    "status": "idle",
+                    "messageCount": len(chat.messages),
+                    "createdAt": chat.created,
+                    "updatedAt": chat.updated,
+                    "model": "demo/scripted",
+                }
+                for chat in chats
+            ]
+        }
+
+    def _open(self, params: Params) -> object:
+        chat = self._chat(params)
+        if chat is None:
+            return {"found": False}
+        page, meta = _window(chat, params)
+        self._replay(chat, page, opened=True)
+        selection = {"model": "demo/scripted", "agent": "code", "variant": None, "trust": False}
+        return {"found": True, "chatId": chat.id, "title": chat.title, "meta": meta} | {
+            "selection": {**selection, "variants": ["low", "high"]}
+        }
+
+    def _history(self, params: Params) -> object:
+        chat = self._chat(params)
+        if chat is None:
+            return {"error": {"code": "chat_not_found", "message": "no such chat"}}
+        if str(params.get("before") or len(chat.messages)) not in _cursors(chat):
+            return {"error": {"code": "cursor_expired", "message": "refetch the latest page"}}
+        page, meta = _window(chat, params)
+        return {"contents": [it for message in page for it in message.sent(chat.id)], "meta": meta}
+
+    def _update(self, params: Params) -> object:
+        chat, title = self._chat(params), params.get("title")
+        if chat is not None and isinstance(title, str):
+            content = {"type": "metadata", "title": " ".join(title.split())[:40]}
+            told = {"chatId": chat.id, "role": "system", "content": content}
+            self._wire.notify("chat/contentReceived", told)
+        return {}
+
+    def _clear(self, params: Params) -> object:
+        chat = self._chat(params)
+        if chat is not None:
+            chat.messages.clear()
+            self._wire.notify("chat/cleared", {"chatId": chat.id, "messages": True})
+        return {}
+
+    def _delete(self, params: Params) -> object:
+        self._memory.chats.pop(str(params.get("chatId")), None)
+        self._wire.notify("chat/deleted", {"chatId": params.get("chatId")})
+        return {}
+
+    def _roll_back(self, params: Params) -> object:
+        chat, include = self._chat(params), params.get("include")
+        if chat is not None and isinstance(include, list) and "messages" in include:
+            place = chat.find(str(params.get("contentId")))
+            del chat.messages[len(chat.messages) if place is None else place :]
+            self._replay(chat, chat.messages)
+        return {}
+
+    def _fork(self, params: Params) -> object:
+        chat = self._chat(params)
+        place = chat.find(str(params.get("contentId"))) if chat else None
+        if chat is None or place is None:
+            return {}
+        copy = KeptChat(str(uuid.uuid4()), f"{chat.title} (2)", chat.messages[: place + 1])
+        self._memory.chats[copy.id] = copy
+        self._wire.notify("chat/opened", {"chatId": copy.id, "title": copy.title})
+        self._replay(copy, copy.messages, clear=False)
+        said = {"type": "text", "text": f"Chat forked to: {copy.title}"}
+        told = {"chatId": chat.id, "role": "system", "content": said}
+        self._wire.notify("chat/contentReceived", told)
+        return {}
+
+    def _add_flag(self, params: Params) -> object:
+        chat = self._chat(params)
+        place = chat.find(str(params.get("contentId"))) if chat else None
+        if chat is not None and place is not None:
+            chat.messages.insert(place + 1, flag(str(params.get("text"))))
+            self._replay(chat, chat.messages)
+        return {}
+
+    def _remove_flag(self, params: Params) -> object:
+        chat = self._chat(params)
+        place = chat.find(str(params.get("contentId"))) if chat else None
+        if chat is not None and place is not None:
+            del chat.messages[place]
+        return {}
+
+    def _replay(
+        self,
+        chat: KeptChat,
+        messages: Sequence[Message],
+        *,
+        clear: bool = True,
+        opened: bool = False,
+    ) -> None:
+        """Send messages again."""
+        self._memory.deaf = True
+        if clear:
+            self._wire.notify("chat/cleared", {"chatId": chat.id, "messages": True})
+        if opened:
+            self._wire.notify("chat/opened", {"chatId": chat.id, "title": chat.title})
+        for message in messages:
+            for params in message.sent(chat.id):
+                self._wire.notify("chat/contentReceived", params)
+        self._memory.deaf = False
+
+
+def _cursors(chat: KeptChat) -> set[str]:
+    """Give all cursors into a chat: places of messages, and its end."""
+    return {str(place) for place in range(len(chat.messages) + 1)}
+
+
+def _window(chat: KeptChat, params: Params) -> tuple[Sequence[Message], Mapping[str, object]]:
+    """Cut a page out of a chat: the newest messages before a cursor."""
+    end = int(str(params.get("before") or len(chat.messages)))
+    limit = params.get("limit")
+    start = max(0, end - limit) if isinstance(limit, int) and limit > 0 else 0
+    return chat.messages[start:end], {
+        "total": len(chat.messages),
+        "returned": end - start,
+        "beforeCursor": str(start) if start else None,
+        "afterCursor": str(end) if end < len(chat.messages) else None,
+        "compactionCursor": None,
+    }

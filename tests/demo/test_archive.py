@@ -1,0 +1,112 @@
+"""The demo agent's kept chats, asked for as of any server."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from tests.agents.client import Client, make_agent, running
+
+from eca_nvim.agents.archive import AgentRefused, Archive, ChatUnknown, CursorExpired
+from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.chat.events import (
+    AgentTurn,
+    ChatCleared,
+    ChatDeleted,
+    FlagReceived,
+    TextReceived,
+    TitleChanged,
+    ToolFinished,
+    TurnChanged,
+)
+from eca_nvim.chat.history import Page
+
+pytestmark = pytest.mark.anyio
+
+OLD = "demo-yesterday"
+
+
+@asynccontextmanager
+async def talking(folder: Path, *prompts: str) -> AsyncIterator[tuple[Client, Archive]]:
+    """Bring the demo up and let it answer some prompts of the chat `c`."""
+    agent = make_agent([sys.executable, "-m", "eca_nvim.demo"], folder)
+    async with running(agent) as client:
+        await client.until(client.ready.is_set)
+        for number, prompt in enumerate(prompts, 1):
+            agent.prompt(Prompt("c", prompt, selection=Selection(trust=True)))
+            ends = TurnChanged(AgentTurn.FINISHED)
+            await client.until(lambda: client.all(TurnChanged).count(ends) == number)  # noqa: B023
+        yield client, agent.archive
+
+
+def texts(page: Page) -> list[str]:
+    """Give what was said in a page."""
+    return [it.event.text.strip() for it in page.events if isinstance(it.event, TextReceived)]
+
+
+def said_ids(page: Page) -> list[str]:
+    """Give the ids of the user's messages in a page."""
+    found = [it.event.content_id for it in page.events if isinstance(it.event, TextReceived)]
+    return [it for it in found if it is not None]
+
+
+async def test_a_talk_is_listed_and_replayed(tmp_path: Path) -> None:
+    async with talking(tmp_path, "fix the greeting") as (client, archive):
+        chats = await archive.list_chats()
+        assert [chat.id for chat in chats] == ["c", OLD]
+        opened = await archive.open_chat("c")
+        lived = "".join(it.text for it in client.all(TextReceived) if it.role.value == "assistant")
+    assert texts(opened.page)[0] == "fix the greeting"
+    assert texts(opened.page)[-1][-40:] == lived.strip()[-40:]
+    assert any(isinstance(it.event, ToolFinished) for it in opened.page.events)
+
+
+async def test_an_old_chat_is_read_by_the_page(tmp_path: Path) -> None:
+    async with talking(tmp_path) as (_, archive):
+        opened = await archive.open_chat(OLD, 100)
+        assert (opened.page.returned, opened.page.total) == (100, 240)
+        assert opened.page.older is not None
+        second = await archive.history(OLD, opened.page.older, 100)
+        assert second.older is not None
+        last = await archive.history(OLD, second.older, 100)
+        assert (last.returned, last.older) == (40, None)
+        assert texts(last)[:2] == ["question 1", "Answer **1**: all is well."]
+        with pytest.raises(CursorExpired):
+            await archive.history(OLD, "900")
+        with pytest.raises(ChatUnknown):
+            await archive.history("unknown", "1")
+        with pytest.raises(ChatUnknown):
+            await archive.open_chat("unknown")
+
+
+async def test_a_history_is_edited(tmp_path: Path) -> None:
+    async with talking(tmp_path, "fail", "fail again") as (client, archive):
+        first, second = said_ids((await archive.open_chat("c")).page)
+        flag = await archive.add_flag("c", second, "here")
+        page = (await archive.open_chat("c")).page
+        assert any(isinstance(it.event, FlagReceived) for it in page.events)
+        await archive.remove_flag("c", flag)
+        copy, opened = await archive.fork("c", second)
+        assert said_ids(opened.page) == [first, second]
+        assert copy != "c"
+        await archive.rollback("c", second, messages=True, tools=True)
+        assert said_ids((await archive.open_chat("c")).page) == [first]
+        with pytest.raises(AgentRefused):
+            await archive.fork("c", "unknown")
+        with pytest.raises(AgentRefused):
+            await archive.add_flag("c", "unknown", "x")
+        assert not client.all(ChatCleared)
+
+
+async def test_a_chat_is_renamed_emptied_and_deleted(tmp_path: Path) -> None:
+    async with talking(tmp_path, "fail") as (client, archive):
+        await archive.rename("c", " a\ntitle ")
+        assert client.all(TitleChanged)[-1].title == "a title"
+        assert (await archive.list_chats())[0].title == "a title"
+        await archive.clear("c")
+        assert len(client.all(ChatCleared)) == 1
+        assert (await archive.open_chat("c")).page.events[2:] == []
+        await archive.delete("c")
+        assert len(client.all(ChatDeleted)) == 1
+        assert [chat.id for chat in await archive.list_chats()] == [OLD]
