@@ -275,13 +275,12 @@ def test_a_subagents_approval_bubbles_up(
     inner[0]["params"] |= {"chatId": "subagent-1", "parentChatId": "$chat"}
     details = {"type": "subagent", "subagentChatId": "subagent-1", "agentName": "explorer"}
     outer = tool("Running", "outer", "spawn_agent", arguments={"agent": "x"}, details=details)
-    steps = [*outer, *inner, *expect("chat/toolCallApprove")]
-    server = scripted_server(handshake(), turn(steps, END))
+    server = scripted_server(handshake(), turn(outer, inner, expect("chat/toolCallApprove")))
     nvim = start_chat(start_nvim, server)
     say(nvim, "go")
     nvim.wait_until("#require('eca').pending() == 1")
     nvim.keys(":Eca approve<CR>")
-    wait_line(nvim, "the end")
-    [approval] = server.received("chat/toolCallApprove")
+    approvals = nvim.wait_for(lambda: server.received("chat/toolCallApprove"), "the approval")
+    [approval] = approvals
     assert approval["params"] == {"chatId": "subagent-1", "toolCallId": "inner"}
     assert prompts(server) == ["go"]
