@@ -1,11 +1,16 @@
 """Sessions of the real server, relived through the whole plugin in a real Neovim."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
-from tests.support.factories import StartNeovim
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareReplay, StartNeovim
 from tests.support.golden import assert_golden
+from tests.support.processes import command_line
 from tests.ui.recorded import User, prepare, told
+from tests.ui.talk import lines_of, say, start_chat, wait_line
 
 GOLDEN = Path(__file__).parent / "golden" / "recordings"
 RECORDINGS = [
@@ -30,3 +35,47 @@ def test_a_recorded_session_is_relived(name: str, start_nvim: StartNeovim, tmp_p
     story.replay.assert_as_recorded(nvim)
     report = story.replay.report() or {}
     assert not set(report["unexpected"]) - HARMLESS
+
+
+DEATHS = {
+    "death_sigterm": ("", signal.SIGTERM, "exit code 143"),
+    "death_sigint": ("", signal.SIGKILL, "signal 9"),
+    "death_stdin_closed_running": ("slow 100", signal.SIGTERM, "exit code 143"),
+    "death_exit_ask": ("ask", signal.SIGTERM, "exit code 143"),
+}
+
+
+def player(nvim: Neovim) -> int:
+    """Give the process id of the server."""
+    [pid] = [it for it in nvim.child.descendants() if "replay_server" in command_line(it)]
+    return pid
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_a_recorded_server_that_dies_is_told_and_can_be_replaced(
+    name: str, start_nvim: StartNeovim, replay: PrepareReplay
+) -> None:
+    prompt, number, told_end = DEATHS[name]
+    nvim = start_chat(start_nvim, replay(name).command)
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    if prompt:
+        say(nvim, prompt)
+        wait_line(nvim, "tick 7" if "running" in name else "Which color")
+    shown = {line for line in lines_of(nvim) if line.startswith(("# Welcome", "tick"))}
+    os.kill(player(nvim), number)
+    wait_line(nvim, told_end)
+    assert nvim.lua("return require('eca').pending()") == []
+    assert nvim.lua("return require('eca').status().state") == "idle"
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    assert shown | {prompt} <= {*lines_of(nvim), ""}
+
+
+@pytest.mark.parametrize("name", ["uri_plain_path", "uri_unicode_raw"])
+def test_a_recorded_server_that_refuses_to_start_is_told(
+    name: str, start_nvim: StartNeovim, replay: PrepareReplay
+) -> None:
+    nvim = start_chat(start_nvim, replay(name).command)
+    wait_line(nvim, "refuses to start")
+    assert any("Internal error" in line for line in lines_of(nvim))
+    assert nvim.lua("return require('eca').status().server") == "failed"
