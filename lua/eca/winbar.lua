@@ -15,6 +15,7 @@ local M = {}
 
 local SEPARATOR = ' · '
 local SHORTEST_TITLE = 8
+local LEAST_OF_INPUT = 40
 
 --- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
 ---@param text string
@@ -131,13 +132,14 @@ end
 --- Leave out what does not fit. The first part is never left out, but cut.
 ---@param parts eca.WinbarPart[]
 ---@param width integer cells
+---@param least? integer cells of the first part that are worth more than the other parts
 ---@return eca.WinbarPart[]
-function M.fit(parts, width)
+function M.fit(parts, width, least)
   local first = parts[1]
   local full = vim.fn.strdisplaywidth(first.text)
   while true do
     local room = width - (width_of(parts) - full)
-    if room >= math.min(full, SHORTEST_TITLE * 2) or #parts == 1 then
+    if room >= math.min(full, least or SHORTEST_TITLE * 2) or #parts == 1 then
       first.text = require('eca.cells').cut(first.text, math.max(room, 1))
       return parts
     end
@@ -227,15 +229,15 @@ function M.refresh_window(win)
   if not chat then
     return
   end
-  local parts
+  local parts, least
   if kind == 'chat' then
     local new = require('eca.follow').new_rows(win)
     parts = M.transcript_parts(require('eca.mirror').status(chat.id), new)
     add_bar(parts, chat.id, vim.api.nvim_win_get_width(win))
   else
-    parts = M.input_parts(chat.id)
+    parts, least = M.input_parts(chat.id), LEAST_OF_INPUT
   end
-  set(win, M.render(M.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
+  set(win, M.render(M.fit(parts, vim.api.nvim_win_get_width(win) - 1, least)))
 end
 
 --- Draw the winbars of all windows of a chat, or of all chats.

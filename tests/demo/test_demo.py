@@ -183,8 +183,9 @@ def test_a_subagent_works_in_a_chat_of_its_own(client: Client) -> None:
     asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
     child = params_of(asked[-1])
     assert child["parentChatId"] == "c"
-    steps = [content_of(it)["details"] for it in asked if is_content("toolCallRunning")(it)][0:3:2]
-    assert [it["step"] for it in steps if isinstance(it, dict)] == [1, 2]
+    running = [content_of(it) for it in asked if is_content("toolCallRunning")(it)]
+    told = [it["details"] for it in running if it["name"] == "spawn_agent"]
+    assert [it["step"] for it in told if isinstance(it, dict)] == [1, 2]
     call_id = content_of(asked[-1])["id"]
     client.notify("chat/toolCallApprove", chatId=child["chatId"], toolCallId=call_id)
     rest = client.until(lambda it: is_finished(it) and "parentChatId" not in params_of(it))

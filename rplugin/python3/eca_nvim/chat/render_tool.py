@@ -136,6 +136,8 @@ def _step(subagent: Subagent) -> str:
 
 
 def _time(block: ToolBlock, now: int) -> str:
+    if isinstance(block.call.details, TaskList):
+        return ""  # how long it takes to note a plan is nobody's concern
     if block.total_ms is not None:
         return duration(block.total_ms)
     if block.state is CallState.RUNNING and block.started_ms is not None:

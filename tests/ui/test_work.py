@@ -1,0 +1,103 @@
+"""Subagents, plans and questions through the whole plugin, with the demo agent."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+
+
+@pytest.fixture(params=[80, 160])
+def nvim(
+    start_nvim: StartNeovim, demo_server: list[str], request: pytest.FixtureRequest, tmp_path: Path
+) -> Neovim:
+    settings = {"server": {"command": demo_server}, "approval": {"guard": 0}}
+    return start_nvim(settings=settings, columns=request.param, lines=40)
+
+
+def text(nvim: Neovim) -> list[str]:
+    code = "return vim.api.nvim_buf_get_lines(require('eca').chats()[1].buf, 0, -1, true)"
+    lines: list[str] = nvim.lua(code)
+    return lines
+
+
+def test_the_approval_of_a_subagent_is_given_in_the_parents_chat(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat delegate<CR>")
+    screen = nvim.wait_screen(lambda screen: "allow this?" in screen and "(explorer)" in screen)
+    assert "greet.py" in screen
+    assert any(line.startswith("? agent explorer: exploring the workshop") for line in text(nvim))
+    assert any(line.strip().startswith("? $ python") for line in text(nvim))
+    nvim.keys("<Esc>:Eca approve<CR>")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    lines = text(nvim)
+    assert any(line.startswith("✓ agent explorer: exploring the workshop") for line in lines)
+    assert not any("I read the file first" in line for line in lines)
+    assert "`greet.py` says: Hello, reader!" in lines
+    assert nvim.lua("return #require('eca').chats()") == 1
+
+
+def test_a_stop_ends_a_subagent(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat delegate<CR>")
+    nvim.wait_screen("allow this?")
+    nvim.keys("<Esc><C-c>")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    nvim.wait_screen(lambda screen: "allow this?" not in screen)
+    assert any(
+        line.startswith("⊘ agent explorer: exploring the workshop stopped") for line in text(nvim)
+    )
+
+
+def test_a_plan_is_one_list_and_a_line_above_the_input(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat plan<CR>")
+    nvim.wait_screen("▢ tasks 0/3 · doing: Read greet.py")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    nvim.wait_screen("✓ tasks 3/3")
+    assert [line for line in text(nvim) if "tasks" in line] == [
+        "✓ tasks 3/3",
+        "All tasks are done.",
+    ]
+    nvim.keys("<Esc>:Eca tasks<CR>")
+    nvim.wait_screen("✓ 1. Read greet.py  high")
+    assert nvim.eval("getline('.')") == "✓ tasks 3/3"
+
+
+def test_a_question_is_answered_in_the_input(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat ask me<CR>")
+    nvim.wait_screen("Answer>")
+    nvim.keys("iregisters<C-s>")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    lines = text(nvim)
+    assert "✓ Which part of Neovim do you like best? → registers" in lines
+    assert not any("ask Which part" in line for line in lines)
+    nvim.wait_screen(lambda screen: "Answer>" not in screen and "> type here" in screen)
+
+
+def test_a_dismissed_question_is_told(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat ask me<CR>")
+    nvim.wait_screen("Answer>")
+    nvim.lua("require('eca').answer()")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    assert "⊘ Which part of Neovim do you like best? not answered" in text(nvim)
+
+
+def test_usage_is_shown(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_until("require('eca').status().tokens")
+    nvim.keys("<Esc>:Eca usage<CR>")
+    screen = nvim.wait_screen("is compacted at 75%")
+    assert "Tool definitions" in screen
+
+
+def test_what_waits_is_edited_dropped_and_survives_a_stop(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat delegate<CR>")
+    nvim.wait_screen("allow this?")
+    nvim.keys("<Esc>:Eca steer lookout<CR>:Eca queue hello<CR>:Eca queue third<CR>")
+    nvim.wait_screen("3 ⧗ third")
+    nvim.keys(":Eca unqueue! 1<CR>")
+    nvim.wait_screen(lambda screen: "2 ⧗ third" in screen and "lookout" not in screen)
+    nvim.keys("<M-BS>")
+    nvim.wait_screen(lambda screen: "⧗ hello" in screen and "> third" in screen)
+    nvim.keys("<C-c>")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    assert "⧗ hello" in nvim.screen
+    assert "> third" in nvim.screen
