@@ -1,5 +1,7 @@
 """Conversations: how turns begin, wait, steer and end, and that the input is usable after each."""
 
+from dataclasses import dataclass
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
@@ -38,7 +40,7 @@ UNMAPPED = "vim.api.nvim_feedkeys('\\3', 'nt', false)"
 
 
 def answer(**fields: str) -> Steps:
-    """Answer the prompt; None leaves a usual field out."""
+    """Answer the prompt, as usual but for the fields given."""
     usual = {"chatId": "$chat", "model": MODEL, "status": "prompting"}
     return reply("chat/prompt", usual | fields)
 
@@ -48,69 +50,73 @@ STOPPED = [
     *(*status("stopping"), *progress("finished")),
 ]
 RUNNING = [*expect("chat/prompt"), *status("running"), *answer()]
-ENDS: dict[str, tuple[Steps, str]] = {
-    "1: stopped, and no idle": ([*RUNNING, *STOPPED], "<C-c>"),
-    "1: a rejected call comes late": (
+
+
+@dataclass(frozen=True)
+class End:
+    """How a turn ends: what the server does, and what the user types in which state."""
+
+    steps: Steps
+    state: str = ""
+    keys: str = ""
+
+
+FAREWELL = [*status("idle"), *progress("finished")]
+ENDS = {
+    "1: stopped, and no idle": End([*RUNNING, *STOPPED], "running", "<C-c>"),
+    "1: a rejected call comes late": End(
         [*RUNNING, *asks(), *STOPPED, *pause(30), *tool("Rejected", reason="user")],
+        "waiting",
         "<C-c>",
     ),
-    "3: idle, finished, usage": (
+    "3: idle, finished, usage": End(
         [
-            *(*RUNNING, *text("hi"), *status("idle"), *progress("finished")),
+            *(*RUNNING, *text("hi"), *FAREWELL),
             *content({"type": "usage", "sessionTokens": 5}, "system"),
         ],
-        "",
     ),
-    "5: a command that never runs": (
-        [
-            *(*expect("chat/prompt"), *text("Costs: 0", role="system")),
-            *(*status("idle"), *progress("finished"), *answer()),
-        ],
-        "",
+    "5: a command that never runs": End(
+        [*expect("chat/prompt"), *text("Costs: 0", role="system"), *FAREWELL, *answer()],
     ),
-    "5: an error before the model": (
+    "5: an error before the model": End(
         [
             *(*expect("chat/prompt"), *text("Error: no model", role="system")),
-            *(*status("idle"), *progress("finished"), *answer(model="error", status="error")),
+            *(*FAREWELL, *answer(model="error", status="error")),
         ],
-        "",
     ),
-    "6: rejected": (
+    "6: rejected": End(
         [
             *(*RUNNING, *asks(), *expect("chat/toolCallReject"), *tool("Rejected", reason="user")),
-            *(*text("Tool call rejected", role="system"), *status("idle"), *progress("finished")),
+            *(*text("Tool call rejected", role="system"), *FAREWELL),
         ],
+        "waiting",
         ":Eca reject<CR>",
     ),
-    "15: login": (
+    "15: login": End(
         [
             *(*expect("chat/prompt"), *text("Login started", role="system")),
             *(*status("login"), *progress("finished")),
             *reply("chat/prompt", {"chatId": "$chat", "status": "idle"}),
         ],
-        "",
     ),
-    "33: the answer alone, an error": (
-        [*expect("chat/prompt"), *answer(model="error", status="error")],
-        "",
+    "32: the request fails": End([*expect("chat/prompt"), *fail("chat/prompt", -32603, "boom")]),
+    "33: the answer alone, an error": End(
+        [*expect("chat/prompt"), *answer(model="error", status="error")]
     ),
-    "32: the request fails": ([*expect("chat/prompt"), *fail("chat/prompt", -32603, "boom")], ""),
 }
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
 def test_every_end_of_a_turn_leaves_the_input_usable(
-    end: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+    end: End, start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
-    steps, keys = ENDS[end]
-    server = scripted_server(handshake(), steps, next_turn_works())
+    server = scripted_server(handshake(), end.steps, next_turn_works())
     nvim = start_chat(start_nvim, server)
     say(nvim, "one")
     nvim.wait_for(lambda: prompts(server) == ["one"], "the first prompt")
-    if keys:
-        state = "waiting" if "call" in end or "reject" in end else "running"
-        nvim.wait_until(f"require('eca').status().state == '{state}'")
-        nvim.keys(keys)
+    if end.keys:
+        nvim.wait_until(f"require('eca').status().state == '{end.state}'")
+        nvim.keys(end.keys)
     wait_idle(nvim)
     say(nvim, "two")
     nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
