@@ -33,9 +33,9 @@ end, {
 local names = {
   normal = 'Act AddContext Agent Answer Approval Approve ApproveAll ApproveRemember Chat '
     .. 'Chats Clear CloseAll CloseBlock Delete Diff Flag Fork Hide History HistoryNext '
-    .. 'HistoryPrevious Input Keys Model New NextApproval NextChat NextFlag NextTurn '
-    .. 'Older OpenAll OpenBlock OpenFile Palette PreviousApproval PreviousChat '
-    .. 'PreviousFlag PreviousTurn Queue Reject RejectReason Rename Resume Rollback '
+    .. 'HistoryPrevious Input Keys Model New NextAgent NextApproval NextChat NextFlag NextTurn '
+    .. 'Older OpenAll OpenBlock OpenFile OpenLink Palette PreviousApproval PreviousChat '
+    .. 'PreviousFlag PreviousTurn Prompts Queue Reject RejectReason Rename Resume Rollback '
     .. 'Stop Submit Tasks Toggle ToggleBlock Trust Unqueue Usage Variant YankCode',
   insert = 'HistoryNext HistoryPrevious Queue Submit Unqueue',
   visual = 'AddContext Chat',

@@ -51,7 +51,7 @@ local function choice(what)
       require('eca.actions.pickers').choose(what, given(rest))
     end,
     choices = function()
-      return require('eca.mirror').choices()[what .. 's'] or {}
+      return require('eca.actions.pickers').offers(what)
     end,
   }
 end
@@ -82,17 +82,6 @@ local function show_contexts()
   require('eca.notify').info(#labels > 0 and table.concat(labels, '  ') or 'no contexts')
 end
 
---- The chat as Markdown in a buffer of its own.
-local function export()
-  require('eca').transcript(nil, function(markdown)
-    vim.cmd.new()
-    vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
-    vim.bo.modeline = false
-    vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(markdown, '\n', { plain = true }))
-    vim.bo.filetype = 'markdown'
-  end)
-end
-
 local function log()
   vim.cmd.split({ args = { require('eca.host').log_path() }, magic = { file = false } })
   vim.cmd('normal! G')
@@ -109,6 +98,8 @@ end
 
 ---@type table<string, eca.Subcommand>
 M.subcommands = {
+local TRUST = { on = true, off = false }
+
   toggle = { text = 'open or hide the chat', run = action('Toggle') },
   hide = { text = 'hide the chat', run = action('Hide') },
   new = { text = 'start a new chat', run = action('New') },
@@ -217,7 +208,17 @@ M.subcommands = {
   },
   contexts = { text = 'show what goes along with a prompt', run = show_contexts },
   model = choice('model'),
-  agent = choice('agent'),
+  agent = vim.tbl_extend('force', choice('agent'), {
+    text = 'choose the agent (! takes the next one)',
+    run = function(rest, call)
+      local pickers = require('eca.actions.pickers')
+      if call.bang then
+        pickers.next_agent()
+      else
+        pickers.choose('agent', given(rest))
+      end
+    end,
+  }),
   variant = choice('variant'),
   trust = { text = 'let the chat work without asking, or not', run = action('Trust') },
   log = { text = 'open the log', run = log },
@@ -230,7 +231,22 @@ M.subcommands = {
       require('eca.host').send('quit', {})
     end,
   },
-  export = { text = 'the chat as Markdown in a buffer', run = export },
+  export = {
+    text = 'the chat as Markdown, into a buffer or [file] (! overwrites it)',
+    run = function(rest, call)
+      require('eca.export').run(given(rest), call.bang)
+    end,
+    choices = function(lead)
+      return vim.fn.getcompletion(lead, 'file')
+    end,
+  },
+  grep = {
+    text = 'look for {pattern} in the chat, what is closed included',
+    run = function(rest)
+      require('eca.grep').run(rest)
+    end,
+  },
+  prompts = { text = 'choose a prompt you sent before', run = action('Prompts') },
   install = {
     text = "build the plugin's Python environment",
     run = function()
@@ -304,10 +320,22 @@ function M.complete(lead, line)
   if not name then
     return names(lead)
   end
-  local found = M.subcommands[name]
-  return vim.tbl_filter(function(item)
-    return vim.startswith(item, lead)
-  end, found and found.choices and found.choices() or {})
+  local found = M.subcommands[name:gsub('!$', '')]
+  local choices = found and found.choices and found.choices(lead) or {}
+  local places = {} ---@type table<string, integer>
+  for _, item in ipairs(choices) do
+    places[item] = item:lower():find(lead:lower(), 1, true)
+  end
+  local matching = vim.tbl_filter(function(item)
+    return places[item] ~= nil
+  end, choices)
+  table.sort(matching, function(left, right) -- those that begin with it come first
+    if places[left] ~= places[right] then
+      return places[left] < places[right]
+    end
+    return left < right
+  end)
+  return matching
 end
 
 --- `:[range]EcaChat[!] [prompt]`
@@ -326,3 +354,4 @@ function M.chat(call)
 end
 
 return M
+    require('eca.history').add(id, call.args)

@@ -47,6 +47,7 @@ M.actions = {
     insert = { '<M-p>' },
   }),
   HistoryNext = action('prompts', 'newer', 'newer prompt', {
+  Prompts = action('pickers', 'prompts', 'choose a prompt you sent before'),
     input = { '<M-n>' },
     insert = { '<M-n>' },
   }),
@@ -106,6 +107,9 @@ M.actions = {
   CloseAll = action('blocks', 'close_all', 'close all blocks', { chat = { 'zM' } }),
   OpenFile = action('blocks', 'open_file', 'open the file in a code window', { chat = { 'gf' } }),
   YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
+  OpenLink = action('blocks', 'open_link', 'open the link under the cursor', {
+    chat = { 'gx' },
+  }),
   Tasks = action('blocks', 'tasks', "go to the agent's list of tasks"),
   NextTurn = action('blocks', 'next_turn', 'next prompt of yours', { chat = { ']]' } }),
   PreviousTurn = action('blocks', 'previous_turn', 'previous prompt of yours', { chat = { '[[' } }),
@@ -126,6 +130,10 @@ M.actions = {
 ---@param name string
 function M.run(name)
   local found = M.actions[name]
+  NextAgent = action('pickers', 'next_agent', 'go on with the next agent', {
+    chat = { '<S-Tab>' },
+    input = { '<S-Tab>' },
+  }),
   require('eca.actions.' .. found.at)[found.call]()
 end
 

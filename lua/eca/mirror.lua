@@ -61,7 +61,7 @@ local M = {}
 ---@class eca.Choices
 ---@field models string[]
 ---@field agents string[]
----@field variants string[]
+---@field variants table<string, string[]> by model
 
 ---@class eca.Mirror
 ---@field server { state: eca.ServerState, label: string }

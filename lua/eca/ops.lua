@@ -153,8 +153,8 @@ local function take_text(chat, change, ...)
   follow.removed(buf, math.max(0, before - vim.api.nvim_buf_line_count(buf)))
 end
 
-function draw.body(chat, block, lines, marks)
-  take_text(chat, transcript.body, block, lines, marks)
+function draw.body(chat, block, lines, marks, language)
+  take_text(chat, transcript.body, block, lines, marks, language)
 end
 
 function draw.close(chat, block)

@@ -37,10 +37,22 @@ function M.under_cursor()
   return path and { path = path, line = tonumber(line) } or nil
 end
 
---- The web link under the cursor.
+--- The target of the Markdown link that the cursor is in.
+---@return string?
+local function linked()
+  local parsed = require('eca.markdown.line').parse(vim.api.nvim_get_current_line())
+  local column = vim.api.nvim_win_get_cursor(0)[2]
+  for _, region in ipairs(parsed and parsed.regions or {}) do
+    if region.url and region.first <= column and column < region.last then
+      return region.url
+    end
+  end
+end
+
+--- The link under the cursor: its target where it is Markdown, else a web address as it stands.
 ---@return string?
 function M.url_under_cursor()
-  return word():match('https?://%S+')
+  return linked() or word():match('https?://%S+')
 end
 
 --- Show a file in a code window, which becomes the current one.

@@ -102,12 +102,28 @@ function M.act()
     require('eca.actions.history').older()
   elseif block.header == cursor_row() then
     set_open(nil)
+  elseif transcript.is_cut(vim.api.nvim_get_current_buf(), cursor_row()) then
+    local row = cursor_row() - (block.header and block.header + 1 or block.first)
+    require('eca.host').send('output', { chat = block.chat, block = block.id, row = row })
   elseif url then
     require('eca.external').open(url)
   elseif file then
     reference.show(file)
   else
     set_open(nil)
+  end
+end
+
+--- Open the link under the cursor, or that of the block.
+function M.open_link()
+  local block = block_here()
+  local url = require('eca.reference').url_under_cursor()
+  if block and ACTS[block.kind] then
+    require('eca.host').send('act', { chat = block.chat, block = block.id })
+  elseif url then
+    require('eca.external').open(url)
+  else
+    require('eca.notify').info('there is no link under the cursor')
   end
 end
 
@@ -133,7 +149,6 @@ local function jump(row)
   end
 end
 
---- Go to the next prompt of the user.
 --- Go to a block in its chat.
 ---@param chat string
 ---@param block? integer
@@ -159,6 +174,7 @@ function M.tasks()
   require('eca.host').send('toggle', { chat = chat, block = plan.block, open = true })
 end
 
+--- Go to the next prompt of the user.
 function M.next_turn()
   jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', 1))
 end

@@ -1,25 +1,111 @@
---- Actions that choose from a list: model, agent, variant, trust, and all actions.
+--- Actions that choose from a list: model, agent, variant, trust, prompts, and all actions.
+---
+--- Rules kept here: the current choice is marked; what is chosen is true once the host tells it.
 local M = {}
 
---- Send a choice for the chat the user means; without a value, ask for one.
----@param what 'model'|'agent'|'variant'
----@param value? string
-function M.choose(what, value)
-  local chat = require('eca').current()
-  if value and value ~= '' then
-    require('eca.host').send('choose', { chat = chat, what = what, value = value })
-    return
+--- The choice of no variant.
+local NONE = 'none'
+
+---@alias eca.Choosable 'model'|'agent'|'variant'
+
+--- The variants of a model; of all models when it is not known yet.
+---@param model? string
+---@return string[]
+local function variants_of(model)
+  local by_model = require('eca.mirror').choices().variants
+  if model then
+    return by_model[model] or {}
   end
-  local offered = require('eca.mirror').choices()[what .. 's'] or {}
-  if #offered == 0 then
-    require('eca.notify').info(('there is no %s to choose yet'):format(what))
-    return
+  local all = vim.iter(vim.tbl_values(by_model)):flatten():totable()
+  table.sort(all)
+  return vim.fn.uniq(all) --[[@as string[] ]]
+end
+
+--- What a chat may choose from.
+---@param what eca.Choosable
+---@param chat? string default: the current one
+---@return string[]
+function M.offers(what, chat)
+  local mirror = require('eca.mirror')
+  if what ~= 'variant' then
+    return mirror.choices()[what .. 's'] or {}
   end
-  vim.ui.select(offered, { prompt = 'Choose the ' .. what }, function(choice)
+  local variants = variants_of(mirror.status(chat or require('eca.chats').current()).model)
+  return #variants > 0 and vim.list_extend({ NONE }, variants) or {}
+end
+
+---@param what eca.Choosable|'trust'
+---@param value string|boolean
+---@param chat string
+local function send(what, value, chat)
+  require('eca.host').send('choose', { chat = chat, what = what, value = value })
+end
+
+---@param what eca.Choosable
+---@param choice string one of the offers
+---@param chat string
+local function take(what, choice, chat)
+  send(what, what == 'variant' and choice == NONE and '' or choice, chat)
+end
+
+--- The offer that a word means: the one of that name, else the only one that has it in its name.
+---@param word string
+---@param offers string[]
+---@return string?
+local function meant(word, offers)
+  local found = vim.tbl_filter(function(offer)
+    return offer:lower():find(word:lower(), 1, true) ~= nil
+  end, offers)
+  return vim.list_contains(offers, word) and word or (#found == 1 and found[1] or nil)
+end
+
+---@param what eca.Choosable
+---@param word string
+---@param offers string[]
+local function complain(what, word, offers)
+  local near = require('eca.similar').nearest(word, offers)
+  local hint = near and ('; did you mean %s?'):format(near) or ''
+  require('eca.notify').warn(("there is no %s '%s'%s"):format(what, word, hint))
+end
+
+---@param what eca.Choosable
+---@param chat string
+---@param offers string[]
+local function ask(what, chat, offers)
+  local current = require('eca.mirror').status(chat)[what] or (what == 'variant' and NONE)
+  local options = {
+    prompt = 'Choose the ' .. what,
+    format_item = function(offer)
+      return (offer == current and '● ' or '  ') .. offer
+    end,
+  }
+  vim.ui.select(offers, options, function(choice)
     if choice then
-      M.choose(what, choice)
+      take(what, choice, chat)
     end
   end)
+end
+
+--- Make a choice for the chat the user means; without a word, ask for one.
+---@param what eca.Choosable
+---@param word? string a name, or a part of one
+function M.choose(what, word)
+  local chat = require('eca').current()
+  local offers = M.offers(what, chat)
+  if word and #offers == 0 then
+    take(what, word, chat) -- the server may not have told yet what there is
+  elseif word then
+    local choice = meant(word, offers)
+    if choice then
+      take(what, choice, chat)
+    else
+      complain(what, word, offers)
+    end
+  elseif #offers == 0 then
+    require('eca.notify').info(('there is no %s to choose yet'):format(what))
+  else
+    ask(what, chat, offers)
+  end
 end
 
 --- Choose the model.
@@ -32,16 +118,62 @@ function M.agent()
   M.choose('agent')
 end
 
+--- Go on with the next agent of the list.
+function M.next_agent()
+  local chat = require('eca').current()
+  local agents = M.offers('agent')
+  for index, agent in ipairs(agents) do
+    if agent == require('eca.mirror').status(chat).agent then
+      return take('agent', agents[index % #agents + 1], chat)
+    end
+  end
+  M.choose('agent', agents[1])
+end
+
 --- Choose the variant of the model.
 function M.variant()
   M.choose('variant')
 end
 
+--- Let the chat work without asking, or no longer, and say so.
+---@param trusted? boolean default: the other way round
+function M.set_trust(trusted)
+  local chat = require('eca').current()
+  if trusted == nil then
+    trusted = not require('eca.mirror').status(chat).trust
+  end
+  send('trust', trusted, chat)
+  if trusted then
+    require('eca.notify').warn('this chat is trusted: its tools run WITHOUT ASKING')
+  else
+    require('eca.notify').info('this chat asks before its tools run')
+  end
+end
+
 --- Let the chat work without asking, or no longer.
 function M.trust()
-  local chat = require('eca').current()
-  local trusted = require('eca.mirror').status(chat).trust
-  require('eca.host').send('choose', { chat = chat, what = 'trust', value = not trusted })
+  M.set_trust()
+end
+
+--- Choose one of the prompts of this project and put it into the input.
+function M.prompts()
+  local prompts = require('eca.history').newest_first()
+  if #prompts == 0 then
+    require('eca.notify').info('no prompt was sent in this project yet')
+    return
+  end
+  local options = {
+    prompt = 'Prompts',
+    format_item = function(prompt)
+      return (vim.trim(prompt):gsub('%s*\n%s*', ' ⏎ '))
+    end,
+  }
+  vim.ui.select(prompts, options, function(prompt)
+    if prompt then
+      local id = require('eca').open()
+      require('eca.input').put_back(require('eca.chats').ensure(id).input, prompt)
+    end
+  end)
 end
 
 --- Choose one of all actions and do it where the cursor is.

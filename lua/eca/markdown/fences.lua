@@ -15,6 +15,7 @@ M.namespace = vim.api.nvim_create_namespace('eca.fences')
 ---@field closed boolean it has a closing line
 ---@field finished boolean it gets no more text
 ---@field coloured table<integer, true> pieces of its code that are coloured, or will be
+---@field bare? boolean it is the body of a block, whose header is its opener
 
 ---@class eca.markdown.OpenFence
 ---@field id integer extmark
@@ -23,6 +24,7 @@ M.namespace = vim.api.nvim_create_namespace('eca.fences')
 ---@class eca.markdown.Buffer
 ---@field fences table<integer, eca.markdown.Fence> by extmark id
 ---@field open table<integer, eca.markdown.OpenFence> by block id
+---@field bodies table<integer, integer> extmarks by block id, of blocks that are all code
 
 local buffers = {} ---@type table<integer, eca.markdown.Buffer>
 
@@ -31,7 +33,7 @@ local buffers = {} ---@type table<integer, eca.markdown.Buffer>
 local function state_of(buf)
   local state = buffers[buf]
   if not state then
-    state = { fences = {}, open = {} }
+    state = { fences = {}, open = {}, bodies = {} }
     buffers[buf] = state
     vim.api.nvim_create_autocmd('BufWipeout', {
       buffer = buf,
@@ -196,6 +198,28 @@ function M.block_closed(buf, block, last_row)
   local state = state_of(buf)
   if open_fence(buf, state, block) then
     finish(buf, state, block, last_row, false)
+  end
+end
+
+--- The body of a block was written; when it is code, its header stands where a fence's opener
+--- does, and nothing closes it.
+---@param buf integer
+---@param block integer
+---@param header integer row
+---@param last integer last row of the body
+---@param language? string nil: it is no code
+function M.body_written(buf, block, header, last, language)
+  local state = state_of(buf)
+  local before = state.bodies[block]
+  if before then
+    vim.api.nvim_buf_del_extmark(buf, M.namespace, before)
+    state.fences[before], state.bodies[block] = nil, nil
+  end
+  if language then
+    local id = place_mark(buf, header, last, false)
+    local fence = { language = language, closed = false, finished = true, coloured = {} }
+    fence.bare = true
+    state.fences[id], state.bodies[block] = fence, id
   end
 end
 

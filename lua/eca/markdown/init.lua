@@ -68,8 +68,12 @@ local function survey(buf, top, bottom)
     end
   end
   for _, place in ipairs(fences.between(buf, top, bottom)) do
-    place.last = end_of(place, blocks)
-    note_fence(buf, place, top, bottom)
+    if place.fence.bare then
+      colours.request(buf, place, top, bottom)
+    else
+      place.last = end_of(place, blocks)
+      note_fence(buf, place, top, bottom)
+    end
   end
   return next(screen.prose) ~= nil or next(screen.code) ~= nil
 end

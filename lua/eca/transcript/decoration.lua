@@ -102,6 +102,19 @@ function M.marks(buf, first, marks)
   end
 end
 
+--- Has a row text in a group?
+---@param buf integer
+---@param row integer
+---@param group string
+---@return boolean
+function M.has(buf, row, group)
+  local options = { details = true }
+  local marks = vim.api.nvim_buf_get_extmarks(buf, colours, { row, 0 }, { row, -1 }, options)
+  return vim.iter(marks):any(function(mark)
+    return mark[4].hl_group == group
+  end)
+end
+
 --- Forget the colours of a row, not what stands before it.
 ---@param buf integer
 ---@param row integer

@@ -19,6 +19,9 @@ local chains = places.chains
 --- What wrapped rows stand under: what follows a number, or a sign as headers and lists have.
 local HANGING = [[^\s*\%(\d\+[.)]\|[^[:alnum:][:space:]#|]\)\s\+]]
 
+--- Languages of bodies that are coloured like fenced code; others come with their marks.
+local CODE = { json = true }
+
 --- Make a buffer a transcript.
 ---@param buf integer
 ---@param chat string
@@ -194,7 +197,8 @@ end
 ---@param id integer
 ---@param lines string[]
 ---@param marks eca.Mark[]
-function M.body(buf, id, lines, marks)
+---@param language? string of code that the whole body is; '' for plain text
+function M.body(buf, id, lines, marks, language)
   local chain = chains[buf]
   local block = known(chain, id)
   if not block.empty then
@@ -210,6 +214,9 @@ function M.body(buf, id, lines, marks)
     if block.closed then
       M.close(buf, id)
     end
+  elseif block.headed then
+    local code = CODE[language] and not block.empty and language or nil
+    require('eca.markdown.fences').body_written(buf, id, first - 1, last, code)
   end
 end
 
@@ -252,6 +259,14 @@ function M.clear(buf)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, { '' })
   vim.api.nvim_buf_clear_namespace(buf, -1, 0, -1)
   chains[buf] = blocks.new(buf, chains[buf].chat)
+end
+
+--- Does a row stand for lines that a body leaves out?
+---@param buf integer
+---@param row integer
+---@return boolean
+function M.is_cut(buf, row)
+  return decoration.has(buf, row, 'EcaMore')
 end
 
 M.is_transcript = places.is_transcript

@@ -27,10 +27,11 @@ class KeepDraft:
 class Grep:
     """Look for a regular expression in all of a chat, what is collapsed included.
 
-    Lower case finds either case. Answered by the op `answer` with this number: a table of hits
-    (in order; tables of block, row and text; `row` counts the lines of the block's whole text from
-    0, absent when the header has it), more (how many hits are left out), fault (why nothing can be
-    looked for).
+    Lower case finds either case. Answered by the op `answer` with this number: a table of hits (in
+    order; tables of block, shown, row, column and text), more (how many hits are left out), or
+    fault (why nothing can be looked for). `shown` is the block in the view, the same or one it is
+    nested in; `row` counts the lines of the block's whole text from 0 and is absent when the header
+    has the hit; `column` is a byte, from 0.
     """
 
     name: ClassVar[str] = "grep"

@@ -37,13 +37,24 @@ def grep(chat: Chat, pattern: str, now: int) -> Mapping[str, object]:
 def _hits(
     chat: Chat, block: Block, wanted: re.Pattern[str], now: int
 ) -> Iterator[Mapping[str, object]]:
+    place = {"block": block.id, "shown": _in_view(chat, block).id}
     title = _title(chat, block, now)
     if wanted.search(title):
-        yield {"block": block.id, "text": title}
+        yield {**place, "column": 0, "text": title}
     for row, line in enumerate(full_body(block, chat.settings, None).lines):
         if found := wanted.search(line):
-            start = max(0, found.start() - CELLS // 2)
-            yield {"block": block.id, "row": row, "text": truncate(line[start:], CELLS)}
+            column = len(line[: found.start()].encode())
+            text = truncate(line[max(0, found.start() - CELLS // 2) :], CELLS)
+            yield {**place, "row": row, "column": column, "text": text}
+
+
+def _in_view(chat: Chat, block: Block) -> Block:
+    """Give the block, or the one it is nested in that is not closed away."""
+    lane = _lane_of(chat, block)
+    if lane.anchor is None:
+        return block
+    outer = _in_view(chat, lane.anchor)
+    return block if outer is lane.anchor and lane.anchor.is_open else outer
 
 
 def _title(chat: Chat, block: Block, now: int) -> str:

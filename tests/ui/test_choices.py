@@ -1,0 +1,191 @@
+"""What answers a chat: chosen by name, from a list, by key, and always told in the winbar."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import MODEL, content, expect, handshake, send, text, turn
+from tests.ui.talk import say, start_chat, wait_idle, wait_line
+from tests.ui.view import CHAT, View, open_view
+
+from eca_nvim.chat import ops
+
+CHOICES = ops.SetChoices(
+    {
+        "models": ["anthropic/claude-opus", "anthropic/claude-sonnet", "openai/gpt"],
+        "agents": ["code", "plan", "review"],
+        "variants": {"openai/gpt": ["low", "high"], "anthropic/claude-opus": []},
+    }
+)
+SELECT = """
+vim.ui.select = function(items, options, done)
+  _G.offered = vim.tbl_map(options.format_item or tostring, items)
+  _G.choose = function(number) done(items[number]) end
+end
+"""
+STATUS = {"state": "idle", "model": "openai/gpt", "agent": "plan", "trust": False}
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    view = open_view(start_nvim, init=SELECT)
+    view.draw(CHOICES, ops.SetStatus(CHAT, STATUS))
+    return view
+
+
+def chosen(view: View) -> list[tuple[str, object]]:
+    return [(it["what"], it["value"]) for it in view.sent("choose")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [
+        ("model openai/gpt", ("model", "openai/gpt")),
+        ("model Opus", ("model", "anthropic/claude-opus")),
+        ("agent review", ("agent", "review")),
+        ("agent!", ("agent", "review")),
+        ("variant high", ("variant", "high")),
+        ("variant none", ("variant", "")),
+        ("trust", ("trust", True)),
+        ("trust on", ("trust", True)),
+        ("trust off", ("trust", False)),
+    ],
+)
+def test_a_choice_is_named(view: View, typed: str, choice: tuple[str, object]) -> None:
+    view.nvim.keys(f":Eca {typed}<CR>")
+    assert chosen(view) == [choice]
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("model claude", "there is no model 'claude'"),
+        ("model openai/gtp", "there is no model 'openai/gtp'; did you mean openai/gpt?"),
+        ("variant highest", "there is no variant 'highest'"),
+    ],
+)
+def test_what_is_not_offered_is_not_chosen(view: View, typed: str, told: str) -> None:
+    view.nvim.keys(f":Eca {typed}<CR>")
+    view.nvim.wait_screen(told)
+    assert chosen(view) == []
+
+
+def test_before_the_server_tells_any_name_is_taken(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.nvim.keys(":Eca model some/model<CR>")
+    assert chosen(view) == [("model", "some/model")]
+
+
+@pytest.mark.parametrize(
+    ("command", "offered"),
+    [
+        ("model", ["  anthropic/claude-opus", "  anthropic/claude-sonnet", "● openai/gpt"]),
+        ("agent", ["  code", "● plan", "  review"]),
+        ("variant", ["● none", "  low", "  high"]),
+    ],
+)
+def test_the_list_marks_what_is_chosen_now(view: View, command: str, offered: list[str]) -> None:
+    view.nvim.keys(f":Eca {command}<CR>")
+    assert view.nvim.lua("return _G.offered") == offered
+    view.nvim.lua("_G.choose(1)")
+    assert chosen(view)[0][0] == command
+
+
+def test_variants_are_those_of_the_model(view: View) -> None:
+    view.draw(ops.SetStatus(CHAT, {**STATUS, "model": "anthropic/claude-opus"}))
+    view.nvim.keys(":Eca variant<CR>")
+    view.nvim.wait_screen("there is no variant to choose yet")
+    view.draw(ops.SetStatus(CHAT, {"state": "idle", "agent": "plan", "trust": False}))
+    view.nvim.keys(":Eca variant<CR>")
+    assert view.nvim.lua("return _G.offered") == ["● none", "  high", "  low"]
+
+
+def test_names_are_completed_by_any_part(view: View) -> None:
+    complete = "getcompletion('Eca %s', 'cmdline')"
+    assert view.nvim.eval(complete % "model claude") == [
+        "anthropic/claude-opus",
+        "anthropic/claude-sonnet",
+    ]
+    assert view.nvim.eval(complete % "agent! r") == ["review"]
+    assert view.nvim.eval(complete % "variant ") == ["high", "low", "none"]
+    assert view.nvim.eval(complete % "trust o") == ["off", "on"]
+
+
+def test_a_key_takes_the_next_agent_and_begins_again(view: View) -> None:
+    view.nvim.keys("<S-Tab>")
+    view.draw(ops.SetStatus(CHAT, {**STATUS, "agent": "review"}))
+    view.nvim.keys("<C-w>k<S-Tab>")
+    assert chosen(view) == [("agent", "review"), ("agent", "code")]
+
+
+def test_trust_is_told_loudly(view: View) -> None:
+    view.nvim.keys(":Eca trust<CR>")
+    view.nvim.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
+    view.draw(ops.SetStatus(CHAT, {**STATUS, "trust": True}))
+    view.nvim.wait_screen("TRUST · openai/gpt")
+    view.nvim.keys(":Eca trust<CR>")
+    view.nvim.wait_screen("this chat asks before its tools run")
+    assert chosen(view) == [("trust", True), ("trust", False)]
+
+
+# --- with the whole plugin -----------------------------------------------------------------------
+
+
+def said(nvim: Neovim, words: str) -> None:
+    say(nvim, "go")
+    wait_line(nvim, words)
+    wait_idle(nvim)
+
+
+def test_what_is_chosen_before_the_first_prompt_goes_with_it(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn(text("done")))
+    nvim = start_chat(start_nvim, server)
+    nvim.wait_screen("mock/mock-1 · code")
+    nvim.keys(":Eca model mock-2<CR>:Eca agent!<CR>:Eca trust<CR>")
+    nvim.wait_screen("TRUST · mock/mock-2 · plan")
+    said(nvim, "done")
+    [prompt] = server.received("chat/prompt")
+    assert {key: prompt["params"][key] for key in ("model", "agent", "trust")} == {
+        "model": "mock/mock-2",
+        "agent": "plan",
+        "trust": True,
+    }
+    assert server.received("chat/selectedModelChanged") == []
+
+
+def test_the_winbar_tells_what_the_server_says_of_the_chat(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    chat = {"selectModel": "mock/mock-2", "variants": ["low"], "selectVariant": "low"}
+    scoped = send("config/updated", {"chatId": "$chat", "chat": chat})
+    later = send("config/updated", {"chat": {"selectModel": MODEL, "selectAgent": "plan"}})
+    other = send("config/updated", {"chatId": "no such chat", "chat": {"selectModel": "x/y"}})
+    server = scripted_server(
+        handshake(),
+        turn(text("one")),
+        expect("chat/selectedAgentChanged"),
+        scoped,
+        later,
+        other,
+        content({"type": "metadata", "title": "All told"}, "system"),
+        turn(text("two")),
+    )
+    nvim = start_chat(start_nvim, server)
+    said(nvim, "one")
+    nvim.keys(":Eca agent plan<CR>")
+    nvim.wait_screen("All told · mock/mock-2 · plan/low")
+    said(nvim, "two")
+    prompt = server.received("chat/prompt")[1]["params"]
+    assert (prompt["model"], prompt["variant"], prompt["agent"]) == ("mock/mock-2", "low", "plan")
+
+
+def test_the_next_chat_begins_with_what_was_last_chosen(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim = start_chat(start_nvim, scripted_server(handshake()))
+    nvim.wait_screen("mock/mock-1 · code")
+    nvim.keys(":Eca model mock-2<CR>:Eca trust<CR>:Eca new<CR>")
+    screen = nvim.wait_screen("mock/mock-2")
+    nvim.wait_until("require('eca').status().model == 'mock/mock-2'")
+    assert nvim.lua("return require('eca').status().trust") is False, screen
