@@ -96,10 +96,10 @@ local function start(payload)
   end
 end
 
----@type table<string, eca.Subcommand>
-M.subcommands = {
 local TRUST = { on = true, off = false }
 
+---@type table<string, eca.Subcommand>
+M.subcommands = {
   toggle = { text = 'open or hide the chat', run = action('Toggle') },
   hide = { text = 'hide the chat', run = action('Hide') },
   new = { text = 'start a new chat', run = action('New') },
