@@ -349,9 +349,9 @@ function M.chat(call)
     eca.add_context(item)
   end
   if call.args:find('%S') then
+    require('eca.history').add(id, call.args)
     eca.send(call.args, { chat = id })
   end
 end
 
 return M
-    require('eca.history').add(id, call.args)
