@@ -101,13 +101,25 @@ local function transmit_shared(intent)
   end
 end
 
+--- Keep an intent that did not arrive.
+---@param intent eca.Intent
+local function missed(intent)
+  answered = false
+  if not vim.list_contains(unanswered, intent) then
+    unanswered[#unanswered + 1] = intent
+  end
+end
+
 ---@param intent eca.Intent
 local function transmit(intent)
   if state == 'shared' then
     transmit_shared(intent)
   elseif channel then
     local method = METHOD:format(python.package())
-    vim.rpcnotify(channel, method, { intent.name, intent.payload })
+    -- Its exit is told a moment after it is gone: what it cannot hear is for the one that follows.
+    if not pcall(vim.rpcnotify, channel, method, { intent.name, intent.payload }) then
+      missed(intent)
+    end
   end
 end
 
@@ -169,6 +181,10 @@ function M.send(name, payload)
   elseif state == 'failed' then
     tell('warn', 'the host does not run, ' .. process.REMEDY)
   else
+    if name == 'start' then
+      require('eca.config').forget() -- who starts again wants the options as they are now
+      transmit(attach())
+    end
     transmit(intent)
   end
 end

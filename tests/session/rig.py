@@ -144,6 +144,7 @@ class Rig:
             raise self.fault
         self.demos.append(demo)
         self.agents.append(FakeAgent())
+        self.view.push([])  # who waits for this looks again
         return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca")
 
     async def file(self, path: str) -> str | None:

@@ -84,7 +84,7 @@ async def test_restart_ends_the_old_server_first_and_keeps_the_chats(rig: Rig) -
     rig.do(StartServer(restart=True))
     second = await rig.starting(2)
     assert first.told[-1] == ("close",)
-    assert rig.states() == ["starting", "starting", "ready", "stopped", "starting"]
+    assert rig.states() == ["starting", "starting", "ready", "starting"]
     second.ready()
     rig.do(SendPrompt("a", "go on"))
     await rig.done()
@@ -178,3 +178,23 @@ async def test_a_turn_is_told_when_the_server_ends_in_it(rig: Rig) -> None:
     await rig.view.until(lambda: rig.status()["state"] == "idle")
     finished = [op for op in rig.view.of(Emit) if op.event == "EcaTurnFinished"]
     assert [op.data["reason"] for op in finished] == ["gone"]
+
+
+async def test_a_prompt_typed_while_the_server_restarts_is_for_the_next_one(rig: Rig) -> None:
+    first = await rig.ready()
+    rig.do(StartServer(restart=True), SendPrompt("a", "hello"))
+    second = await rig.starting(2)
+    second.ready()
+    assert second.told == [("prompt", "a", "hello")]
+    assert ("prompt", "a", "hello") not in first.told
+    assert rig.view.of(SetInput) == []
+    assert rig.status()["state"] == "running"
+
+
+async def test_a_prompt_typed_while_the_server_quits_starts_another(rig: Rig) -> None:
+    first = await rig.ready()
+    rig.do(QuitServer(), SendPrompt("a", "hello"))
+    second = await rig.starting(2)
+    second.ready()
+    assert first.told == [("close",)]
+    assert second.told == [("prompt", "a", "hello")]

@@ -145,6 +145,21 @@ def test_a_restart_ends_the_old_server_first(
     assert not old & nvim.child.descendants()
 
 
+def test_a_restart_takes_the_options_as_they_are_now(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, demo_server: list[str]
+) -> None:
+    nvim, server = streaming(start_nvim, scripted_server, polite=True)
+    nvim.lua(
+        "vim.g.eca = vim.tbl_extend('force', vim.g.eca, { server = { command = ... } })",
+        demo_server,
+    )
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_for(lambda: server.received("exit"), "the farewell")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    say(nvim, "hello")
+    nvim.wait_screen("demo agent")
+
+
 def unusable(kind: str, folder: Path) -> tuple[list[str], str]:
     """Give a command that cannot be started, and what the user is told."""
     path = folder / "eca"

@@ -43,7 +43,7 @@ class MalformedIntent(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Attach:
-    """First word of an editor: its settings and where it works.
+    """First word of an editor: its settings and where it works; again when settings changed.
 
     settings: the validated options table; folders: absolute paths of the workspace; editor: name
     and version of the editor; pid: its process id.

@@ -10,16 +10,16 @@ from eca_nvim.session import Candidate
 
 
 class EcaAgents:
-    """Makes ECA agents (`session.MakeAgent`)."""
+    """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come."""
 
     def __init__(self, settings: Settings, workspace: Workspace, services: EditorServices) -> None:
-        self._settings = settings
+        self.settings = settings
         self._workspace = workspace
         self._services = services
 
     def __call__(self, *, demo: bool) -> Candidate:
         """Find the server to start. Raises AgentFault."""
-        settings = self._settings
+        settings = self.settings
         try:
             found = find_server(settings.server_command, settings.server_environment, demo=demo)
         except BadServerOption as fault:

@@ -51,6 +51,7 @@ class App:
         self._frames = FrameSender(self._send_frame, self._loop)
         self._calls = Calls(self._run)
         self._editor = Editor(self._run, self._calls)
+        self._agents: EcaAgents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -75,16 +76,17 @@ class App:
                 raise MalformedIntent(f"{intent.name!r} came before 'attach'")
 
     def _attach(self, intent: Attach) -> None:
-        """Begin to work; only the first word of an editor does something."""
-        if self._session is not None:
-            return
+        """Begin to work; said again, it changes the settings for the next server."""
         settings = read_settings(intent.settings)
+        if self._agents is not None:
+            self._agents.settings = settings
+            return
         self._open_log(settings)
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
-        agents = EcaAgents(settings, workspace, self._editor)
+        self._agents = EcaAgents(settings, workspace, self._editor)
         rendering = RenderSettings(settings.icons, workspace.folders)
         keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
-        self._session = Session(agents, self._editor, self._frames, rendering, keeper)
+        self._session = Session(self._agents, self._editor, self._frames, rendering, keeper)
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())
         self._task.add_done_callback(self._ended)

@@ -68,10 +68,11 @@ class Listener(Protocol):
 
 
 class _Life:
-    """One run of an agent."""
+    """One run of an agent; it is wanted until somebody asks for its end."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.wanted = True
         self.scope = anyio.CancelScope()
         self.over = anyio.Event()
 
@@ -97,7 +98,13 @@ class Server:
         return self._life.agent if ready and self._life is not None else None
 
     def wish(self, wish: Wish, *, demo: bool = False) -> None:
-        """Ask for something; `demo`: with the demo agent from now on."""
+        """Ask for something; `demo`: with the demo agent from now on.
+
+        An agent that is to end is told nothing any more: what comes now is for the next one.
+        """
+        if self._life is not None and (wish is not Wish.START or demo):
+            self._life.wanted = False
+            self._become(ServerState.STOPPED if wish is Wish.QUIT else ServerState.STARTING)
         self._wish_in.send_nowait((wish, demo))
 
     def ensure(self) -> None:
@@ -159,7 +166,10 @@ class Server:
         finally:
             self._life = None
             life.over.set()
-        self._end(ending)
+        if life.wanted:
+            self._end(ending)
+        else:
+            self._listener.server_ended(ending)
 
     def _ready(self) -> None:
         self._become(ServerState.READY)

@@ -258,10 +258,17 @@ class Session:
                 self._tell(effect)
 
     def server_ended(self, ending: AgentExit) -> None:
-        """Show the end in every chat; no turn goes on, and unsent prompts come back."""
-        self._give_back()
+        """Show the end in every chat; no turn goes on.
+
+        Prompts it has not heard wait for the agent that follows; without one they come back.
+        """
+        if self._server.state is not ServerState.STARTING:
+            self._give_back()
+        unheard = self._held.for_the_next()
         self._hearing.agent_gone()
         for chat in self._chats:
+            if chat.id in unheard:
+                continue
             if ending.expected and chat.turn.state is Turn.IDLE:
                 self._chats.apply(chat, [NoticeReceived(ending.reason)])
             else:

@@ -63,6 +63,14 @@ class Held:
         else:
             log.info("nobody is there to be told %s", type(effect).__name__)
 
+    def for_the_next(self) -> frozenset[str]:
+        """Keep the prompts for an agent to come; give the chats they are of.
+
+        What steers a turn goes with the turn: the chat itself keeps its words.
+        """
+        self.effects = [effect for effect in self.effects if isinstance(effect, TellPrompt)]
+        return frozenset(effect.chat for effect in self.effects)
+
     def take(self, chat: str | None = None) -> list[TellPrompt | TellSteer | TellUnsteer]:
         """Take out all, or all of one chat."""
         taken = [effect for effect in self.effects if chat in (None, effect.chat)]
