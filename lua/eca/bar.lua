@@ -11,7 +11,7 @@ local ROOMY = 110
 local TITLE = 18
 
 ---@type table<integer, integer> the winbar's weight of a chat, by the rank of its attention
-local WEIGHTS = { 95, 85, 70, 15 }
+local WEIGHTS = { 95, 85, 70, 45 }
 
 ---@param title string
 ---@return string
@@ -48,7 +48,7 @@ function M.parts(id, columns)
         text = text or number .. sign,
         group = attention.group,
         weight = WEIGHTS[attention.rank],
-        join = #parts > 0 and '  ' or nil,
+        join = '  ',
         click = number,
       }
     end

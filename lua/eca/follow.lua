@@ -10,6 +10,13 @@ local behind = {} ---@type table<integer, integer> rows that a window has not sh
 local added = {} ---@type table<integer, integer> rows since `before`, by buffer
 local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
 
+---@class eca.Left where a reader was in a chat
+---@field view table<string, integer>
+---@field rows integer of the transcript
+---@field at_end boolean
+
+local left = {} ---@type table<integer, eca.Left> by buffer
+
 --- Is the user selecting, searching or in the middle of a command in this window?
 ---@param win integer
 ---@return boolean
@@ -62,7 +69,7 @@ end
 --- The transcript begins anew, so does the count.
 ---@param buf integer
 function M.cleared(buf)
-  added[buf] = nil
+  added[buf], left[buf] = nil, nil
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     behind[win] = nil
   end
@@ -109,6 +116,32 @@ function M.go_to_end(win)
       vim.cmd('normal! zb')
     end)
   end
+end
+
+--- A window is about to show another chat: remember where its reader was in this one.
+---@param win integer
+function M.leave(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local rows = vim.api.nvim_buf_line_count(buf)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  left[buf] = { view = view, rows = rows, at_end = on_last_row(win, rows) }
+end
+
+--- A window shows a transcript again, or for the first time: go where its reader was, or to the
+--- end when he was there.
+---@param win integer
+function M.enter(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local place = left[buf]
+  behind[win], left[buf], added[buf] = nil, nil, nil
+  if not place or place.at_end then
+    M.go_to_end(win)
+    return
+  end
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview(place.view)
+  end)
+  behind[win] = math.max(0, vim.api.nvim_buf_line_count(buf) - place.rows)
 end
 
 --- Was this window at the end, and is it where it was?

@@ -29,7 +29,7 @@ function M.current()
 end
 
 ---@class eca.OpenOptions
----@field chat? string default: the current one
+---@field chat? string default: the current one; one of another day is resumed
 ---@field mods? table modifiers of a command (`smods`), for the layout
 
 --- Open a chat, or go to it when it is open. Its input becomes the current window.
@@ -38,10 +38,14 @@ end
 function M.open(opts)
   opts = opts or {}
   local id = opts.chat or require('eca.chats').current() or require('eca.uuid').new()
+  local strange = opts.chat ~= nil and require('eca.chats').get(id) == nil
   send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
   require('eca.contexts').track()
   require('eca.windows').open(id, opts.mods)
   vim.g.eca_status = M.status()
+  if strange then
+    send('resume', { chat = id, quiet = true })
+  end
   return id
 end
 

@@ -24,7 +24,7 @@ return {
   choose = { 'chat', 'what', 'value' },
   transcript = { 'chat', 'request' },
   list_chats = { 'request' },
-  resume = { 'chat', 'instead' },
+  resume = { 'chat', 'instead', 'quiet' },
   older = { 'chat' },
   timeline = { 'chat', 'request' },
   rename = { 'chat', 'title' },

@@ -113,26 +113,26 @@ SERVER_EVENTS.failed = SERVER_EVENTS.stopped
 ---@type table<string, fun(...: any)>
 local draw = {}
 
---- Change a transcript by what nobody has seen yet, after a block or in it.
----@param chat string
----@param place? integer a block
+--- Change a transcript by what nobody has seen yet.
+---@param buf integer
 ---@param change fun(buf: integer, ...: any)
-local function add_text(chat, place, change, ...)
-  local buf, arguments = edit(chat), vim.F.pack_len(...)
-  local function go()
-    change(buf, vim.F.unpack_len(arguments))
-  end
-  if place and transcript.is_above(buf, place) then
-    follow.above(buf, go)
-    return
-  end
+local function add_text(buf, change, ...)
   local before = vim.api.nvim_buf_line_count(buf)
-  go()
+  change(buf, ...)
   follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
 end
 
 function draw.open(chat, block, kind, header, depth, after)
-  add_text(chat, after, transcript.open, block, kind, header, depth, after)
+  local buf = edit(chat)
+  if after and transcript.is_older(buf, after) then
+    follow.above(buf, function()
+      transcript.open(buf, block, kind, header, depth, after)
+    end)
+  elseif after and depth == 0 then -- something old, or a flag
+    transcript.open(buf, block, kind, header, depth, after)
+  else
+    add_text(buf, transcript.open, block, kind, header, depth, after)
+  end
 end
 
 function draw.header(chat, block, header)
@@ -140,7 +140,12 @@ function draw.header(chat, block, header)
 end
 
 function draw.append(chat, block, text)
-  add_text(chat, block, transcript.append, block, text)
+  local buf = edit(chat)
+  if transcript.is_above(buf, block) then
+    transcript.append(buf, block, text)
+  else
+    add_text(buf, transcript.append, block, text)
+  end
 end
 
 --- Change a transcript in a way that may take rows out.

@@ -60,6 +60,9 @@ end
 ---@param pair eca.Pair
 ---@param chat eca.Chat
 local function show_other(pair, chat)
+  if pair.transcript then
+    require('eca.follow').leave(pair.transcript)
+  end
   for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
     if pair[name] then
       swap(pair[name], buf)
@@ -67,6 +70,9 @@ local function show_other(pair, chat)
     end
   end
   pair.chat = chat.id
+  if pair.transcript then
+    require('eca.follow').enter(pair.transcript)
+  end
 end
 
 --- Bring back the one of two windows that was closed.

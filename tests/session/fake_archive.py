@@ -11,8 +11,8 @@ from eca_nvim.chat.history import Page
 class FakeArchive:
     """The chats of an agent in memory (`archive.Archive`).
 
-    `fault` is raised by the next call and then forgotten; while `gate` is there and shut, calls
-    wait.
+    `fault` is raised by the next call and then forgotten, what `faults` has for a call by every
+    one. While `gate` is there and shut, calls wait.
     """
 
     def __init__(self) -> None:
@@ -21,6 +21,7 @@ class FakeArchive:
         self.opened = OpenedChat(Page())
         self.page = Page()
         self.fault: AgentRefused | None = None
+        self.faults: dict[str, AgentRefused] = {}
         self.gate: anyio.Event | None = None
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
@@ -62,6 +63,6 @@ class FakeArchive:
         self.asked.append(asked)
         if self.gate is not None:
             await self.gate.wait()
-        if self.fault is not None:
-            fault, self.fault = self.fault, None
+        fault, self.fault = self.fault or self.faults.get(str(asked[0])), None
+        if fault is not None:
             raise fault

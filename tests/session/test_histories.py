@@ -7,7 +7,13 @@ import pytest
 from tests.session.fake_archive import FakeArchive
 from tests.session.rig import Rig
 
-from eca_nvim.agents.archive import AgentRefused, ChatSummary, CursorExpired, OpenedChat
+from eca_nvim.agents.archive import (
+    AgentRefused,
+    ChatSummary,
+    ChatUnknown,
+    CursorExpired,
+    OpenedChat,
+)
 from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.chat import history_intents as asks
 from eca_nvim.chat import intents
@@ -166,6 +172,14 @@ class TestResume:
         await asked(rig, asks.ResumeChat("b", instead="a"))
         assert rig.view.of(ForgetChat) == []
 
+    async def test_a_chat_that_may_be_new(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        archive.fault = ChatUnknown("gone")
+        await asked(rig, asks.ResumeChat("b", quiet=True))
+        assert rig.lines() == []
+        archive.fault = ChatUnknown("gone")
+        assert await warned(rig, asks.ResumeChat("b")) == "gone"
+
     async def test_one_that_is_open_is_not_asked_for(self, rig: Rig) -> None:
         archive = await talking(rig)
         rig.do(asks.ResumeChat("a"))
@@ -319,6 +333,14 @@ class TestRevising:
         assert rig.view.of(ShowChat) == [ShowChat("copy")]
         status = rig.status("copy")
         assert (status["title"], status["agent"], status["trust"]) == ("Copy", "plan", False)
+
+    async def test_a_copy_is_shown_with_the_prompt_it_cannot_lose(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.opened = OpenedChat(page("copy", prompt("hello", "u1")), "Copy")
+        archive.faults["rollback"] = AgentRefused("this server does not know chat/rollback")
+        assert "does not know" in await warned(rig, asks.ForkChat("a", 1))
+        assert rig.view.of(ShowChat) == [ShowChat("copy")]
+        assert rig.view.of(SetInput) == []
 
     async def test_no_fork_without_a_name(self, rig: Rig) -> None:
         archive = await talking(rig)

@@ -70,6 +70,7 @@ end
 ---@param chat eca.Kept
 local function resume(chat)
   local instead = left_behind()
+  require('eca.chats').ensure(chat.id)
   require('eca').open({ chat = chat.id })
   if not chat.open then
     send('resume', { chat = chat.id, instead = instead })

@@ -271,6 +271,7 @@ end
 
 M.is_transcript = places.is_transcript
 M.is_above = places.is_above
+M.is_older = places.is_older
 M.block_at = places.block_at
 M.range = places.range
 M.prose_between = places.prose_between

@@ -14,13 +14,22 @@ function M.is_transcript(buf)
   return M.chains[buf] ~= nil
 end
 
---- Is a block of a page that was loaded above what was shown already, or stands it for one?
+--- Does a block stand for messages that are not loaded?
+---@param buf integer
+---@param id integer
+---@return boolean
+function M.is_older(buf, id)
+  local block = M.chains[buf].blocks[id]
+  return block ~= nil and block.kind == 'older'
+end
+
+--- Is a block of a page that was loaded above what was shown already?
 ---@param buf integer
 ---@param id integer
 ---@return boolean
 function M.is_above(buf, id)
   local block = M.chains[buf].blocks[id]
-  return block ~= nil and (block.kind == 'older' or block.above == true)
+  return block ~= nil and block.above == true
 end
 
 ---@class eca.BlockPlace

@@ -23,12 +23,14 @@ class ListChats:
 class ResumeChat:
     """Go on with a chat the agent keeps: its newest page is shown.
 
-    instead: the chat that is left for it; it goes when nothing was said in it.
+    instead: the chat that is left for it; it goes when nothing was said in it. quiet: the chat may
+    be one that the agent never heard of, a new one.
     """
 
     name: ClassVar[str] = "resume"
     chat: str
     instead: str | None = None
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,8 @@ class Histories:
         match intent:
             case intents.ListChats(request):
                 await self._list(request)
-            case intents.ResumeChat(chat, instead):
-                await self._resume(chat)
-                self._leave(instead)
+            case intents.ResumeChat():
+                await self._resume(intent)
             case intents.LoadOlder():
                 await self._load_older(self._known(intent.chat))
             case intents.RenameChat(_, title):
@@ -94,11 +93,17 @@ class Histories:
         chat = self._chats.table.get(chat_id)
         return chat is not None and not _is_blank(chat)
 
-    async def _resume(self, chat_id: str) -> None:
-        if self._is_open(chat_id):
+    async def _resume(self, wanted: intents.ResumeChat) -> None:
+        if self._is_open(wanted.chat):
             return
-        opened = await (await self._archive()).open_chat(chat_id, PAGE)
-        self._show(self._chats.get(chat_id), opened)
+        try:
+            opened = await (await self._archive()).open_chat(wanted.chat, PAGE)
+        except AgentRefused:
+            if not wanted.quiet:
+                raise
+        else:
+            self._show(self._chats.get(wanted.chat), opened)
+            self._leave(wanted.instead)
 
     def _leave(self, chat_id: str | None) -> None:
         """Forget a chat in which nothing was said."""

@@ -45,11 +45,13 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     copy = chats.get(copy_id)
     chats.show(show_history(copy, opened.page, now()))
     chats.apply(copy, [TitleChanged(opened.title or ""), inherited(chat)])
-    if cut.is_prompt:
-        prompt, content_id = _prompt(copy, 0)
-        await archive.rollback(copy_id, content_id, messages=True, tools=False)
-        chats.show(editing.roll_back(copy, prompt, now(), give_back=cut.anew))
-    chats.show(Changes([ShowChat(copy_id)]))
+    try:
+        if cut.is_prompt:
+            prompt, content_id = _prompt(copy, 0)
+            await archive.rollback(copy_id, content_id, messages=True, tools=False)
+            chats.show(editing.roll_back(copy, prompt, now(), give_back=cut.anew))
+    finally:
+        chats.show(Changes([ShowChat(copy_id)]))
     return copy_id
 
 
