@@ -19,7 +19,7 @@ local function write(lines, path)
   if written then
     require('eca.notify').info(('%d lines written to %s'):format(#lines, path))
   else
-    require('eca.notify').error(tostring(fault):gsub('^.-(E%d+:)', '%1'))
+    require('eca.notify').warn((tostring(fault):gsub('^.-E%d+: ', '')))
   end
 end
 

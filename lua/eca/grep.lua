@@ -93,7 +93,9 @@ end
 local function items_of(buf, hits)
   return vim.tbl_map(function(hit)
     local first = transcript.range(buf, hit.shown) or 0
-    return { bufnr = buf, lnum = first + 1, text = hit.text, user_data = hit }
+    local item = { bufnr = buf, lnum = first + 1, text = hit.text, user_data = hit }
+    item.module = 'chat'
+    return item
   end, hits)
 end
 

@@ -56,7 +56,7 @@ CONTRACT = [
     "health",
     "help",
 ]
-BEYOND = ["unqueue", "usage"]
+BEYOND = ["grep", "prompts", "unqueue", "usage"]
 """Subcommands that the contract does not name."""
 
 

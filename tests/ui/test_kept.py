@@ -7,7 +7,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, text, turn
-from tests.ui.talk import draft, prompts, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import draft, say, start_chat, wait_idle, wait_line
 from tests.ui.view import CHAT, View, open_view
 
 from eca_nvim.chat import ops

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from eca_nvim.chat.blocks import Block, Fold, SpokenBlock
+from eca_nvim.chat.blocks import Block, Fold
 from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.markdown_export import ordered
 from eca_nvim.chat.model import Chat, Lane
@@ -90,13 +90,9 @@ def _open(update: Update, block: Block, lane: Lane) -> None:
 
 
 def _shown_row(chat: Chat, block: Block, row: int) -> int | None:
-    """Find a line of the whole text in the shown body; blank rows before a text are not shown."""
+    """Find a line of the whole text in the shown body."""
     shown, lines = body(block, chat.settings).lines, full_body(block, chat.settings, None).lines
-    if row >= min(len(shown), len(lines)) or shown[row] != lines[row]:
-        return None
-    if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
-        return row - next((place for place, line in enumerate(lines) if line), 0)
-    return row
+    return row if row < min(len(shown), len(lines)) and shown[row] == lines[row] else None
 
 
 def whole(chat: Chat, block: Block, row: int, now: int) -> ShowOutput:

@@ -1,0 +1,105 @@
+"""What answers a chat, chosen by the user or the agent; and what is read of a chat."""
+
+import pytest
+from tests.session.rig import Rig
+
+from eca_nvim.agents.base import Selection
+from eca_nvim.chat import intents
+from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.events import ChoicesChanged, PromptAnswered, ToolFinished
+from eca_nvim.chat.keep_intents import Grep, RequestOutput, Reveal
+from eca_nvim.chat.ops import Answer, SetChoices, ShowOutput
+
+pytestmark = pytest.mark.anyio
+
+OFFERS = ChoicesChanged(
+    models=("m1", "m2"), agents=("code", "plan"), variants=("low",), model="m1", agent="code"
+)
+
+
+async def choose(rig: Rig, *choices: tuple[str, object], chat: str = "a") -> None:
+    rig.do(*(intents.Choose(chat, what, value) for what, value in choices))
+    await rig.done()
+
+
+async def test_an_agent_chosen_before_the_first_prompt_brings_its_own_model(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS)
+    await choose(rig, ("agent", "plan"))
+    assert "model" not in rig.status()
+    agent.announce(ChoicesChanged(model="m2"))
+    rig.do(intents.SendPrompt("a", "hi"))
+    await rig.done()
+    assert agent.last_prompt.selection == Selection("", "plan", "")
+    agent.say("a", PromptAnswered(accepted=True, model="m9"))
+    agent.announce(OFFERS)
+    assert rig.status()["model"] == "m9"
+
+
+async def test_an_agent_chosen_later_leaves_the_model(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS)
+    rig.do(intents.SendPrompt("a", "hi"))
+    await choose(rig, ("agent", "plan"))
+    assert rig.status()["model"] == "m1"
+
+
+async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS, ChoicesChanged(variants=("low", "high"), model="m2", chat_id="nobody"))
+    await choose(rig, ("variant", "low"), ("model", "m2"))
+    assert rig.status()["variant"] == "low"
+    await choose(rig, ("variant", "high"), ("model", "m1"))
+    assert "variant" not in rig.status()
+    assert rig.view.of(SetChoices)[-1].choices["variants"] == {
+        "m1": ("low",),
+        "m2": ("low", "high"),
+    }
+
+
+async def test_what_is_not_offered_any_more_is_not_chosen_again(rig: Rig) -> None:
+    rig.keeper.choose("model", "gone")
+    rig.keeper.choose("agent", "gone")
+    rig.keeper.choose("variant", "gone")
+    agent = await rig.ready()
+    agent.announce(OFFERS)
+    assert (rig.status()["model"], rig.status()["agent"]) == ("m1", "code")
+
+
+async def test_a_kept_agent_without_a_kept_model_brings_its_own(rig: Rig) -> None:
+    rig.keeper.choose("agent", "plan")
+    agent = await rig.ready()
+    agent.announce(OFFERS)
+    assert rig.status()["agent"] == "plan"
+    assert "model" not in rig.status()
+
+
+async def test_what_one_chat_chooses_leaves_the_open_ones(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    agent.announce(OFFERS)
+    await choose(rig, ("model", "m2"))
+    agent.announce(OFFERS)
+    assert rig.status("b")["model"] == "m1"
+    rig.do(intents.OpenChat("c"))
+    await rig.done()
+    assert rig.status("c")["model"] == "m2"
+
+
+# --- looking for something -----------------------------------------------------------------------
+
+
+async def test_a_chat_is_searched_and_shown_whole(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.say("a", ToolFinished(ToolCall("c", "grep", arguments={"pattern": "x"}), ("a\nword",)))
+    rig.do(Grep("a", "word", 7), Reveal("a", 1, 8, 1))
+    rig.do(RequestOutput("a", 1), RequestOutput("a", 9), Grep("x", "w", 9))
+    await rig.done()
+    answers = {op.request: op.value for op in rig.view.of(Answer)}
+    assert answers[8] == 1
+    assert answers[9] == {"hits": [], "more": 0}
+    [hit] = dict(answers[7])["hits"]
+    assert hit["text"] == "word"
+    assert [list(op.lines) for op in rig.view.of(ShowOutput)] == [["a", "word"]]
+    assert "word" in rig.view.text()

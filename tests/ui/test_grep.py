@@ -1,0 +1,124 @@
+"""Text found in the whole chat, what is closed included, and jumps to it."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import handshake, text, turn
+from tests.ui.talk import done, lines_of, say, start_chat, tool, wait_idle, wait_line
+
+LONG = "\n".join(f"row {number}" for number in range(1, 400))
+LIST = """
+return vim.tbl_map(function(item)
+  return { item.lnum, item.text }
+end, vim.fn.getloclist(require('eca.windows').shown() or 0))
+"""
+CURSOR = """
+local win = require('eca.windows').shown()
+local row, column = unpack(vim.api.nvim_win_get_cursor(win))
+local line = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), row - 1, row, true)[1]
+return line:sub(column + 1)
+"""
+
+
+def ran(call: str, output: str) -> list[dict[str, object]]:
+    run = tool("Run", call, manualApproval=False, arguments={"pattern": call})
+    return [*run, *done(call, output, arguments={"pattern": call})]
+
+
+@pytest.fixture
+def nvim(start_nvim: StartNeovim, scripted_server: PrepareScript) -> Neovim:
+    """Show a chat with two closed calls, the second with a long output, the cursor in its input."""
+    server = scripted_server(
+        handshake(),
+        turn(
+            text("\n\nFirst a Needle.\n"),
+            ran("one", "some\nhay and a needle\nmore"),
+            ran("two", LONG),
+            text("\nthe end"),
+        ),
+    )
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "the end")
+    wait_idle(nvim)
+    return nvim
+
+
+def under_cursor(nvim: Neovim, words: str) -> None:
+    nvim.wait_for(lambda: str(nvim.lua(CURSOR)).startswith(words), f"the cursor on {words!r}")
+
+
+def test_hits_are_listed_with_the_line_that_shows_them(nvim: Neovim) -> None:
+    nvim.keys(":Eca grep needle<CR>")
+    nvim.wait_screen("[Location List] Eca grep needle")
+    nvim.wait_screen("chat|5| hay and a needle")
+    assert lines_of(nvim)[4].startswith("✓ grep one")
+    assert nvim.lua(LIST) == [[3, "First a Needle."], [5, "hay and a needle"]]
+
+
+def test_a_jump_opens_the_block_and_goes_to_the_hit(nvim: Neovim) -> None:
+    nvim.keys(":Eca grep needle<CR>")
+    nvim.wait_screen("[Location List] Eca grep needle")
+    nvim.keys("j<CR>")
+    under_cursor(nvim, "needle")
+    assert "hay and a needle" in lines_of(nvim)
+    nvim.keys(":lprev<CR>")
+    under_cursor(nvim, "Needle.")
+    nvim.keys("gg:lnext<CR>")
+    under_cursor(nvim, "needle")
+
+
+def test_a_hit_that_is_cut_is_shown_with_all_of_the_output(nvim: Neovim) -> None:
+    nvim.keys(":Eca grep row 350<CR>")
+    nvim.wait_screen("[Location List] Eca grep row 350")
+    nvim.keys("<CR>")
+    nvim.wait_until("vim.bo.filetype == 'eca-output'")
+    assert nvim.eval("getline('.')") == "row 350"
+
+
+def test_upper_case_tells_the_cases_apart(nvim: Neovim) -> None:
+    nvim.keys(":Eca grep Needle<CR>")
+    nvim.wait_screen("[Location List] Eca grep Needle")
+    assert len(nvim.lua(LIST)) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [("straw", "not found: straw"), ("(", "not a regular expression"), ("", "what is to be found")],
+)
+def test_nothing_to_find_is_told(nvim: Neovim, pattern: str, told: str) -> None:
+    nvim.keys(f":Eca grep {pattern}<CR>")
+    nvim.wait_screen(told)
+
+
+def test_a_long_output_opens_whole(nvim: Neovim) -> None:
+    nvim.keys("<C-w>kgg/grep two<CR>zo")
+    wait_line(nvim, "… 199 more lines")
+    nvim.keys("/199 more<CR><CR>")
+    nvim.wait_until("vim.bo.filetype == 'eca-output'")
+    assert nvim.eval("[line('$'), getline('.'), &modifiable, &buftype]") == [
+        399,
+        "row 201",
+        0,
+        "nofile",
+    ]
+    nvim.wait_screen("grep two")
+    nvim.keys("q")
+    nvim.wait_until("vim.bo.filetype ~= 'eca-output'")
+
+
+def test_the_chat_is_written_to_a_file_and_none_is_overwritten(nvim: Neovim) -> None:
+    path = nvim.launch.cwd / "chat.md"
+    nvim.keys(":Eca export chat.md<CR>")
+    nvim.wait_screen("lines written to")
+    exported = path.read_text()
+    assert "hay and a needle" in exported
+    assert "row 350" in exported
+    path.write_text("mine")
+    nvim.keys(":Eca export chat.md<CR>")
+    nvim.wait_screen("is there already")
+    assert path.read_text() == "mine"
+    nvim.keys(":Eca export! chat.md<CR>")
+    nvim.wait_for(lambda: path.read_text() == exported, "the chat to be written again")
+    nvim.keys(":Eca export no/such/folder.md<CR>")
+    nvim.wait_screen("Can't open file")
