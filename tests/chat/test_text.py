@@ -14,6 +14,7 @@ from eca_nvim.chat.text import Cleaner, body_lines, clean, duration, one_line, t
 WILD = st.text(
     st.one_of(
         st.sampled_from("\r\n\t\x00\x1b[]m\x07\x9b\x9c\\PX0;"),
+        st.sampled_from("aé❤\u200b\u200c\u200d\ufe0f\u20e3\u0301\u202e"),
         st.characters(min_codepoint=0xD800, max_codepoint=0xDFFF),
         st.characters(),
     ),
@@ -34,10 +35,37 @@ WILD = st.text(
         ("\ud83d\ude00", "\U0001f600"),
         ("half \udc00", "half �"),
         ("\x1b[31", "␛[31"),
+        ("rm \u202efdp.sh", "rm <U+202E>fdp.sh"),
+        ("\u2066a\u2069\u200e\u200f\u061c", "<U+2066>a<U+2069><U+200E><U+200F><U+061C>"),
+        ("l\u200bs", "l<U+200B>s"),
+        ("l\u200ds\u200c", "l<U+200D>s<U+200C>"),
+        ("a\u00adb\ufeff", "a<U+00AD>b<U+FEFF>"),
+        ("tag\U000e0041", "tag<U+E0041>"),
+        ("x\ufe0f", "x<U+FE0F>"),
+        ("\u3164=1", "<U+3164>=1"),
+        ("a" + "\u0301" * 6, "a" + "\u0301" * 4 + "<U+0301>" * 2),
+        ("one\u2028two", "one<U+2028>two"),
     ],
 )
 def test_clean(raw: str, shown: str) -> None:
     assert clean(raw) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e\u0301",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f468",
+        "1\ufe0f\u20e3",
+        "\u0915\u094d\u200d\u0937",
+        "dix\u00a0francs\u202f!",
+    ],
+)
+def test_what_writing_needs_stays(text: str) -> None:
+    assert clean(text) == text
+    cleaner = Cleaner()
+    assert "".join(map(cleaner.feed, text)) + cleaner.finish() == text
 
 
 @given(WILD)
@@ -59,7 +87,7 @@ def test_chunks_are_cleaned_as_the_whole_is(text: str, cuts: list[int]) -> None:
 
 
 def test_one_line_has_no_line_break_nor_runs_of_space() -> None:
-    assert one_line("  a\r\n\tb \x1b[1mc\u2028d ") == "a b c d"
+    assert one_line("  a\r\n\tb \x1b[1mc  d ") == "a b c d"
 
 
 @pytest.mark.parametrize(

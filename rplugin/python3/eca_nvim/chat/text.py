@@ -3,6 +3,7 @@ r"""Text: what came from outside, made safe to draw.
 Rules kept here:
 - Nothing that could act: ANSI escapes go, other control characters become pictures (␀, ␛), CRLF
   and a lone CR become LF, tabs stay.
+- Nothing that is not seen: what has no width or turns the direction is written out (`unseen.py`).
 - Nothing that cannot be sent: half a surrogate pair becomes U+FFFD, two halves become one again.
 - Text that has none of these is returned as it is, for the price of one search.
 """
@@ -12,7 +13,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_DIRTY = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+from eca_nvim.chat.unseen import ALWAYS, SOMETIMES, Neighbours, without_always
+
+_DIRTY = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, links
@@ -28,7 +31,7 @@ _CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t
 _CONTROLS |= {0x7F: 0x2421}
 _CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-_SPACES = re.compile(r"\s+")
+_SPACES = re.compile(r"[ \t\n\v\f\r]+")
 
 
 def _joined(pair: re.Match[str]) -> str:
@@ -48,37 +51,45 @@ def clean(text: str) -> str:
     """Make a whole text safe to draw; it may still have several lines."""
     if not _DIRTY.search(text):
         return text
+    neighbours = Neighbours()
+    return neighbours.feed(_without_controls(text)) + neighbours.finish()
+
+
+def _without_controls(text: str) -> str:
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    return _PAIRS.sub(_joined, text).translate(_CONTROLS)
+    return without_always(_PAIRS.sub(_joined, text).translate(_CONTROLS))
 
 
 class Cleaner:
     """Cleans a text that comes in chunks, cut anywhere: within CRLF, an escape or a pair."""
 
-    __slots__ = ("_held",)
+    __slots__ = ("_held", "_neighbours")
 
     def __init__(self) -> None:
         self._held = ""
+        self._neighbours = Neighbours()
 
     def feed(self, chunk: str) -> str:
         """Give what of the text so far can be drawn now."""
-        if not self._held and not _DIRTY.search(chunk):
+        if not self._held and not self._neighbours.waits and not _DIRTY.search(chunk):
+            self._neighbours.passed(chunk)
             return chunk
         text = self._held + chunk
         tail = _UNFINISHED.search(text)
         cut = tail.start() if tail else len(text)
         self._held = text[cut:]
-        return clean(text[:cut])
+        return self._neighbours.feed(_without_controls(text[:cut]))
 
     def finish(self) -> str:
         """Give what was held back."""
         held, self._held = self._held, ""
-        return clean(held)
+        rest = self._neighbours.feed(_without_controls(held))
+        return rest + self._neighbours.finish()
 
 
 def one_line(text: str) -> str:
     """Make a text safe for a header: one line, no runs of white space."""
-    return _SPACES.sub(" ", clean(text)).strip()
+    return _SPACES.sub(" ", clean(text)).strip(" ")
 
 
 def width(text: str) -> int:

@@ -1,0 +1,109 @@
+r"""Unseen: characters that nobody sees, or that make others look like what they are not.
+
+Rules kept here:
+- What steers the direction of text, has no width or is blank without being a space is written out
+  as `<U+202E>`: who approves a text must see all of it.
+- Joiners and variation selectors stay where writing and emoji need them: after a character that
+  is not ASCII. Anywhere else they could only hide something.
+- A character bears so many marks as languages need; more are written out.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ALWAYS = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
+)
+"""What is always written out, as the inside of a character class: soft hyphen, fillers, zero width
+space, directions, line and paragraph separators, invisible operators, annotations, tags."""
+
+_JOINERS = "\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_MARKS = (
+    "\u0300-\u034e\u0350-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
+SOMETIMES = _JOINERS + _MARKS
+"""What depends on its neighbours, as the inside of a character class."""
+
+MOST_MARKS = 4
+"""Marks that a character bears, at most."""
+
+_always = re.compile(f"[{ALWAYS}]")
+_sometimes = re.compile(f"[{SOMETIMES}]")
+_joiners_at_end = re.compile(f"[{_JOINERS}]+\\Z")
+_WIDTHLESS = "\u200c\u200d"
+_KEYCAP = "\ufe0f\u20e3"
+
+
+def written_out(character: str) -> str:
+    """Give a character as its code: `<U+202E>`."""
+    return f"<U+{ord(character):04X}>"
+
+
+def without_always(text: str) -> str:
+    """Write out what always is."""
+    return _always.sub(lambda found: written_out(found.group()), text)
+
+
+class Neighbours:
+    """Settles what depends on neighbours, in a text that comes in chunks."""
+
+    __slots__ = ("_before", "_held", "_marks")
+
+    def __init__(self) -> None:
+        self._before = ""
+        self._held = ""
+        self._marks = 0
+
+    @property
+    def waits(self) -> bool:
+        """Say whether something is held back."""
+        return bool(self._held)
+
+    def passed(self, chunk: str) -> None:
+        """Take note of a chunk without anything to settle, while nothing is held back."""
+        self._before, self._marks = chunk[-1:] or self._before, 0
+
+    def feed(self, chunk: str) -> str:
+        """Give what of the text so far is settled: joiners wait for what they join."""
+        text = self._held + chunk
+        waiting = _joiners_at_end.search(text)
+        cut = waiting.start() if waiting else len(text)
+        self._held = text[cut:]
+        return self._settled(text[:cut], self._held[:1])
+
+    def finish(self) -> str:
+        """Give what was held back: nothing comes after it."""
+        held, self._held = self._held, ""
+        return self._settled(held, "")
+
+    def _settled(self, text: str, after: str) -> str:
+        if not _sometimes.search(text):
+            self.passed(text)
+            return text
+        pieces: list[str] = []
+        for place, character in enumerate(text):
+            shown = self._one(character, text[place + 1 : place + 2] or after)
+            self._before = shown[-1]
+            pieces.append(shown)
+        return "".join(pieces)
+
+    def _one(self, character: str, follower: str) -> str:
+        if character in _WIDTHLESS:
+            joins = self._bears(_WIDTHLESS) and not follower.isascii()
+            return character if joins and not _sometimes.match(follower) else written_out(character)
+        if unicodedata.category(character) not in ("Mn", "Me"):
+            self._marks = 0
+            return character
+        if _joiners_at_end.match(character):
+            is_needed = self._bears(_JOINERS) or character + follower == _KEYCAP
+            return character if is_needed else written_out(character)
+        self._marks += 1
+        return character if self._marks <= MOST_MARKS else written_out(character)
+
+    def _bears(self, but: str) -> bool:
+        """Say whether the character before can be joined or varied, and is none of some."""
+        before = self._before
+        return not before.isascii() and not before.isspace() and not re.match(f"[{but}]", before)
