@@ -11,7 +11,6 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from eca_nvim.protocol.eca import lenient
 from eca_nvim.protocol.eca.base import Request, Unknown, result_type
 from eca_nvim.protocol.eca.body import decode_raw
 from eca_nvim.protocol.eca.registry import (
@@ -20,6 +19,8 @@ from eca_nvim.protocol.eca.registry import (
     ServerNotification,
     ServerRequest,
 )
+
+from . import lenient
 
 ResultT = TypeVar("ResultT")
 

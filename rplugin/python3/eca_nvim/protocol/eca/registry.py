@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeAlias, get_args
 
-from eca_nvim.protocol.eca import (
+from . import (
     chat,
     chats,
     choice,
