@@ -70,6 +70,9 @@ local function state_part(status)
   end
   local state = status.retrying and 'retrying' or status.state
   local text = sign[1] .. ' ' .. (server and status.server or state)
+  if status.pending > 1 and not server then
+    text = ('%s (%d)'):format(text, status.pending)
+  end
   if status.elapsed and not server then
     text = text .. ' ' .. duration(status.elapsed)
   end

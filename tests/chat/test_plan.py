@@ -30,7 +30,7 @@ def test_a_new_telling_takes_the_place_of_the_one_before() -> None:
     assert driver.view.lines == [
         "hello",
         "I begin.",
-        "✓ tasks 0/2 · Stepping",
+        "▢ tasks 0/2 · Stepping",
         "  ◐ 1. Step 1",
         "  ▢ 2. Step 2",
     ]
@@ -54,7 +54,7 @@ def test_what_the_user_collapsed_stays_so() -> None:
     driver.hear(told("a", 0))
     driver.toggle(2)
     driver.hear(told("b", 1))
-    assert driver.view.lines == ["hello", "✓ tasks 1/2"]
+    assert driver.view.lines == ["hello", "▢ tasks 1/2"]
 
 
 def test_a_plan_that_is_put_away_leaves_its_last_block() -> None:
@@ -65,14 +65,14 @@ def test_a_plan_that_is_put_away_leaves_its_last_block() -> None:
     assert plans(driver)[-1] is None
     assert driver.view.lines == ["hello", "✓ tasks 2/2"]
     driver.hear(told("b", 0))
-    assert driver.view.lines[:3] == ["hello", "✓ tasks 2/2", "✓ tasks 0/2"]
+    assert driver.view.lines[:3] == ["hello", "✓ tasks 2/2", "▢ tasks 0/2"]
 
 
 def test_a_plan_that_is_cleared_says_so() -> None:
     driver = Driver()
     driver.run()
     driver.hear(told("a", 1), ToolFinished(call("b", "task", details=TaskList(()))))
-    assert driver.view.lines == ["hello", "✓ tasks 1/2", "✓ tasks cleared"]
+    assert driver.view.lines == ["hello", "▢ tasks 1/2", "✓ tasks cleared"]
     assert plans(driver)[-1] is None
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.chat.driver import IDLE, Driver, call
 
 from eca_nvim.chat.effects import TellAnswer
 from eca_nvim.chat.events import (
     AgentGone,
+    Dialogue,
     QuestionAsked,
     ToolFinished,
     ToolRequested,
@@ -108,6 +111,17 @@ def test_a_call_that_waits_for_approval_is_not_taken_for_one_that_asks() -> None
     assert [item["kind"] for item in driver.items] == ["approval", "question"]
     driver.approve("t1")
     assert [item["kind"] for item in driver.items] == ["question"]
+
+
+def test_a_replayed_question_reads_like_one_that_was_asked() -> None:
+    driver = Driver()
+    ask = call(name="ask_user", arguments={"question": "Which colour?"})
+    driver.hear(ToolFinished(ask, ("User answered: red",), dialogue=Dialogue(COLOUR, "red")))
+    assert driver.view.lines == ["✓ Which colour? → red"]
+    later = replace(ask, id="t2")
+    driver.hear(ToolFinished(later, ("Cancelled.",), failed=True, dialogue=Dialogue(COLOUR)))
+    assert driver.view.lines[1:] == ["⊘ Which colour? not answered"]
+    assert driver.items == []
 
 
 def test_a_question_outside_a_turn_waits_too_15() -> None:

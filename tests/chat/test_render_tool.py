@@ -134,12 +134,12 @@ def test_a_task_list_shows_states_and_blockers() -> None:
         "Doing the second",
     )
     assert shown(call("t", "task", details=tasks), "text") == [
-        "✓ tasks 1/3 · Doing the second",
+        "▢ tasks 1/3 · Doing the second",
         "  ✓ 1. First",
         "  ◐ 2. Second  high",
         "  ▢ 3. Third line  low␛ · after #2",
     ]
-    assert shown(call("t", "task", details=TaskList(tasks.tasks)))[0] == "✓ tasks 1/3 · Second"
+    assert shown(call("t", "task", details=TaskList(tasks.tasks)))[0] == "▢ tasks 1/3 · Second"
     assert shown(call("t", "task", details=TaskList(())))[0] == "✓ tasks cleared"
 
 

@@ -134,6 +134,26 @@ def test_a_subagent_of_a_subagent_is_shown_one_level_deep() -> None:
     assert driver.told(TellApproval) == [TellApproval("subsub", "r", remember=False)]
 
 
+def test_a_call_that_claims_to_run_in_itself_is_a_call_like_any_other() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRunning(SPAWN), *said("still here"), child="sub")
+    assert driver.view.lines[-1] == "  still here"
+
+
+def test_a_subagents_subagent_follows_when_the_first_call_is_known() -> None:
+    driver = Driver()
+    driver.run()
+    inner = call("in", "spawn_agent", details=Subagent("inner", "subsub"))
+    driver.hear(ToolRunning(inner), child="sub")
+    driver.hear(*said("deep"), child="subsub")
+    driver.hear(ToolRunning(SPAWN))
+    driver.hear(*said(" and deeper"), child="subsub")
+    assert driver.view.lines == ["hello", "● agent explorer · step 1/5"]
+    driver.toggle(driver.chat.root.blocks[-1].id)
+    assert driver.view.lines[-1] == "  deep and deeper"
+
+
 def test_it_tells_in_one_line_what_it_is_doing() -> None:
     driver = spawned()
     line = "● agent explorer · step 1/5"

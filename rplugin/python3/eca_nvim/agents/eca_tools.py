@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from eca_nvim.agents.eca_dialogue import dialogue
 from eca_nvim.chat import details as ours
 from eca_nvim.chat import events
 from eca_nvim.chat.events import ChatEvent
@@ -47,6 +48,7 @@ def _finished(content: eca.ToolCalled) -> ChatEvent:
         outputs=tuple(output.text for output in content.outputs),
         failed=bool(content.error),
         total_ms=content.total_time_ms,
+        dialogue=dialogue(content),
     )
 
 

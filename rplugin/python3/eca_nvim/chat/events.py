@@ -94,12 +94,16 @@ class ToolRunning:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A call ended (ECA: toolCalled)."""
+    """A call ended (ECA: toolCalled).
+
+    dialogue: what it asked the user and what he said, as a call tells it that is heard of later.
+    """
 
     call: ToolCall
     outputs: tuple[str, ...] = ()
     failed: bool = False
     total_ms: int | None = None
+    dialogue: Dialogue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +235,14 @@ class QuestionAsked:
     options: tuple[tuple[str, str], ...] = ()  # label, description
     allow_freeform: bool = True
     tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A question that is over; `answer` is None when it was dismissed."""
+
+    question: QuestionAsked
+    answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

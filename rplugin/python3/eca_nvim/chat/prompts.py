@@ -11,6 +11,7 @@ from eca_nvim.chat.model import Chat, QueueKind, Waiting
 from eca_nvim.chat.ops import SetInput
 from eca_nvim.chat.prompt_queue import next_waiting
 from eca_nvim.chat.states import Turn
+from eca_nvim.chat.text import clean
 from eca_nvim.chat.turn import start_prompt, stop
 from eca_nvim.chat.update import Dirty, Update
 
@@ -59,7 +60,7 @@ def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
         if taken.kind is QueueKind.STEER:
             _steer_again(update)
         if edit:
-            update.ops.append(SetInput(chat.id, taken.text))
+            update.ops.append(SetInput(chat.id, clean(taken.text)))
     return update.finish()
 
 

@@ -15,7 +15,7 @@ from eca_nvim.chat.blocks import (
     open_question,
 )
 from eca_nvim.chat.effects import Changes, TellAnswer
-from eca_nvim.chat.events import QuestionAsked
+from eca_nvim.chat.events import Dialogue, QuestionAsked
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.states import CallState
@@ -48,6 +48,13 @@ def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBl
     block = update.lane.calls.get(event.tool_call_id or "")
     asks = block is not None and block.state in _ASKING and not open_question(block)
     return block if asks else None
+
+
+def told_later(dialogue: Dialogue) -> Question:
+    """Give a question that was asked and answered before anyone was here to hear it."""
+    answered = dialogue.answer is not None
+    state = QuestionState.ANSWERED if answered else QuestionState.DISMISSED
+    return Question(dialogue.question, state, dialogue.answer)
 
 
 def answer_question(chat: Chat, question_id: str, text: str | None, now: int) -> Changes:

@@ -60,10 +60,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     what, target = call_words(block, settings)
     waits = block.nested is not None and block.nested.waits
     state = CallState.WAITING if waits else block.state
-    segments: list[Segment] = [
-        (settings.icon(state.value), _GROUPS[state]),
-        (f" {what}", "EcaToolName"),
-    ]
+    segments: list[Segment] = [_sign(block, state, settings), (f" {what}", "EcaToolName")]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
@@ -75,6 +72,14 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if time := _time(block, now):
         segments.append((f"  {time}", "EcaTime"))
     return segments
+
+
+def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
+    """Give the sign of a call's state; a plan that was noted is not a plan that is done."""
+    plan = block.call.details
+    if isinstance(plan, TaskList) and state is CallState.DONE and plan.done < len(plan.tasks):
+        return (settings.icon("task_pending"), _GROUPS[CallState.RUNNING])
+    return (settings.icon(state.value), _GROUPS[state])
 
 
 def call_title(block: ToolBlock, settings: RenderSettings) -> str:

@@ -18,16 +18,30 @@ from eca_nvim.chat.update import Update
 def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
     """Let the blocks of a subagent's chat follow the call that runs it."""
     chat = update.chat
-    if child in chat.anchors or child == chat.id:
-        return
     anchor = update.lane.anchor or block
+    if child in chat.anchors or child in (chat.id, anchor.chat_id):
+        return
     anchor.nested = anchor.nested or Nested()
-    chat.anchors[child] = anchor
+    _follow(update, anchor, child)
     lane = chat.lanes.get(child)
-    if lane is not None:
-        update.adopt(lane, anchor)
-        if _waits(update, anchor):
-            reveal(update, lane)
+    if lane is not None and _waits(update, anchor):
+        reveal(update, lane)
+
+
+def _follow(update: Update, anchor: ToolBlock, child: str) -> None:
+    """Let a chat follow a call, with all that followed a call of its own so far."""
+    chat = update.chat
+    chat.anchors[child] = anchor
+    if child in chat.lanes:
+        update.adopt(chat.lanes[child], anchor)
+    for other, before in list(chat.anchors.items()):
+        if before.chat_id == child:
+            _follow(update, anchor, other)
+
+
+def _home(update: Update, anchor: ToolBlock) -> Lane:
+    """Give the lane that a call is in: the chat's own, but for one whose parent is not known."""
+    return update.chat.lanes[anchor.chat_id]
 
 
 def does(update: Update, lane: Lane, text: str) -> None:
@@ -37,7 +51,7 @@ def does(update: Update, lane: Lane, text: str) -> None:
         return
     if text and anchor.nested.doing != text:
         anchor.nested.doing = text
-        update.redraw(anchor, update.chat.root)
+        update.redraw(anchor, _home(update, anchor))
 
 
 def progresses(update: Update, lane: Lane, text: str) -> None:
@@ -55,7 +69,7 @@ def uses(update: Update, lane: Lane, usage: UsageReported) -> None:
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.usage = usage
-        update.redraw(anchor, update.chat.root, with_body=anchor.is_open)
+        update.redraw(anchor, _home(update, anchor), with_body=anchor.is_open)
 
 
 def reveal(update: Update, lane: Lane) -> None:
@@ -63,7 +77,7 @@ def reveal(update: Update, lane: Lane) -> None:
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.waits = True
-        update.auto_fold(anchor, update.chat.root, Fold.OPEN)
+        update.auto_fold(anchor, _home(update, anchor), Fold.OPEN)
 
 
 def conceal(update: Update, lane: Lane) -> None:
@@ -73,7 +87,7 @@ def conceal(update: Update, lane: Lane) -> None:
         return
     if not _waits(update, anchor):
         anchor.nested.waits = False
-        update.auto_fold(anchor, update.chat.root, Fold.CLOSED)
+        update.auto_fold(anchor, _home(update, anchor), Fold.CLOSED)
 
 
 def _waits(update: Update, anchor: ToolBlock) -> bool:

@@ -22,7 +22,7 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.files import changed_paths, may_change
 from eca_nvim.chat.ops import BlockKind, FilesChanged
 from eca_nvim.chat.plan import take_plan
-from eca_nvim.chat.questions import dismiss_for_call
+from eca_nvim.chat.questions import dismiss_for_call, told_later
 from eca_nvim.chat.render_tool import call_title
 from eca_nvim.chat.states import CallState, Turn
 from eca_nvim.chat.subagents import anchor_lane, does
@@ -71,6 +71,8 @@ def finished(update: Update, event: ToolFinished) -> None:
     block.outputs = event.outputs
     block.total_ms = event.total_ms
     dismiss_for_call(update, event.call.id)
+    if block.question is None and event.dialogue is not None:
+        block.question = told_later(event.dialogue)
     step(update, block, update.lane, _outcome(block, event))
     if block.state is CallState.DONE:
         take_plan(update, event.call.details, block)

@@ -193,6 +193,9 @@ class Update:
         lane.anchor = anchor
         if was_shown and not lane.is_shown:
             self.ops += [RemoveBlock(self.chat.id, block.id) for block in lane.blocks]
+        elif lane.is_shown and not was_shown:
+            for block in lane.blocks:
+                self.draw(block, lane)
 
     # --- end ------------------------------------------------------------------------------------
 
