@@ -32,6 +32,7 @@ end, {
 
 local names = {
   normal = 'Act AddContext Agent Answer Approval Approve ApproveAll ApproveRemember Chat '
+    .. 'ChangeComment ChangeKeep ChangeRevert Changes ChangeSend Conflicts Files UndoTurn '
     .. 'Chats Clear CloseAll CloseBlock Delete Diff Flag Fork Hide History HistoryNext '
     .. 'HistoryPrevious Input Keys Model New NextAgent NextApproval NextChat NextFlag NextTurn '
     .. 'Older OpenAll OpenBlock OpenFile OpenLink Palette PreviousApproval PreviousChat '

@@ -12,7 +12,7 @@ local M = {}
 local DEBOUNCE_MS = 50
 
 local TOLD = {
-  conflict = '%s changed on disk, your edits are kept; :e! takes the file',
+  conflict = '%s changed on disk, your edits are kept; :Eca conflicts',
   deleted = '%s was deleted on disk, its buffer is kept',
 }
 
@@ -26,6 +26,9 @@ local told = {} ---@type table<integer, true> buffers whose user knows
 local function decide(buf)
   local reason = vim.v.fcs_reason
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
+  if reason == 'conflict' then
+    require('eca.conflicts').note(buf)
+  end
   if TOLD[reason] and not told[buf] then
     told[buf] = true
     require('eca.notify').warn(TOLD[reason]:format(paths.short(vim.api.nvim_buf_get_name(buf))))

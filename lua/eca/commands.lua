@@ -20,6 +20,8 @@ local M = {}
 ---@field run fun(rest: string, call: eca.Call) with `bang` also for `:Eca name!`
 ---@field choices? fun(): string[] completion of its argument
 
+local CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
+
 ---@param rest string
 ---@return string?
 local function given(rest)
@@ -197,6 +199,24 @@ M.subcommands = {
     end,
   },
   diff = { text = 'whole diff in a tab page', run = action('Diff') },
+  changes = {
+    text = 'list what tools changed, of turn [n]; or keep, revert, comment, send',
+    run = function(rest)
+      local act = vim.list_contains(CHANGE_ACTS, rest) and rest or 'changes'
+      require('eca.actions.review')[act](act == 'changes' and tonumber(rest) or nil)
+    end,
+    choices = function()
+      return CHANGE_ACTS
+    end,
+  },
+  ['undo-turn'] = {
+    text = 'put files back as they were before the last turn, or turn [n]',
+    run = function(rest)
+      require('eca.actions.review').undo(tonumber(rest))
+    end,
+  },
+  files = { text = 'files that tools read and changed', run = action('Files') },
+  conflicts = { text = 'files changed on disk, and here', run = action('Conflicts') },
   tasks = { text = "go to the agent's list of tasks", run = action('Tasks') },
   usage = { text = 'what fills the context, and what it cost', run = action('Usage') },
   add = {
@@ -269,7 +289,7 @@ M.subcommands = {
 
 --- Names of the contract that a later version will have.
 M.planned = vim.split(
-  'changes files tools mcp providers login logout jobs update rewrite complete',
+  'tools mcp providers login logout jobs update rewrite complete',
   ' '
 )
 

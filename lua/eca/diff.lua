@@ -155,7 +155,9 @@ end
 local function captions(tab)
   local diff = tab.diff
   local name = require('eca.paths').short(diff.path)
-  if diff.fault then
+  if diff.captions then
+    return ('%s  %s'):format(name, diff.captions[1]), diff.captions[2]
+  elseif diff.fault then
     return name .. '  now', diff.fault
   elseif not diff.pending then
     return name .. '  before', 'after'

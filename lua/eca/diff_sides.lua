@@ -18,6 +18,7 @@ local M = {}
 ---@field kind 'changed'|'new'|'deleted'
 ---@field pending boolean it waits for approval
 ---@field fault? string why it cannot be shown side by side
+---@field captions? [string, string] what the sides are, when they are none of a tool call
 
 ---@class eca.DiffSides
 ---@field left integer buffer

@@ -36,6 +36,7 @@ M.groups = {
   { name = 'EcaAnsiMagenta', link = 'Special', text = 'magenta output of a program' },
   { name = 'EcaAnsiCyan', link = 'DiagnosticHint', text = 'cyan output of a program' },
   { name = 'EcaAnsiWhite', link = 'Normal', text = 'white output of a program' },
+  { name = 'EcaChanged', link = 'DiffAdd', text = 'lines the agent changed, in their file' },
   { name = 'EcaReasoning', link = 'Comment', text = 'what the model thinks' },
   { name = 'EcaNote', link = 'Comment', text = 'note of the client or the agent' },
   { name = 'EcaError', link = 'DiagnosticError', text = 'note of a failure' },

@@ -14,6 +14,7 @@ local M = {}
 ---@field chat? string[] keys in the transcript, normal mode
 ---@field input? string[] keys in the input, normal mode
 ---@field insert? string[] keys in the input, insert mode
+---@field changes? string[] keys in the list of changes
 ---@field guard? boolean only on a block that waits for approval
 
 ---@param at string
@@ -118,12 +119,25 @@ M.actions = {
     chat = { '[a' },
   }),
 
+  Changes = action('review', 'changes', "list what the chat's tools changed"),
+  ChangeKeep = action('review', 'keep', 'keep the change', { changes = { 'a' } }),
+  ChangeRevert = action('review', 'revert', 'revert the change', { changes = { 'r' } }),
+  ChangeComment = action('review', 'comment', 'comment on the change', { changes = { 'c' } }),
+  ChangeSend = action('review', 'send', 'send all comments', { changes = { 's' } }),
+  UndoTurn = action('review', 'undo', "undo the last turn's changes", { changes = { 'u' } }),
+  Files = action('review', 'files', "list the files that the chat's tools used"),
+  Conflicts = action('review', 'conflicts', 'files changed on disk, and here'),
+
   Model = action('pickers', 'model', 'choose the model'),
   Agent = action('pickers', 'agent', 'choose the agent'),
   Variant = action('pickers', 'variant', 'choose the variant'),
   Trust = action('pickers', 'trust', 'let this chat work without asking, or no longer'),
   Palette = action('pickers', 'palette', 'all actions', { chat = { 'ga' }, input = { 'ga' } }),
-  Keys = action('help', 'keys', 'these keys', { chat = { 'g?' }, input = { 'g?' } }),
+  Keys = action('help', 'keys', 'these keys', {
+    chat = { 'g?' },
+    input = { 'g?' },
+    changes = { 'g?' },
+  }),
 }
 
 --- Do what an action does. Called by the <Plug> mappings.
@@ -146,11 +160,11 @@ end
 
 --- Where an action's keys may be, as {mode, keys} for a kind of buffer.
 ---@param found eca.Action
----@param kind 'chat'|'input'
+---@param kind 'chat'|'input'|'changes'
 ---@return [string, string[]][]
 local function places(found, kind)
-  if kind == 'chat' then
-    return { { 'n', found.chat or {} } }
+  if kind ~= 'input' then
+    return { { 'n', found[kind] or {} } }
   end
   return { { 'n', found.input or {} }, { 'i', found.insert or {} } }
 end
@@ -159,21 +173,32 @@ end
 ---@param name string
 ---@param mode string
 ---@param key string
-local function map(buf, name, mode, key)
-  local found = M.actions[name]
-  local options = { buffer = buf, desc = 'eca: ' .. found.text, remap = true }
-  if not found.guard then
-    vim.keymap.set(mode, key, M.plug(name), options)
+---@param means? fun(): boolean says whether the key is ours now
+local function map(buf, name, mode, key, means)
+  local desc = 'eca: ' .. M.actions[name].text
+  if not means then
+    vim.keymap.set(mode, key, M.plug(name), { buffer = buf, desc = desc, remap = true })
     return
   end
   vim.keymap.set(mode, key, function()
-    return require('eca.actions.approvals').on_waiting_block() and M.plug(name) or key
-  end, { buffer = buf, desc = options.desc, expr = true })
+    return means() and M.plug(name) or key
+  end, { buffer = buf, desc = desc, expr = true })
 end
 
---- Map the default keys in one of the chat's buffers.
+--- What says whether a key is ours when it is pressed; nil when it always is.
+---@param found eca.Action
+---@param kind 'chat'|'input'|'changes'
+---@return (fun(): boolean)?
+local function guard_of(found, kind)
+  if kind == 'changes' then
+    return require('eca.review').is_shown
+  end
+  return found.guard and require('eca.actions.approvals').on_waiting_block or nil
+end
+
+--- Map the default keys in one of the chat's buffers, or in the quickfix window.
 ---@param buf integer
----@param kind 'chat'|'input'
+---@param kind 'chat'|'input'|'changes'
 function M.attach(buf, kind)
   if not require('eca.config').get().keymaps then
     return
@@ -187,7 +212,7 @@ function M.attach(buf, kind)
         return vim.fn.hasmapto(M.plug(name), place[1]) == 1
       end)
       for _, key in ipairs(mapped and {} or place[2]) do
-        map(buf, name, place[1], key)
+        map(buf, name, place[1], key, guard_of(found, kind))
       end
     end
   end

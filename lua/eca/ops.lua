@@ -40,6 +40,7 @@ M.fields = {
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
   files = { 'chat', 'paths' },
+  place = { 'chat', 'path', 'places', 'done' },
   external = { 'target' },
   answer = { 'request', 'value' },
 }
@@ -279,6 +280,10 @@ end
 
 function draw.files(_, paths)
   require('eca.checktime').files(paths)
+end
+
+function draw.place(chat, path, places, done)
+  require('eca.onlooker').show(chat, path, places, done)
 end
 
 function draw.external(target)

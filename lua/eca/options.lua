@@ -18,6 +18,7 @@ local M = {}
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
 ---@field contexts { cursor: boolean } send where the cursor is
 ---@field completion boolean
+---@field follow boolean open files in a code window as the agent changes them
 ---@field notify 'error'|'warn'|'info'|false least level shown
 ---@field log_level 'error'|'warn'|'info'|'debug'
 
@@ -55,6 +56,7 @@ M.entries = {
   ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },
   completion = { types = { 'boolean' }, default = true },
+  follow = { types = { 'boolean' }, default = false },
   notify = {
     types = { 'string', 'boolean' },
     default = 'info',

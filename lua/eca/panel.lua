@@ -8,6 +8,15 @@ local namespace = vim.api.nvim_create_namespace('eca.panel')
 ---@field lines string[]
 ---@field marks eca.Mark[]
 ---@field key? string closes it too
+---@field actions? table<string, fun()> by key
+
+---@class eca.PanelText
+---@field lines string[]
+---@field marks eca.Mark[]
+
+---@class eca.PanelHandle
+---@field close fun()
+---@field write fun(text: eca.PanelText)
 
 ---@param panel eca.Panel
 ---@return vim.api.keyset.win_config
@@ -32,26 +41,28 @@ local function place(panel)
   }
 end
 
----@param panel eca.Panel
----@return integer buf
-local function write(panel)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, panel.lines)
+---@param buf integer
+---@param text eca.PanelText
+local function write(buf, text)
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, text.lines)
   vim.bo[buf].modifiable = false
-  for _, mark in ipairs(panel.marks) do
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for _, mark in ipairs(text.marks) do
     vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], mark[2], {
-      end_col = mark[3] < 0 and #panel.lines[mark[1] + 1] or mark[3],
+      end_col = mark[3] < 0 and #text.lines[mark[1] + 1] or mark[3],
       hl_group = mark[4],
     })
   end
-  return buf
 end
 
 --- Show something, and go there.
 ---@param panel eca.Panel
+---@return eca.PanelHandle
 function M.show(panel)
-  local buf = write(panel)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  write(buf, panel)
   local win = vim.api.nvim_open_win(buf, true, place(panel))
   vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
   local function close()
@@ -62,7 +73,17 @@ function M.show(panel)
   for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
     vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
   end
+  for key, act in pairs(panel.actions or {}) do
+    vim.keymap.set('n', key, act, { buffer = buf, nowait = true })
+  end
   vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+  return {
+    close = close,
+    write = function(text)
+      write(buf, text)
+      vim.api.nvim_win_set_config(win, place(vim.tbl_extend('force', panel, text)))
+    end,
+  }
 end
 
 return M

@@ -6,7 +6,14 @@ from tests.chat.driver import Driver
 
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import ToolFinished, ToolRejected, ToolRequested
-from eca_nvim.chat.files import FileUse, changed_paths, files_used, moved, read_paths
+from eca_nvim.chat.files import (
+    FileUse,
+    changed_paths,
+    changed_places,
+    files_used,
+    moved,
+    read_paths,
+)
 
 CHANGE = FileChange("/w/a", "@@ -1 +1,2 @@\n-x\n+y\n+z", 2, 1)
 
@@ -50,3 +57,13 @@ def test_what_was_done_is_counted_most_used_first() -> None:
         ("/w/b", FileUse(reads=3)),
         ("/w/a", FileUse(changes=1, added=2, removed=1)),
     ]
+
+
+def test_places_of_changes_on_both_sides() -> None:
+    diff = "@@ -3,3 +3,3 @@\n-a\n same\n+b\n same\n@@ -10 +10,2 @@\n-x\n+y\n+z"
+    change = FileChange("/w/a", diff, 3, 2)
+    assert changed_places(change, done=False) == [(3, 1), (5, 0), (10, 1)]
+    assert changed_places(change, done=True) == [(3, 0), (4, 1), (10, 2)]
+    new = FileChange("/w/a", "@@ -1,1 +1,2 @@\n-\n+hello\n+world", 2, 0)
+    assert changed_places(new, done=True) == [(1, 2)]
+    assert changed_places(FileChange("/w/a", "no diff", 0, 0), done=True) == [(1, 0)]

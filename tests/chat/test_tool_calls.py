@@ -13,7 +13,7 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.ops import FilesChanged
+from eca_nvim.chat.ops import FilesChanged, ShowPlace
 
 PATH = {"path": "/workspace/src/calc.py"}
 
@@ -168,7 +168,19 @@ def test_details_name_the_file_too_and_reading_changes_nothing() -> None:
     driver = Driver()
     change = FileChange("/w/x", "@@ -1 +1 @@\n-a\n+b", 1, 1)
     driver.hear(ToolFinished(call("a", "some_edit", details=change)))
-    assert driver.view.other == [FilesChanged("chat", ("/w/x",))]
+    assert driver.view.other[0] == FilesChanged("chat", ("/w/x",))
+    told = len(driver.view.other)
     driver.hear(ToolFinished(call("b", arguments=PATH)))
     driver.hear(ToolFinished(call("c", "write_file", arguments=PATH), failed=True))
-    assert len(driver.view.other) == 1
+    assert len(driver.view.other) == told
+
+
+def test_the_place_of_a_change_is_told_before_and_after() -> None:
+    driver = Driver()
+    diff = "@@ -3,4 +3,5 @@\n same\n-a\n-b\n+c\n+d\n+e\n same"
+    details = FileChange("/w/x", diff, 3, 2)
+    edit = ToolCall("a", "edit_file", arguments={"path": "/w/x"}, details=details)
+    driver.hear(ToolRequested(edit))
+    assert driver.view.other == [ShowPlace("chat", "/w/x", [(4, 2)], done=False)]
+    driver.hear(ToolFinished(ToolCall("a")))
+    assert driver.view.other[-1] == ShowPlace("chat", "/w/x", [(4, 3)], done=True)

@@ -7,7 +7,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw
 
-WARNING = "changed on disk, your edits are kept; :e! takes the file"
+WARNING = "changed on disk, your edits are kept; :Eca conflicts"
 
 
 @pytest.fixture

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.diffs import Hunk, LineKind, MalformedDiff, change_hunks, reverse_hunks
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import clean
 from eca_nvim.chat.wording import WORDINGS
+
+MOST_PLACES = 100
+"""Places in a file that are shown, at most."""
 
 
 def may_change(call: ToolCall) -> bool:
@@ -48,6 +53,30 @@ def moved(call: ToolCall) -> tuple[str, str] | None:
             return source, destination
         case _:
             return None
+
+
+def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
+    """Give the lines that a change takes out, or when it is done, has put in.
+
+    Each as the first line (1-based) and how many; 0 where there are none on that side.
+    """
+    try:
+        hunks = change_hunks(change)
+    except MalformedDiff:
+        return [(1, 0)]
+    sides = reverse_hunks(hunks) if done else hunks
+    return [place for hunk in sides for place in _removed(hunk)][:MOST_PLACES]
+
+
+def _removed(hunk: Hunk) -> Iterator[tuple[int, int]]:
+    """Give the runs of changed lines of a hunk, in the file that it starts from."""
+    line, runs = max(1, hunk.start), groupby(hunk.lines, lambda it: it.kind is LineKind.CONTEXT)
+    for is_context, run in runs:
+        lines = list(run)
+        count = sum(it.kind is not LineKind.ADDED for it in lines)
+        if not is_context:
+            yield line, count
+        line += count
 
 
 def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:

@@ -310,6 +310,21 @@ class FilesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowPlace:
+    """A tool is about to change a file (`done` false) or has changed it, for who follows it.
+
+    places: first line (1-based) and number of lines, of the file as it is then; 0 lines where
+    some are taken out or put in.
+    """
+
+    name: ClassVar[str] = "place"
+    chat: str
+    path: str
+    places: Sequence[tuple[int, int]]
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
 class OpenExternal:
     """Open a file or link with the system's own program."""
 
@@ -352,6 +367,7 @@ ViewOp: TypeAlias = (
     | Notify
     | Emit
     | FilesChanged
+    | ShowPlace
     | OpenExternal
     | Answer
 )

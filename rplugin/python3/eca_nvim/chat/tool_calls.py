@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 
 from eca_nvim.chat.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.calls import step
-from eca_nvim.chat.details import Subagent, ToolCall
+from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.events import (
     ToolFinished,
     ToolPreparing,
@@ -19,8 +19,8 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.files import changed_paths, may_change
-from eca_nvim.chat.ops import BlockKind, FilesChanged
+from eca_nvim.chat.files import changed_paths, changed_places, may_change
+from eca_nvim.chat.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.plan import take_plan
 from eca_nvim.chat.questions import dismiss_for_call, told_later
 from eca_nvim.chat.render_tool import call_title
@@ -48,7 +48,10 @@ def preparing(update: Update, event: ToolPreparing) -> None:
 def requested(update: Update, event: ToolRequested) -> None:
     """Take a complete call, which may run or waits for the user."""
     state = CallState.WAITING if event.needs_approval else CallState.APPROVED
-    step(update, _block(update, event.call), update.lane, state)
+    block = _block(update, event.call)
+    step(update, block, update.lane, state)
+    if not block.replayed:
+        _tell_place(update, block, done=False)
 
 
 def running(update: Update, event: ToolRunning) -> None:
@@ -78,6 +81,7 @@ def finished(update: Update, event: ToolFinished) -> None:
         take_plan(update, event.call.details, block)
         if not block.replayed:
             _tell_files(update, block)
+            _tell_place(update, block, done=True)
 
 
 def _outcome(block: ToolBlock, event: ToolFinished) -> CallState:
@@ -124,6 +128,14 @@ def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
         if (value := getattr(said, field.name)) is not None
     }
     return replace(known, **told)
+
+
+def _tell_place(update: Update, block: ToolBlock, *, done: bool) -> None:
+    """Say which lines of its file a call changes; a change of the agent's own kind only."""
+    change = block.call.details
+    if isinstance(change, FileChange) and change.path in changed_paths(block.call):
+        places = changed_places(change, done=done)
+        update.ops.append(ShowPlace(update.chat.id, change.path, places, done))
 
 
 def _tell_files(update: Update, block: ToolBlock) -> None:

@@ -22,6 +22,7 @@ Try one of these, as your next prompt:
 
 - `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (accept), \
 `r` (reject) or `d` (full diff).
+- `refactor`: I change several files in one turn, for you to review with `:Eca changes`.
 - `run it`: I ask to run a *shell command*.
 - `diagnostics`: I read what your linters say about the open files.
 - `ask me something`: I ask you a question.
@@ -92,6 +93,29 @@ async def fix(turn: Turn, workshop: Workshop) -> None:
     await turn.say("`greet` spoils the name with `.lower()`. Here is the change:")
     await turn.call(workshop.edit("greet.py", "name.lower()", "name"))
     await turn.say(f"Done. `{workshop.folder}/greet.py` now greets you **by your name**.")
+
+
+async def refactor(turn: Turn, workshop: Workshop) -> None:
+    """Change several files in one turn: edit two, make one, move one."""
+    await turn.say("`greet` moves to a file of its own, and the notes get a better name.")
+    source = (await turn.call(workshop.read("greet.py"))).outputs[0]
+    head, _, rest = source.partition("def greet(name):\n")
+    body, _, tail = rest.partition("\n\n\n")
+    if not tail or not (workshop.folder / "README.md").exists():
+        await turn.say("That is done already. `:Eca undo-turn` takes it back.")
+        return
+    await turn.call(workshop.write("greeting.py", f"def greet(name):\n{body}\n"))
+    whole = f"def greet(name):\n{body}\n\n\n"
+    await turn.call(workshop.edit("greet.py", whole, ""))
+    imports = f"{head.rstrip()}\n\nfrom greeting import greet\n\n"
+    await turn.call(workshop.edit("greet.py", head, f"{imports}\n"))
+    note = "Real files that the demo agent may read and, when you approve, change.\n"
+    await turn.call(workshop.edit("README.md", note, f"{note}greeting.py greets, greet.py runs.\n"))
+    await turn.call(workshop.move("README.md", "NOTES.md"))
+    await turn.say(
+        "Done. `:Eca changes` lists it all: keep, revert or comment each change. "
+        "`:Eca undo-turn` takes the whole turn back, `:Eca files` lists the files."
+    )
 
 
 async def run(turn: Turn, workshop: Workshop) -> None:
@@ -201,6 +225,7 @@ SCENES: Mapping[str, Scene] = {
     r"\bfail": fail,
     r"\b(stream|tokens)\b": stream,
     r"\b(fix|edit|change)": fix,
+    r"\b(refactor|review)": refactor,
     r"\b(run|shell|command)": run,
     r"\b(diagnos|lint|errors?\b)": diagnose,
     r"\b(ask|question)": ask,

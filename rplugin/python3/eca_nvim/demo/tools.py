@@ -92,6 +92,17 @@ class Workshop:
         arguments = {"path": str(path), "content": content}
         return self._change("write_file", "Creating", path, before, content, arguments)
 
+    def move(self, name: str, to: str) -> Plan:
+        """Move a file; asks first."""
+        source, destination = self._path(name), self._path(to)
+        arguments = {"source": str(source), "destination": str(destination)}
+
+        async def run() -> Outcome:
+            await asyncio.to_thread(source.rename, destination)
+            return Outcome((f"Successfully moved {source} to {destination}",))
+
+        return Plan("move_file", f"Moving {name}", arguments, run, ask=True)
+
     def shell(self, command: str) -> Plan:
         """Run a shell command in the folder; asks first."""
 

@@ -1,0 +1,108 @@
+--- Files that changed on disk while their buffers have unsaved changes: what becomes of them.
+---
+--- Rules kept here: nothing happens to such a buffer before the user has said so. What he takes
+--- from disk can be undone.
+local paths = require('eca.paths')
+
+local M = {}
+
+local KEEP, TAKE, DIFF = 'keep mine', 'take theirs', 'diff'
+
+local found = {} ---@type table<integer, true>
+
+--- A buffer's file changed on disk, and the buffer has unsaved changes.
+---@param buf integer
+function M.note(buf)
+  found[buf] = true
+end
+
+---@return integer[] buffers
+local function open_ones()
+  local buffers = vim.tbl_filter(function(buf)
+    return vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
+  end, vim.tbl_keys(found))
+  table.sort(buffers)
+  return buffers
+end
+
+--- Read a buffer's file again, over unsaved changes; `u` brings them back.
+---@param buf integer
+function M.take(buf)
+  found[buf] = nil
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent edit!')
+  end)
+end
+
+---@param buf integer
+local function keep(buf)
+  found[buf] = nil
+  require('eca.notify').info('your text stays; :w! writes it over what is on disk')
+end
+
+---@param path string
+---@return string
+local function read(path)
+  local file = io.open(path, 'rb')
+  local text = file and file:read('*a') or ''
+  if file then
+    file:close()
+  end
+  return text
+end
+
+--- Show the file as it is on disk beside the buffer.
+---@param buf integer
+local function compare(buf)
+  local path = assert(paths.of_buffer(buf))
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+  require('eca.diff').show({
+    chat = '',
+    id = path,
+    path = path,
+    before = read(path),
+    after = table.concat(lines, '\n') .. '\n',
+    kind = 'changed',
+    pending = false,
+    captions = { 'on disk', 'yours' },
+  })
+end
+
+local ACTS = { [KEEP] = keep, [TAKE] = M.take, [DIFF] = compare }
+
+---@param buf integer
+local function ask(buf)
+  local name = paths.short(vim.api.nvim_buf_get_name(buf))
+  local options = { prompt = ('%s changed on disk, and here'):format(name) }
+  vim.ui.select({ KEEP, TAKE, DIFF }, options, function(choice)
+    if choice and vim.api.nvim_buf_is_loaded(buf) then
+      ACTS[choice](buf)
+    end
+  end)
+end
+
+--- Ask what becomes of a file that changed on disk and in its buffer; of which, when of several.
+function M.choose()
+  local buffers = open_ones()
+  if #buffers < 2 then
+    if buffers[1] then
+      ask(buffers[1])
+    else
+      require('eca.notify').info('no file changed on disk under unsaved changes of yours')
+    end
+    return
+  end
+  local options = {
+    prompt = 'Changed on disk, and here',
+    format_item = function(buf)
+      return paths.short(vim.api.nvim_buf_get_name(buf))
+    end,
+  }
+  vim.ui.select(buffers, options, function(buf)
+    if buf then
+      ask(buf)
+    end
+  end)
+end
+
+return M

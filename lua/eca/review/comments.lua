@@ -1,0 +1,68 @@
+--- Comments on changes: gathered, then sent as one prompt.
+---
+--- Rules kept here: code is quoted in a fence that nothing in it can end.
+local M = {}
+
+local MOST_LINES = 40
+
+---@class eca.Comment
+---@field change eca.Change
+---@field line integer 1-based, as it is now
+---@field text string
+
+---@param sign string
+---@param lines string[]
+---@param into string[]
+local function quote(sign, lines, into)
+  for index, line in ipairs(lines) do
+    if index > MOST_LINES then
+      into[#into + 1] = ('… %d more lines'):format(#lines - MOST_LINES)
+      return
+    end
+    into[#into + 1] = sign .. line:gsub('\r$', '')
+  end
+end
+
+---@param lines string[]
+---@return string
+local function fence_for(lines)
+  local longest = 2
+  for _, line in ipairs(lines) do
+    for run in line:gmatch('`+') do
+      longest = math.max(longest, #run)
+    end
+  end
+  return ('`'):rep(longest + 1)
+end
+
+---@param comment eca.Comment
+---@return string
+local function place(comment)
+  local path = require('eca.paths').short(comment.change.path)
+  local count = comment.change.count or 0
+  local last = count > 1 and ('-%d'):format(comment.line + count - 1) or ''
+  return ('%s:%d%s'):format(path, comment.line, last)
+end
+
+---@param comment eca.Comment
+---@return string
+local function paragraph(comment)
+  local change, quoted = comment.change, {}
+  quote('-', change.before or {}, quoted)
+  quote('+', change.after or {}, quoted)
+  if #quoted == 0 then
+    return ('%s (%s)\n\n%s'):format(place(comment), change.text, comment.text)
+  end
+  local fence = fence_for(quoted)
+  local code = table.concat(quoted, '\n')
+  return ('%s\n\n%sdiff\n%s\n%s\n\n%s'):format(place(comment), fence, code, fence, comment.text)
+end
+
+--- The prompt that says all comments.
+---@param comments eca.Comment[]
+---@return string
+function M.prompt(comments)
+  return table.concat(vim.tbl_map(paragraph, comments), '\n\n')
+end
+
+return M

@@ -1,0 +1,77 @@
+--- The files that a chat's tools read and changed: a float, the most used first.
+local paths = require('eca.paths')
+
+local M = {}
+
+local WIDEST = 60
+
+---@class eca.FileUse
+---@field path string
+---@field reads integer
+---@field changes integer
+---@field added integer
+---@field removed integer
+
+---@param count integer
+---@return string
+local function times(count)
+  return count > 1 and ('×%d'):format(count) or ''
+end
+
+---@param row integer
+---@param use eca.FileUse
+---@param width integer of the column of names
+---@return string line, eca.Mark[] marks
+local function describe(row, use, width)
+  local name = require('eca.cells').pad(paths.short(use.path), width)
+  local read = use.reads > 0 and 'read ' .. times(use.reads) or ''
+  local line = ('%s  %-8s'):format(name, read)
+  local marks = { { row, 0, #name, 'EcaToolTarget' }, { row, #name, -1, 'EcaMuted' } }
+  if use.changes > 0 then
+    line = ('%s  changed %-3s '):format(line, times(use.changes))
+    local added, removed = ('+%d'):format(use.added), ('-%d'):format(use.removed)
+    marks[2][3] = #line
+    marks[3] = { row, #line, #line + #added, 'EcaDiffAdd' }
+    marks[4] = { row, #line + #added + 1, #line + #added + 1 + #removed, 'EcaDiffDelete' }
+    line = ('%s%s %s'):format(line, added, removed)
+  end
+  return line, marks
+end
+
+---@param uses eca.FileUse[]
+local function show(uses)
+  if #uses == 0 then
+    require('eca.notify').info('the tools of this chat have used no file')
+    return
+  end
+  local width, lines, marks = 0, {}, {}
+  for _, use in ipairs(uses) do
+    width = math.max(width, math.min(WIDEST, vim.fn.strdisplaywidth(paths.short(use.path))))
+  end
+  width = math.min(width, math.max(10, vim.o.columns - 40))
+  for row, use in ipairs(uses) do
+    local line, coloured = describe(row - 1, use, width)
+    lines[row] = line
+    vim.list_extend(marks, coloured)
+  end
+  local panel ---@type eca.PanelHandle
+  local function jump()
+    local use = uses[vim.api.nvim_win_get_cursor(0)[1]]
+    panel.close()
+    require('eca.reference').show({ path = use.path })
+  end
+  panel = require('eca.panel').show({
+    title = 'files of this chat',
+    lines = lines,
+    marks = marks,
+    actions = { ['<CR>'] = jump, ['<2-LeftMouse>'] = jump },
+  })
+end
+
+--- Show the files of a chat; <CR> opens the one under the cursor.
+---@param chat string
+function M.open(chat)
+  require('eca.requests').ask('files', { chat = chat }, show)
+end
+
+return M

@@ -1,0 +1,317 @@
+"""What tools changed, in the quickfix list: kept, reverted, commented."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, sent, wait_sent
+from tests.ui.talk import Value
+
+LINES = [f"line {number}" for number in range(1, 21)]
+READY = f"require('eca.chats').ensure('{CHAT}')"
+
+
+def change(path: Path, **fields: Value) -> dict[str, Value]:
+    """Make a change as the host lists it: line 5 of twenty lines, or what `fields` say."""
+    item = {
+        "key": "k5",
+        "turn": 1,
+        "prompt": "shout",
+        "path": str(path),
+        "kind": "lines",
+        "line": 5,
+        "count": 1,
+        "added": 1,
+        "removed": 1,
+        "text": "LINE 5",
+        "before": ["line 5"],
+        "after": ["LINE 5"],
+        "above": LINES[1:4],
+        "below": LINES[5:8],
+        "before_ends": True,
+        "after_ends": True,
+        "lost": False,
+    }
+    return {**item, **fields}
+
+
+@pytest.fixture
+def file(workspace: Path) -> Path:
+    path = workspace / "code.txt"
+    path.write_text("\n".join(LINES).replace("line 5", "LINE 5") + "\n")
+    return path
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim, file: Path) -> Neovim:
+    """Neovim with a chat that is not shown, and no host."""
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=100, lines=30)
+    nvim.lua(READY)
+    return nvim
+
+
+def show(nvim: Neovim, *changes: Mapping[str, Value], command: str = "Eca changes") -> None:
+    """List changes as the host answers them."""
+    count, before = len(sent(nvim, "changes")), nvim.eval("getqflist({'id': 0}).id")
+    nvim.command(command)
+    asked = wait_sent(nvim, "changes", count + 1)[-1]
+    assert asked["chat"] == CHAT
+    draw(nvim, ["answer", asked["request"], list(changes)])
+    if changes:
+        nvim.wait_until(f"vim.fn.getqflist({{ id = 0 }}).id ~= {before} and vim.fn.line('.') == 2")
+
+
+def rows(nvim: Neovim) -> list[str]:
+    return [str(item["text"]) for item in nvim.eval("getqflist()")]
+
+
+def wait_row(nvim: Neovim, row: int, text: str) -> None:
+    nvim.wait_for(lambda: rows(nvim)[row].startswith(text), f"{text!r} in row {row}")
+
+
+def file_lines(nvim: Neovim, path: Path) -> list[str]:
+    lines: list[str] = nvim.eval(f"getbufline('{path}', 1, '$')")
+    return lines
+
+
+def write(nvim: Neovim, path: Path) -> None:
+    nvim.lua("vim.cmd.buffer(vim.fn.bufnr(...)) vim.cmd.write()", str(path))
+
+
+def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
+    show(
+        stage,
+        change(file),
+        change(file, key="k9", turn=2, prompt="more", line=9, count=3, added=3, removed=0),
+        change(file, key="gone", turn=2, prompt="more", line=12, lost=True),
+        change(file.parent / "new.txt", key="new", turn=2, prompt="more", kind="new", text="new"),
+    )
+    assert rows(stage) == [
+        "turn 1: shout",
+        "+1 -1  LINE 5",
+        "turn 2: more",
+        "+3 -0  LINE 5",
+        "+1 -1  changed again  LINE 5",
+        "+1 -1  new",
+    ]
+    screen = stage.wait_screen("code.txt|9-11| +3 -0")
+    assert "|| turn 1: shout" in screen
+    assert stage.eval("getqflist({'title': 0}).title") == "changes of the agent"
+    stage.keys("<CR>")
+    assert (stage.eval("expand('%:t')"), stage.eval("line('.')")) == ("code.txt", 5)
+    stage.keys(":cnext<CR>")
+    assert stage.eval("line('.')") == 9
+
+
+def test_nothing_to_list_is_said(stage: Neovim) -> None:
+    show(stage, command="Eca changes 3")
+    assert sent(stage, "changes")[-1]["turn"] == 3
+    stage.wait_screen("no change of the agent is left to look at")
+    stage.command("Eca changes revert")
+    stage.wait_screen("there is no list")
+
+
+def test_a_change_that_is_kept_is_not_listed_again(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    stage.keys("a")
+    assert wait_sent(stage, "keep") == [{"chat": CHAT, "keys": ["k5"]}]
+    wait_row(stage, 1, "kept")
+    assert stage.eval("line('.')") == 2
+
+
+def test_a_change_is_reverted_in_its_buffer(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    assert stage.eval(f"bufloaded('{file}')") == 0
+    stage.keys("r")
+    wait_row(stage, 1, "reverted")
+    stage.wait_screen("u undoes it, :w writes it")
+    assert file_lines(stage, file) == LINES
+    assert "LINE 5" in file.read_text()
+    assert stage.eval("&buftype") == "quickfix"
+    stage.keys("<CR>")
+    assert stage.eval("&modified") == 1
+    stage.keys("u")
+    assert stage.eval("getline(5)") == "LINE 5"
+    stage.keys("<C-r>")
+    stage.command("write")
+    assert file.read_text() == "\n".join(LINES) + "\n"
+
+
+def test_a_change_that_moved_is_found(stage: Neovim, file: Path) -> None:
+    stage.command("edit code.txt")
+    show(stage, change(file))
+    stage.command("wincmd p | call append(0, ['a', 'b', 'LINE 5']) | wincmd p")
+    stage.keys("r")
+    wait_row(stage, 1, "reverted")
+    assert file_lines(stage, file) == ["a", "b", "LINE 5", *LINES]
+    stage.command("wincmd p | edit!")
+
+
+@pytest.mark.parametrize("edit", ["5s/.*/mine/", "5delete", "%delete"])
+def test_a_change_that_is_gone_says_so(stage: Neovim, file: Path, edit: str) -> None:
+    stage.command("edit code.txt")
+    show(stage, change(file))
+    stage.command(f"wincmd p | {edit} | wincmd p")
+    before = file_lines(stage, file)
+    stage.keys("r")
+    stage.wait_screen("the change is not there any more")
+    assert file_lines(stage, file) == before
+    assert rows(stage)[1] == "+1 -1  LINE 5"
+    stage.command("wincmd p | edit!")
+
+
+def test_the_change_under_the_cursor_of_a_file(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    stage.command("wincmd p | edit code.txt | 4")
+    stage.command("Eca changes revert")
+    stage.wait_screen("there is no change of the agent here")
+    stage.command("5 | Eca changes revert")
+    wait_row(stage, 1, "reverted")
+    assert stage.buffer_lines() == LINES
+    stage.command("edit!")
+
+
+def test_the_line_of_a_turn_stands_for_all_of_it(stage: Neovim, file: Path) -> None:
+    file.write_text("\n".join(LINES).upper() + "\n")
+    upper = [line.upper() for line in LINES]
+    around = {"above": upper[1:4], "below": upper[5:8]}
+    nine = {"before": ["line 9"], "after": ["LINE 9"], "above": upper[5:8], "below": upper[9:12]}
+    show(
+        stage,
+        change(file, **around),
+        change(file, key="k9", line=9, **nine),
+        change(file, key="other", turn=2, line=12),
+    )
+    stage.keys("ggr")
+    wait_row(stage, 1, "reverted")
+    wait_row(stage, 2, "reverted")
+    assert rows(stage)[4] == "+1 -1  LINE 5"
+    lines = file_lines(stage, file)
+    assert (lines[4], lines[8], lines[11]) == ("line 5", "line 9", "LINE 12")
+    stage.keys("a")
+    assert sorted(wait_sent(stage, "keep")[0]["keys"]) == ["k5", "k9"]
+    stage.command("wincmd p | edit code.txt | edit!")
+
+
+def test_lines_put_in_and_taken_out(stage: Neovim, file: Path) -> None:
+    inserted = {"count": 1, "before": [], "after": ["LINE 5"], "removed": 0}
+    show(stage, change(file, **inserted))
+    stage.keys("r")
+    wait_row(stage, 1, "reverted")
+    assert file_lines(stage, file) == LINES[:4] + LINES[5:]
+    removed = {"count": 0, "before": ["line 5"], "after": [], "added": 0}
+    show(stage, change(file, key="back", **removed))
+    stage.keys("r")
+    wait_row(stage, 1, "reverted")
+    assert file_lines(stage, file) == LINES
+    stage.command("wincmd p | edit code.txt | edit!")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fields"),
+    [
+        (b"a\r\nb\r\n", b"a\r\nB\r\n", {"before": ["b\r"], "after": ["B\r"], "above": ["a\r"]}),
+        (b"a\r\nb\n", b"a\r\nB\n", {"before": ["b"], "after": ["B"], "above": ["a\r"]}),
+        (b"a\nb", b"a\nB\n", {"before": ["b"], "after": ["B"], "before_ends": False}),
+        (b"a\nb\n", b"a\nB", {"before": ["b"], "after": ["B"], "after_ends": False}),
+        (b"a\nb", b"a\nb\n", {"before": ["b"], "after": ["b"], "before_ends": False}),
+        (b"a\nb\xe9\n", b"a\nB\xe9\n", {"before": ["bé"], "after": ["Bé"]}),
+        (b"\xef\xbb\xbfa\nb\n", b"\xef\xbb\xbfa\nB\n", {"before": ["b"], "after": ["B"]}),
+        (b"a\n\n", b"a\nB\n", {"before": [""], "after": ["B"]}),
+    ],
+)
+def test_what_is_reverted_and_written_is_the_file_before(
+    stage: Neovim, workspace: Path, before: bytes, after: bytes, fields: Mapping[str, Value]
+) -> None:
+    path = workspace / "odd.txt"
+    path.write_bytes(after)
+    show(stage, change(path, **{"line": 2, "above": ["a"], "below": [], **fields}))
+    stage.keys("r")
+    wait_row(stage, 1, "reverted")
+    write(stage, path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_became_empty_is_filled_again(stage: Neovim, workspace: Path) -> None:
+    path = workspace / "empty.txt"
+    path.write_bytes(b"")
+    whole = {"line": 1, "count": 0, "before": ["a", "b"], "after": [], "above": [], "below": []}
+    show(stage, change(path, **whole))
+    stage.keys("r")
+    wait_row(stage, 1, "reverted")
+    assert file_lines(stage, path) == ["a", "b"]
+    write(stage, path)
+    assert path.read_bytes() == b"a\nb\n"
+
+
+def test_comments_become_one_prompt(stage: Neovim, file: Path) -> None:
+    fenced = {"before": ["```"], "after": ["a", "b"], "count": 2, "line": 9}
+    show(stage, change(file), change(file, key="k9", **fenced))
+    stage.keys("s")
+    stage.wait_screen("there is no comment to send")
+    stage.keys("cwhy loud?<CR>")
+    wait_row(stage, 1, "commented")
+    stage.keys("jcand this?<CR>")
+    wait_row(stage, 2, "commented")
+    stage.keys("k:Eca changes comment<CR>")
+    stage.wait_screen("Comment on code.txt:5: why loud?")
+    stage.keys("!<CR>s")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["chat"] == CHAT
+    assert prompt["text"] == (
+        "code.txt:5\n\n```diff\n-line 5\n+LINE 5\n```\n\nwhy loud?!\n\n"
+        "code.txt:9-10\n\n````diff\n-```\n+a\n+b\n````\n\nand this?"
+    )
+    wait_row(stage, 1, "sent")
+    stage.keys("s")
+    assert len(sent(stage, "prompt")) == 1
+
+
+def test_an_empty_comment_takes_it_back(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    stage.keys("cno<CR>")
+    wait_row(stage, 1, "commented")
+    stage.keys("c<C-u><CR>")
+    wait_row(stage, 1, "+1 -1")
+    stage.keys("cno<Esc>")
+    assert rows(stage)[1] == "+1 -1  LINE 5"
+
+
+def test_a_file_that_was_made_is_put_back_by_the_host(stage: Neovim, workspace: Path) -> None:
+    path = workspace / "new.txt"
+    show(stage, change(path, kind="new", turn=3))
+    stage.keys("r")
+    (asked,) = wait_sent(stage, "plan_undo")
+    assert (asked["turn"], asked["path"]) == (3, str(path))
+
+
+def test_keys_mean_what_they_mean_in_other_lists(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    stage.lua("vim.fn.setqflist({ { text = 'other' } })")
+    stage.keys("a<Esc>")
+    assert "E21" in stage.take_errors()[0]
+    assert sent(stage, "keep") == []
+    stage.keys(":colder<CR>")
+    stage.keys("2Ga")
+    assert wait_sent(stage, "keep")
+    stage.command("cclose | copen | 2")
+    stage.keys("a")
+    assert len(wait_sent(stage, "keep", 2)) == 2
+
+
+def test_keys_of_the_list_are_told(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    stage.keys("g?")
+    screen = stage.wait_screen("revert the change")
+    assert "send all comments" in screen
+
+
+def test_the_list_opens_from_the_chat(stage: Neovim, file: Path) -> None:
+    stage.command("EcaChat")
+    show(stage, change(file))
+    assert stage.eval("winheight(0)") == 10
+    stage.keys("<CR>")
+    assert stage.eval("expand('%:t')") == "code.txt"
+    assert stage.eval("&winfixbuf") == 0
