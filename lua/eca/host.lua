@@ -136,8 +136,13 @@ local function start()
   if python.shared() then
     state = 'shared'
   else
-    channel, fault = process.start(fail)
-    state = 'running'
+    local started ---@type integer?
+    started, fault = process.start(function(end_of_it)
+      if started == channel then -- else it was let go before
+        fail(end_of_it)
+      end
+    end)
+    channel, state = started, 'running'
   end
   if fault then
     fail(fault)
@@ -193,6 +198,16 @@ end
 function M.alive()
   if not answered then
     answered, unanswered = true, {}
+  end
+end
+
+--- The host runs but cannot work: it is told in one line and let go. Called by the host.
+---@param fault string
+function M.broken(fault)
+  local useless = channel
+  fail(fault)
+  if useless then
+    vim.fn.chanclose(useless)
   end
 end
 

@@ -1,6 +1,7 @@
 """The host as Neovim's child: its start, its end, and that nothing outlives it."""
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.launch import REPOSITORY
 from tests.support.processes import command_line, wait_gone
 
 STUBBORN = """
@@ -116,6 +118,23 @@ def test_missing_modules_are_told_in_one_line(start_nvim: StartNeovim, bare_pyth
     nvim = start_nvim(settings={"python": bare_python}, columns=200)
     nvim.keys(":EcaChat hi<CR>")
     nvim.wait_screen("lacks pynvim, msgpack, anyio, msgspec, unidiff: run `:Eca install`")
+    assert len([line for line in nvim.messages().splitlines() if line]) == 1
+    nvim.take_errors()
+
+
+def test_a_plugin_whose_parts_do_not_load_is_told_in_one_line(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    broken = tmp_path / "plugin"
+    for folder in ("lua", "plugin", "rplugin"):
+        shutil.copytree(
+            REPOSITORY / folder, broken / folder, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    (broken / "rplugin/python3/eca_nvim/nvim/app.py").write_text("import nowhere\n")
+    nvim = start_nvim("--cmd", f"set rtp^={broken}", columns=160)
+    nvim.keys(":EcaChat hi<CR>")
+    nvim.wait_screen("the plugin is broken, update it: ModuleNotFoundError")
+    assert nvim.lua("return require('eca').status().server") == "failed"
     assert len([line for line in nvim.messages().splitlines() if line]) == 1
     nvim.take_errors()
 

@@ -1,5 +1,6 @@
 """The start of the host: one line and an exit status for whatever is missing."""
 
+import shutil
 import subprocess
 import sys
 import venv
@@ -14,9 +15,9 @@ PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 SCRIPT = PACKAGE / "nvim" / "launch.py"
 
 
-def start(python: str) -> subprocess.CompletedProcess:
+def start(python: str, package: Path = PACKAGE) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [python, "-I", str(SCRIPT), str(PACKAGE)],
+        [python, "-I", str(SCRIPT), str(package)],
         input="",
         capture_output=True,
         text=True,
@@ -73,3 +74,19 @@ def test_closed_input_is_a_quiet_end() -> None:
     command = [sys.executable, "-I", str(SCRIPT), str(PACKAGE)]
     ended = subprocess.run(command, input=b"", capture_output=True, timeout=30, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """Return a copy of the package, to be damaged."""
+    copy = tmp_path / "rplugin" / "python3" / "eca_nvim"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+def test_a_broken_plugin_is_told_in_one_line(damaged: Path) -> None:
+    (damaged / "nvim" / "plugin.py").write_text("import nowhere\n")
+    ended = start(sys.executable, damaged)
+    assert ended.returncode == launch.CANNOT_START
+    [line] = ended.stderr.splitlines()
+    assert line.startswith(f"the plugin in {damaged} is broken (ModuleNotFoundError")

@@ -45,6 +45,10 @@ def serve(package: str) -> None:
     except ImportError as broken:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken}): {REMEDY}") from broken
     sys.path.insert(0, str(Path(package).parent))
+    try:
+        import_module(f"{Path(package).name}.nvim.plugin")
+    except Exception as broken:  # pynvim would go on without us, and nobody would be told
+        raise Unfit(f"the plugin in {package} is broken ({broken!r}): update it") from broken
     sys.argv[:] = [package]  # pynvim takes every path among the arguments for a plugin
     try:
         start_host()

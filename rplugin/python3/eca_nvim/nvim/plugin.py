@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ YOUNG = 10_000
 with it; at 700 a fast server's text took a tenth longer."""
 
 
+BROKEN = "require('eca.host').broken(...)"
+"""What tells Neovim that nothing can be done for it here."""
+
+
 @pynvim.plugin
 class EcaPlugin:
     """One Neovim's plugin; pynvim creates it when the first intent arrives."""
@@ -35,10 +40,21 @@ class EcaPlugin:
     @pynvim.function("EcaIntent", sync=False)  # type: ignore[untyped-decorator]
     def intent(self, arguments: Sequence[object]) -> None:
         """Take an intent: its name and its payload (`eca_nvim.chat.intents`)."""
-        if self._app is None:
-            self._app = import_module("eca_nvim.nvim.app").App(self._nvim)
-            gc.freeze()  # what was imported stays; see `launch`
-            gc.set_threshold(YOUNG)
-            gc.enable()
-        app: App = self._app
-        app.receive(arguments)
+        app = self._app or self._start()
+        if app is not None:
+            app.receive(arguments)
+
+    def _start(self) -> App | None:
+        """Import all the rest; when that fails Neovim is told in one line, and does not wait."""
+        try:
+            app: App = import_module("eca_nvim.nvim.app").App(self._nvim)
+        except Exception as broken:  # whatever an import may raise
+            logging.getLogger(__name__).exception("cannot load the plugin")
+            line = f"the plugin is broken, update it: {broken!r}"
+            self._nvim.api.exec_lua(BROKEN, [line], async_=True)
+            return None
+        gc.freeze()  # what was imported stays; see `launch`
+        gc.set_threshold(YOUNG)
+        gc.enable()
+        self._app = app
+        return app
