@@ -77,14 +77,14 @@ end
 
 --- Change rows above what the windows of a transcript show: what they show stays where it is.
 ---@param buf integer
----@param change fun()
-function M.above(buf, change)
+---@param change fun(buf: integer, ...: any)
+function M.above(buf, change, ...)
   local views = {} ---@type table<integer, table<string, integer>>
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
   end
   local before = vim.api.nvim_buf_line_count(buf)
-  change()
+  change(buf, ...)
   local rows = vim.api.nvim_buf_line_count(buf) - before
   for win, view in pairs(rows ~= 0 and views or {}) do
     view.topline, view.lnum = math.max(1, view.topline + rows), math.max(1, view.lnum + rows)

@@ -114,25 +114,27 @@ SERVER_EVENTS.failed = SERVER_EVENTS.stopped
 ---@type table<string, fun(...: any)>
 local draw = {}
 
---- Change a transcript by what nobody has seen yet.
----@param buf integer
+--- Change a transcript at a block: by what nobody has seen yet, or, while a page of older messages
+--- is drawn, above all that is shown.
+---@param chat string
+---@param place? integer a block
 ---@param change fun(buf: integer, ...: any)
-local function add_text(buf, change, ...)
+local function add_text(chat, place, change, ...)
+  local buf = edit(chat)
+  if place and transcript.is_paging(buf, place) then
+    follow.above(buf, change, ...)
+    return
+  end
   local before = vim.api.nvim_buf_line_count(buf)
   change(buf, ...)
   follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
 end
 
 function draw.open(chat, block, kind, header, depth, after)
-  local buf = edit(chat)
-  if after and transcript.is_older(buf, after) then
-    follow.above(buf, function()
-      transcript.open(buf, block, kind, header, depth, after)
-    end)
-  elseif after and depth == 0 then -- something old, or a flag
-    transcript.open(buf, block, kind, header, depth, after)
+  if kind == 'flag' and after and not transcript.is_paging(edit(chat), after) then
+    transcript.open(edit(chat), block, kind, header, depth, after) -- the user has just set it
   else
-    add_text(buf, transcript.open, block, kind, header, depth, after)
+    add_text(chat, after, transcript.open, block, kind, header, depth, after)
   end
 end
 
@@ -141,12 +143,7 @@ function draw.header(chat, block, header)
 end
 
 function draw.append(chat, block, text)
-  local buf = edit(chat)
-  if transcript.is_above(buf, block) then
-    transcript.append(buf, block, text)
-  else
-    add_text(buf, transcript.append, block, text)
-  end
+  add_text(chat, block, transcript.append, block, text)
 end
 
 --- Change a transcript in a way that may take rows out.
@@ -160,7 +157,11 @@ local function take_text(chat, change, ...)
 end
 
 function draw.body(chat, block, lines, marks, language)
-  take_text(chat, transcript.body, block, lines, marks, language)
+  if transcript.is_paging(edit(chat), block) then
+    add_text(chat, block, transcript.body, block, lines, marks, language)
+  else
+    take_text(chat, transcript.body, block, lines, marks, language)
+  end
 end
 
 function draw.close(chat, block)

@@ -26,7 +26,7 @@ M.PROSE = { assistant = true, reasoning = true }
 ---@field held integer line breaks at the end of its text that are not in the buffer yet
 ---@field margin integer blank rows before it
 ---@field closed boolean
----@field above? boolean of a page that was loaded above what was shown already
+---@field page? integer of older messages that it came with
 ---@field previous? eca.Block
 ---@field next? eca.Block
 
@@ -37,6 +37,7 @@ M.PROSE = { assistant = true, reasoning = true }
 ---@field marks table<integer, eca.Block> by extmark
 ---@field first? eca.Block
 ---@field last? eca.Block
+---@field page integer of older messages that is being drawn, or is the next
 ---@field lost? boolean waits to be drawn anew
 
 --- A chain without blocks.
@@ -44,7 +45,7 @@ M.PROSE = { assistant = true, reasoning = true }
 ---@param chat string
 ---@return eca.Chain
 function M.new(buf, chat)
-  return { buf = buf, chat = chat, blocks = {}, marks = {} }
+  return { buf = buf, chat = chat, blocks = {}, marks = {}, page = 1 }
 end
 
 --- Put a new block's mark on a row.

@@ -126,7 +126,7 @@ function M.open(buf, id, kind, header, depth, after)
   local previous = anchor and blocks.last_nested(anchor) or chain.last
   local block = { id = id, chat = chain.chat, kind = kind, depth = depth, headed = #header > 0 }
   block.empty, block.held, block.closed = true, 0, false
-  block.above = anchor and (anchor.kind == 'older' or anchor.above)
+  block.page = anchor and (anchor.kind == 'older' and chain.page or anchor.page)
   block.margin = blocks.margin(previous, block)
   local rows = { header_text(header) }
   if block.margin > 0 then
@@ -142,14 +142,25 @@ function M.open(buf, id, kind, header, depth, after)
   fix_margin(chain, block.next)
 end
 
+--- What stands for older messages changes when a page of them is complete.
+---@param chain eca.Chain
+---@param block eca.Block
+local function turn_page(chain, block)
+  if block.kind == 'older' then
+    chain.page = chain.page + 1
+  end
+end
+
 --- Replace the header of a block.
 ---@param buf integer
 ---@param id integer
 ---@param header eca.Segment[]
 function M.header(buf, id, header)
   local chain = chains[buf]
-  local row = blocks.first_row(chain, known(chain, id))
+  local block = known(chain, id)
+  local row = blocks.first_row(chain, block)
   vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { header_text(header) })
+  turn_page(chain, block)
   decoration.clear_colours(buf, row)
   decoration.header(buf, row, header)
 end
@@ -251,6 +262,7 @@ function M.remove(buf, id)
   end
   blocks.unlink(chain, block)
   fix_margin(chain, following)
+  turn_page(chain, block)
 end
 
 --- Take all blocks out.
@@ -270,8 +282,7 @@ function M.is_cut(buf, row)
 end
 
 M.is_transcript = places.is_transcript
-M.is_above = places.is_above
-M.is_older = places.is_older
+M.is_paging = places.is_paging
 M.block_at = places.block_at
 M.range = places.range
 M.prose_between = places.prose_between

@@ -14,22 +14,14 @@ function M.is_transcript(buf)
   return M.chains[buf] ~= nil
 end
 
---- Does a block stand for messages that are not loaded?
+--- Is a block of the page of older messages that is being drawn, or does it stand for them?
 ---@param buf integer
 ---@param id integer
 ---@return boolean
-function M.is_older(buf, id)
-  local block = M.chains[buf].blocks[id]
-  return block ~= nil and block.kind == 'older'
-end
-
---- Is a block of a page that was loaded above what was shown already?
----@param buf integer
----@param id integer
----@return boolean
-function M.is_above(buf, id)
-  local block = M.chains[buf].blocks[id]
-  return block ~= nil and block.above == true
+function M.is_paging(buf, id)
+  local chain = M.chains[buf]
+  local block = chain.blocks[id]
+  return block ~= nil and (block.kind == 'older' or block.page == chain.page)
 end
 
 ---@class eca.BlockPlace
