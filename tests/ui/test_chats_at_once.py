@@ -1,0 +1,81 @@
+"""Chats that work at the same time, on a real screen with the demo agent behind it."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.remembered import Reader
+
+ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
+STATE = "require('eca').chats()[{number}].state"
+
+
+@pytest.fixture
+def reader(start_nvim: StartNeovim) -> Reader:
+    nvim = start_nvim(columns=110, lines=36)
+    nvim.keys(":Eca demo<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    return Reader(nvim)
+
+
+def rows(reader: Reader, number: int) -> int:
+    """Return how many rows the transcript of a chat has."""
+    return int(reader.nvim.lua(f"return {ROWS.format(number=number)}"))
+
+
+def until_grown(reader: Reader, number: int) -> None:
+    """Wait until a chat that streams has more rows than now."""
+    reader.until(f"{ROWS.format(number=number)} > {rows(reader, number) + 20}")
+
+
+def test_three_chats_at_once(reader: Reader) -> None:
+    """Two stream and one waits; switching loses nothing, and each is answered in its turn."""
+    reader.nvim.keys(":EcaChat stream 400000<CR>")
+    reader.until(f"{ROWS.format(number=1)} > 50")
+    reader.nvim.keys(":EcaChat! run it<CR>")
+    reader.until("#require('eca').pending() == 1")
+    reader.nvim.keys(":EcaChat! stream 400000<CR>")
+    for number in (1, 3, 1):
+        until_grown(reader, number)
+    assert reader.nvim.lua(
+        "return vim.tbl_map(function(it) return it.state end, require('eca').chats())"
+    ) == [
+        "running",
+        "waiting",
+        "running",
+    ]
+    reader.nvim.wait_screen(lambda screen: "1●  2?" in screen.text())
+    reader.nvim.keys(":Eca chats 1<CR>")
+    reader.go_to("## Part 2")
+    until_grown(reader, 1)
+    assert reader.nvim.eval("getline('.')") == "## Part 2"
+    reader.nvim.keys("]b:Eca approve<CR>")
+    reader.until(f"{STATE.format(number=2)} == 'idle'")
+    assert any("greet.py" in line for line in reader.lines())
+    reader.nvim.keys("[b")
+    assert reader.nvim.lua("return require('eca').status().title") == "stream 400000"
+    reader.nvim.keys("<C-w>k")
+    assert reader.nvim.eval("getline('.')") == "## Part 2"
+    for number in (1, 3):
+        reader.nvim.keys(f":Eca chats {number}<CR><Esc><C-c>")
+        reader.until(f"{STATE.format(number=number)} == 'idle'")
+
+
+def test_a_chat_of_yesterday_is_read_to_its_beginning(reader: Reader) -> None:
+    reader.nvim.keys(":EcaChat<CR>:Eca resume<CR>")
+    reader.choose("Resume", "A long talk of yesterday")
+    reader.until_said("Answer **120**")
+    assert reader.nvim.lua("return #require('eca').chats()") == 1
+    reader.nvim.keys("<C-w>k")
+    for first in ("question 21", "question 1"):
+        reader.nvim.keys("gg<CR>")
+        reader.until_said(f"{first}\n")
+    reader.until_gone("▴ older messages")
+    assert [line for line in reader.lines() if line.startswith("question")] == [
+        f"question {number}" for number in range(1, 121)
+    ]
+    reader.nvim.keys(":Eca history<CR>")
+    reader.choose("History", "question 60")
+    assert reader.nvim.eval("getline('.')") == "question 60"
+    reader.nvim.keys("gu")
+    reader.choose("Take back", "both")
+    reader.until_gone("question 60")
+    assert reader.draft() == "question 60"
