@@ -40,6 +40,7 @@ M.groups = {
   { name = 'EcaReasoning', link = 'Comment', text = 'what the model thinks' },
   { name = 'EcaNote', link = 'Comment', text = 'note of the client or the agent' },
   { name = 'EcaError', link = 'DiagnosticError', text = 'note of a failure' },
+  { name = 'EcaWarning', link = 'DiagnosticWarn', text = 'what to look at twice' },
   { name = 'EcaQuestion', link = 'Question', text = 'question of the agent' },
   { name = 'EcaOption', link = 'Identifier', text = 'answer to choose' },
   { name = 'EcaFlag', link = 'Todo', text = 'flag in the history' },

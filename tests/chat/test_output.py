@@ -3,7 +3,7 @@
 import pytest
 
 from eca_nvim.chat.body import Body
-from eca_nvim.chat.output import MOST_MARKS, cut, table, text_body
+from eca_nvim.chat.output import MOST_MARKS, bounded, cut, table, text_body
 
 
 def test_a_long_text_is_cut_with_a_note() -> None:
@@ -16,9 +16,19 @@ def test_a_long_text_is_cut_with_a_note() -> None:
 
 
 def test_a_wide_line_is_cut_unless_all_is_wanted() -> None:
-    assert cut(["x" * 3000], 5).lines == ["x" * 2000 + "…"]
+    assert cut(["x" * 3000], 5).lines == ["x" * 2000 + "… 1000 more characters"]
     assert cut(["x" * 3000], None).lines == ["x" * 3000]
     assert text_body("\x1b[31m" + "é" * 3000, 5).marks == []
+
+
+def test_a_bounded_body_says_what_is_left_out() -> None:
+    body = Body(["aaa", "bbb", "ccc"], [(0, 0, 1, "A"), (1, 0, 1, "B")], "")
+    assert bounded(body, 9) is body
+    assert bounded(body, 8).lines == ["aaa", "bbb", "cc… 1 more characters"]
+    assert bounded(body, 3) == Body(
+        ["aaa", "… 2 more lines"], [(0, 0, 1, "A"), (1, 0, -1, "EcaMore")], ""
+    )
+    assert bounded(Body(["x" * 100]), 10).lines == ["x" * 10 + "… 90 more characters"]
 
 
 @pytest.mark.parametrize(

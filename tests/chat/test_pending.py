@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.chat.driver import IDLE, STOPPING, Driver, call
 
-from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart, ToolCall
-from eca_nvim.chat.effects import TellApproval, TellRejection
+from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart, Subagent, ToolCall
+from eca_nvim.chat.effects import TellApproval, TellPrompt, TellRejection
 from eca_nvim.chat.events import (
     QuestionAsked,
     ToolFinished,
@@ -14,8 +14,8 @@ from eca_nvim.chat.events import (
     ToolRunning,
 )
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Emit, SetPending, SetStatus
-from eca_nvim.chat.pending import all_pending
+from eca_nvim.chat.ops import Emit, Notify, SetInput, SetPending, SetStatus
+from eca_nvim.chat.pending import SUBAGENT_GOES_ON, all_pending
 from eca_nvim.chat.reducer import apply
 
 SHELL = ShellCommand((ShellPart("ls", (), "ls"), ShellPart("echo", ("x",), "echo", True)))
@@ -68,6 +68,86 @@ def test_nothing_new_to_remember_is_absent_48() -> None:
     assert "remember" not in driver.items[0]
     assert "remember" not in driver.items[2]
     assert driver.items[1]["remember"] == ["edit_file"]
+
+
+def test_who_asks_for_what_is_told() -> None:
+    driver = Driver()
+    mcp = ToolCall("m", "jira", "tracker", "mcp", arguments={})
+    driver.hear(ToolRequested(mcp, needs_approval=True))
+    nameless = ToolCall("n", arguments={"path": "/workspace/a"})
+    driver.hear(ToolRequested(nameless, needs_approval=True))
+    silent = call("s", "edit_file")
+    driver.hear(ToolRequested(silent, needs_approval=True))
+    first, second, third = driver.items
+    assert (first["tool"], first["title"]) == ("tracker/jira", "tracker/jira")
+    assert "warnings" not in first
+    assert "tool" not in second
+    assert second["title"] == "unknown tool"
+    assert second["lines"] == ["path: /workspace/a"]
+    assert second["warnings"] == ["the server has no such tool, or it is switched off"]
+    assert third["warnings"] == ["the server does not say what it will do"]
+
+
+def test_what_leads_out_of_the_workspace_is_told() -> None:
+    driver = Driver()
+    arguments = {"paths": [f"/{letter}" for letter in "abcde"]}
+    driver.hear(ToolRequested(call("e", "x", arguments=arguments), needs_approval=True))
+    assert driver.items[0]["warnings"] == ["outside the workspace: /a, /b, /c and 2 more"]
+
+
+def test_a_command_is_shown_to_its_last_character() -> None:
+    driver = Driver()
+    command = "echo " + "x" * 5000 + "\n" + "\n".join(map(str, range(500)))
+    hidden = command + " \x1b]0;$(reboot)\x07"
+    driver.hear(
+        ToolRequested(
+            call("c", "shell_command", arguments={"command": hidden}), needs_approval=True
+        )
+    )
+    lines = driver.items[0]["lines"]
+    assert isinstance(lines, list)
+    assert "\n".join(line[2:] for line in lines) == command + " ␛]0;$(reboot)␇"
+
+
+def test_what_is_too_long_says_so() -> None:
+    driver = Driver()
+    arguments = {"content": "x" * 60_000, "more": "y"}
+    driver.hear(ToolRequested(call("c", "x", arguments=arguments), needs_approval=True))
+    lines = driver.items[0]["lines"]
+    assert isinstance(lines, list)
+    assert lines[0].endswith("x… 10009 more characters")
+    assert lines[1] == "… 1 more line"
+
+
+def test_a_move_can_be_looked_at() -> None:
+    driver = Driver()
+    arguments = {"source": "/workspace/a", "destination": "/workspace/b"}
+    driver.hear(ToolRequested(call("m", "move_file", arguments=arguments), needs_approval=True))
+    assert driver.items[0]["path"] == "/workspace/a"
+
+
+def test_a_reason_follows_as_a_prompt_when_the_turn_has_ended() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    driver.reject("t1", "use rg")
+    assert [it.text for it in driver.told(TellPrompt)] == ["hello"]
+    driver.hear(ToolRejected(call(), "user"), IDLE)
+    assert [it.text for it in driver.told(TellPrompt)] == ["hello", "use rg"]
+
+
+def test_a_reason_for_a_subagent_is_the_users_to_send() -> None:
+    driver = Driver()
+    driver.run()
+    spawn = call("s", "spawn_agent", details=Subagent("explorer", "child"))
+    driver.hear(ToolRunning(spawn))
+    driver.hear(asked(), child="child")
+    assert driver.items[0]["agent"] == "explorer"
+    driver.reject("t1", "use rg\x07")
+    assert driver.told(TellRejection) == [TellRejection("child", "t1")]
+    assert driver.chat.queue == []
+    assert SetInput("chat", "use rg␇") in driver.view.other
+    assert Notify("info", SUBAGENT_GOES_ON) in driver.view.other
 
 
 def test_an_edit_brings_its_diff() -> None:

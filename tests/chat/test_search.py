@@ -23,7 +23,7 @@ def found(driver: Driver, pattern: str) -> list[tuple[object, ...]]:
 
 
 def finished(output: str, call: str = "a") -> ToolFinished:
-    return ToolFinished(ToolCall(call, "read_file", arguments={"path": "/x"}), (output,))
+    return ToolFinished(ToolCall(call, "read_file", arguments={"path": "/workspace/x"}), (output,))
 
 
 def test_closed_and_open_text_is_found() -> None:
@@ -36,7 +36,7 @@ def test_closed_and_open_text_is_found() -> None:
         (3, 3, 1, 4, "the word"),
     ]
     assert [hit[0] for hit in found(driver, "Word")] == [1]
-    assert found(driver, "^✓ read") == [(3, 3, None, 0, "✓ read /x")]
+    assert found(driver, "^✓ read") == [(3, 3, None, 0, "✓ read x")]
 
 
 def test_text_in_a_subagent_names_the_call_that_shows_it() -> None:
@@ -90,5 +90,5 @@ def test_a_line_that_is_cut_is_shown_with_all() -> None:
     changes, row = reveal(driver.chat, 1, 450, 0)
     [shown] = [op for op in changes.ops if isinstance(op, ShowOutput)]
     assert row is None
-    assert (shown.row, shown.lines[shown.row], shown.title) == (450, "450", "✓ read /x")
+    assert (shown.row, shown.lines[shown.row], shown.title) == (450, "450", "✓ read x")
     assert whole(driver.chat, driver.chat.blocks[1], 9999, 0).row == 499

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eca_nvim.chat.text import Cleaner, body_lines, clean, duration, one_line, truncate, width
+from eca_nvim.chat.text import (
+    Cleaner,
+    body_lines,
+    clean,
+    duration,
+    literal,
+    literal_line,
+    literal_name,
+    one_line,
+    truncate,
+    width,
+)
 
 WILD = st.text(
     st.one_of(
@@ -66,6 +77,23 @@ def test_what_writing_needs_stays(text: str) -> None:
     assert clean(text) == text
     cleaner = Cleaner()
     assert "".join(map(cleaner.feed, text)) + cleaner.finish() == text
+
+
+def test_what_a_tool_takes_loses_nothing() -> None:
+    command = "echo \x1b]0;$(rm -rf ~)\x07\r\nls \x1b[8m/\x1b[m \u202e\r!"
+    assert clean(command) != literal(command)
+    assert literal(command) == "echo ␛]0;$(rm -rf ~)␇\nls ␛[8m/␛[m <U+202E>␍!"
+    assert literal_line(" a \n b\x1b ") == "a b␛"
+    assert literal_name("a\n  b") == "a␤  b"
+
+
+@given(WILD)
+@settings(max_examples=200)
+def test_nothing_acts_in_what_a_tool_takes(text: str) -> None:
+    shown = literal(text)
+    msgpack.packb(shown)
+    assert not set(shown) & set("\r\x00\x1b\x9b\u202e\u200b")
+    assert literal(shown) == shown
 
 
 @given(WILD)

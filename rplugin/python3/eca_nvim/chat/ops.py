@@ -137,7 +137,7 @@ class SetPending:
     An item: chat, id, kind ('approval' | 'question'), title, detail (text), block, lines and marks
     (what will happen, for the float), language, remember (keys "remember" would add), tool, path,
     options (of a question: [label, description] pairs), freeform, agent (the subagent whose call
-    it is). What does not apply is absent.
+    it is), warnings (lines to look at twice). What does not apply is absent.
     """
 
     name: ClassVar[str] = "pending"

@@ -39,13 +39,39 @@ def cut(
     """Cut lines to a number of them, and what is too wide; None leaves all as it is."""
     if limit is None:
         return Body(lines, tuple(marks), language)
-    shown = [line if len(line) <= COLUMNS else line[:COLUMNS] + "…" for line in lines[:limit]]
+    shown = [narrowed(line, COLUMNS) for line in lines[:limit]]
     kept = [mark for mark in marks if mark[0] < limit and mark[2] <= len(shown[mark[0]].encode())]
     left = len(lines) - limit
     if left > 0:
         shown.append(more(left))
         kept.append((limit, 0, -1, MORE))
     return Body(shown, kept, language)
+
+
+def narrowed(line: str, columns: int) -> str:
+    """Cut a line that is too long, and say how much of it is left out."""
+    left = len(line) - columns
+    return line if left <= 0 else f"{line[:columns]}… {left} more characters"
+
+
+def bounded(body: Body, most: int) -> Body:
+    """Give so many characters of a body at most, and say how much is left out."""
+    lines: list[str] = []
+    room = most
+    for line in body.lines:
+        if room <= 0:
+            break
+        lines.append(narrowed(line, room))
+        room -= len(line)
+    left = len(body.lines) - len(lines)
+    if not left and room >= 0:
+        return body
+    widths = [len(line.encode()) for line in lines]
+    kept = [mark for mark in body.marks if mark[0] < len(lines) and mark[2] <= widths[mark[0]]]
+    if left:
+        kept.append((len(lines), 0, -1, MORE))
+        lines.append(more(left))
+    return Body(lines, kept, body.language)
 
 
 def table(rows: Sequence[tuple[str, Body]]) -> Body:

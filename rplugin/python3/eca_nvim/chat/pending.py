@@ -4,6 +4,8 @@ Rules kept here:
 - An answer goes out once, and only for what still waits: anything later does nothing.
 - An item names the chat it is shown in; the agent is told the chat the call belongs to, which is
   a subagent's for a subagent's call.
+- What is approved is what is shown: a command and arguments are whole, and what is too long for
+  that says how much is left out. A diff says it too; the diff tab has all of it.
 """
 
 from __future__ import annotations
@@ -12,16 +14,26 @@ from collections.abc import Iterable, Mapping
 
 from eca_nvim.chat.blocks import Block, Question, ToolBlock, open_question
 from eca_nvim.chat.calls import step
-from eca_nvim.chat.details import FileChange, ShellCommand, Subagent
+from eca_nvim.chat.details import FileChange, ShellCommand, Subagent, ToolCall
 from eca_nvim.chat.effects import Changes, TellApproval, TellRejection
+from eca_nvim.chat.files import moved
 from eca_nvim.chat.model import Chat, Lane, QueueKind, Waiting
-from eca_nvim.chat.ops import SetPending
+from eca_nvim.chat.ops import Notify, SetInput, SetPending
+from eca_nvim.chat.output import bounded
+from eca_nvim.chat.outside import paths_outside
 from eca_nvim.chat.render import OUTPUT_LINES, full_body
 from eca_nvim.chat.render_tool import call_title
+from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState, TurnEnd
-from eca_nvim.chat.text import clean, one_line
+from eca_nvim.chat.text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.wording import SHELL
+
+SUBAGENT_GOES_ON = "the subagent only hears that you refuse: what you wrote is in the input"
+
+MOST_SHOWN = 50_000
+"""Characters of a command or of arguments that are shown, at most."""
+MOST_PATHS = 3
 
 
 def approve(chat: Chat, call_id: str, now: int, *, remember: bool = False) -> Changes:
@@ -35,7 +47,10 @@ def approve(chat: Chat, call_id: str, now: int, *, remember: bool = False) -> Ch
 
 
 def reject(chat: Chat, call_id: str, now: int, reason: str | None = None) -> Changes:
-    """Refuse a waiting call; `reason` is the next prompt once the turn has ended."""
+    """Refuse a waiting call; `reason` is the next prompt once the turn has ended.
+
+    A subagent goes on when a call of it is refused: then the reason is the user's to send.
+    """
     update = Update(chat, chat.root, now)
     block = chat.find_call(call_id)
     if block is not None and block.state is CallState.WAITING:
@@ -44,9 +59,17 @@ def reject(chat: Chat, call_id: str, now: int, reason: str | None = None) -> Cha
         if block.chat_id == chat.id:
             chat.turn.verdict = TurnEnd.REJECTED
         if reason and reason.strip():
-            chat.queue.append(Waiting(QueueKind.REASON, reason))
-            update.dirty |= Dirty.QUEUE
+            _explain(update, block, reason)
     return update.finish()
+
+
+def _explain(update: Update, block: ToolBlock, reason: str) -> None:
+    chat = update.chat
+    if block.chat_id == chat.id:
+        chat.queue.append(Waiting(QueueKind.REASON, reason))
+        update.dirty |= Dirty.QUEUE
+    else:
+        update.ops += [SetInput(chat.id, clean(reason)), Notify("info", SUBAGENT_GOES_ON)]
 
 
 # --- what is shown of it ------------------------------------------------------------------------
@@ -62,10 +85,7 @@ def all_pending(chats: Iterable[Chat]) -> SetPending:
 
 
 def pending_item(chat: Chat, block_id: int) -> Mapping[str, object]:
-    """Build one item of the op `pending`; what does not apply is absent.
-
-    Beside the keys the op names: `agent`, the subagent whose call it is.
-    """
+    """Build one item of the op `pending`; what does not apply is absent."""
     block = chat.blocks[block_id]
     question = open_question(block)
     if question is not None:
@@ -96,8 +116,8 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
 
 
 def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
-    content = full_body(block, chat.settings, OUTPUT_LINES)
-    details = block.call.details
+    limit = OUTPUT_LINES if isinstance(block.call.details, FileChange) else None
+    content = bounded(full_body(block, chat.settings, limit), MOST_SHOWN)
     return {
         "chat": chat.id,
         "id": block.call.id,
@@ -109,8 +129,9 @@ def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
         "marks": content.marks,
         "language": content.language,
         "remember": remembers(block) or None,
-        "tool": one_line(block.call.name) if block.call.name else None,
-        "path": clean(details.path) if isinstance(details, FileChange) else None,
+        "warnings": warnings(block, chat.settings) or None,
+        "tool": _tool_name(block.call),
+        "path": _path(block.call),
         "agent": _agent_name(chat, chat.live[block.id][1]),
     }
 
@@ -120,11 +141,40 @@ def remembers(block: ToolBlock) -> list[str]:
     details = block.call.details
     if isinstance(details, ShellCommand):
         keys = [part.remember_key for part in details.parts if not part.remembered]
-        return list(dict.fromkeys(one_line(key) for key in keys if key))
+        return list(dict.fromkeys(literal_line(key) for key in keys if key))
     call = block.call
     if call.name is None or call.server is None or call.name == SHELL:
         return []  # a tool of no server is one the model made up
-    return [one_line(call.name)]
+    return [literal_line(call.name)]
+
+
+def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
+    """Say what the user should look at twice, a line each."""
+    call, told = block.call, []
+    if call.name is None:
+        told.append("the server has no such tool, or it is switched off")
+    elif call.arguments is None and call.details is None:
+        told.append("the server does not say what it will do")
+    outside = paths_outside(call, settings.folders)
+    if outside:
+        more = len(outside) - MOST_PATHS
+        tail = f" and {more} more" if more > 0 else ""
+        told.append(f"outside the workspace: {', '.join(outside[:MOST_PATHS])}{tail}")
+    return told
+
+
+def _tool_name(call: ToolCall) -> str | None:
+    if not call.name:
+        return None
+    own = call.origin == "native" or not call.server
+    return literal_line(call.name if own else f"{call.server}/{call.name}")
+
+
+def _path(call: ToolCall) -> str | None:
+    if isinstance(call.details, FileChange):
+        return clean(call.details.path)
+    move = moved(call)
+    return move[0] if move else None
 
 
 def _agent_name(chat: Chat, lane: Lane) -> str | None:
@@ -132,4 +182,4 @@ def _agent_name(chat: Chat, lane: Lane) -> str | None:
     if anchor is None:
         return None
     details = anchor.call.details
-    return one_line(details.agent) if isinstance(details, Subagent) else None
+    return (isinstance(details, Subagent) and one_line(details.agent)) or "subagent"

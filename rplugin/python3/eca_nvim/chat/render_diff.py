@@ -12,8 +12,8 @@ from eca_nvim.chat.body import Body
 from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.ops import Mark
-from eca_nvim.chat.output import MORE, cut, more
-from eca_nvim.chat.text import body_lines, clean
+from eca_nvim.chat.output import MORE, cut, more, narrowed
+from eca_nvim.chat.text import literal_lines, literal_name
 
 COLUMNS = 500
 
@@ -26,7 +26,7 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
     try:
         hunks = change_hunks(change)
     except MalformedDiff:
-        return cut(body_lines(change.diff), limit, language="diff")
+        return cut(literal_lines(change.diff), limit, language="diff")
     lines: list[str] = []
     marks: list[Mark] = []
     total = sum(len(hunk.lines) + 1 for hunk in hunks)
@@ -53,8 +53,8 @@ def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) ->
 
 
 def _one(text: str, limit: int | None) -> str:
-    line = clean(text.removesuffix("\r")).replace("\n", "␤")
-    return line if limit is None or len(line) <= COLUMNS else line[:COLUMNS] + "…"
+    line = literal_name(text.removesuffix("\r"))
+    return line if limit is None else narrowed(line, COLUMNS)
 
 
 def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark]:

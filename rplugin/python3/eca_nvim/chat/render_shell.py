@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from eca_nvim.chat.body import Body
 from eca_nvim.chat.details import ShellPart
-from eca_nvim.chat.text import one_line, truncate, width
+from eca_nvim.chat.text import literal_line, truncate, width
 
 COMMAND_CELLS = 60
 
@@ -34,12 +34,12 @@ def shell_parts(parts: Sequence[ShellPart], *, waits: bool) -> Body:
 
 
 def _command(part: ShellPart) -> str:
-    return truncate(one_line(" ".join((part.command, *part.arguments))), COMMAND_CELLS)
+    return truncate(literal_line(" ".join((part.command, *part.arguments))), COMMAND_CELLS)
 
 
 def _told(part: ShellPart, *, waits: bool) -> str:
     if part.remembered:
         return "remembered"
     if waits and part.remember_key:
-        return f"A remembers {truncate(one_line(part.remember_key), COMMAND_CELLS)}"
+        return f"A remembers {literal_line(part.remember_key)}"
     return ""

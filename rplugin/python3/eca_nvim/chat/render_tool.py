@@ -21,12 +21,20 @@ from eca_nvim.chat.details import (
 )
 from eca_nvim.chat.ops import Segment
 from eca_nvim.chat.output import cut, text_body
+from eca_nvim.chat.outside import paths_outside
 from eca_nvim.chat.render_diff import diff_body
 from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.render_shell import shell_parts
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState
-from eca_nvim.chat.text import body_lines, clean, duration, one_line, truncate
+from eca_nvim.chat.text import (
+    duration,
+    literal_line,
+    literal_lines,
+    literal_name,
+    one_line,
+    truncate,
+)
 from eca_nvim.chat.wording import SHELL, WORDINGS
 
 TARGET_CELLS = 120
@@ -64,6 +72,8 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
+    if paths_outside(block.call, settings.folders):
+        segments.append((" outside the workspace", "EcaWarning"))
     if waits:
         segments.append((" · waits for you", _GROUPS[CallState.WAITING]))
     if block.state in _TOLD_STATES:
@@ -93,23 +103,23 @@ def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
     """Give what a call does, and to what."""
     call = block.call
     wording = WORDINGS.get(call.name or "")
-    summary = one_line(call.summary or "")
+    summary = literal_line(call.summary or "")
     if wording is None:
         own = call.origin == "native" or not call.server
         name = call.name or "unknown tool"
-        return one_line(name if own else f"{call.server}/{name}"), summary or _telling(block)
+        return literal_line(name if own else f"{call.server}/{name}"), summary or _telling(block)
     if call.arguments is not None:
         return wording.what, wording.target(call.arguments, settings)
     if block.arguments.telling is not None:
         key, value = block.arguments.telling
         return wording.what, wording.target({key: value}, settings) or summary
     if isinstance(call.details, FileChange):
-        return wording.what, settings.relative(one_line(call.details.path))
+        return wording.what, settings.relative(literal_name(call.details.path))
     return wording.what, summary.removeprefix("$ ") if call.name == SHELL else summary
 
 
 def _telling(block: ToolBlock) -> str:
-    return one_line(block.arguments.telling[1]) if block.arguments.telling else ""
+    return literal_line(block.arguments.telling[1]) if block.arguments.telling else ""
 
 
 def _stats(block: ToolBlock) -> list[Segment]:
@@ -185,11 +195,11 @@ def _shell_body(
 def _command(block: ToolBlock) -> list[str]:
     command = (block.call.arguments or {}).get("command")
     if isinstance(command, str):
-        return body_lines(command)
+        return literal_lines(command)
     if isinstance(block.call.details, ShellCommand):
         parts = block.call.details.parts
-        return body_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
-    return body_lines((block.call.summary or "").removeprefix("$ "))
+        return literal_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
+    return literal_lines((block.call.summary or "").removeprefix("$ "))
 
 
 def _change_body(
@@ -256,7 +266,8 @@ def _task_notes(task: Task, done: Set[int]) -> str:
 def _unknown_body(
     block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
 ) -> Body:
-    told = text_body(f"{details.kind}: {details.text}", limit)
+    first, *rest = cut(literal_lines(f"{details.kind}: {details.text}"), limit).lines
+    told = Body([first, *(f"  {line}" for line in rest)], language="")
     return joined(told, _plain_body(block, None, settings, limit))
 
 
@@ -274,8 +285,8 @@ def _plain_body(
 def _argument_body(block: ToolBlock, limit: int | None) -> Body:
     body = Body((), language="")
     for key, value in (block.call.arguments or {}).items():
-        first, *rest = cut(body_lines(str(value)), limit).lines
-        told = [f"{one_line(str(key))}: {clean(first)}", *(f"  {line}" for line in rest)]
+        first, *rest = cut(literal_lines(str(value)), limit).lines
+        told = [f"{literal_line(str(key))}: {first}", *(f"  {line}" for line in rest)]
         body = joined(body, Body(told, language=""))
     return body
 

@@ -57,6 +57,7 @@ HIGHLIGHTS = (
     "EcaFlag",
     "EcaNote",
     "EcaError",
+    "EcaWarning",
     "EcaDiffAdd",
     "EcaDiffDelete",
     "EcaDiffHunk",

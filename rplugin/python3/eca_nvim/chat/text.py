@@ -56,8 +56,32 @@ def clean(text: str) -> str:
 
 
 def _without_controls(text: str) -> str:
-    text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _written(_ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _written(text: str) -> str:
     return without_always(_PAIRS.sub(_joined, text).translate(_CONTROLS))
+
+
+def literal(text: str) -> str:
+    """Make a text that a tool takes safe to draw, with nothing left out: escapes are shown.
+
+    An escape that a terminal hides is still read by a shell.
+    """
+    if not _DIRTY.search(text):
+        return text
+    neighbours = Neighbours()
+    return neighbours.feed(_written(text.replace("\r\n", "\n"))) + neighbours.finish()
+
+
+def literal_line(text: str) -> str:
+    """Make what a tool takes safe for a header: one line, no runs of white space."""
+    return _SPACES.sub(" ", literal(text)).strip(" ")
+
+
+def literal_name(text: str) -> str:
+    """Make the name of a file safe for a header; a line break in it is a picture, too."""
+    return literal(text).replace("\n", "␤")
 
 
 class Cleaner:
@@ -132,3 +156,8 @@ def duration(milliseconds: float) -> str:
 def body_lines(text: str) -> list[str]:
     """Split a raw text into clean lines, without blank ones at either end."""
     return clean(text).strip("\n").split("\n")
+
+
+def literal_lines(text: str) -> list[str]:
+    """Split what a tool takes into clean lines, without blank ones at either end."""
+    return literal(text).strip("\n").split("\n")

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.text import one_line
+from eca_nvim.chat.text import literal_line, literal_name
 
 Arguments: TypeAlias = Mapping[str, object]
 Target: TypeAlias = Callable[[Arguments, RenderSettings], str]
@@ -22,7 +22,12 @@ Target: TypeAlias = Callable[[Arguments, RenderSettings], str]
 
 def _text(arguments: Arguments, key: str) -> str:
     value = arguments.get(key)
-    return "" if value is None else one_line(str(value))
+    return "" if value is None else literal_line(str(value))
+
+
+def _name(arguments: Arguments, key: str, settings: RenderSettings) -> str:
+    value = arguments.get(key)
+    return "" if value is None else settings.relative(literal_name(str(value)))
 
 
 def _plain(*keys: str) -> Target:
@@ -30,11 +35,11 @@ def _plain(*keys: str) -> Target:
 
 
 def _path(key: str) -> Target:
-    return lambda arguments, settings: settings.relative(_text(arguments, key))
+    return lambda arguments, settings: _name(arguments, key, settings)
 
 
 def _read(arguments: Arguments, settings: RenderSettings) -> str:
-    path = settings.relative(_text(arguments, "path"))
+    path = _name(arguments, "path", settings)
     match arguments.get("line_offset"), arguments.get("limit"):
         case int(offset), int(limit):
             return f"{path} {offset + 1}-{offset + limit}"
@@ -47,14 +52,14 @@ def _read(arguments: Arguments, settings: RenderSettings) -> str:
 
 
 def _grep(arguments: Arguments, settings: RenderSettings) -> str:
-    where = settings.relative(_text(arguments, "path"))
+    where = _name(arguments, "path", settings)
     pattern = _text(arguments, "pattern")
     return f"{pattern} in {where}" if where not in ("", ".") else pattern
 
 
 def _move(arguments: Arguments, settings: RenderSettings) -> str:
-    source = settings.relative(_text(arguments, "source"))
-    return f"{source} → {settings.relative(_text(arguments, 'destination'))}"
+    source = _name(arguments, "source", settings)
+    return f"{source} → {_name(arguments, 'destination', settings)}"
 
 
 def _agent(arguments: Arguments, _settings: RenderSettings) -> str:

@@ -1,0 +1,59 @@
+"""Paths that lead out of the workspace."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import call
+
+from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart
+from eca_nvim.chat.outside import paths_outside
+
+FOLDERS = ("/workspace/app", "/workspace/library")
+
+
+@pytest.mark.parametrize(
+    ("path", "outside"),
+    [
+        ("/workspace/app/a.py", False),
+        ("/workspace/app", False),
+        ("/workspace/library/x/../y", False),
+        ("src/../lib/a.py", False),
+        ("a.py", False),
+        ("/dev/null", False),
+        ("/ not a path\nbut text", False),
+        ("/workspace/application", True),
+        ("/workspace/app/../secret", True),
+        ("/etc/passwd", True),
+        ("~root/.ssh", True),
+        ("../other", True),
+        ("src/../../other", True),
+        ("..", True),
+        ("file:///etc/hosts", True),
+        ("file:///workspace/app/a.py", False),
+    ],
+)
+def test_which_paths_are_outside(path: str, outside: bool) -> None:
+    assert bool(paths_outside(call(arguments={"path": path}), FOLDERS)) == outside
+
+
+def test_every_part_of_a_call_is_looked_at() -> None:
+    change = FileChange("/etc/a", "", 0, 0)
+    assert paths_outside(call(details=change), FOLDERS) == ("/etc/a",)
+    shell = ShellCommand((ShellPart("cp", ("/etc/b", "-t", "--to=/c", "x=/d", "here")),))
+    arguments = {"command": "/bin/cp", "paths": ["/e", 5], "working_directory": "/f", "n": 3}
+    shown = paths_outside(call(details=shell, arguments=arguments), FOLDERS)
+    assert shown == ("/etc/b", "/c", "/e", "/f")
+
+
+def test_text_is_no_path() -> None:
+    arguments = dict.fromkeys(("content", "command", "pattern"), "/etc/passwd")
+    assert paths_outside(call(arguments=arguments), FOLDERS) == ()
+
+
+def test_each_is_told_once_and_harmless() -> None:
+    arguments = {"path": "/a\u202e", "to": "/a\u202e"}
+    assert paths_outside(call(arguments=arguments), FOLDERS) == ("/a<U+202E>",)
+
+
+def test_without_folders_nothing_is_outside() -> None:
+    assert paths_outside(call(arguments={"path": "/etc"}), ()) == ()
