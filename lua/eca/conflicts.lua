@@ -100,7 +100,10 @@ function M.choose()
   }
   vim.ui.select(buffers, options, function(buf)
     if buf then
-      ask(buf)
+      vim.schedule(function() -- the first question leaves the screen before the second comes
+        vim.cmd.redraw()
+        ask(buf)
+      end)
     end
   end)
 end

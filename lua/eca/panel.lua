@@ -63,12 +63,19 @@ function M.show(panel)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   write(buf, panel)
+  local origin = vim.api.nvim_get_current_win()
   local win = vim.api.nvim_open_win(buf, true, place(panel))
   vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
-  local function close()
+  local function vanish()
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_win_close(win, true)
     end
+  end
+  local function close()
+    if vim.api.nvim_get_current_win() == win and vim.api.nvim_win_is_valid(origin) then
+      vim.api.nvim_set_current_win(origin) -- it vanishes when it is left
+    end
+    vanish()
   end
   for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
     vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
@@ -76,7 +83,7 @@ function M.show(panel)
   for key, act in pairs(panel.actions or {}) do
     vim.keymap.set('n', key, act, { buffer = buf, nowait = true })
   end
-  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = close })
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = vanish })
   return {
     close = close,
     write = function(text)

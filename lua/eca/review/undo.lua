@@ -27,6 +27,9 @@ local M = {}
 ---@field plan eca.UndoPlan
 ---@field panel eca.PanelHandle
 
+--- Cells of the counts of lines, and of a name at most.
+local COUNTS, MOST_NAME = 8, 40
+
 local WHAT = { restore = 'put back', create = 'made again', delete = 'deleted' }
 
 ---@param file eca.UndoFile
@@ -77,6 +80,22 @@ local function add(text, segments)
   text.lines[row + 1] = line
 end
 
+---@param file eca.UndoFile
+---@param width integer of the column of names
+---@return [string, string?][]
+local function row_of(file, width)
+  local name = require('eca.cells').pad(paths.short(file.path), width)
+  local said, group = fate(file)
+  local added, removed = ('+%d'):format(file.added), ('-%d'):format(file.removed)
+  local pad = (' '):rep(math.max(0, COUNTS - #added - #removed))
+  local row = { { is_done(file) and '  ' or '! ', 'EcaToolWaiting' }, { name, 'EcaToolTarget' } }
+  if not file.fault then
+    vim.list_extend(row, { { '  ' }, { added, 'EcaDiffAdd' }, { ' ' } })
+    vim.list_extend(row, { { removed, 'EcaDiffDelete' }, { pad } })
+  end
+  return vim.list_extend(row, { { '  ' }, { said, group } })
+end
+
 ---@param plan eca.UndoPlan
 ---@return eca.PanelText
 local function text_of(plan)
@@ -85,19 +104,8 @@ local function text_of(plan)
   for _, file in ipairs(plan.files) do
     widest = math.max(widest, vim.fn.strdisplaywidth(paths.short(file.path)))
   end
-  local cells = require('eca.cells')
   for _, file in ipairs(plan.files) do
-    local said, group = fate(file)
-    add(text, {
-      { is_done(file) and '  ' or '! ', 'EcaToolWaiting' },
-      { cells.pad(paths.short(file.path), math.min(widest, 40)), 'EcaToolTarget' },
-      { '  ' },
-      { ('+%d'):format(file.added), 'EcaDiffAdd' },
-      { ' ' },
-      { ('-%d'):format(file.removed), 'EcaDiffDelete' },
-      { '  ' },
-      { said, group },
-    })
+    add(text, row_of(file, math.min(widest, MOST_NAME)))
   end
   local keys = {} ---@type [string, string?][]
   for _, key in ipairs(keys_of(plan)) do

@@ -54,7 +54,10 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
     """
     if any(record.origin == path for record in turn.files.values()):
         return  # listed where it was moved to
-    for entry in _of_file(turn.files[path], present):
+    record = turn.files[path]
+    origin = turn.files.get(record.origin or "")
+    found = _of_file(record, present) if origin is None else _of_move(origin, record, present)
+    for entry in found:
         whole = {"turn": turn.number, "prompt": turn.prompt, "path": path, **entry}
         yield {**whole, "key": _key(whole)}
 
@@ -75,12 +78,20 @@ def _of_file(record: FileRecord, present: Present) -> Iterator[Table]:
             yield _whole("deleted", 0, _count(before), "deleted")
     elif record.before.is_absent:
         if not disk.is_absent:
-            kind = "new" if record.origin is None else "moved"
-            text = "new file" if record.origin is None else f"moved from {record.origin}"
-            yield _whole(kind, _count(after), 0, one_line(text))
+            yield _whole("new", _count(after), 0, "new file")
     elif before is None or after is None or present.text is None:
         yield _whole("other", 0, 0, f"changed, {_why(record, before)}")
     else:
+        yield from _of_text(before, after, present.text)
+
+
+def _of_move(origin: FileRecord, record: FileRecord, present: Present) -> Iterator[Table]:
+    """List that a file was moved, and what was changed in it besides."""
+    if record.undone or present.disk.is_absent:
+        return
+    yield _whole("moved", 0, 0, one_line(f"moved from {record.origin}"))
+    before, after = snapshot_text(origin.before), snapshot_text(record.after)
+    if before is not None and after is not None and present.text is not None:
         yield from _of_text(before, after, present.text)
 
 

@@ -1,0 +1,89 @@
+"""Files that changed on disk under unsaved changes: what becomes of them, when the user asks."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+    (workspace / "code.txt").write_text("old\n")
+    (workspace / "other.txt").write_text("old\n")
+    return start_nvim("code.txt", init=WITHOUT_HOST, columns=100)
+
+
+def clash(nvim: Neovim, path: Path) -> None:
+    """Have unsaved text in the current buffer, and let a tool change its file."""
+    nvim.keys("Smine<Esc>")
+    path.write_text("theirs now\n")
+    draw(nvim, ["files", CHAT, [str(path)]])
+    nvim.wait_until(f"vim.fn.execute('messages'):find('{path.name} changed on disk', 1, true)")
+
+
+def choose(nvim: Neovim, number: int, prompt: str = "changed on disk, and here") -> None:
+    nvim.input(":Eca conflicts<CR>")
+    nvim.wait_screen(prompt)
+    nvim.keys(f"{number}<CR>")
+
+
+def test_nothing_is_asked_by_itself(stage: Neovim, workspace: Path) -> None:
+    clash(stage, workspace / "code.txt")
+    screen = stage.wait_screen("your edits are kept; :Eca conflicts")
+    assert "keep mine" not in screen
+    assert stage.buffer_lines() == ["mine"]
+    stage.command("edit!")
+
+
+def test_keep_mine(stage: Neovim, workspace: Path) -> None:
+    clash(stage, workspace / "code.txt")
+    choose(stage, 1)
+    stage.wait_screen(":w! writes it over what is on disk")
+    stage.command("write!")
+    assert (workspace / "code.txt").read_text() == "mine\n"
+    stage.command("Eca conflicts")
+    stage.wait_screen("no file changed on disk under unsaved changes of yours")
+
+
+def test_take_theirs(stage: Neovim, workspace: Path) -> None:
+    clash(stage, workspace / "code.txt")
+    choose(stage, 2)
+    assert stage.buffer_lines() == ["theirs now"]
+    assert stage.eval("&modified") == 0
+    stage.keys("u")
+    assert stage.buffer_lines() == ["mine"]
+    stage.command("edit!")
+
+
+def test_the_difference(stage: Neovim, workspace: Path) -> None:
+    clash(stage, workspace / "code.txt")
+    choose(stage, 3)
+    stage.wait_until("vim.fn.tabpagenr('$') == 2")
+    screen = stage.wait_screen("on disk")
+    assert "yours" in screen
+    assert "theirs now" in screen
+    stage.command("wincmd l")
+    assert stage.buffer_lines() == ["mine"]
+    stage.keys("do")
+    assert stage.buffer_lines() == ["theirs now"]
+    stage.command("tabclose")
+    assert stage.eval("expand('%:t')") == "code.txt"
+    choose(stage, 1)
+    stage.command("edit!")
+
+
+def test_of_several_one_is_chosen_first(stage: Neovim, workspace: Path) -> None:
+    clash(stage, workspace / "code.txt")
+    stage.command("set hidden | edit other.txt")
+    clash(stage, workspace / "other.txt")
+    stage.input(":Eca conflicts<CR>")
+    stage.wait_screen("Changed on disk, and here")
+    stage.input("1<CR>")
+    stage.wait_screen("1: keep mine")
+    assert "code.txt changed on disk, and here" in stage.screen
+    stage.keys("2<CR>")
+    assert stage.eval("getbufline('code.txt', 1)") == ["theirs now"]
+    assert stage.buffer_lines() == ["mine"]
+    stage.command("edit!")

@@ -1,0 +1,55 @@
+"""The files that a chat's tools used, in a float."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import AssertScreen, StartNeovim
+from tests.ui.staged import WITHOUT_HOST, draw, wait_sent
+from tests.ui.talk import Value
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    return start_nvim("README.md", init=WITHOUT_HOST, columns=80, lines=24)
+
+
+def show(nvim: Neovim, *uses: Value) -> None:
+    nvim.command("EcaChat")
+    chat = nvim.eval("g:eca_status.chat")
+    nvim.command("Eca files")
+    (asked,) = wait_sent(nvim, "files")
+    assert asked["chat"] == chat
+    draw(nvim, ["answer", asked["request"], list(uses)])
+
+
+def use(path: Path, reads: int = 0, changes: int = 0, added: int = 0, removed: int = 0) -> Value:
+    names = ("path", "reads", "changes", "added", "removed")
+    return dict(zip(names, (str(path), reads, changes, added, removed), strict=True))
+
+
+def test_files_are_listed_and_opened(
+    stage: Neovim, workspace: Path, assert_screen: AssertScreen
+) -> None:
+    show(
+        stage,
+        use(workspace / "src" / "calc.py", 3, 2, 10, 2),
+        use(workspace / "README.md", 1),
+        use(workspace / "new.py", 0, 1, 7),
+    )
+    stage.wait_screen("files of this chat")
+    assert_screen(stage, "files_used")
+    stage.keys("<CR>")
+    assert stage.eval("expand('%:t')") == "calc.py"
+    assert "files of this chat" not in stage.screen
+
+
+def test_no_files_are_said(stage: Neovim) -> None:
+    show(stage)
+    stage.wait_screen("the tools of this chat have used no file")
+
+
+def test_without_a_chat_there_is_nothing(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.command("Eca files")
+    nvim.wait_screen("there is no chat yet")

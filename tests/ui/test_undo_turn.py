@@ -1,0 +1,137 @@
+"""Undoing a turn: the float that tells what would happen, and what it sends."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import AssertScreen, StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, sent, wait_sent
+from tests.ui.talk import Value
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+    """Neovim with a file open, a chat that is not shown, and no host."""
+    (workspace / "code.txt").write_text("theirs\n")
+    nvim = start_nvim("code.txt", init=WITHOUT_HOST, columns=80, lines=24)
+    nvim.lua(f"require('eca.chats').ensure('{CHAT}')")
+    return nvim
+
+
+def planned(path: Path | str, **fields: Value) -> dict[str, Value]:
+    item = {"path": str(path), "what": "restore", "added": 1, "removed": 2}
+    return {**item, **fields}
+
+
+def ask(nvim: Neovim, *files: Mapping[str, Value], again: bool = False, turn: str = "") -> None:
+    """Ask for a turn to be undone, and answer with a plan."""
+    nvim.command(f"Eca undo-turn {turn}")
+    wanted = wait_sent(nvim, "plan_undo")[-1]
+    plan = {"turn": 2, "prompt": "shout", "again": again, "files": list(files)}
+    draw(nvim, ["answer", wanted["request"], plan if files else {"files": []}])
+
+
+def answer(nvim: Neovim, done: list[str], failed: list[Value] | None = None) -> None:
+    wanted = wait_sent(nvim, "undo_turn")[-1]
+    draw(nvim, ["answer", wanted["request"], {"done": done, "failed": failed or []}])
+
+
+def test_a_turn_is_undone_after_a_look(
+    stage: Neovim, workspace: Path, assert_screen: AssertScreen
+) -> None:
+    path = workspace / "code.txt"
+    ask(
+        stage,
+        planned(path),
+        planned(workspace / "new.txt", what="delete", added=0, removed=12),
+        planned(workspace / "gone.txt", what="create", added=3, removed=0),
+        planned(workspace / "big.bin", fault="it is larger than 16 MiB", added=0, removed=0),
+    )
+    stage.wait_screen("undo turn 2: shout")
+    assert_screen(stage, "undo_turn")
+    stage.keys("u")
+    (wanted,) = wait_sent(stage, "undo_turn")
+    assert (wanted["chat"], wanted["turn"]) == (CHAT, 2)
+    names = [Path(it).name for it in wanted["paths"]]
+    assert names == ["code.txt", "new.txt", "gone.txt"]
+    failed = [{"path": str(workspace / "gone.txt"), "fault": "permission denied"}]
+    answer(stage, [str(path)], failed)
+    stage.wait_screen("turn 2 undone in 1 file")
+    assert "gone.txt is as it was: permission denied" in stage.messages()
+    assert stage.eval("expand('%:t')") == "code.txt"
+
+
+@pytest.mark.parametrize("leave", ["q", "<Esc>", "<C-w>w"])
+def test_leaving_does_nothing(stage: Neovim, workspace: Path, leave: str) -> None:
+    stage.command("split | wincmd j")
+    window = stage.eval("win_getid()")
+    ask(stage, planned(workspace / "code.txt"))
+    stage.wait_screen("undo turn 2")
+    stage.keys(leave)
+    stage.wait_screen(lambda screen: "undo turn 2" not in screen)
+    assert sent(stage, "undo_turn") == []
+    if leave != "<C-w>w":
+        assert stage.eval("win_getid()") == window
+
+
+def test_a_conflict_stays_unless_the_user_says_otherwise(stage: Neovim, workspace: Path) -> None:
+    path = workspace / "code.txt"
+    conflict = planned(path, conflict="changed since")
+    ask(stage, conflict)
+    screen = stage.wait_screen("changed since, kept as it is")
+    assert "k keep mine  t take theirs" in screen
+    stage.keys("u")
+    stage.wait_screen("nothing was undone")
+    assert sent(stage, "undo_turn") == []
+    ask(stage, conflict, planned(workspace / "b.txt"))
+    stage.wait_screen("kept as it is")
+    stage.keys("t")
+    stage.wait_screen("changed since, put back")
+    stage.keys("k")
+    stage.wait_screen("changed since, kept as it is")
+    stage.keys("tu")
+    (wanted,) = wait_sent(stage, "undo_turn")
+    assert [Path(it).name for it in wanted["paths"]] == ["code.txt", "b.txt"]
+
+
+def test_what_is_taken_replaces_unsaved_text_and_u_brings_it_back(
+    stage: Neovim, workspace: Path
+) -> None:
+    path = workspace / "code.txt"
+    stage.keys("Smine<Esc>")
+    ask(stage, planned(path, conflict="unsaved changes"))
+    stage.wait_screen("unsaved changes, kept as it is")
+    stage.keys("tu")
+    wait_sent(stage, "undo_turn")
+    path.write_text("before\n")
+    answer(stage, [str(path)])
+    stage.wait_until("vim.fn.getline(1) == 'before'")
+    assert stage.eval("&modified") == 0
+    stage.keys("u")
+    assert stage.buffer_lines() == ["mine"]
+    stage.command("edit!")
+
+
+def test_the_difference_is_asked_for(stage: Neovim, workspace: Path) -> None:
+    path = workspace / "code.txt"
+    ask(stage, planned("/x"), planned(path))
+    stage.wait_screen("undo turn 2")
+    stage.keys("jd")
+    (wanted,) = wait_sent(stage, "checkpoint")
+    assert wanted == {"chat": CHAT, "turn": 2, "path": str(path)}
+
+
+def test_a_turn_is_done_again(stage: Neovim, workspace: Path) -> None:
+    ask(stage, planned(workspace / "code.txt"), again=True, turn="2")
+    assert sent(stage, "plan_undo")[0]["turn"] == 2
+    screen = stage.wait_screen("do again turn 2: shout")
+    assert "u do it again" in screen
+    stage.keys("u")
+    answer(stage, [str(workspace / "code.txt")])
+    stage.wait_screen("turn 2 done again in 1 file")
+
+
+def test_nothing_to_undo_is_said(stage: Neovim) -> None:
+    ask(stage)
+    stage.wait_screen("there is nothing to undo")
