@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.chat.driver import Driver, call, said, system
 
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
@@ -198,3 +200,38 @@ def test_a_cleared_chat_has_nothing_older() -> None:
     driver.hear(ChatCleared(), FlagReceived("here", "f1"), system("note"))
     assert driver.chat.older is None
     assert driver.view.lines == ["⚑ here", "note"]
+
+
+UNITS = st.one_of(
+    st.builds(lambda number: [prompt(f"ask {number}", f"u{number}")], st.integers(0, 99)),
+    st.builds(lambda number: list(said(f"\nsay {number}")), st.integers(0, 99)),
+    st.builds(lambda number: [FlagReceived(f"flag {number}", f"f{number}")], st.integers(0, 99)),
+    st.just("call"),
+    st.just("thought"),
+)
+"""What a history is made of; calls and thoughts get ids of their own."""
+
+
+@given(units=st.lists(UNITS, max_size=12), sizes=st.lists(st.integers(1, 4), max_size=12))
+def test_pages_read_like_the_whole(units: list[list[ChatEvent] | str], sizes: list[int]) -> None:
+    """However a history is cut, and wherever a call is cut, its pages read like all of it."""
+    messages: list[list[ChatEvent]] = []
+    for number, unit in enumerate(units):
+        if unit == "call":
+            prepared, *rest = ran(call(f"t{number}", arguments={"path": f"/workspace/{number}"}))
+            messages += [[prepared], rest]
+        elif unit == "thought":
+            messages.append([ReasoningStarted(f"th{number}"), ReasoningFinished(f"th{number}", 9)])
+        else:
+            assert not isinstance(unit, str)
+            messages.append(unit)
+    whole = opened(*(event for message in messages for event in message))
+    paged, left = Driver(), messages
+    for number, size in enumerate([*sizes, len(messages) + 1]):
+        left, taken = left[:-size], left[-size:]
+        events = [event for message in taken for event in message]
+        show = show_older if number else show_history
+        older = "cursor" if left else None
+        paged.take(show(paged.chat, page(*events, older=older), paged.now))
+    assert paged.view.lines == whole.view.lines
+    assert paged.chat.live == {}
