@@ -17,8 +17,8 @@ from tests.support.client import TIMEOUT, Client
 
 VOLATILE = (
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<uuid>"),
-    (re.compile(r"(?:/[^\s/]+)+/pytest-\d+/[^\s/]+/workspace\b"), "<workspace>"),
-    (re.compile(r"(?:/[^\s/]+)+/pytest-\d+/[^\s/]+"), "<tmp>"),
+    (re.compile(r"(?:/[^\s/]+)+/pytest-\d+(?:/popen-gw\d+)?/[^\s/]+/workspace\b"), "<workspace>"),
+    (re.compile(r"(?:/[^\s/]+)+/pytest-\d+(?:/popen-gw\d+)?/[^\s/]+"), "<tmp>"),
     (re.compile(r"\b\d+m ?\d+s\b|\b\d+(\.\d+)? ?m?s\b"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?"), "<date>"),
 )
