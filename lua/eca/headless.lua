@@ -1,7 +1,9 @@
 --- One prompt without a screen: sends it, waits for the turn's end, prints the chat, exits.
 ---
 --- Rules kept here:
---- - Exit code 0 only when the turn finished by itself; else 1 and one line on standard error.
+--- - Exit code 0 only when the turn finished by itself and there is an answer: text of the model,
+---   or something it did; to a command, what the server says is answer enough. Else 1 and one line
+---   on standard error.
 --- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
 ---   questions are cancelled.
 local M = {}
@@ -76,6 +78,34 @@ local function on(event, callback)
   })
 end
 
+--- What counts as an answer. Where the model fails, a server may end the turn as if nothing were
+--- wrong, with a note.
+local ANSWERS = { 'assistant', 'tool', 'tasks', 'question', 'image', 'link' }
+
+---@param chat string
+---@param prompt string
+---@return boolean
+local function answered(chat, prompt)
+  local buf = require('eca.chats').ensure(chat).buf
+  local is_command = prompt:find('^%s*/') ~= nil
+  return is_command
+    or vim.iter(ANSWERS):any(function(kind)
+      return require('eca.transcript').find(buf, 0, kind, 1) ~= nil
+    end)
+end
+
+--- Why a turn that has ended is no success; nil when it is one.
+---@param chat string
+---@param prompt string
+---@param reason string
+---@return string?
+local function fault_of(chat, prompt, reason)
+  if reason ~= 'done' then
+    return 'the turn ended: ' .. reason
+  end
+  return not answered(chat, prompt) and 'the model did not answer' or nil
+end
+
 --- Run a prompt and end Neovim.
 ---@param prompt? string
 function M.run(prompt)
@@ -97,8 +127,7 @@ function M.run(prompt)
     decide_all(decided)
   end)
   on('EcaTurnFinished', function(data)
-    local done = data.reason == nil or data.reason == 'done'
-    finish_once(not done and 'the turn ended: ' .. tostring(data.reason) or nil)
+    finish_once(fault_of(chat, prompt, data.reason or 'done'))
   end)
   on('EcaServerExited', function()
     finish_once('the server is gone')

@@ -19,6 +19,8 @@ function answers.transcript(payload)
 end
 function answers.approve(payload)
   draw({ 'notify', 'info', 'approved' })
+  draw({ 'open', payload.chat, 1, 'user', {}, 0 })
+  draw({ 'open', payload.chat, 2, 'tool', { { 'edit', '' } }, 0 })
   draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })
 end
 function answers.reject(payload)
@@ -29,7 +31,14 @@ host.send = function(name, payload)
 end
 """
 
-FINISH = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })"
+DONE = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })"
+SAY = """
+draw({ 'open', payload.chat, 1, 'user', {}, 0 })
+draw({ 'open', payload.chat, 2, 'KIND', {}, 0 })
+draw({ 'body', payload.chat, 2, { 'text' }, {} })
+"""
+FINISH = SAY.replace("KIND", "assistant") + DONE
+FAIL = SAY.replace("KIND", "note") + DONE
 STOP = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })"
 DIE = "draw({ 'server', 'starting', '' }) draw({ 'server', 'failed', 'exit 3' })"
 ASK = """
@@ -67,13 +76,21 @@ def test_a_finished_turn_is_printed(nvim_version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scene", "complaint"),
-    [(STOP, "eca: the turn ended: stopped\n"), (DIE, "eca: the server is gone\n")],
+    [
+        (STOP, "eca: the turn ended: stopped\n"),
+        (DIE, "eca: the server is gone\n"),
+        (FAIL, "eca: the model did not answer\n"),
+    ],
 )
 def test_any_other_end_is_a_failure(
     nvim_version: str, tmp_path: Path, scene: str, complaint: str
 ) -> None:
     result = run(nvim_version, tmp_path, scene)
     assert (result.returncode, result.stderr) == (1, complaint)
+
+
+def test_a_command_is_answered_by_what_the_server_says(nvim_version: str, tmp_path: Path) -> None:
+    assert run(nvim_version, tmp_path, FAIL, prompt="/costs").returncode == 0
 
 
 def test_a_host_that_is_silent_is_not_waited_for(nvim_version: str, tmp_path: Path) -> None:

@@ -202,3 +202,14 @@ def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
     view.nvim.lua("if not _G.outcome[1] then require('eca.ops').draw(_G.op) end")
     view.draw(ops.AppendText("two", 1, "text"))
     assert view.lines("two") == ["text"]
+
+
+def test_jumps_between_prompts_end_at_the_first_and_the_last(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.draw(*user(1, "one"), *assistant(2, "text"), *user(3, "two"), *assistant(4, "more"))
+    rows = []
+    view.nvim.keys("<C-w>kgg")
+    for key in ("]]", "]]", "[[", "[[", "]f", "[f"):
+        view.nvim.keys(key)
+        rows.append(view.nvim.eval("getline('.')"))
+    assert rows == ["two", "two", "one", "one", "one", "one"]

@@ -106,12 +106,13 @@ end
 ---@return integer?
 function M.find(buf, row, kind, direction)
   local chain = M.chains[buf]
-  local block = blocks.before(chain, direction > 0 and row or row - 1)
+  local from = direction > 0 and row or row - 1
+  local block = from >= 0 and blocks.before(chain, from) or nil -- -1 would mean the last row
   if direction > 0 then
     block = block and block.next or (not block and chain.first or nil)
   end
   while block and block.kind ~= kind do
-    block = direction > 0 and block.next or block.previous
+    block = block[direction > 0 and 'next' or 'previous']
   end
   return block and blocks.first_row(chain, block)
 end
