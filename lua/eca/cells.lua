@@ -16,6 +16,20 @@ function M.cut(text, cells)
   return vim.trim(vim.fn.strcharpart(text, 0, length)) .. '…'
 end
 
+--- Make a path exactly so many cells wide: what is cut is its beginning, the name stays.
+---@param path string
+---@param cells integer
+---@return string
+function M.pad_path(path, cells)
+  local length = vim.fn.strchars(path)
+  local shown = path
+  while vim.fn.strdisplaywidth(shown) > cells and length > 0 do
+    length = length - 1
+    shown = '…' .. vim.fn.strcharpart(path, vim.fn.strchars(path) - length)
+  end
+  return shown .. (' '):rep(cells - vim.fn.strdisplaywidth(shown))
+end
+
 --- Make a text exactly so many cells wide.
 ---@param text string
 ---@param cells integer

@@ -15,7 +15,7 @@ from eca_nvim.chat.events import AgentGone, ChatEvent, ToolFinished, ToolRejecte
 from eca_nvim.review import ledger as ledger_module
 from eca_nvim.review.ledger import Ledger, TurnRecord
 from eca_nvim.review.listing import Present, entries
-from eca_nvim.review.undoing import is_undone, plan, turn_to_undo, undo
+from eca_nvim.review.undoing import plan, undo
 
 Value: TypeAlias = Any
 
@@ -75,16 +75,17 @@ class Desk:
             for entry in entries(turn, path, now[path])
         ]
 
-    def plan(self, number: int | None = None, only: str | None = None) -> Mapping[str, Any]:
-        turn = turn_to_undo(self.turns(), number)
-        assert turn is not None
+    def plan(self, number: int = -1, only: str | None = None) -> Mapping[str, Any]:
         path = None if only is None else str(self.folder / only)
-        found = plan(turn, self.present(), path)
-        return {Path(str(it["path"])).name: it for it in found}
+        found = plan(self.turn_of(number), self.present(), path)
+        return {Path(str(it["path"])).name: it for it in found.files}
 
-    def undo(self, number: int | None = None) -> None:
-        turn = turn_to_undo(self.turns(), number)
-        assert turn is not None
+    def turn_of(self, number: int) -> TurnRecord:
+        """Give a turn by its number, or the last one."""
+        return [turn for turn in self.turns() if number in (-1, turn.number)][-1]
+
+    def undo(self, number: int = -1) -> None:
+        turn = self.turn_of(number)
         faults = undo(turn, list(turn.files), self.ledger)
         assert set(faults.values()) == {None}
 
@@ -132,8 +133,7 @@ def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
     assert contents(desk.folder) == before
     assert not (desk.folder / "deep").exists()
     assert desk.listed() == []
-    assert turn_to_undo(desk.turns(), None) is None
-    assert is_undone(desk.turns()[0])
+    assert plan(desk.turn_of(1), desk.present()).again
     assert desk.plan(1)["new"]["what"] == "create"
     desk.undo(1)
     assert contents(desk.folder) == after
@@ -153,7 +153,17 @@ def test_turns_are_taken_back_one_after_the_other(desk: Desk) -> None:
     desk.undo()
     assert contents(desk.folder) == between
     assert desk.listed() == [(1, "a", "lines", 2)]
-    assert desk.plan()["a"]["conflict"] is None
+    assert desk.plan(1)["a"]["conflict"] is None
+
+
+def test_a_file_that_was_put_back_by_hand_is_not_done_again(desk: Desk) -> None:
+    desk.write("a", b"1\ntwo\n3\n")
+    desk.write("c", b"x\r\n")
+    (desk.folder / "a").write_bytes(b"1\n2\n3\n")
+    assert list(desk.plan()) == ["c"]
+    desk.undo()
+    assert list(desk.plan()) == ["c"]
+    assert plan(desk.turn_of(1), desk.present()).again
 
 
 def test_what_the_user_did_since_is_a_conflict(desk: Desk) -> None:

@@ -5,21 +5,21 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import AssertScreen, StartNeovim
-from tests.ui.staged import WITHOUT_HOST, draw, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, wait_sent
 from tests.ui.talk import Value
 
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
-    return start_nvim("README.md", init=WITHOUT_HOST, columns=80, lines=24)
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80, lines=24)
+    nvim.lua(f"require('eca.chats').ensure('{CHAT}')")
+    return nvim
 
 
 def show(nvim: Neovim, *uses: Value) -> None:
-    nvim.command("EcaChat")
-    chat = nvim.eval("g:eca_status.chat")
     nvim.command("Eca files")
     (asked,) = wait_sent(nvim, "files")
-    assert asked["chat"] == chat
+    assert asked["chat"] == CHAT
     draw(nvim, ["answer", asked["request"], list(uses)])
 
 

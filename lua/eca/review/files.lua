@@ -23,7 +23,7 @@ end
 ---@param width integer of the column of names
 ---@return string line, eca.Mark[] marks
 local function describe(row, use, width)
-  local name = require('eca.cells').pad(paths.short(use.path), width)
+  local name = require('eca.cells').pad_path(paths.short(use.path), width)
   local read = use.reads > 0 and 'read ' .. times(use.reads) or ''
   local line = ('%s  %-8s'):format(name, read)
   local marks = { { row, 0, #name, 'EcaToolTarget' }, { row, #name, -1, 'EcaMuted' } }

@@ -84,7 +84,7 @@ end
 ---@param width integer of the column of names
 ---@return [string, string?][]
 local function row_of(file, width)
-  local name = require('eca.cells').pad(paths.short(file.path), width)
+  local name = require('eca.cells').pad_path(paths.short(file.path), width)
   local said, group = fate(file)
   local added, removed = ('+%d'):format(file.added), ('-%d'):format(file.removed)
   local pad = (' '):rep(math.max(0, COUNTS - #added - #removed))

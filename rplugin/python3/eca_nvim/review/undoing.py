@@ -9,6 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from eca_nvim.review.changes import changes, lines_of
 from eca_nvim.review.ledger import FileRecord, Ledger, TurnRecord
@@ -16,33 +17,30 @@ from eca_nvim.review.listing import Present, Table, snapshot_text
 from eca_nvim.review.snapshots import Snapshot, put_back
 
 
-def turn_to_undo(turns: Sequence[TurnRecord], number: int | None) -> TurnRecord | None:
-    """Find a turn by its number, else the last one that is not undone."""
-    for turn in reversed(turns):
-        not_undone = any(not record.undone for record in turn.files.values())
-        if turn.number == number or (number is None and not_undone):
-            return turn
-    return None
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What undoing a turn does; `again`: all of it was undone, so that it is done again.
 
-
-def is_undone(turn: TurnRecord) -> bool:
-    """Say whether all of a turn was undone, so that undoing it would do it again."""
-    return all(record.undone for record in turn.files.values())
-
-
-def plan(turn: TurnRecord, present: Mapping[str, Present], only: str | None) -> list[Table]:
-    """Tell what undoing a turn does to each file, or to one of them.
-
-    A table: path, what (restore, create, delete), added and removed (lines, as the file sees it),
-    conflict (why it needs the user's word), fault (why it cannot be done).
+    A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
+    sees it), conflict (why it needs the user's word), fault (why it cannot be done).
     """
-    again = is_undone(turn)
+
+    turn: TurnRecord
+    files: list[Table]
+    again: bool = False
+
+
+def plan(turn: TurnRecord, present: Mapping[str, Present], only: str | None = None) -> Plan:
+    """Tell what undoing a turn does to each file, or to one and where that was moved from."""
     meant = turn.files.keys() if only is None else {only, turn.files[only].origin}
-    return [
-        _planned(path, record, present[path])
+    changed = [
+        (path, record)
         for path, record in turn.files.items()
-        if path in meant and record.undone is again and _differs(record, present[path])
+        if path in meant and _differs(record, present[path])
     ]
+    left = [(path, record) for path, record in changed if not record.undone]
+    files = [_planned(path, record, present[path]) for path, record in left or changed]
+    return Plan(turn, files, again=not left)
 
 
 def _differs(record: FileRecord, present: Present) -> bool:

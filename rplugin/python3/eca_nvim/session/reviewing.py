@@ -26,7 +26,7 @@ from eca_nvim.chat.review_intents import (
 )
 from eca_nvim.review.ledger import Ledger, TurnRecord
 from eca_nvim.review.listing import Present, Table, entries, snapshot_text
-from eca_nvim.review.undoing import is_undone, plan, turn_to_undo, undo
+from eca_nvim.review.undoing import plan, undo
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.view import View, isolated
@@ -87,15 +87,17 @@ class Reviews:
         return listed[:MOST_ENTRIES]
 
     async def _plan(self, wanted: PlanUndo) -> Table:
-        turn = turn_to_undo(self._ledger.turns(wanted.chat), wanted.turn)
-        if turn is None or wanted.path not in (None, *turn.files):
-            return {"files": []}
-        present = await self._present(turn.files)
-        about = {"turn": turn.number, "prompt": turn.prompt, "again": is_undone(turn)}
-        return {**about, "files": plan(turn, present, wanted.path)}
+        """Plan for the turn that is named, else for the last one with something to undo."""
+        for turn in reversed(self._ledger.turns(wanted.chat)):
+            if wanted.turn in (None, turn.number) and wanted.path in (None, *turn.files):
+                found = plan(turn, await self._present(turn.files), wanted.path)
+                if found.files and (wanted.turn is not None or not found.again):
+                    about = {"turn": turn.number, "prompt": turn.prompt, "again": found.again}
+                    return {**about, "files": found.files}
+        return {"files": []}
 
     async def _undo(self, wanted: UndoTurn) -> None:
-        turn = turn_to_undo(self._ledger.turns(wanted.chat), wanted.turn)
+        turn = self._turn(wanted.chat, wanted.turn)
         results = {} if turn is None else undo(turn, wanted.paths, self._ledger)
         done = [path for path, fault in results.items() if fault is None]
         failed = [{"path": path, "fault": fault} for path, fault in results.items() if fault]
@@ -105,7 +107,7 @@ class Reviews:
             self._view.push([FilesChanged(wanted.chat, done), *told])
 
     async def _show(self, wanted: ShowCheckpoint) -> None:
-        turn = turn_to_undo(self._ledger.turns(wanted.chat), wanted.turn)
+        turn = self._turn(wanted.chat, wanted.turn)
         if turn is None or wanted.path not in turn.files:
             self._view.push([Notify("warn", "there is no such change any more")])
             return
@@ -116,6 +118,10 @@ class Reviews:
             self._view.push([Notify("warn", "there is no text to compare")])
             return
         self._view.push([_diff(turn, wanted.path, old or "", new or "")])
+
+    def _turn(self, chat: str, number: int) -> TurnRecord | None:
+        turns = self._ledger.turns(chat)
+        return next((turn for turn in turns if turn.number == number), None)
 
     def _used(self, chat_id: str) -> list[Table]:
         chat = self._chats.table.get(chat_id)

@@ -1,0 +1,141 @@
+"""A turn that changes several files, reviewed and undone through the whole plugin."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.talk import say, start_chat, wait_idle, wait_line
+
+MOVED = "moved from"
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Where the demo agent makes its folder."""
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+def start(start_nvim: StartNeovim, demo_server: list[str], home: Path) -> tuple[Neovim, Path]:
+    """Start the demo and give Neovim and the demo's folder."""
+    server = {"command": demo_server, "env": {"TMPDIR": str(home)}}
+    nvim = start_chat(start_nvim, demo_server, settings={"server": server}, columns=160, lines=40)
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    (folder,) = home.iterdir()
+    return nvim, folder
+
+
+def approve_all(nvim: Neovim, turns: int = 5) -> None:
+    """Accept one call after the other, each from where the user is."""
+    for _ in range(turns):
+        nvim.wait_until("#require('eca').pending() == 1")
+        nvim.command("Eca approve")
+        nvim.wait_until("#require('eca').pending() == 0")
+    wait_idle(nvim)
+
+
+def changes(nvim: Neovim) -> list[str]:
+    """List the changes and give the rows, with names for buffers."""
+    before = nvim.eval("getqflist({'id': 0}).id")
+    nvim.command("Eca changes")
+    nvim.wait_until(f"vim.fn.getqflist({{ id = 0 }}).id ~= {before}")
+    nvim.wait_until("vim.bo.buftype == 'quickfix'")
+    code = """
+    return vim.tbl_map(function(item)
+      local name = item.bufnr > 0 and vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)) or ''
+      return ('%s:%d %s'):format(name, item.lnum, item.text)
+    end, vim.fn.getqflist())
+    """
+    rows: list[str] = nvim.lua(code)
+    return rows
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_refactoring_is_reviewed_and_undone(
+    start_nvim: StartNeovim, demo_server: list[str], home: Path, trusted: bool
+) -> None:
+    nvim, folder = start(start_nvim, demo_server, home)
+    before = contents(folder)
+    if trusted:
+        nvim.command("Eca trust")
+        nvim.wait_until("require('eca').status().trust")
+    say(nvim, "refactor")
+    if not trusted:
+        approve_all(nvim)
+    wait_line(nvim, "lists it all: keep, revert")
+    wait_idle(nvim)
+    after = contents(folder)
+    assert sorted(after) == ["NOTES.md", "greet.py", "greeting.py"]
+    assert changes(nvim) == [
+        ":0 turn 1: refactor",
+        "greeting.py:1 +2 -0  new file",
+        "greet.py:5 +1 -3  from greeting import greet",
+        f"NOTES.md:1 +0 -0  moved from {folder}/README.md",
+        "NOTES.md:4 +1 -0  greeting.py greets, greet.py runs.",
+    ]
+    nvim.keys("3Gr")
+    nvim.wait_screen("u undoes it, :w writes it")
+    nvim.command(f"buffer {folder}/greet.py | silent write")
+    assert (folder / "greet.py").read_text() == before["greet.py"]
+    assert len(changes(nvim)) == 4
+    nvim.command("Eca undo-turn")
+    screen = nvim.wait_screen("undo turn 1: refactor")
+    assert sum("put back" in line for line in screen.lines()) == 0
+    nvim.keys("u")
+    nvim.wait_screen("turn 1 undone in 3 files")
+    assert contents(folder) == before
+    nvim.command("Eca undo-turn 1")
+    nvim.wait_screen("do again turn 1")
+    nvim.keys("u")
+    nvim.wait_screen("turn 1 done again in 3 files")
+    assert contents(folder) == {**after, "greet.py": before["greet.py"]}
+
+
+def test_the_files_of_a_turn_are_counted(
+    start_nvim: StartNeovim, demo_server: list[str], home: Path
+) -> None:
+    nvim, folder = start(start_nvim, demo_server, home)
+    nvim.command("Eca trust")
+    say(nvim, "refactor")
+    wait_line(nvim, "lists it all: keep, revert")
+    wait_idle(nvim)
+    nvim.command("Eca files")
+    screen = nvim.wait_screen("files of this chat")
+    rows = [line for line in screen.lines() if "changed" in line and "│" in line]
+    assert "greet.py" in rows[0]
+    assert "+2 -4" in rows[0]
+    nvim.keys("<CR>")
+    assert nvim.eval("expand('%:p')") == str(folder / "greet.py")
+
+
+def test_checkpoints_go_with_neovim(
+    start_nvim: StartNeovim, demo_server: list[str], home: Path
+) -> None:
+    temporary = home.parent / "temporary"
+    temporary.mkdir()
+    big = "x" * 100_000
+    nvim = start_chat(
+        start_nvim,
+        demo_server,
+        settings={"server": {"command": demo_server, "env": {"TMPDIR": str(home)}}},
+        environment={"TMPDIR": str(temporary)},
+    )
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    (folder,) = home.iterdir()
+    with (folder / "greet.py").open("a") as file:
+        file.write(f"# {big}\n")
+    nvim.command("Eca trust")
+    say(nvim, "fix the greeting")
+    wait_line(nvim, "now greets you")
+    wait_idle(nvim)
+    kept = list(temporary.glob("**/eca-checkpoints-*/*"))
+    assert kept, "nothing was kept in a file"
+    assert all(path.parent.stat().st_mode & 0o777 == 0o700 for path in kept)
+    nvim.quit()
+    assert not list(temporary.glob("**/eca-checkpoints-*"))
