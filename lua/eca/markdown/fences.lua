@@ -6,6 +6,8 @@
 ---   one ends at the end of its last row, so that rows added after it are not its own.
 --- - A line is read once, when it is complete. Nothing before the appended rows is read again.
 --- - Rows are 0-based, ends exclusive.
+local tables = require('eca.markdown.tables')
+
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.fences')
@@ -173,7 +175,12 @@ local function read_rows(buf, block, first, stop, last)
   local state = state_of(buf)
   for offset, line in ipairs(vim.api.nvim_buf_get_lines(buf, first, stop, false)) do
     if line:find('^%s*[`~]') then
+      tables.ended(buf, block)
       read_line(buf, state, block, first + offset - 1, last, line)
+    elseif line:find('^%s*|') and not open_fence(buf, state, block) then
+      tables.row_read(buf, block, first + offset - 1)
+    else
+      tables.ended(buf, block)
     end
   end
 end
@@ -195,6 +202,7 @@ end
 ---@param last_row integer the block's last row
 function M.block_closed(buf, block, last_row)
   read_rows(buf, block, last_row, last_row + 1, last_row)
+  tables.ended(buf, block)
   local state = state_of(buf)
   if open_fence(buf, state, block) then
     finish(buf, state, block, last_row, false)

@@ -1,0 +1,210 @@
+--- Tables of Markdown, aligned when they are complete.
+---
+--- Rules kept here:
+--- - The text stays as the model wrote it: cells are filled up with virtual text, that goes with its
+---   row and is not yanked.
+--- - What counts is what is seen: hidden markers have no width. A table that would be wider than
+---   its window is left as it is, as wrapped rows have no columns.
+--- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again once,
+---   when it is complete.
+local M = {}
+
+M.namespace = vim.api.nvim_create_namespace('eca.tables')
+
+local SHORTEST = 2
+local LONGEST = 500 -- rows
+
+---@class eca.markdown.OpenTable
+---@field mark integer extmark on its first row
+---@field rows integer
+
+---@class eca.markdown.Cell
+---@field last integer byte column of the bar that ends it, 0-based
+---@field first integer byte column after the bar that begins it
+---@field width integer cells on the screen
+
+local open = {} ---@type table<integer, table<integer, eca.markdown.OpenTable>> by buffer and block
+
+--- Where bars that stand between cells are.
+---@param line string
+---@return integer[] columns 0-based
+local function bars(line)
+  local found, from = {}, 1
+  while true do
+    local at = line:find('|', from, true)
+    if not at then
+      return found
+    end
+    if line:sub(at - 1, at - 1) ~= '\\' then
+      found[#found + 1] = at - 1
+    end
+    from = at + 1
+  end
+end
+
+--- How many cells a part of a line takes, hidden markers left out.
+---@param line string
+---@param regions eca.markdown.Region[]
+---@param first integer
+---@param last integer exclusive
+---@return integer
+local function width_of(line, regions, first, last)
+  local width = vim.fn.strdisplaywidth(line:sub(first + 1, last))
+  for _, region in ipairs(regions) do
+    if region.conceal and region.first >= first and region.last <= last then
+      local hidden = vim.fn.strdisplaywidth(line:sub(region.first + 1, region.last))
+      width = width - hidden + vim.fn.strdisplaywidth(region.conceal)
+    end
+  end
+  return width
+end
+
+---@param line string
+---@return eca.markdown.Cell[]
+local function cells_of(line)
+  local parsed = require('eca.markdown.line').parse(line)
+  local regions = parsed and parsed.regions or {}
+  local cells, columns = {}, bars(line)
+  for index = 2, #columns do
+    local first, last = columns[index - 1] + 1, columns[index]
+    cells[#cells + 1] = { first = first, last = last, width = width_of(line, regions, first, last) }
+  end
+  return cells
+end
+
+--- How a column is aligned, by the row of dashes.
+---@param text string
+---@return 'left'|'right'|'center'
+local function alignment(text)
+  local left, right = text:find('^%s*:') ~= nil, text:find(':%s*$') ~= nil
+  return left and right and 'center' or (right and 'right' or 'left')
+end
+
+---@param line string
+---@return boolean
+local function is_ruler(line)
+  return line:find('^[%s|:-]+$') ~= nil and line:find('-', 1, true) ~= nil
+end
+
+---@param buf integer
+---@param row integer
+---@param column integer of a bar, or of the text after one
+---@param text string
+local function fill(buf, row, column, text)
+  if text ~= '' then
+    vim.api.nvim_buf_set_extmark(buf, M.namespace, row, column, {
+      end_col = column + 1,
+      virt_text = { { text, 'EcaTableBorder' } },
+      virt_text_pos = 'inline',
+      right_gravity = false,
+      invalidate = true,
+      undo_restore = false,
+    })
+  end
+end
+
+---@param buf integer
+---@param row integer
+---@param line string
+---@param cells eca.markdown.Cell[]
+---@param widths integer[]
+---@param sides ('left'|'right'|'center')[]
+local function fill_row(buf, row, line, cells, widths, sides)
+  local ruler = is_ruler(line)
+  for index, cell in ipairs(cells) do
+    local room = widths[index] - cell.width
+    local before = sides[index] == 'right' and room or 0
+    before = sides[index] == 'center' and math.floor(room / 2) or before
+    if ruler then
+      local dashes = line:find('-', cell.first + 1, true)
+      fill(buf, row, dashes and dashes - 1 or cell.last, ('-'):rep(room))
+    else
+      fill(buf, row, cell.first, (' '):rep(before))
+      fill(buf, row, cell.last, (' '):rep(room - before))
+    end
+  end
+end
+
+---@param rows eca.markdown.Cell[][]
+---@return integer[] of each column
+---@return integer total, with bars
+local function widths_of(rows)
+  local widths, total = {}, 1
+  for _, cells in ipairs(rows) do
+    for index, cell in ipairs(cells) do
+      widths[index] = math.max(widths[index] or 0, cell.width)
+    end
+  end
+  for _, width in ipairs(widths) do
+    total = total + width + 1
+  end
+  return widths, total
+end
+
+--- The cells there are for a row of a buffer, in the narrowest window that shows it.
+---@param buf integer
+---@return integer
+local function room_for(buf)
+  local room = vim.o.columns
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    room = math.min(room, info.width - info.textoff)
+  end
+  return room
+end
+
+---@param buf integer
+---@param first integer
+---@param count integer rows
+local function align(buf, first, count)
+  local lines = vim.api.nvim_buf_get_lines(buf, first, first + count, false)
+  if count < SHORTEST or count > LONGEST or not is_ruler(lines[2]) then
+    return
+  end
+  local rows = vim.tbl_map(cells_of, lines)
+  local widths, total = widths_of(rows)
+  if total > room_for(buf) then
+    return
+  end
+  local sides = vim.tbl_map(function(cell)
+    return alignment(lines[2]:sub(cell.first + 1, cell.last))
+  end, rows[2])
+  for index, cells in ipairs(rows) do
+    fill_row(buf, first + index - 1, lines[index], cells, widths, sides)
+  end
+end
+
+--- A row of a table was read.
+---@param buf integer
+---@param block integer
+---@param row integer
+function M.row_read(buf, block, row)
+  open[buf] = open[buf] or {}
+  local current = open[buf][block]
+  if current then
+    current.rows = current.rows + 1
+    return
+  end
+  local options = { right_gravity = false, invalidate = true, undo_restore = false }
+  options.end_row, options.end_col = row, 1
+  local mark = vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, options)
+  open[buf][block] = { mark = mark, rows = 1 }
+end
+
+--- Something else than a row was read, or nothing more follows: a table that was read is complete.
+---@param buf integer
+---@param block integer
+function M.ended(buf, block)
+  local current = open[buf] and open[buf][block]
+  if not current then
+    return
+  end
+  open[buf][block] = nil
+  local place = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, current.mark, {})
+  vim.api.nvim_buf_del_extmark(buf, M.namespace, current.mark)
+  if place[1] then
+    align(buf, place[1], current.rows)
+  end
+end
+
+return M
