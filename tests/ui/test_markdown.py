@@ -153,7 +153,7 @@ def test_tables(stage: Neovim) -> None:
     screen = show(stage, "| name | size |\n|------|-----:|\n| `a` | **12** |")
     assert "NonText" in groups(screen, "| name")
     assert "NonText" in groups(screen, "|------")
-    assert "String" in groups(screen, "a | 12 |")
+    assert "String" in groups(screen, "a    |   12 |")
     assert "NonText" not in groups(screen, "name")
 
 
