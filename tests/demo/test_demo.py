@@ -133,6 +133,22 @@ def test_edits_a_real_file_only_after_approval(client: Client) -> None:
     assert str(details["diff"]).startswith("@@ ")
 
 
+def test_changes_several_files_in_one_turn(client: Client) -> None:
+    client.prompt("refactor", trust=True)
+    called = [content_of(it) for it in client.until(is_finished) if is_content("toolCalled")(it)]
+    names = [call["name"] for call in called]
+    assert names == ["read_file", "write_file", "edit_file", "edit_file", "edit_file", "move_file"]
+    moved = called[-1]["arguments"]
+    assert isinstance(moved, dict)
+    folder = Path(str(moved["source"])).parent
+    assert {path.name for path in folder.iterdir()} == {"NOTES.md", "greet.py", "greeting.py"}
+    assert "greeting.py greets" in (folder / "NOTES.md").read_text()
+    said = subprocess.check_output([sys.executable, folder / "greet.py"], text=True)
+    assert said == "Hello, neovim!\n"
+    client.prompt("refactor")
+    assert "done already" in assistant_text(client.until(is_finished))
+
+
 def test_a_rejected_call_ends_the_turn_and_changes_nothing(client: Client) -> None:
     client.prompt("fix the greeting")
     asked = client.until(lambda message: content_of(message).get("manualApproval") is True)

@@ -11,6 +11,7 @@ local paths = require('eca.paths')
 local M = {}
 
 local TITLE = 'changes of the agent'
+local KEYS = TITLE .. '  a keep  r revert  c comment  s send  g? keys'
 local ROWS = 10
 
 ---@class eca.Review
@@ -28,6 +29,12 @@ local ROWS = 10
 
 local review ---@type eca.Review?
 
+--- The title of the list: where there is room for one hint, the keys.
+---@return string
+local function title()
+  return require('eca.config').get().keymaps and KEYS or TITLE
+end
+
 ---@param what table
 ---@return table
 local function list(what)
@@ -43,7 +50,8 @@ end
 ---@param change eca.Change
 ---@return string
 local function describe(change)
-  local counts = ('+%d -%d'):format(change.added, change.removed)
+  local whole = change.added + change.removed > 0
+  local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
   local parts = { review and review.words[change.key] or '', counts }
   parts[3] = change.lost and 'changed again' or ''
   parts[4] = change.text
@@ -116,7 +124,7 @@ local function show(chat, changes)
   for _, change in ipairs(changes) do
     review.changes[change.key] = change
   end
-  vim.fn.setqflist({}, ' ', { title = TITLE, items = items_of(changes) })
+  vim.fn.setqflist({}, ' ', { title = title(), items = items_of(changes) })
   review.id = vim.fn.getqflist({ id = 0 }).id
   open_window()
   vim.fn.setqflist({}, 'a', { id = review.id, idx = 2 })
@@ -185,7 +193,7 @@ local function tell(word, keys)
   end
   local window = vim.fn.getqflist({ winid = 0 }).winid
   local view = window ~= 0 and vim.api.nvim_win_get_cursor(window)
-  vim.fn.setqflist({}, 'r', { id = state.id, title = TITLE, items = items })
+  vim.fn.setqflist({}, 'r', { id = state.id, title = title(), items = items })
   if view then
     vim.api.nvim_win_set_cursor(window, view)
   end

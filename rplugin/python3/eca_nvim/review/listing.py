@@ -56,7 +56,7 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
         return  # listed where it was moved to
     record = turn.files[path]
     origin = turn.files.get(record.origin or "")
-    found = _of_file(record, present) if origin is None else _of_move(origin, record, present)
+    found = _of_file(record, present) if origin is None else _of_move(path, origin, record, present)
     for entry in found:
         whole = {"turn": turn.number, "prompt": turn.prompt, "path": path, **entry}
         yield {**whole, "key": _key(whole)}
@@ -85,14 +85,22 @@ def _of_file(record: FileRecord, present: Present) -> Iterator[Table]:
         yield from _of_text(before, after, present.text)
 
 
-def _of_move(origin: FileRecord, record: FileRecord, present: Present) -> Iterator[Table]:
+def _of_move(
+    path: str, origin: FileRecord, record: FileRecord, present: Present
+) -> Iterator[Table]:
     """List that a file was moved, and what was changed in it besides."""
     if record.undone or present.disk.is_absent:
         return
-    yield _whole("moved", 0, 0, one_line(f"moved from {record.origin}"))
+    yield _whole("moved", 0, 0, one_line(f"moved from {_short(record.origin or '', path)}"))
     before, after = snapshot_text(origin.before), snapshot_text(record.after)
     if before is not None and after is not None and present.text is not None:
         yield from _of_text(before, after, present.text)
+
+
+def _short(origin: str, path: str) -> str:
+    """Give the name of a file that was in the same folder, else all of its path."""
+    folder, _, name = origin.rpartition("/")
+    return name if folder == path.rpartition("/")[0] else origin
 
 
 def _why(record: FileRecord, before: str | None) -> str:
