@@ -12,6 +12,7 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.archive import (
+    AgentLacks,
     AgentRefused,
     Archive,
     ChatSummary,
@@ -179,7 +180,7 @@ FAULTS = [
     (script.fail("chat/history", "cursor_expired", "gone"), CursorExpired, "gone"),
     (script.fail("chat/history", "chat_not_found", "no\nchat"), ChatUnknown, "no chat"),
     (script.fail("chat/history", -32603, "Internal"), AgentRefused, "Internal"),
-    (script.fail("chat/history", -32601, "?"), AgentRefused, "does not know chat/history"),
+    (script.fail("chat/history", -32601, "?"), AgentLacks, "does not know chat/history"),
     (
         script.reply("chat/history", {"error": {"code": "cursor_expired", "message": "gone"}}),
         CursorExpired,

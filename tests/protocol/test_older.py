@@ -22,7 +22,7 @@ from eca_nvim.protocol.eca.content import (
     ToolCallRun,
 )
 from eca_nvim.protocol.eca.decode import decode_as
-from eca_nvim.protocol.eca.draft import LineSpan, ProposedChange
+from eca_nvim.protocol.eca.draft import Generated, LineSpan, ProposedChange
 from eca_nvim.protocol.eca.editor import GetDiagnostics
 from eca_nvim.protocol.eca.lifecycle import InitializeParams, InitializeResult
 from eca_nvim.protocol.eca.queries import CommandKind, QueryCommandsParams
@@ -42,7 +42,12 @@ def receive(content: dict[str, Any], **params: object) -> ContentReceived:
 def test_behaviors_are_agents() -> None:
     chat = {"behaviors": ["agent", "plan"], "selectBehavior": "plan", "defaultBehavior": "agent"}
     assert decode_notification("config/updated", {"chat": chat}) == ConfigUpdated(
-        chat=ChatConfig(agents=("agent", "plan"), select_agent="plan", default_agent="agent")
+        chat=ChatConfig(
+            agents=("agent", "plan"),
+            select_agent="plan",
+            default_agent="agent",
+            of_behaviors=True,
+        )
     )
 
 
@@ -148,7 +153,11 @@ def test_the_first_draft_said_when_an_answer_was_complete() -> None:
         "chat/contentReceived", {**params, "isComplete": True, "metadata": {"tokensUsed": 3}}
     )
     assert message == ContentReceived(
-        chat_id="1", role=Role.ASSISTANT, content=TextContent(text="Hi"), is_complete=True
+        chat_id="1",
+        role=Role.ASSISTANT,
+        content=TextContent(text="Hi"),
+        is_complete=True,
+        metadata=Generated(tokens_used=3),
     )
 
 

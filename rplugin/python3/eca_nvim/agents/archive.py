@@ -21,6 +21,10 @@ class AgentRefused(Exception):
     """Raised when an agent does not do what it was asked; one line that says why."""
 
 
+class AgentLacks(AgentRefused):
+    """Raised when an agent has no such feature at all."""
+
+
 class CursorExpired(AgentRefused):
     """Raised when the history has changed so that a cursor points nowhere any more."""
 

@@ -33,11 +33,13 @@ from eca_nvim.agents.eca_archive import EcaArchive
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_choices import initial_choices
 from eca_nvim.agents.eca_codec import EcaCodec
+from eca_nvim.agents.eca_dialect import Dialect
 from eca_nvim.agents.eca_editor import Base
 from eca_nvim.agents.eca_inbox import Inbox
 from eca_nvim.agents.eca_introduction import introduction
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_outbox import Outbox, one_line
+from eca_nvim.agents.eca_proposals import Proposals
 from eca_nvim.agents.eca_readiness import Readiness
 from eca_nvim.agents.eca_replay import Replays
 from eca_nvim.agents.eca_requests import ServerRequests
@@ -89,6 +91,8 @@ class _Life:
     outbox: Outbox
     archive: EcaArchive
     readiness: Readiness
+    proposals: Proposals
+    dialect: Dialect
     emit: Emit
 
     def receive(self, batch: Sequence[Incoming]) -> None:
@@ -163,16 +167,19 @@ class EcaAgent(Agent):
 
     def stop(self, chat_id: str) -> None:
         """Ask for the running turn to end; then what it asks the user is cancelled."""
-        self._living.outbox.stop(chat_id)
+        if not self._living.proposals.stop(chat_id):
+            self._living.outbox.stop(chat_id)
         self._living.requests.cancel_questions(chat_id)
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
-        """Let a waiting tool call run."""
-        self._living.outbox.approve(chat_id, call_id, remember=remember)
+        """Let a waiting tool call run, or make a change that was only proposed."""
+        if not self._living.proposals.approve(call_id):
+            self._living.outbox.approve(chat_id, call_id, remember=remember)
 
     def reject(self, chat_id: str, call_id: str) -> None:
-        """Refuse a waiting tool call."""
-        self._living.outbox.reject(chat_id, call_id)
+        """Refuse a waiting tool call, or a change that was only proposed."""
+        if not self._living.proposals.reject(call_id):
+            self._living.outbox.reject(chat_id, call_id)
 
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""
@@ -205,15 +212,18 @@ class EcaAgent(Agent):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
         chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
-        inbox = Inbox(chats, readiness, mentions, replays)
+        dialect, proposals = Dialect(), Proposals(self._workspace.folders, tasks, emit)
+        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals)
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, tasks, emit, chats, mentions),
-            archive=EcaArchive(connection, chats, inbox, mentions, replays),
+            outbox=Outbox(connection, tasks, emit, chats, mentions, dialect),
+            archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect),
             readiness=readiness,
+            proposals=proposals,
+            dialect=dialect,
             emit=emit,
         )
 
@@ -230,7 +240,7 @@ class EcaAgent(Agent):
             return fault
         except ConnectionClosed as closed:
             return closed.exit if self._leaving else self._stillborn(closed.exit)
-        life.outbox.speaks_of_behaviors = result.agents is not None
+        life.dialect.introduced(result)
         life.emit([initial_choices(result)])
         life.readiness.models_known(result.models)
         tasks.start_soon(_announce, life.readiness, ready)

@@ -2,17 +2,20 @@
 
 Rules kept here:
 - Every request waits for its answer; whatever goes wrong becomes one line (AgentRefused).
-- A method the server does not know is not asked for again: the feature is absent.
+- A method the server does not know is not asked for again: the feature is absent, and is told so
+  in words of what the user wanted. Servers before `chat/clear` empty a chat by deleting it; those
+  of the first draft begin a new one when they are not told of the old.
 - The server replays a whole chat for a change in it. What is replayed is collected, and only read
   to learn what the answer does not say: the id of a new chat or bookmark, whether it worked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeVar
 
 from eca_nvim.agents.archive import (
+    AgentLacks,
     AgentRefused,
     ChatSummary,
     ChatUnknown,
@@ -20,6 +23,7 @@ from eca_nvim.agents.archive import (
     OpenedChat,
 )
 from eca_nvim.agents.eca_chats import ChatIds
+from eca_nvim.agents.eca_dialect import Dialect, Generation
 from eca_nvim.agents.eca_inbox import Inbox
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_outbox import one_line
@@ -48,6 +52,20 @@ _FAULTS: Final[dict[int | str | None, type[AgentRefused]]] = {
     "chat_not_found": ChatUnknown,
 }
 
+_FEATURES: Final[Mapping[str, str]] = {
+    eca.ChatListParams.method: "cannot list the chats it keeps",
+    eca.ChatOpenParams.method: "cannot open a chat again",
+    eca.ChatHistoryParams.method: "cannot show older messages",
+    eca.ChatUpdateParams.method: "cannot rename chats",
+    eca.ChatClearParams.method: "cannot empty chats",
+    eca.ChatDeleteParams.method: "cannot delete chats",
+    eca.ChatRollbackParams.method: "cannot take messages back",
+    eca.ChatForkParams.method: "cannot copy chats",
+    eca.ChatAddFlagParams.method: "cannot set flags",
+    eca.ChatRemoveFlagParams.method: "cannot remove flags",
+}
+"""What a server cannot do that does not know a method."""
+
 
 class EcaArchive:
     """The chats of one server process (`archive.Archive`)."""
@@ -59,12 +77,14 @@ class EcaArchive:
         inbox: Inbox,
         mentions: Mentions,
         replays: Replays,
+        dialect: Dialect,
     ) -> None:
         self._connection = connection
         self._chats = chats
         self._inbox = inbox
         self._mentions = mentions
         self._replays = replays
+        self._dialect = dialect
         self._absent: set[str] = set()
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
@@ -98,12 +118,22 @@ class EcaArchive:
         await self._ask(eca.ChatUpdateParams(chat_id=self._chats.theirs(chat_id), title=title))
 
     async def clear(self, chat_id: str) -> None:
-        """Take all messages out of a chat (chat/clear)."""
-        await self._ask(eca.ChatClearParams(chat_id=self._chats.theirs(chat_id), messages=True))
+        """Take all messages out of a chat (chat/clear, chat/delete of older servers)."""
+        try:
+            await self._ask(eca.ChatClearParams(chat_id=self._chats.theirs(chat_id), messages=True))
+        except AgentLacks:
+            if self._dialect.generation is Generation.AGENTS:
+                raise
+            await self.delete(chat_id)
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat for good (chat/delete)."""
-        await self._ask(eca.ChatDeleteParams(chat_id=self._chats.theirs(chat_id)))
+        try:
+            await self._ask(eca.ChatDeleteParams(chat_id=self._chats.theirs(chat_id)))
+        except AgentLacks:
+            if self._dialect.generation is not Generation.DRAFT:
+                raise
+        self._chats.forgotten(chat_id)
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         """Undo a chat from a message of the user on (chat/rollback).
@@ -169,7 +199,7 @@ class EcaArchive:
         """Send a request and read its answer. Raises AgentRefused and its kinds."""
         method = params.method
         if method in self._absent:
-            raise AgentRefused(f"this server does not know {method}")
+            raise _lacks(method)
         try:
             answer = await self._connection.request(method, encode(params))
             return decode_result(type(params), answer)
@@ -183,9 +213,13 @@ class EcaArchive:
     def _refusal(self, method: str, fault: RemoteError) -> AgentRefused:
         if fault.code == METHOD_NOT_FOUND:
             self._absent.add(method)
-            return AgentRefused(f"this server does not know {method}")
+            return _lacks(method)
         kind = _FAULTS.get(fault.code, AgentRefused)
         return kind(f"{method} failed: {one_line(fault.message)}")
+
+
+def _lacks(method: str) -> AgentLacks:
+    return AgentLacks(f"this server {_FEATURES[method]}: it does not know {method}")
 
 
 def _raise(method: str, failure: Failure | None) -> None:

@@ -37,6 +37,16 @@ class ChatIds:
         """Say whether the server can know this chat."""
         return chat_id in self._theirs
 
+    def forgotten(self, chat_id: str) -> None:
+        """Take that the server has a chat no more: a prompt of it begins another one."""
+        self._theirs.pop(chat_id, None)
+        self._silent.pop(chat_id, None)
+
+    def minted(self, chat_id: str) -> str | None:
+        """Return the id that the server made for a chat of ours; None while it has made none."""
+        theirs = self._theirs.get(chat_id, chat_id)
+        return theirs if theirs != chat_id or chat_id in self._ours else None
+
     def known(self) -> frozenset[str]:
         """Give our ids of all chats that were prompted or spoken of so far."""
         return frozenset((*self._theirs, *self._ours.values()))

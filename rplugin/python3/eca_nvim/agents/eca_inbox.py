@@ -16,12 +16,14 @@ from typing import Any, Final
 from eca_nvim.agents import eca_choices
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_content import content_event
+from eca_nvim.agents.eca_dialect import Dialect
 from eca_nvim.agents.eca_mentions import Mentions
+from eca_nvim.agents.eca_proposals import Proposals
 from eca_nvim.agents.eca_readiness import Readiness
 from eca_nvim.agents.eca_replay import Replays, words_of_user
 from eca_nvim.agents.eca_tools import plain_text
 from eca_nvim.chat import events
-from eca_nvim.chat.events import Addressed, AgentEvent, AgentTurn, ChatEvent
+from eca_nvim.chat.events import Addressed, AgentEvent, AgentTurn, ChatEvent, UsageReported
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
 from eca_nvim.protocol.eca.chat import (
     ChatCleared,
@@ -31,7 +33,7 @@ from eca_nvim.protocol.eca.chat import (
     StatusChanged,
 )
 from eca_nvim.protocol.eca.choice import ConfigUpdated
-from eca_nvim.protocol.eca.content import ContentReceived
+from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 
@@ -49,9 +51,18 @@ class Inbox:
     """Reads the notifications of one server process."""
 
     def __init__(
-        self, chats: ChatIds, readiness: Readiness, mentions: Mentions, replays: Replays
+        self,
+        chats: ChatIds,
+        readiness: Readiness,
+        mentions: Mentions,
+        replays: Replays,
+        dialect: Dialect,
+        proposals: Proposals,
     ) -> None:
         self._chats = chats
+        self._dialect = dialect
+        self._proposals = proposals
+        self._spent: dict[str, int] = {}  # tokens by chat, where a server does not add them up
         self._mentions = mentions
         self._replays = replays
         self._readiness = readiness
@@ -78,6 +89,7 @@ class Inbox:
         except (DecodeError, RecursionError) as fault:
             logger.warning("skipped a message: %s", fault)
             return ()
+        self._dialect.heard(message)
         if type(message) is ContentReceived:
             return self.content(message)
         reader = self._readers.get(type(message))
@@ -95,11 +107,25 @@ class Inbox:
             return (Addressed(None, event),)
         chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
         parent_id = None if parent is None else self._chats.ours(parent)
-        addressed = Addressed(chat_id, event, parent_id)
+        if received.is_complete is not None or type(received.content) is FileChangeContent:
+            drafted = self._drafted(chat_id, event, received)
+            return tuple(Addressed(chat_id, it, parent_id) for it in drafted)
+        return (Addressed(chat_id, event, parent_id),)
+
+    def _drafted(
+        self, chat_id: str, event: ChatEvent, received: ContentReceived
+    ) -> Sequence[ChatEvent]:
+        """Read a piece of an answer in the protocol's first draft."""
+        told = [event]
+        if isinstance(received.content, FileChangeContent) and received.content.file:
+            told = [*self._proposals.take(chat_id, received.content)]
+        used = received.metadata.tokens_used if received.metadata else None
+        if used is not None:
+            told.append(UsageReported(self._spent.get(chat_id, 0) + used))
         if received.is_complete:
-            end = events.TurnChanged(AgentTurn.FINISHED)
-            return (addressed, Addressed(chat_id, end, parent_id))
-        return (addressed,)
+            self._spent[chat_id] = self._spent.get(chat_id, 0) + (used or 0)
+            told += self._proposals.complete(chat_id)
+        return told
 
     def _status(self, message: StatusChanged) -> Sequence[AgentEvent]:
         turn = _TURNS.get(message.status)

@@ -5,7 +5,8 @@ Rules kept here:
 - The server keeps neither agent nor variant of a prompt: all of the selection goes with each.
 - A choice is told only for a chat that was prompted: for others the server loses it, and the
   first prompt carries it anyway.
-- A method the server does not know is said once; the feature is absent and all else goes on.
+- What the server does not know is said once; the feature is absent and all else goes on. What
+  older generations lack is known beforehand (`eca_dialect`), and is not sent.
 """
 
 from __future__ import annotations
@@ -13,15 +14,27 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
+from typing import Final
 
+import anyio
 from anyio.abc import TaskGroup
 
 from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca_chats import ChatIds
-from eca_nvim.agents.eca_contexts import wire_context
+from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca_mentions import Mentions
+from eca_nvim.agents.eca_prompt import NOT_EVERYWHERE, prompt_params
 from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.events import Addressed, ChatEvent, NoticeReceived, PromptAnswered
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentTurn,
+    ChatEvent,
+    NoticeReceived,
+    PromptAnswered,
+    SelectionChanged,
+    TurnChanged,
+)
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
 from eca_nvim.protocol.eca.chat import (
@@ -42,6 +55,9 @@ from eca_nvim.protocol.eca.choice import (
 )
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
+STOPPED_SECONDS: Final = 2.0
+"""How long an older server may take to say that a stopped turn has ended, if it says so at all."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -55,29 +71,24 @@ class Outbox:
         emit: Emit,
         chats: ChatIds,
         mentions: Mentions,
+        dialect: Dialect,
     ) -> None:
         self._connection = connection
         self._tasks = tasks
         self._emit = emit
         self._chats = chats
         self._mentions = mentions
+        self._dialect = dialect
         self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
         self._absent: set[str] = set()  # methods the server does not know
-        self.speaks_of_behaviors = False
-        """Whether the server has the older names only."""
+        self._stopping: set[str] = set()  # our ids of chats whose end nobody may tell
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
-        chosen = prompt.selection
-        message, contexts = self._mentions.write(prompt)
-        params = PromptParams(
-            chat_id=self._chats.theirs(prompt.chat_id),
-            message=message,
-            model=chosen.model or None,
-            agent=chosen.agent or None,
-            variant=chosen.variant or None,
-            contexts=tuple(map(wire_context, contexts)),
-            trust=chosen.trust,
+        chosen = self._possible(prompt.chat_id, prompt.selection)
+        self._tell_lacks(prompt)
+        params = prompt_params(
+            replace(prompt, selection=chosen), self._chats, self._dialect, self._mentions
         )
         self._chats.prompted(prompt.chat_id)
         self._told[prompt.chat_id] = chosen
@@ -87,23 +98,45 @@ class Outbox:
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Say something to the running turn (chat/promptSteer), which has room for words only."""
+        if self._lacks(chat_id, Lack.STEER):
+            return
         message = self._mentions.write_steer(text, contexts)
         self._tell(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
 
     def unsteer(self, chat_id: str) -> None:
         """Take back what the turn was told and has not read (chat/promptSteerRemove)."""
-        self._tell(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
+        if not self._dialect.lacks(Lack.STEER):
+            self._tell(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
 
     def stop(self, chat_id: str) -> None:
-        """Ask for the turn to end (chat/promptStop)."""
-        self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
+        """Ask for the turn to end (chat/promptStop).
+
+        Older servers may say nothing to that, and do not know the chat before its first word.
+        """
+        if self._lacks(chat_id, Lack.STOP):
+            return
+        if not self._is_older:
+            self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
+            return
+        if (minted := self._chats.minted(chat_id)) is not None:
+            self._tell(PromptStop(chat_id=minted))
+        if chat_id not in self._stopping:
+            self._stopping.add(chat_id)
+            self._tasks.start_soon(self._end_stopped, chat_id)
+
+    async def _end_stopped(self, chat_id: str) -> None:
+        """End a turn that was stopped, unless the server did: then this is its other word."""
+        await anyio.sleep(STOPPED_SECONDS)
+        self._stopping.discard(chat_id)
+        self._say(chat_id, TurnChanged(AgentTurn.IDLE))
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a call run (chat/toolCallApprove)."""
+        saves = remember and not self._lacks(chat_id, Lack.REMEMBER)
         approval = ToolCallApprove(
             chat_id=self._chats.theirs(chat_id),
             tool_call_id=call_id,
-            save="session" if remember else None,
+            save="session" if saves else None,
         )
         self._tell(approval)
 
@@ -113,6 +146,7 @@ class Outbox:
 
     def choose(self, chat_id: str, chosen: Selection) -> None:
         """Tell what changed since the server last heard of it."""
+        chosen = self._possible(chat_id, chosen)
         if not self._chats.was_prompted(chat_id):
             return
         told = self._told.get(chat_id, Selection())
@@ -120,15 +154,26 @@ class Outbox:
         theirs = self._chats.theirs(chat_id)
         if chosen.agent and chosen.agent != told.agent:
             self._tell_agent(theirs, chosen.agent)
-        if chosen.model and (chosen.model, chosen.variant) != (told.model, told.variant):
+        is_other = (chosen.model, chosen.variant) != (told.model, told.variant)
+        if chosen.model and is_other and not self._is_older:
             variant = chosen.variant or None
             changed = SelectedModelChanged(chat_id=theirs, model=chosen.model, variant=variant)
             self._tell(changed)
         if chosen.trust != told.trust:
             self._update_trust(chat_id, trust=chosen.trust)
 
+    def _possible(self, chat_id: str, chosen: Selection) -> Selection:
+        """Take out of a selection what the server does not know, and say so."""
+        if chosen.trust and self._lacks(chat_id, Lack.TRUST):
+            self._say(chat_id, SelectionChanged(trust=False))
+            chosen = replace(chosen, trust=False)
+        if chosen.agent and self._lacks(chat_id, Lack.AGENT):
+            self._say(chat_id, SelectionChanged(agent=""))
+            chosen = replace(chosen, agent=None)
+        return chosen
+
     def _tell_agent(self, server_id: str, agent: str) -> None:
-        if self.speaks_of_behaviors:
+        if self._dialect.speaks_of_behaviors:
             self._tell(SelectedBehaviorChanged(behavior=agent))
         else:
             self._tell(SelectedAgentChanged(chat_id=server_id, agent=agent))
@@ -160,18 +205,29 @@ class Outbox:
             return
         else:
             answer = self._read_answer(chat_id, chosen, result)
+            self._after(chat_id, result, answer)
+            return
         self._say(chat_id, answer)
 
-    def _read_answer(
-        self, chat_id: str, chosen: Selection, result: PromptResult
-    ) -> PromptAnswered:
+    def _after(self, chat_id: str, result: PromptResult, answer: PromptAnswered) -> None:
+        """Tell the answer, and what older servers say with it alone or could not hear before."""
+        self._say(chat_id, answer)
+        if not self._is_older:
+            return
+        if result.status is PromptStatus.LOGIN:
+            self._say(chat_id, TurnChanged(AgentTurn.LOGIN))
+        if chat_id in self._stopping:
+            self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
+
+    def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> PromptAnswered:
         """Read what became of a prompt that went out with what was `chosen` then.
 
         An error is told in the chat before the answer, but for a chat id the server refuses. The
         model that answers is no news when the user has chosen another one meanwhile.
         """
         failed = result.status is PromptStatus.ERROR
-        silent = self._chats.answered(chat_id, None if failed else result.chat_id)
+        is_refused = failed and not self._is_older
+        silent = self._chats.answered(chat_id, None if is_refused else result.chat_id)
         if not failed:
             is_news = self._told[chat_id].model == chosen.model
             return PromptAnswered(accepted=True, model=result.model if is_news else None)
@@ -190,6 +246,23 @@ class Outbox:
                 self._say(chat_id, NoticeReceived(_line(method, fault), is_error=True))
         except ConnectionClosed:
             return
+
+    @property
+    def _is_older(self) -> bool:
+        return self._dialect.generation < Generation.AGENTS
+
+    def _tell_lacks(self, prompt: Prompt) -> None:
+        """Tell what of a prompt's contexts the server cannot take."""
+        for kind, lack in NOT_EVERYWHERE.items():
+            if any(isinstance(context, kind) for context in prompt.contexts):
+                self._lacks(prompt.chat_id, lack)
+
+    def _lacks(self, chat_id: str, lack: Lack) -> bool:
+        """Say whether the server lacks something, and tell the user the first time."""
+        lacks = self._dialect.lacks(lack)
+        if lacks and self._dialect.first_told(lack):
+            self._say(chat_id, NoticeReceived(lack.value))
+        return lacks
 
     def _say(self, chat_id: str, event: ChatEvent) -> None:
         self._emit([Addressed(chat_id, event)])

@@ -4,13 +4,14 @@ Rules kept here:
 - Only `manualApproval` says that a call waits for the user.
 - An id is all that can be relied on: what a message leaves out, an earlier one may have said.
 - Details of a kind we do not know are kept as text.
+- Older servers said whose a tool of their own is in its name.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from eca_nvim.agents.eca_dialogue import dialogue
 from eca_nvim.chat import details as ours
@@ -18,6 +19,8 @@ from eca_nvim.chat import events
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
+
+_OLD_PREFIX: Final = "eca_"
 
 
 def tool_event(content: eca.ToolCall) -> ChatEvent:
@@ -57,13 +60,20 @@ def _call(
 ) -> ours.ToolCall:
     return ours.ToolCall(
         id=call_id,
-        name=content.name,
+        name=_own_name(content),
         server=content.server,
         origin=content.origin,
         summary=content.summary,
         details=_details(content.details),
         arguments=arguments,
     )
+
+
+def _own_name(content: eca.ToolCall) -> str | None:
+    """Give a tool's name: what is eca_read_file today is read_file of eca."""
+    if content.name is None or content.origin != "native":
+        return content.name
+    return content.name.removeprefix(_OLD_PREFIX) or content.name
 
 
 def _details(details: eca_details.Details | None) -> ours.Details | None:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from eca_nvim.protocol.eca.base import Notification, OpenEnum, Request, Wire
 from eca_nvim.protocol.eca.contexts import Context
+from eca_nvim.protocol.eca.draft import DraftContext
 
 
 class PromptStatus(OpenEnum):
@@ -39,6 +40,8 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
 
     `chat_id` is the client's to make: not blank, no white space, at most 256 characters, not
     beginning with "subagent-". `trust` approves all calls that would ask; None leaves it be.
+    A server older than that makes its own id for a prompt without one. `context` is for servers of
+    the first draft.
     """
 
     method: ClassVar[str] = "chat/prompt"
@@ -51,10 +54,11 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
     variant: str | None = None
     contexts: tuple[Context, ...] = ()
     trust: bool | None = None
+    context: tuple[DraftContext, ...] = ()
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Take the contexts from `context`, the first draft's name, which is never sent."""
+        """Take the contexts from `context`, the first draft's name."""
         wire = super().upgrade(wire)
         return {**wire, "contexts": wire.get("contexts", wire.get("context", []))}
 

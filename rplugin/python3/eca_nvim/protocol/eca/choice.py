@@ -4,7 +4,7 @@ Rule: an update is partial: UNSET is what it says nothing about, None what it ta
 """
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
@@ -48,6 +48,7 @@ class ChatConfig(Wire, frozen=True, kw_only=True):
     """What can be chosen and what to choose; `select_*` must be followed.
 
     An empty `variants` means that the model has none. The `default_*` are deprecated.
+    `of_behaviors`, not on the wire, says that all it tells of agents has its older name.
     """
 
     older_names: ClassVar[Mapping[str, str]] = {
@@ -66,6 +67,14 @@ class ChatConfig(Wire, frozen=True, kw_only=True):
     default_model: str | UnsetType | None = UNSET
     default_agent: str | UnsetType | None = UNSET
     welcome_message: str | UnsetType | None = UNSET
+    of_behaviors: bool = False
+
+    @classmethod
+    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
+        """Note which names are used, before they all read the same."""
+        older = not wire.keys().isdisjoint(cls.older_names.values())
+        newer = not wire.keys().isdisjoint(cls.older_names)
+        return {**super().upgrade(wire), "ofBehaviors": older and not newer}
 
 
 class ConfigUpdated(Notification, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ Rule: this is the hot path, so its usual shapes fit as they come; `decode.py` me
 from typing import ClassVar, TypeAlias
 
 from eca_nvim.protocol.eca.base import Notification, OpenEnum, UnknownPart, Wire
-from eca_nvim.protocol.eca.draft import FileChangeContent
+from eca_nvim.protocol.eca.draft import FileChangeContent, Generated
 from eca_nvim.protocol.eca.hooks import HookFinished, HookStarted
 from eca_nvim.protocol.eca.reasoning import ReasonFinished, ReasonStarted, ReasonText
 from eca_nvim.protocol.eca.tool_call import (
@@ -134,7 +134,8 @@ class ContentReceived(Notification, frozen=True, kw_only=True):
     """A piece of a chat. `parent_chat_id` is set for a subagent's.
 
     `chat_id` is None for what belongs to no chat, such as complaints about the config.
-    `is_complete` was the end of the answer in the protocol's first draft, None since.
+    `is_complete` was the end of the answer in the protocol's first draft, None since, and
+    `metadata` told what it used.
     """
 
     method: ClassVar[str] = "chat/contentReceived"
@@ -144,3 +145,4 @@ class ContentReceived(Notification, frozen=True, kw_only=True):
     role: Role = Role.ASSISTANT
     content: Content
     is_complete: bool | None = None
+    metadata: Generated | None = None

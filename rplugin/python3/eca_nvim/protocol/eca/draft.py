@@ -1,10 +1,16 @@
-"""What only the protocol's first draft knew."""
+"""What only the protocol's first draft knew: its contexts, its proposals of changes, its metadata.
+
+Rule: lines count from 1 where the draft says so, and everywhere else alike.
+"""
+
+from typing import TypeAlias
 
 from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.positions import Position
 
 
 class LineSpan(Wire, frozen=True, kw_only=True):
-    """Lines of a file, counted from 1."""
+    """Lines of a file, both ends included."""
 
     start_line: int
     end_line: int
@@ -19,9 +25,44 @@ class ProposedChange(Wire, frozen=True, kw_only=True):
 
 
 class FileChangeContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
-    """Changes of a file as the protocol's first draft proposed them; tool calls since."""
+    """Changes of a file as the protocol's first draft proposed them; tool calls since.
+
+    The client makes them, after the user's word where `manual_approval`: the draft has no message
+    that tells the server of it.
+    """
 
     description: str | None = None
     manual_approval: bool = False
     file: str | None = None
     changes: tuple[ProposedChange, ...] = ()
+
+
+class Generated(Wire, frozen=True, kw_only=True):
+    """The metadata of a piece of an answer: how many tokens the answer used."""
+
+    tokens_used: int | None = None
+
+
+class DraftFile(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):
+    """A file, some of its lines, or where the cursor is in it."""
+
+    path: str
+    selection: LineSpan | None = None
+    cursor: Position | None = None
+
+
+class DraftWeb(Wire, frozen=True, kw_only=True, tag_field="type", tag="web"):
+    """A page."""
+
+    url: str
+
+
+class DraftCode(Wire, frozen=True, kw_only=True, tag_field="type", tag="code"):
+    """Text that is in no file."""
+
+    content: str
+    language: str
+    description: str | None = None
+
+
+DraftContext: TypeAlias = DraftFile | DraftWeb | DraftCode

@@ -1,0 +1,136 @@
+"""Which generation of the protocol a server speaks, and what it lacks for that.
+
+No server says its generation. Rules kept here:
+- A server is of the first draft until it says something that the draft has no word for; it never
+  grows older again. Prompts wait until a server is ready, which is when today's has spoken.
+- What a server lacks is told once, in one line; nothing is sent that it cannot know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, IntEnum
+from typing import Final
+
+from msgspec import UNSET
+
+from eca_nvim.protocol.eca import Unknown
+from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
+from eca_nvim.protocol.eca.content import (
+    ContentReceived,
+    FileChangeContent,
+    MetadataContent,
+    TextContent,
+)
+from eca_nvim.protocol.eca.lifecycle import InitializeResult
+from eca_nvim.protocol.eca.notices import ShowMessage
+from eca_nvim.protocol.eca.tool_call import ToolCall
+from eca_nvim.protocol.eca.tools import ToolServerUpdated
+
+
+class Generation(IntEnum):
+    """A time in the protocol's life, the oldest first.
+
+    DRAFT: the whole of an answer is text and proposals, ended by isComplete. BEHAVIORS: tool calls,
+    and chats with ids of the server. SERVERS: a tool call names its server and can be remembered.
+    AGENTS: today's.
+    """
+
+    DRAFT = 1
+    BEHAVIORS = 2
+    SERVERS = 3
+    AGENTS = 4
+
+
+class Lack(Enum):
+    """What a server may lack, as the user is told."""
+
+    STOP = "this server cannot be stopped: the turn goes on to its end"
+    STEER = "this server cannot be steered: what you say is sent when the turn ends"
+    TRUST = "this server knows no trust: it goes on asking"
+    REMEMBER = "this server does not remember approvals: it will ask again"
+    AGENT = "this server has no agents to choose from"
+    FOLDERS = "this server takes no folders along with a prompt: they are not sent"
+    TEXTS = "this server takes only files along with a prompt: what is in no file is not sent"
+
+
+_SINCE: Final[Mapping[Lack, Generation]] = {
+    Lack.STOP: Generation.BEHAVIORS,
+    Lack.AGENT: Generation.BEHAVIORS,
+    Lack.FOLDERS: Generation.BEHAVIORS,
+    Lack.REMEMBER: Generation.SERVERS,
+    Lack.STEER: Generation.AGENTS,
+    Lack.TRUST: Generation.AGENTS,
+}
+
+_OLD_NOTICES: Final = (ToolServerUpdated, ShowMessage)
+"""Notifications that came before agents."""
+
+
+class Dialect:
+    """What one server process showed of its generation so far."""
+
+    def __init__(self) -> None:
+        self.generation = Generation.DRAFT
+        self.speaks_of_behaviors = False
+        """Whether agents have their older name only."""
+        self._told: set[Lack] = set()
+
+    def introduced(self, result: InitializeResult) -> None:
+        """Take the answer to initialize."""
+        if result.agents is not None:
+            self.speaks_of_behaviors = True
+            self._is_at_least(Generation.BEHAVIORS)
+        elif result.models is not None:
+            self._is_at_least(Generation.BEHAVIORS)
+        elif result.welcome_message is not None:
+            self._is_at_least(Generation.AGENTS)
+
+    def heard(self, message: object) -> None:
+        """Take a notification (hot: nothing is left to learn of most servers)."""
+        if self.generation is Generation.AGENTS and type(message) is not ConfigUpdated:
+            return
+        match message:
+            case ConfigUpdated(chat=config):
+                self._configured(config or ChatConfig())
+            case ContentReceived():
+                self._is_at_least(_of_content(message))
+            case Unknown():
+                pass
+            case _ if isinstance(message, _OLD_NOTICES):
+                self._is_at_least(Generation.BEHAVIORS)
+            case _:
+                self._is_at_least(Generation.AGENTS)
+
+    def lacks(self, lack: Lack) -> bool:
+        """Say whether the server lacks something."""
+        if lack is Lack.TEXTS:
+            return self.generation in (Generation.BEHAVIORS, Generation.SERVERS)
+        return self.generation < _SINCE[lack]
+
+    def first_told(self, lack: Lack) -> bool:
+        """Note that a lack is told; say whether it is for the first time."""
+        first = lack not in self._told
+        self._told.add(lack)
+        return first
+
+    def _configured(self, config: ChatConfig) -> None:
+        if config.of_behaviors:
+            self.speaks_of_behaviors = True
+        elif config.agents is not UNSET or config.select_agent is not UNSET:
+            self.speaks_of_behaviors = False
+            self._is_at_least(Generation.AGENTS)
+        self._is_at_least(Generation.BEHAVIORS)
+
+    def _is_at_least(self, generation: Generation) -> None:
+        self.generation = max(self.generation, generation)
+
+
+def _of_content(received: ContentReceived) -> Generation:
+    match received.content:
+        case TextContent() | FileChangeContent():
+            return Generation.DRAFT
+        case ToolCall(server=str()) | MetadataContent():
+            return Generation.SERVERS
+        case _:
+            return Generation.BEHAVIORS

@@ -1,0 +1,67 @@
+"""A prompt in a server's words, which differ with its generation.
+
+Rules kept here:
+- Today's servers take our ids of chats and read files that a message names; older ones make their
+  own id for a prompt without one, and read what goes along as contexts, with every prompt.
+- A context that the server has no word for is left out; the outbox tells so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.eca_chats import ChatIds
+from eca_nvim.agents.eca_contexts import wire_context
+from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca_draft import draft_context
+from eca_nvim.agents.eca_mentions import Mentions
+from eca_nvim.chat.contexts import DirectoryContext, TextContext
+from eca_nvim.protocol.eca.chat import PromptParams
+
+NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
+    TextContext: Lack.TEXTS,
+    DirectoryContext: Lack.FOLDERS,
+}
+"""Kinds of contexts that not every server takes."""
+
+
+def prompt_params(
+    prompt: Prompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
+) -> PromptParams:
+    """Build chat/prompt, whose selection holds only what the server knows."""
+    if dialect.generation < Generation.AGENTS:
+        return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+    chosen = prompt.selection
+    message, contexts = mentions.write(prompt)
+    return PromptParams(
+        chat_id=chats.theirs(prompt.chat_id),
+        message=message,
+        model=chosen.model or None,
+        agent=chosen.agent or None,
+        variant=chosen.variant or None,
+        contexts=tuple(map(wire_context, contexts)),
+        trust=chosen.trust,
+    )
+
+
+def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptParams:
+    chosen = prompt.selection
+    taken = [it for it in prompt.contexts if not _is_lacking(type(it), dialect)]
+    is_draft = dialect.generation is Generation.DRAFT
+    drafted = [draft_context(context) for context in taken] if is_draft else []
+    return PromptParams(
+        chat_id=minted,
+        message=prompt.text,
+        model=chosen.model or None,
+        agent=chosen.agent or None,
+        variant=chosen.variant or None,
+        contexts=tuple(map(wire_context, taken)),
+        context=tuple(context for context in drafted if context is not None),
+    )
+
+
+def _is_lacking(kind: type, dialect: Dialect) -> bool:
+    lack = NOT_EVERYWHERE.get(kind)
+    return lack is not None and dialect.lacks(lack)

@@ -1,0 +1,175 @@
+"""Changes of files that a server of the protocol's first draft proposes, made by us.
+
+That draft has no tool calls and no message for an approval: it tells the client what to change, and
+whether to ask the user first. Rules kept here:
+- A proposal reads as a tool call. What needs no approval is made at once inside the workspace; for
+  a file outside of it the user is asked all the same.
+- A file is changed as it is when the user says yes; where the change does not fit it any more, the
+  file stays and the call has failed.
+- An answer that is complete ends the turn when nothing of it waits for the user any more.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.base import Emit
+from eca_nvim.agents.proposed_change import DoesNotFit, changed_text, hunks_between
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.diffs import DoesNotApply, apply_hunks, parse_hunks
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentTurn,
+    ChatEvent,
+    Role,
+    TextReceived,
+    ToolFinished,
+    ToolRejected,
+    ToolRequested,
+    TurnChanged,
+)
+from eca_nvim.protocol.eca.draft import FileChangeContent
+
+_END = TurnChanged(AgentTurn.FINISHED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """A change that can be made; `is_gone`: the file is to be deleted."""
+
+    chat_id: str
+    call: ToolCall
+    change: FileChange
+    is_gone: bool
+
+
+class Proposals:
+    """The proposals of one server process."""
+
+    def __init__(self, folders: Sequence[str], tasks: TaskGroup, emit: Emit) -> None:
+        self._folders = folders
+        self._tasks = tasks
+        self._emit = emit
+        self._waiting: dict[str, _Proposal] = {}  # by the id of its call
+        self._complete: set[str] = set()  # chats whose answer is complete
+        self._stopped: set[str] = set()  # chats whose answer the user wants no more of
+        self._count = 0
+
+    def take(self, chat_id: str, told: FileChangeContent) -> Sequence[ChatEvent]:
+        """Read a proposal that names a file; what needs no word of the user is made after it."""
+        self._count += 1
+        path = os.path.normpath(Path(*self._folders[:1], told.file or ""))
+        call = ToolCall(f"proposal-{self._count}", "edit_file", arguments={"path": path})
+        before: Sequence[ChatEvent] = ()
+        if told.description:
+            before = (TextReceived(Role.ASSISTANT, f"\n\n{told.description}\n"),)
+        try:
+            proposal = _read(chat_id, call, path, told)
+        except (DoesNotFit, OSError, UnicodeError) as fault:
+            return (*before, ToolRequested(call), _failed(call, str(fault)))
+        if chat_id in self._stopped:
+            return (*before, ToolRequested(proposal.call), ToolRejected(proposal.call, "user"))
+        self._waiting[call.id] = proposal
+        asks = told.manual_approval or not self._is_inside(path)
+        if not asks:
+            self._tasks.start_soon(self._make, proposal)
+        return (*before, ToolRequested(proposal.call, asks))
+
+    def complete(self, chat_id: str) -> Sequence[ChatEvent]:
+        """Take that an answer is complete; gives the turn's end unless something waits."""
+        self._complete.add(chat_id)
+        return self._end(chat_id)
+
+    def approve(self, call_id: str) -> bool:
+        """Make a change that waits; say whether it is one of ours."""
+        proposal = self._waiting.get(call_id)
+        if proposal is not None:
+            self._tasks.start_soon(self._make, proposal)
+        return proposal is not None
+
+    def reject(self, call_id: str) -> bool:
+        """Drop a change that waits; say whether it is one of ours."""
+        proposal = self._waiting.get(call_id)
+        if proposal is not None:
+            self._decided(proposal, ToolRejected(proposal.call, "user"))
+        return proposal is not None
+
+    def stop(self, chat_id: str) -> bool:
+        """Drop all that waits in a chat, or is still to come; say whether that ends the turn."""
+        self._stopped.add(chat_id)
+        for call_id in [key for key, it in self._waiting.items() if it.chat_id == chat_id]:
+            del self._waiting[call_id]
+        ends = self._end(chat_id)
+        self._tell(chat_id, ends)
+        return bool(ends)
+
+    async def _make(self, proposal: _Proposal) -> None:
+        if proposal.call.id not in self._waiting:
+            return
+        try:
+            _write(proposal)
+        except (DoesNotApply, OSError, UnicodeError) as fault:
+            self._decided(proposal, _failed(proposal.call, str(fault)))
+        else:
+            self._decided(proposal, ToolFinished(proposal.call))
+
+    def _decided(self, proposal: _Proposal, event: ChatEvent) -> None:
+        del self._waiting[proposal.call.id]
+        self._tell(proposal.chat_id, (event, *self._end(proposal.chat_id)))
+
+    def _end(self, chat_id: str) -> Sequence[ChatEvent]:
+        waits = any(it.chat_id == chat_id for it in self._waiting.values())
+        if waits or chat_id not in self._complete:
+            return ()
+        self._complete.remove(chat_id)
+        self._stopped.discard(chat_id)
+        return (_END,)
+
+    def _tell(self, chat_id: str, told: Sequence[ChatEvent]) -> None:
+        if told:
+            self._emit([Addressed(chat_id, event) for event in told])
+
+    def _is_inside(self, path: str) -> bool:
+        place = Path(path).resolve()
+        return any(place.is_relative_to(Path(folder).resolve()) for folder in self._folders)
+
+
+def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _Proposal:
+    before = _text(path)
+    after = changed_text(before, told.changes)
+    change = FileChange(path, *hunks_between(before or "", after or ""))
+    name = "write_file" if before is None else call.name
+    whole = ToolCall(call.id, name, details=change, arguments=call.arguments)
+    return _Proposal(chat_id, whole, change, is_gone=after is None)
+
+
+def _write(proposal: _Proposal) -> None:
+    """Change the file as it is now. Raises DoesNotApply, OSError and UnicodeError."""
+    path = Path(proposal.change.path)
+    text = _text(str(path))
+    after = apply_hunks(text or "", parse_hunks(proposal.change.diff))
+    if proposal.is_gone and after:
+        raise DoesNotApply("the file has other lines by now")
+    if proposal.is_gone:
+        path.unlink()
+    elif text is None or after != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(after, encoding="utf-8", newline="")
+
+
+def _text(path: str) -> str | None:
+    """Read a file as it is, line ends included; None where there is none."""
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _failed(call: ToolCall, fault: str) -> ToolFinished:
+    return ToolFinished(call, (fault,), failed=True)

@@ -1,0 +1,93 @@
+"""A proposed change of a file as text: what the file becomes, and the hunks that lead there.
+
+Rules kept here:
+- Pure. Line numbers are 1-based and those of the file as it is, for all changes of a proposal;
+  both ends of a range are included.
+- What does not fit a file is a fault and never half a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+
+from eca_nvim.protocol.eca.draft import ProposedChange
+
+
+class DoesNotFit(ValueError):
+    """Raised when changes cannot be made to a file; one line that says why."""
+
+
+def changed_text(text: str | None, changes: Sequence[ProposedChange]) -> str | None:
+    """Give a file's text after some changes, None where it is gone; `text` None: no such file.
+
+    Changes without a range are of the whole file. Raises DoesNotFit.
+    """
+    whole = [change for change in changes if change.range is None or change.kind == "create"]
+    if whole:
+        if len(changes) > 1:
+            raise DoesNotFit("changes of the whole file and of parts of it do not go together")
+        return _whole(whole[0])
+    if text is None:
+        raise DoesNotFit("there is no such file")
+    return _spliced(text, changes)
+
+
+def _whole(change: ProposedChange) -> str | None:
+    match change.kind:
+        case "delete":
+            return None
+        case "create" | "change":
+            return change.content or ""
+        case _:
+            raise DoesNotFit(f"{change.kind!r} is no kind of change")
+
+
+def _spliced(text: str, changes: Sequence[ProposedChange]) -> str:
+    lines, ends = _lines(text)
+    below = len(lines) + 1
+    for first, last, replacement in sorted(map(_splice, changes), reverse=True):
+        if not 1 <= first <= min(last, len(lines)) + 1 or last >= below:
+            raise DoesNotFit(f"lines {first} to {last} are not there, or changed twice")
+        lines[first - 1 : last] = replacement
+        below = first
+    return "\n".join(lines) + ("\n" if ends and lines else "")
+
+
+def _splice(change: ProposedChange) -> tuple[int, int, list[str]]:
+    assert change.range is not None
+    first, last = change.range.start_line, change.range.end_line
+    match change.kind:
+        case "delete":
+            return first, last, []
+        case "change":
+            return first, last, _lines(change.content or "")[0]
+        case _:
+            raise DoesNotFit(f"{change.kind!r} is no kind of change")
+
+
+def _lines(text: str) -> tuple[list[str], bool]:
+    """Take a text apart; tell whether its last line ends."""
+    ends = text.endswith("\n") or not text
+    return text.removesuffix("\n").split("\n") if text else [], ends
+
+
+def hunks_between(before: str, after: str) -> tuple[str, int, int]:
+    """Give the hunks from one text to another, and how many lines they add and remove."""
+    old, new = (_ended(text.replace("\r\n", "\n")) for text in (before, after))
+    told = list(unified_diff(old, new, lineterm=""))[2:]
+    added = sum(line.startswith("+") for line in told)
+    removed = sum(line.startswith("-") for line in told)
+    return "\n".join(told), added, removed
+
+
+def _ended(text: str) -> list[str]:
+    return list(_marked(text))
+
+
+def _marked(text: str) -> Iterator[str]:
+    """Give the lines; one that does not end says so as diffs do."""
+    lines, ends = _lines(text)
+    yield from lines[:-1]
+    if lines:
+        yield lines[-1] if ends else f"{lines[-1]}\n\\ No newline at end of file"

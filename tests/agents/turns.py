@@ -1,0 +1,74 @@
+"""Turns of an agent that a test waits for, whatever the server."""
+
+from collections.abc import Iterable
+
+from tests.agents.client import Client
+from tests.support.screen import Value
+from tests.support.servers import ScriptedServer
+
+from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.chat.contexts import (
+    Context,
+)
+from eca_nvim.chat.events import (
+    AgentTurn,
+    NoticeReceived,
+    TextReceived,
+    ToolRequested,
+    TurnChanged,
+)
+
+CHAT = "ours"
+PLAIN = Selection()
+
+
+def ends(client: Client) -> int:
+    """Count the ends of turns so far."""
+    return sum(it.turn is AgentTurn.FINISHED for it in client.all(TurnChanged))
+
+
+async def ended(client: Client, count: int) -> None:
+    """Wait for so many ends of turns."""
+    await client.until(lambda: ends(client) == count)
+
+
+async def requested(client: Client, count: int) -> ToolRequested:
+    """Wait for so many tool calls and give the last."""
+    await client.until(lambda: len(client.all(ToolRequested)) == count)
+    return client.all(ToolRequested)[-1]
+
+
+async def say(
+    client: Client,
+    text: str,
+    contexts: Iterable[Context] = (),
+    selection: Selection = PLAIN,
+    chat: str = CHAT,
+) -> None:
+    """Send a prompt."""
+    await client.until(client.ready.is_set)
+    client.agent.prompt(Prompt(chat, text, tuple(contexts), selection))
+
+
+async def talk(client: Client, text: str, **more: Value) -> str:
+    """Have a whole turn; gives what the assistant said in it."""
+    before, said = ends(client), len(client.all(TextReceived))
+    await say(client, text, **more)
+    await client.until(lambda: ends(client) > before)
+    texts = client.all(TextReceived)[said:]
+    return "".join(it.text for it in texts if it.role.value == "assistant")
+
+
+def notices(client: Client) -> list[str]:
+    """Give what was said of the server's lacks and faults."""
+    return [it.text for it in client.all(NoticeReceived)]
+
+
+def sent(server: ScriptedServer, method: str) -> list[Value]:
+    """Give the parameters of all messages of one method."""
+    return [message["params"] for message in server.received(method)]
+
+
+def addressed(client: Client) -> set[str | None]:
+    """Give the chats that events were for."""
+    return {getattr(it, "chat_id", None) for it in client.events} - {None}

@@ -1,0 +1,140 @@
+"""What the servers of all generations share: the loop, refusing, and complaining.
+
+A handler may wait for another message: what comes meanwhile is handled as always.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TextIO, TypeAlias
+
+from tests.support.wire import METHOD_NOT_FOUND, Message, Wire, encode
+
+Value: TypeAlias = Any
+Handler: TypeAlias = Callable[[Value], Value]
+
+MISUSED: Final = 3
+"""The exit code of a server whose client did not keep to the protocol of its time."""
+
+
+class Misused(Exception):
+    """Raised when a client says what the protocol of this server's time does not allow."""
+
+
+def need(table: Value, **fields: type | tuple[type, ...]) -> None:
+    """Hold an object against what it must have. Raises Misused."""
+    if not isinstance(table, dict):
+        raise Misused(f"{table!r} is no object")
+    for name, kinds in fields.items():
+        if name not in table:
+            raise Misused(f"{name} is missing in {json.dumps(table)}")
+        allow(table, **{name: kinds})
+
+
+def allow(table: Mapping[str, Value], **fields: type | tuple[type, ...]) -> None:
+    """Hold what an object may have against its type. Raises Misused."""
+    for name, kinds in fields.items():
+        if name in table and not isinstance(table[name], kinds):
+            raise Misused(f"{name} is {table[name]!r}")
+
+
+class Server:
+    """A server: its requests and notifications by method, and what it waits for."""
+
+    content_type = False
+    """Whether its frames name their type, as the protocol's base allows."""
+
+    def __init__(self, journal: TextIO) -> None:
+        self._wire, self._journal = Wire(), journal
+        self._heard: list[str] = []
+        self._asked = 0
+        self.requests: dict[str, Handler] = {"shutdown": self._shutdown}
+        self.notifications: dict[str, Handler] = {"exit": self._exit}
+
+    def serve(self) -> None:
+        """Serve until the client leaves. Raises SystemExit and Misused."""
+        while True:
+            self.hear()
+
+    def hear(self) -> Message:
+        """Take one message and do what it wants; returns it."""
+        message = self._wire.receive()
+        if message is None:
+            sys.exit(0)
+        method = message.get("method")
+        is_known = method is None or method in self.requests | self.notifications
+        self._journal.write(json.dumps({**message, "known": is_known}) + "\n")
+        self._journal.flush()
+        if method is not None:
+            self._heard.append(method)
+            self._handle(message, method)
+        return message
+
+    def _handle(self, message: Message, method: str) -> None:
+        params = message.get("params")
+        if "id" not in message:
+            self.notifications.get(method, lambda _: None)(params)
+        elif method in self.requests:
+            self.answering = message["id"]
+            self.requests[method](params)
+        else:
+            fault = {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method}"}
+            self.send({"id": message["id"], "error": fault})
+
+    def wait(self, condition: Callable[[], object]) -> None:
+        """Handle messages until a condition holds."""
+        while not condition():
+            self.hear()
+
+    def notify(self, method: str, params: Value) -> None:
+        """Send a notification."""
+        self.send({"method": method, "params": params})
+
+    def ask(self, method: str, params: Value) -> Value:
+        """Send a request and return its answer, whole."""
+        self._asked += 1
+        number = f"server-{self._asked}"
+        self.send({"id": number, "method": method, "params": params})
+        while (message := self.hear()).get("id") != number or "method" in message:
+            pass
+        return message
+
+    def answer(self, request: Value, result: Value) -> None:
+        """Answer a request."""
+        self.send({"id": request, "result": result})
+
+    def send(self, message: Message) -> None:
+        """Send one message."""
+        frame = encode(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False))
+        if self.content_type:
+            kind = b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n"
+            frame = frame.replace(b"\r\n\r\n", b"\r\n" + kind, 1)
+        self._wire.write(frame)
+
+    def _shutdown(self, params: Value) -> None:
+        if params:
+            raise Misused(f"shutdown has no params, but {params!r}")
+        self.answer(self.answering, None)
+
+    def _exit(self, _params: Value) -> None:
+        sys.exit(0 if "shutdown" in self._heard else MISUSED)
+
+    def require_initialized(self) -> None:
+        """Hold the client to the order of the handshake. Raises Misused."""
+        if "initialized" not in self._heard:
+            raise Misused("initialized was not said")
+
+
+def run(make: Callable[[TextIO, list[str]], Server]) -> None:
+    """Run a server as `python -m tests.support.generations.NAME --journal FILE [WORD …]`."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--journal", type=Path, required=True)
+    options, words = parser.parse_known_args()
+    with options.journal.open("a", encoding="utf-8") as journal:
+        try:
+            make(journal, words).serve()
+        except Misused as fault:
+            sys.stderr.write(f"misused: {fault}\n")
+            sys.exit(MISUSED)
