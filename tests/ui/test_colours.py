@@ -166,26 +166,3 @@ def test_a_language_that_fails_is_logged_and_the_next_goes_on(stage: Neovim) -> 
     (line,) = stage.wait_until("#require('eca.host').logged > 0 and require('eca.host').logged")
     assert "colouring python failed" in line
     assert "oh" in line
-
-
-@pytest.mark.parametrize(("language", "limit"), [("lua", 5.0), ("python", 5.0)])
-def test_a_piece_takes_no_longer_than_a_blink(stage: Neovim, language: str, limit: float) -> None:
-    """The best of several runs: the machine may be busy, the work is always the same."""
-    took = stage.lua(
-        """
-        local language = require('eca.markdown.languages').find(...)
-        local reader = require(language.parsed and 'eca.markdown.parsed' or 'eca.markdown.syntaxed')
-        local lines, best = {}, math.huge
-        for row = 1, 80 do
-          lines[row] = ('    value_%d = call(first, "text %d", other[%d])'):format(row, row, row)
-        end
-        for _ = 1, 12 do
-          local start = vim.uv.hrtime()
-          reader.regions(language.name, lines, 60)
-          best = math.min(best, vim.uv.hrtime() - start)
-        end
-        return best / 1e6
-        """,
-        language,
-    )
-    assert took < limit
