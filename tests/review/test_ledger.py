@@ -287,6 +287,12 @@ def test_line_ends_are_changes_of_lines(desk: Desk) -> None:
     assert (entry["before_ends"], entry["after_ends"], entry["line"]) == (True, False, 3)
 
 
+def test_changes_that_read_alike_have_keys_of_their_own(desk: Desk) -> None:
+    desk.write("a", b"x\n1\nx\n2\nx\n3\n")
+    keys = [entry["key"] for entry in desk.entries()]
+    assert len(set(keys)) == len(keys) == 3
+
+
 def test_keys_of_changes_stay_when_lines_move(desk: Desk) -> None:
     desk.write("a", b"1\ntwo\n3\n")
     (first,) = desk.entries()

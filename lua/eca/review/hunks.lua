@@ -26,6 +26,7 @@ local M = {}
 ---@field before_ends? boolean false: without the last line feed
 ---@field after_ends? boolean
 ---@field lost? boolean its lines were changed again
+---@field latin1? boolean the file was before
 
 --- Lines as this buffer holds them: with carriage returns only where the file is not all of them.
 ---@param buf integer
@@ -128,6 +129,27 @@ local function restore_end(buf, change)
   end
 end
 
+--- A file whose lines all end in a carriage return is to have some again that do not: from now on
+--- they are part of the buffer's lines.
+---@param buf integer
+---@param change eca.Change
+local function mix_ends(buf, change)
+  local all = vim.iter(change.before):all(function(line)
+    return line:sub(-1) == '\r'
+  end)
+  if vim.bo[buf].fileformat ~= 'dos' or all then
+    return
+  end
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+  for index, line in ipairs(lines) do
+    if index < #lines or vim.bo[buf].endofline then
+      lines[index] = line .. '\r'
+    end
+  end
+  vim.api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  vim.bo[buf].fileformat = 'unix'
+end
+
 --- Take a change back in the buffer of its file, which is loaded when it is not.
 ---@param change eca.Change
 ---@param near integer 1-based
@@ -138,12 +160,16 @@ function M.revert(change, near)
   if not first then
     return false
   end
-  local last = math.max(first + #change.after, first)
+  mix_ends(buf, change)
+  local last = first + #change.after
   local empty = #change.after + #change.above + #change.below == 0
   vim.bo[buf].buflisted = true
   local before = adapted(buf, change.before)
   vim.api.nvim_buf_set_lines(buf, first, empty and -1 or last, true, before)
   restore_end(buf, change)
+  if change.latin1 and table.concat(before):find('[\128-\255]') then
+    vim.bo[buf].fileencoding = 'latin1'
+  end
   return true
 end
 

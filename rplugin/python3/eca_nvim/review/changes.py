@@ -51,6 +51,15 @@ def text_of(content: bytes) -> str | None:
         return content.decode("latin-1")
 
 
+def is_latin1(content: bytes) -> bool:
+    """Say whether the editor reads a content as Latin-1, for want of a better guess."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def lines_of(text: str) -> list[str]:
     """Cut a text into lines, each with its line feed."""
     lines = [line + "\n" for line in text.split("\n")]

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from eca_nvim.chat.text import one_line
-from eca_nvim.review.changes import Change, changes, find, lines_of, spans, text_of
+from eca_nvim.review.changes import (
+    Change,
+    changes,
+    find,
+    is_latin1,
+    lines_of,
+    spans,
+    text_of,
+)
 from eca_nvim.review.ledger import FileRecord, TurnRecord
 from eca_nvim.review.snapshots import Snapshot
 
@@ -24,6 +32,8 @@ SHOWN = 200
 """Characters of a line that a list shows."""
 
 Table: TypeAlias = dict[str, object]
+Placed: TypeAlias = tuple[int, Table]
+"""A change and its first line in the file as the turn left it, 0-based."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,48 +60,51 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
     An entry: key, turn, prompt, path, kind (lines, new, deleted, moved, other), line (1-based),
     added and removed (counts), text (a line to show). With kind `lines` also: count (of lines it
     has now), before (lines), after (lines), above and below (lines around it), before_ends and
-    after_ends (false: without the last line feed), lost (its lines were changed again).
+    after_ends (false: without the last line feed), lost (its lines were changed again), latin1 (the
+    file was before).
     """
     if any(record.origin == path for record in turn.files.values()):
         return  # listed where it was moved to
     record = turn.files[path]
     origin = turn.files.get(record.origin or "")
     found = _of_file(record, present) if origin is None else _of_move(path, origin, record, present)
-    for entry in found:
-        whole = {"turn": turn.number, "prompt": turn.prompt, "path": path, **entry}
-        yield {**whole, "key": _key(whole)}
+    about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
+    for place, entry in found:
+        yield {**about, **entry, "key": _key(turn, path, place, entry)}
 
 
-def _key(entry: Table) -> str:
-    """Name a change by what it is, wherever it is now."""
-    parts = (entry["turn"], entry["path"], entry["kind"], entry.get("before"), entry.get("after"))
+def _key(turn: TurnRecord, path: str, place: int, entry: Table) -> str:
+    """Name a change by what it was when it was made, wherever it is now."""
+    parts = (turn.number, path, place, entry["kind"], entry.get("before"), entry.get("after"))
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
-def _of_file(record: FileRecord, present: Present) -> Iterator[Table]:
+def _of_file(record: FileRecord, present: Present) -> Iterator[Placed]:
     disk = present.disk
     if record.undone or (present.edited is None and disk.same_as(record.before)):
         return
     before, after = snapshot_text(record.before), snapshot_text(record.after)
     if record.after.is_absent:
         if disk.is_absent:
-            yield _whole("deleted", 0, _count(before), "deleted")
+            yield 0, _whole("deleted", 0, _count(before), "deleted")
     elif record.before.is_absent:
         if not disk.is_absent:
-            yield _whole("new", _count(after), 0, "new file")
+            yield 0, _whole("new", _count(after), 0, "new file")
     elif before is None or after is None or present.text is None:
-        yield _whole("other", 0, 0, f"changed, {_why(record, before)}")
+        yield 0, _whole("other", 0, 0, f"changed, {_why(record, before)}")
     else:
-        yield from _of_text(before, after, present.text)
+        was_latin1 = record.before.blob is not None and is_latin1(record.before.blob.read())
+        for place, entry in _of_text(before, after, present.text):
+            yield place, {**entry, "latin1": was_latin1}
 
 
 def _of_move(
     path: str, origin: FileRecord, record: FileRecord, present: Present
-) -> Iterator[Table]:
+) -> Iterator[Placed]:
     """List that a file was moved, and what was changed in it besides."""
     if record.undone or present.disk.is_absent:
         return
-    yield _whole("moved", 0, 0, one_line(f"moved from {_short(record.origin or '', path)}"))
+    yield 0, _whole("moved", 0, 0, one_line(f"moved from {_short(record.origin or '', path)}"))
     before, after = snapshot_text(origin.before), snapshot_text(record.after)
     if before is not None and after is not None and present.text is not None:
         yield from _of_text(before, after, present.text)
@@ -116,13 +129,13 @@ def _count(text: str | None) -> int:
     return 0 if text is None else len(lines_of(text))
 
 
-def _of_text(before: str, after: str, now: str) -> Iterator[Table]:
+def _of_text(before: str, after: str, now: str) -> Iterator[Placed]:
     old, new, present = lines_of(before), lines_of(after), lines_of(now)
     later = spans(new, present)
     for change in changes(old, new):
         place = find(change, later, present)
         if place is not None:
-            yield _lines(change, place.start, present, is_lost=place.is_lost)
+            yield change.start, _lines(change, place.start, present, is_lost=place.is_lost)
 
 
 def _lines(change: Change, start: int, now: Sequence[str], *, is_lost: bool) -> Table:
