@@ -12,6 +12,9 @@ local M = {}
 
 ---@alias eca.Aside 'left'|'answered'
 
+--- The key that accepts all of a chat.
+local ALL = '*'
+
 local items = {} ---@type eca.Pending[]
 local aside = {} ---@type table<string, eca.Aside> not shown, by key
 local since = {} ---@type table<string, integer> when it began to wait, in ns, by key
@@ -63,6 +66,31 @@ function M.answered(item)
   put_aside(item, 'answered')
 end
 
+--- What waits for approval in a chat.
+---@param chat string
+---@return eca.Pending[]
+local function approvals_of(chat)
+  return vim.tbl_filter(function(item)
+    return item.kind == 'approval' and item.chat == chat and aside[key_of(item)] ~= 'answered'
+  end, items)
+end
+
+--- Accept all that waits in a chat and has been there long enough to be seen.
+---@param chat string
+---@return integer accepted, integer left those that have only just come up
+function M.accept_all(chat)
+  local waiting = approvals_of(chat)
+  local accepted = 0
+  for _, item in ipairs(waiting) do
+    if M.ripe(item) and answers.accept(item) then
+      aside[key_of(item)] = 'answered'
+      accepted = accepted + 1
+    end
+  end
+  draw()
+  return accepted, #waiting - accepted
+end
+
 ---@param item eca.Pending
 ---@return table<string, fun()>
 local function keys_of(item)
@@ -90,6 +118,11 @@ local function keys_of(item)
       M.leave(item)
     end,
   }
+  if #approvals_of(item.chat) > 1 then
+    keys[ALL] = function()
+      M.accept_all(item.chat)
+    end
+  end
   keys.A = item.remember and answering(function()
     return answers.accept(item, true)
   end)
@@ -124,40 +157,18 @@ function M.footer(keys, texts)
   return footer
 end
 
---- The lines that say what will happen, and what remembering would remember. A command is its own
---- title.
----@param item eca.Pending
----@return string[] lines, eca.Mark[] marks
-local function body_of(item)
-  local lines, marks = {}, {} ---@type string[], eca.Mark[]
-  local agent = item.agent and ('  (%s)'):format(item.agent) or ''
-  if agent ~= '' or (item.lines or {})[1] ~= item.title then
-    lines[1] = item.title .. agent
-    marks[1] = { 0, 0, #item.title, 'EcaToolName' }
-    marks[2] = { 0, #item.title, #lines[1], 'EcaMuted' }
-  end
-  local shift = #lines
-  vim.list_extend(lines, item.lines or {})
-  for _, mark in ipairs(item.marks or {}) do
-    marks[#marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
-  end
-  if item.remember then
-    lines[#lines + 1] = 'A remembers: ' .. table.concat(item.remember, ', ')
-    marks[#marks + 1] = { #lines - 1, 0, #lines[#lines], 'EcaMuted' }
-  end
-  return lines, marks
-end
-
 ---@param item eca.Pending
 ---@return eca.PromptContent
 local function content_of(item)
-  local lines, marks = body_of(item)
+  local lines, marks = require('eca.approval_body').of(item)
   local keys = keys_of(item)
+  local texts = vim.list_extend({}, FOOTER)
+  table.insert(texts, 3, { ALL, ('all %d'):format(#approvals_of(item.chat)) })
   return {
     lines = lines,
     marks = marks,
     keys = keys,
-    footer = M.footer(keys, FOOTER),
+    footer = M.footer(keys, texts),
     rest = keys.d and 'd shows all' or 'scroll to see',
   }
 end
@@ -209,21 +220,39 @@ local function follow_windows()
   end
 end
 
---- Show what waits now. Called with the op `pending`.
+--- Take a new list, and give what is new in it.
 ---@param pending eca.Pending[]
-function M.update(pending)
+---@return eca.Pending[]
+local function take(pending)
   local before, now = since, vim.uv.hrtime()
+  local new = {} ---@type eca.Pending[]
   since = {}
   for _, item in ipairs(pending) do
     since[key_of(item)] = before[key_of(item)] or now
+    new[#new + 1] = not before[key_of(item)] and item or nil
   end
   for key in pairs(aside) do
     aside[key] = since[key] and aside[key]
   end
   items = pending
+  return new
+end
+
+--- Show what waits now. Called with the op `pending`.
+---@param pending eca.Pending[]
+function M.update(pending)
+  local new = take(pending)
   follow_windows()
   require('eca.diff').update()
   draw()
+  require('eca.calling').call(new)
+end
+
+--- What the float or the diff before the user asks about, if it does.
+---@return eca.Pending?
+function M.shown()
+  local item = first_open()
+  return item and (float.state() or require('eca.diff').shown(item)) and item or nil
 end
 
 --- Has it been there long enough that a key pressed now is meant for it?

@@ -103,6 +103,7 @@ function M.ensure(id)
     return chat
   end
   require('eca.highlights').setup()
+  require('eca.calling').watch()
   chat = { id = id }
   make_transcript(chat)
   make_input(chat)

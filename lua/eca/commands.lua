@@ -180,7 +180,13 @@ M.subcommands = {
       require('eca').approve({ id = given(rest), remember = call.bang or nil })
     end,
   },
-  ['approve-all'] = { text = 'accept all that waits', run = action('ApproveAll') },
+  ['approve-all'] = {
+    text = 'accept all that waits in the chat (! in every chat)',
+    run = function(_, call)
+      local chat = not call.bang and require('eca.chats').current() or nil
+      require('eca').approve({ all = true, chat = chat })
+    end,
+  },
   reject = {
     text = 'reject what waits [what to do instead]',
     run = function(rest)

@@ -93,9 +93,11 @@ function M.stop(chat)
 end
 
 ---@class eca.DecideOptions
----@field id? string of a pending approval; default: the oldest, of the current chat first
+---@field id? string of a pending approval; default: what the float or the diff asks about, else the
+---oldest, of the current chat first
 ---@field remember? boolean accept the like for this session
 ---@field all? boolean
+---@field chat? string only what waits in this chat
 ---@field reason? string what to do instead
 
 --- The approvals that are meant.
@@ -105,9 +107,13 @@ local function meant(opts)
   local mirror = require('eca.mirror')
   local waiting = vim.tbl_filter(function(item)
     return item.kind == 'approval' and (opts.id == nil or item.id == opts.id)
-  end, mirror.pending())
+  end, mirror.pending(opts.chat))
   if opts.all or #waiting == 0 then
     return waiting
+  end
+  local asked = require('eca.approval').shown()
+  if asked and vim.list_contains(waiting, asked) then
+    return { asked }
   end
   local chat = require('eca.chats').current()
   for _, item in ipairs(waiting) do

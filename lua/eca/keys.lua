@@ -89,7 +89,7 @@ M.actions = {
     chat = { 'A' },
     guard = true,
   }),
-  ApproveAll = action('approvals', 'approve_all', 'accept all that waits'),
+  ApproveAll = action('approvals', 'approve_all', 'accept all that waits in the chat'),
   Reject = action('approvals', 'reject', 'reject', { chat = { 'r' }, guard = true }),
   RejectReason = action('approvals', 'reject_reason', 'reject and say what to do instead', {
     chat = { 'R' },

@@ -35,7 +35,9 @@ local M = {}
 ---@field marks? any[]
 ---@field language? string
 ---@field remember? string[]
+---@field warnings? string[] what to look at twice
 ---@field tool? string
+---@field agent? string the subagent that asks
 ---@field path? string
 ---@field options? [string, string][]
 ---@field freeform? boolean

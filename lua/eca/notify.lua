@@ -1,7 +1,7 @@
 --- One line for the user, outside the chat.
 ---
 --- Rules kept here:
---- - What is shown is one line: breaks and control characters become spaces.
+--- - What is shown is one line, and harmless.
 --- - It never makes Neovim wait for a key: one that is too long for its place loses its middle, and
 ---   each takes the place of the one before. `:messages` has them all; the log has them whole.
 --- - While the user types a command it waits.
@@ -90,7 +90,7 @@ function M.show(level, text)
   if not least or LEVELS[level] < LEVELS[least] then
     return
   end
-  waiting[#waiting + 1] = { 'eca: ' .. vim.trim(text:gsub('%c+', ' ')), LEVELS[level] }
+  waiting[#waiting + 1] = { 'eca: ' .. vim.trim(require('eca.harmless').line(text)), LEVELS[level] }
   vim.schedule(tell_all)
 end
 

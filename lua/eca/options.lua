@@ -13,7 +13,7 @@ local M = {}
 ---@field input { min: integer, max: integer } rows of the input window
 ---@field icons table<string, string> glyphs by name
 ---@field keymaps boolean default keys in the chat's own buffers
----@field approval { float: boolean, guard: integer } the float, and ms before it takes keys
+---@field approval eca.options.Approval
 ---@field diff { lines: integer } rows of a diff shown in the chat
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
 ---@field contexts { cursor: boolean } send where the cursor is
@@ -21,6 +21,12 @@ local M = {}
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field notify 'error'|'warn'|'info'|false least level shown
 ---@field log_level 'error'|'warn'|'info'|'debug'
+
+---@class eca.options.Approval
+---@field float boolean
+---@field guard integer ms before what has come up takes keys
+---@field bell boolean
+---@field notify 'hidden'|'always'|false a line when something begins to wait
 
 ---@class eca.options.Server
 ---@field command? string[] default: found
@@ -52,6 +58,12 @@ M.entries = {
   keymaps = { types = { 'boolean' }, default = true },
   ['approval.float'] = { types = { 'boolean' }, default = true },
   ['approval.guard'] = { types = { 'number' }, default = 300 },
+  ['approval.bell'] = { types = { 'boolean' }, default = false },
+  ['approval.notify'] = {
+    types = { 'string', 'boolean' },
+    default = 'hidden',
+    values = { 'hidden', 'always', false },
+  },
   ['diff.lines'] = { types = { 'number' }, default = 40 },
   ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },

@@ -107,7 +107,6 @@ local function place(content)
     height = 1,
     border = 'rounded',
     footer = content.footer,
-    style = 'minimal',
     zindex = 60,
   }
   return config, math.max(1, math.min(MOST_ROWS, rows - 2))
@@ -203,6 +202,8 @@ end
 ---@param win integer
 local function dress(win)
   vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+  vim.wo[win][0].list = true
+  vim.wo[win][0].listchars = 'tab:→ ,trail:·,nbsp:␣'
   vim.wo[win][0].wrap = true
   vim.wo[win][0].linebreak = false
   vim.wo[win][0].smoothscroll = true
@@ -246,7 +247,7 @@ end
 ---@param content eca.PromptContent
 local function open(content)
   local config = place(content)
-  config.noautocmd = true
+  config.noautocmd, config.style = true, 'minimal'
   local win = vim.api.nvim_open_win(write(content), false, config)
   shown = { win = win, content = content, since = vim.uv.hrtime() }
   watch(win)

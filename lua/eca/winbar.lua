@@ -21,7 +21,7 @@ local LEAST_OF_INPUT = 40
 ---@param text string
 ---@return string
 function M.escape(text)
-  return (text:gsub('%c+', ' '):gsub('%%', '%%%%'))
+  return (require('eca.harmless').line(text):gsub('%%', '%%%%'))
 end
 
 ---@param ms integer

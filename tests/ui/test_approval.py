@@ -222,10 +222,9 @@ def test_several_wait_in_line(stage: Neovim) -> None:
 
 
 def test_a_command_is_its_own_title(stage: Neovim) -> None:
+    stage.lua("require('eca').setup({ approval = { notify = false } })")
     pending(stage, approval(title="$ make", lines=["$ make"]))
     assert stage.wait_screen(shown).text().count("$ make") == 1
-    pending(stage, approval("t2", title="$ make", lines=["$ make"], agent="explorer"))
-    stage.wait_screen("$ make  (explorer)")
 
 
 def test_expired_ones_disappear_at_once(stage: Neovim) -> None:
@@ -298,7 +297,151 @@ def test_long_commands_wrap_and_scroll(stage: Neovim) -> None:
 def test_long_diffs_say_how_to_see_all(stage: Neovim) -> None:
     lines = [f"+line {number}" for number in range(30)]
     pending(stage, approval(**{**DIFF, "lines": lines, "marks": []}))
-    stage.wait_screen(re.compile(r"… 15 more lines, d shows all"))
+    stage.wait_screen(re.compile(r"… 16 more lines, d shows all"))
+
+
+def test_who_asks_is_told(stage: Neovim) -> None:
+    pending(stage, approval(tool="shell_command", agent="explorer"))
+    stage.wait_screen("shell_command · subagent explorer")
+    draw(
+        stage,
+        ["status", CHAT, {"title": "Fix the tests", "state": "waiting"}],
+        ["status", "c2", {"title": "Another", "state": "waiting"}],
+        *chat_text("hello"),
+        ["open", "c2", 1, "note", [], 0, None],
+        ["pending", [approval(chat="c2", tool="jira/search")]],
+    )
+    stage.wait_screen("jira/search · chat 2 Another")
+
+
+def test_what_to_look_at_twice_is_told(stage: Neovim) -> None:
+    draw(stage, *chat_text("hello"))
+    pending(stage, approval(title="unknown tool", warnings=["outside the workspace: /etc/passwd"]))
+    screen = stage.wait_screen("! outside the workspace: /etc/passwd")
+    assert "DiagnosticWarn" in screen.groups_at(*screen.find("! outside"))
+    assert "unknown tool" in screen
+
+
+def test_our_own_words_come_before_the_agents(stage: Neovim) -> None:
+    forged = ["$ rm -r x", "A remembers: nothing"]
+    pending(stage, approval(title="$ rm -r x", lines=forged, remember=["rm"]))
+    rows = stage.wait_screen(shown).lines()
+    told = [row for row in rows if "A remembers" in row]
+    assert "A remembers: rm" in told[0]
+    assert "A remembers: nothing" in told[1]
+
+
+def test_tabs_and_spaces_at_the_end_are_seen(stage: Neovim) -> None:
+    pending(stage, approval(lines=["$ rm x ", "\ty"]))
+    stage.wait_screen("$ rm x·")
+    assert "→       y" in stage.screen
+
+
+def test_all_of_a_chat_are_accepted_at_once(stage: Neovim) -> None:
+    pending(stage, approval("t1"), approval("t2"), approval("t3", chat="c2"))
+    stage.wait_screen("* all 2")
+    stage.command("Eca approval")
+    stage.keys("*")
+    assert [it["id"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
+    screen = stage.wait_screen("(3/3)")
+    assert "* all" not in screen
+    pending(stage, approval("t3", chat="c2"))
+    stage.keys("*")
+    assert len(sent(stage, "approve")) == 2
+    stage.take_errors()
+
+
+def test_all_does_not_mean_what_has_only_just_come_up(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.lua("require('eca').setup({ approval = { guard = 60000 } })")
+    pending(stage, approval("t1"), approval("t2"))
+    stage.wait_screen("* all 2")
+    stage.command('execute "normal \\<Plug>(EcaApproveAll)"')
+    stage.wait_screen("2 only just came up: look first")
+    assert sent(stage, "approve") == []
+
+
+def test_approve_all_means_the_chat_and_with_a_bang_every_chat(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    pending(stage, approval("t1"), approval("t2", chat="c2"))
+    stage.wait_screen(shown)
+    stage.command("Eca approve-all")
+    assert [it["id"] for it in wait_sent(stage, "approve")] == ["t1"]
+    pending(stage, approval("t2", chat="c2"))
+    stage.command("Eca approve-all")
+    stage.wait_screen("nothing waits for approval")
+    stage.command("Eca approve-all!")
+    assert [it["id"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
+
+
+@pytest.mark.parametrize("act", ["Eca approve", "normal \\y"])
+def test_what_is_asked_on_the_screen_is_what_is_answered(stage: Neovim, act: str) -> None:
+    stage.lua("vim.keymap.set('n', '\\\\y', '<Plug>(EcaApprove)')")
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    pending(stage, approval("first", chat="c2"), approval("second"))
+    stage.wait_screen("run ls first")
+    stage.command(act)
+    assert wait_sent(stage, "approve")[0]["id"] == "first"
+
+
+def test_mapped_keys_are_guarded_too(start_nvim: StartNeovim) -> None:
+    settings = {"approval": {"guard": 60_000}}
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings)
+    nvim.lua("vim.keymap.set('n', 'y', '<Plug>(EcaApprove)')")
+    pending(nvim, approval())
+    nvim.wait_screen(shown)
+    nvim.keys("y")
+    nvim.wait_screen("this has only just come up: look first")
+    assert sent(nvim, "approve") == []
+
+
+# --- being called -------------------------------------------------------------------------------
+
+
+def test_a_hidden_chat_calls_with_a_line(stage: Neovim) -> None:
+    draw(stage, ["status", CHAT, {"title": "Fix", "state": "waiting"}], ["pending", [approval()]])
+    stage.wait_screen("eca: waits for you: run ls t1 (Fix)")
+
+
+def test_a_chat_in_view_calls_only_who_looks_elsewhere(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.command("wincmd h")
+    pending(stage, approval())
+    stage.wait_screen(shown)
+    assert "eca: waits for you:" not in stage.screen
+    stage.request("nvim_ui_set_focus", False)
+    pending(stage, approval(), approval("t2"))
+    screen = stage.wait_screen("eca: waits for you: run ls t2")
+    assert "run ls t1 (" not in screen
+    stage.request("nvim_ui_set_focus", True)
+    pending(stage, approval("t3"))
+    stage.wait_screen("$ ls t3")
+    assert "eca: waits for you: run ls t3" not in stage.screen
+
+
+@pytest.mark.parametrize(("notify", "told"), [("always", True), (False, False)])
+def test_the_option_says_when_a_line_is_shown(stage: Neovim, notify: object, told: bool) -> None:
+    if notify:
+        stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.lua("require('eca').setup({ approval = { notify = ... } })", notify)
+    pending(stage, approval())
+    stage.wait_screen(shown)
+    stage.keys("")
+    assert ("eca: waits for you: run ls t1" in stage.screen) == told
+
+
+def test_the_bell_rings_when_it_is_wanted(stage: Neovim) -> None:
+    modern = stage.eval("exists('*nvim_ui_send')")
+    if modern:
+        stage.lua("_G.rung = ''; vim.api.nvim_ui_send = function(it) _G.rung = _G.rung .. it end")
+    pending(stage, approval())
+    stage.wait_screen(shown)
+    stage.lua("require('eca').setup({ approval = { bell = true } })")
+    pending(stage, approval(), approval("t2"))
+    if modern:
+        stage.wait_until("_G.rung == '\\a'")
+    else:
+        stage.wait_for(lambda: stage.child.stderr() == "\a", "the bell")
 
 
 def test_text_of_the_agent_is_harmless(stage: Neovim) -> None:
@@ -307,7 +450,7 @@ def test_text_of_the_agent_is_harmless(stage: Neovim) -> None:
     screen = stage.wait_screen(shown)
     assert "%#Error#%{execute" in screen
     assert "^[[31mred^G" in screen
-    assert "two lines" in screen
+    assert "[31mred  `x` <Esc>" in stage.eval("execute('messages')")
     assert stage.eval("exists('g:owned')") == 0
 
 

@@ -11,13 +11,23 @@ from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view
 from eca_nvim.chat import ops
 from eca_nvim.chat.ops import BlockKind
 
-WAITING = {"chat": CHAT, "id": "call", "kind": "approval", "title": "edit a", "block": 3}
+WAITING = {
+    "chat": CHAT,
+    "id": "call",
+    "kind": "approval",
+    "title": "edit a",
+    "block": 3,
+    "remember": ["edit_file"],
+}
+
+
+SETTINGS = {"approval": {"float": False, "guard": 0}}
 
 
 @pytest.fixture
 def view(start_nvim: StartNeovim) -> View:
     """Open a chat of several blocks, the cursor on the first row of the transcript."""
-    view = open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
+    view = open_view(start_nvim, "README.md", settings=SETTINGS)
     view.draw(
         *user(1, "first"),
         tool(2, "read a"),
@@ -124,7 +134,7 @@ def test_jumps(view: View) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", {"chat": CHAT, "id": "call"}),
+        ("a", "approve", {"chat": CHAT, "id": "call", "remember": False}),
         ("A", "approve", {"chat": CHAT, "id": "call", "remember": True}),
         ("r", "reject", {"chat": CHAT, "id": "call"}),
         ("Ruse sed<CR>", "reject", {"chat": CHAT, "id": "call", "reason": "use sed"}),
@@ -136,6 +146,22 @@ def test_keys_on_a_waiting_block(
 ) -> None:
     view.nvim.keys("4gg" + key)
     assert view.sent(intent) == [payload]
+
+
+@pytest.mark.parametrize("key", ["a", "A", "r", "R"])
+def test_keys_on_a_block_that_has_only_just_come_up_answer_nothing(view: View, key: str) -> None:
+    view.nvim.lua("require('eca').setup({ approval = { guard = 60000 } })")
+    view.nvim.keys("4gg" + key)
+    view.nvim.wait_screen("this has only just come up: look first")
+    assert view.sent("approve") == view.sent("reject") == []
+    assert view.nvim.mode == "n"
+
+
+def test_nothing_new_is_not_remembered(view: View) -> None:
+    view.draw(ops.SetPending([{key: WAITING[key] for key in WAITING if key != "remember"}]))
+    view.nvim.keys("4ggA")
+    view.nvim.wait_screen("there is nothing new to remember: only accept it")
+    assert view.sent("approve") == []
 
 
 @pytest.mark.parametrize("key", ["a", "A", "rx", "R"])

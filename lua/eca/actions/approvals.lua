@@ -1,4 +1,6 @@
 --- Actions on what waits for the user's word: accept, reject, answer, look at the diff.
+local answers = require('eca.answers')
+
 local M = {}
 
 --- The block under the cursor, when the cursor is in a transcript.
@@ -25,11 +27,41 @@ function M.on_waiting_block()
   return waiting_here() ~= nil
 end
 
---- The id of what waits under the cursor; nil means what waits longest.
----@return string?
-local function id_here()
-  local item = waiting_here()
-  return item and item.id
+--- What waits for approval in a chat, or in any, longest.
+---@param chat? string
+---@return eca.Pending?
+local function oldest(chat)
+  for _, item in ipairs(require('eca.mirror').pending(chat)) do
+    if item.kind == 'approval' then
+      return item
+    end
+  end
+end
+
+--- What a key means: the block under the cursor, else what is asked on the screen, else what waits
+--- longest. A key that comes too soon after it came up was meant for something else.
+---@return eca.Pending?
+local function meant()
+  local approval = require('eca.approval')
+  local shown = approval.shown()
+  local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
+  item = item or oldest(require('eca.chats').current()) or oldest()
+  if not item then
+    require('eca.notify').info('nothing waits for approval')
+  elseif not approval.ripe(item) then
+    require('eca.notify').info('this has only just come up: look first')
+  else
+    return item
+  end
+end
+
+--- Answer what is meant; what waits next takes its place on the screen.
+---@param answer fun(item: eca.Pending): boolean
+local function decide(answer)
+  local item = meant()
+  if item and answer(item) then
+    require('eca.approval').answered(item)
+  end
 end
 
 --- Go to the prompt that asks.
@@ -37,34 +69,49 @@ function M.focus()
   require('eca.approval').focus()
 end
 
---- Accept what waits under the cursor, else what waits longest.
+--- Accept what is meant.
 function M.approve()
-  require('eca').approve({ id = id_here() })
+  decide(answers.accept)
 end
 
 --- Accept it, and the like for this session.
 function M.remember()
-  require('eca').approve({ id = id_here(), remember = true })
+  decide(function(item)
+    if not item.remember then
+      require('eca.notify').info('there is nothing new to remember: only accept it')
+      return false
+    end
+    return answers.accept(item, true)
+  end)
 end
 
---- Accept all that waits.
+--- Accept all that waits in the current chat.
 function M.approve_all()
-  require('eca').approve({ all = true })
+  local chat = require('eca.chats').current()
+  local accepted, left = 0, 0
+  if chat then
+    accepted, left = require('eca.approval').accept_all(chat)
+  end
+  if accepted + left == 0 then
+    require('eca.notify').info('nothing waits for approval in this chat')
+  elseif left > 0 then
+    require('eca.notify').info(('%d only just came up: look first'):format(left))
+  end
 end
 
---- Reject what waits under the cursor, else what waits longest.
+--- Reject what is meant.
 function M.reject()
-  require('eca').reject({ id = id_here() })
+  decide(answers.reject)
 end
 
 --- Ask what to do instead, then reject; nothing typed leaves it pending.
 function M.reject_reason()
-  local id = id_here()
-  vim.ui.input({ prompt = 'What to do instead: ' }, function(reason)
-    if reason and reason ~= '' then
-      require('eca').reject({ id = id, reason = reason })
-    end
-  end)
+  local item = meant()
+  if item then
+    answers.reject_with_reason(item, function()
+      require('eca.approval').answered(item)
+    end)
+  end
 end
 
 --- Show the diff of the tool call under the cursor, else of what waits.

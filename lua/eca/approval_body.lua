@@ -1,0 +1,63 @@
+--- What the float says of a request: who asks, what it leads to, and what will happen.
+---
+--- Rules kept here:
+--- - Our own words come first, so that nothing the agent wrote can be taken for them: who asks, what
+---   remembering remembers, what to look at twice. Then what will happen, all of it.
+local M = {}
+
+--- A list of lines with marks, as it grows.
+---@class eca.ApprovalBody
+---@field lines string[]
+---@field marks eca.Mark[]
+
+---@param body eca.ApprovalBody
+---@param line string
+---@param group string
+local function add(body, line, group)
+  body.marks[#body.marks + 1] = { #body.lines, 0, #line, group }
+  body.lines[#body.lines + 1] = line
+end
+
+--- Which chat it is, when there are several.
+---@param id string
+---@return string?
+local function chat_name(id)
+  local number = require('eca.bar').number(id)
+  local title = require('eca.mirror').status(id).title
+  return number and ('chat %d %s'):format(number, title or 'New chat') or nil
+end
+
+--- Who asks: the tool, the subagent, the chat.
+---@param item eca.Pending
+---@return string
+function M.who(item)
+  local parts = { item.tool or 'unknown tool' }
+  parts[#parts + 1] = item.agent and 'subagent ' .. item.agent or nil
+  parts[#parts + 1] = chat_name(item.chat)
+  return table.concat(parts, ' · ')
+end
+
+--- The lines of the float, and their colours. A command is its own title.
+---@param item eca.Pending
+---@return string[] lines, eca.Mark[] marks
+function M.of(item)
+  local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
+  add(body, M.who(item), 'EcaMuted')
+  if item.remember then
+    add(body, 'A remembers: ' .. table.concat(item.remember, ', '), 'EcaMuted')
+  end
+  for _, warning in ipairs(item.warnings or {}) do
+    add(body, '! ' .. warning, 'EcaWarning')
+  end
+  if (item.lines or {})[1] ~= item.title then
+    add(body, item.title, 'EcaToolName')
+  end
+  local shift = #body.lines
+  vim.list_extend(body.lines, item.lines or {})
+  for _, mark in ipairs(item.marks or {}) do
+    body.marks[#body.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
+  end
+  return body.lines, body.marks
+end
+
+return M

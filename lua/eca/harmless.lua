@@ -1,0 +1,73 @@
+--- Text of others, made harmless for one line of the screen: a winbar, a message, a list to choose.
+---
+--- Rules kept here:
+--- - Runs of control characters become a space; what nobody sees, or what turns the direction of
+---   text, is written out as `<U+202E>`.
+--- - What the agent says has been through the host's own cleaning; this is for names of files, and
+---   for what reaches a line from elsewhere.
+local M = {}
+
+--- Code points that are written out, first and last.
+---@type [integer, integer][]
+local UNSEEN = {
+  { 0x80, 0x9F },
+  { 0xAD, 0xAD },
+  { 0x34F, 0x34F },
+  { 0x61C, 0x61C },
+  { 0x115F, 0x1160 },
+  { 0x17B4, 0x17B5 },
+  { 0x180B, 0x180F },
+  { 0x200B, 0x200B },
+  { 0x200E, 0x200F },
+  { 0x2028, 0x202E },
+  { 0x2060, 0x206F },
+  { 0x3164, 0x3164 },
+  { 0xFEFF, 0xFEFF },
+  { 0xFFA0, 0xFFA0 },
+  { 0xFFF9, 0xFFFB },
+  { 0x1D173, 0x1D17A },
+  { 0xE0000, 0xE00FF },
+}
+
+--- Joiners and selectors: written out after a character of ASCII.
+---@type [integer, integer][]
+local JOINERS = { { 0x200C, 0x200D }, { 0xFE00, 0xFE0F }, { 0xE0100, 0xE01EF } }
+
+---@param code integer
+---@param ranges [integer, integer][]
+---@return boolean
+local function within(code, ranges)
+  for _, range in ipairs(ranges) do
+    if code >= range[1] and code <= range[2] then
+      return true
+    end
+  end
+  return false
+end
+
+--- Write out what nobody sees; line breaks and other control characters stay.
+---@param text string
+---@return string
+function M.visible(text)
+  if not text:find('[\128-\255]') then
+    return text
+  end
+  return (
+    text:gsub('()([\194-\244][\128-\191]+)', function(place, character)
+      local code = vim.fn.char2nr(character, true)
+      local after_ascii = place == 1 or text:byte(place - 1) < 128
+      if within(code, UNSEEN) or (after_ascii and within(code, JOINERS)) then
+        return ('<U+%04X>'):format(code)
+      end
+    end)
+  )
+end
+
+--- Make a text one line without anything that acts or hides.
+---@param text string
+---@return string
+function M.line(text)
+  return M.visible((text:gsub('%c+', ' ')))
+end
+
+return M
