@@ -19,6 +19,7 @@ return {
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },
   output = { 'chat', 'block', 'row' },
+  image = { 'chat', 'block', 'request' },
   keep_prompt = { 'text' },
   keep_draft = { 'chat', 'text' },
   choose = { 'chat', 'what', 'value' },

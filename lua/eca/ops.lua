@@ -136,6 +136,9 @@ function draw.open(chat, block, kind, header, depth, after)
   else
     add_text(chat, after, transcript.open, block, kind, header, depth, after)
   end
+  if kind == 'image' then
+    require('eca.pictures').drawn(chat, chats.ensure(chat).buf, block)
+  end
 end
 
 function draw.header(chat, block, header)
@@ -168,12 +171,24 @@ function draw.close(chat, block)
   transcript.close(edit(chat), block)
 end
 
+--- Take pictures out with their text; where none was shown there is nothing to load.
+---@param chat string
+---@param block? integer
+local function remove_pictures(chat, block)
+  local pictures = package.loaded['eca.pictures']
+  if pictures then
+    pictures.removed(chats.ensure(chat).buf, block)
+  end
+end
+
 function draw.remove(chat, block)
+  remove_pictures(chat, block)
   take_text(chat, transcript.remove, block)
 end
 
 function draw.clear(chat)
   local buf = edit(chat)
+  remove_pictures(chat)
   transcript.clear(buf)
   follow.cleared(buf)
 end

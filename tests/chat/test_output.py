@@ -3,7 +3,7 @@
 import pytest
 
 from eca_nvim.chat.body import Body
-from eca_nvim.chat.output import MOST_MARKS, bounded, cut, table, text_body
+from eca_nvim.chat.output import MOST_MARKS, bounded, cut, indented, table, text_body
 
 
 def test_a_long_text_is_cut_with_a_note() -> None:
@@ -71,3 +71,16 @@ def test_a_table_puts_values_beside_their_names() -> None:
         [(0, 0, 3, "EcaMuted"), (0, 7, 10, "EcaAnsiRed"), (2, 0, 5, "EcaMuted")],
         "",
     )
+
+
+@pytest.mark.parametrize(
+    ("document", "shown"),
+    [
+        ('{"a": [1], "b": "é"}', '{\n  "a": [\n    1\n  ],\n  "b": "é"\n}'),
+        ('{\n "a": 1}', '{\n "a": 1}'),
+        ("no json", "no json"),
+        ("[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_json_in_one_line_is_given_lines(document: str, shown: str) -> None:
+    assert indented(document) == shown

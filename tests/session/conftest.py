@@ -21,3 +21,4 @@ async def rig() -> AsyncIterator[Rig]:
         tasks.start_soon(rig.session.run)
         yield rig
         tasks.cancel_scope.cancel()
+    rig.session.kill()

@@ -1,13 +1,16 @@
 """What answers a chat, chosen by the user or the agent; and what is read of a chat."""
 
+from base64 import b64encode
+
+import anyio
 import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.agents.base import Selection
 from eca_nvim.chat import intents
 from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import ChoicesChanged, PromptAnswered, ToolFinished
-from eca_nvim.chat.keep_intents import Grep, RequestOutput, Reveal
+from eca_nvim.chat.events import ChoicesChanged, ImageReceived, PromptAnswered, ToolFinished
+from eca_nvim.chat.keep_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.ops import Answer, SetChoices, ShowOutput
 
 pytestmark = pytest.mark.anyio
@@ -103,3 +106,15 @@ async def test_a_chat_is_searched_and_shown_whole(rig: Rig) -> None:
     assert hit["text"] == "word"
     assert [list(op.lines) for op in rig.view.of(ShowOutput)] == [["a", "word"]]
     assert "word" in rig.view.text()
+
+
+async def test_the_file_of_an_image_is_given_to_who_can_show_it(rig: Rig) -> None:
+    agent = await rig.ready()
+    png = b64encode(b"\x89PNG data").decode()
+    for kind, content in (("image/png", png), ("image/svg+xml", png), ("image/png", "?")):
+        agent.say("a", ImageReceived(kind, content))
+    rig.do(*(RequestImage("a", block, block) for block in (1, 2, 3, 4)))
+    await rig.done()
+    answers = {op.request: op.value for op in rig.view.of(Answer)}
+    assert await anyio.Path(str(answers[1])).read_bytes() == b"\x89PNG data"
+    assert [answers[number] for number in (2, 3, 4)] == [None, None, None]

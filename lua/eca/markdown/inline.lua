@@ -143,7 +143,7 @@ end
 ---@param url string
 ---@return string?
 local function safe(url)
-  return url:match('^https?://[\33-\126]+$')
+  return url:match('^https?://[\33-\126]+$') or url:match('^mailto:[\33-\126]+$')
 end
 
 ---@param line string

@@ -1,12 +1,12 @@
 --- Tables of Markdown, aligned when they are complete.
 ---
 --- Rules kept here:
---- - The text stays as the model wrote it: cells are filled up with virtual text, that goes with its
----   row and is not yanked.
+--- - The text stays as the model wrote it: cells are filled up with virtual text, which goes with
+---   its row and is not yanked.
 --- - What counts is what is seen: hidden markers have no width. A table that would be wider than
 ---   its window is left as it is, as wrapped rows have no columns.
---- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again once,
----   when it is complete.
+--- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again
+---   once, when it is complete.
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.tables')

@@ -26,7 +26,14 @@ from eca_nvim.chat.history_intents import (
     ResumeChat,
     Rollback,
 )
-from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt, RequestOutput, Reveal
+from eca_nvim.chat.keep_intents import (
+    Grep,
+    KeepDraft,
+    KeepPrompt,
+    RequestImage,
+    RequestOutput,
+    Reveal,
+)
 from eca_nvim.chat.review_intents import (
     KeepChanges,
     ListChanges,
@@ -228,6 +235,7 @@ Intent: TypeAlias = (
     | Grep
     | Reveal
     | RequestOutput
+    | RequestImage
     | KeepPrompt
     | KeepDraft
     | Choose
@@ -272,6 +280,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         Grep,
         Reveal,
         RequestOutput,
+        RequestImage,
         KeepPrompt,
         KeepDraft,
         Choose,

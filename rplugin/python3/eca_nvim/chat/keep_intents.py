@@ -56,6 +56,19 @@ class Reveal:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestImage:
+    """Ask for the file of an image's block; answered by the op `answer` with this number.
+
+    The answer is its path; nothing when it is of a kind that is not shown.
+    """
+
+    name: ClassVar[str] = "image"
+    chat: str
+    block: int
+    request: int
+
+
+@dataclass(frozen=True, slots=True)
 class RequestOutput:
     """Show all of a block's text in a buffer of its own, at a line (from 0)."""
 

@@ -6,6 +6,7 @@ all of it; colours are bounded, the text is not.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -90,6 +91,16 @@ def table(rows: Sequence[tuple[str, Body]]) -> Body:
         named = (0, 0, len(name.encode()), "EcaMuted")
         whole = joined(whole, Body(lines, [named, *moved], ""))
     return whole
+
+
+def indented(document: str) -> str:
+    """Give a JSON document a line a value; one that has lines already, or is none, as it is."""
+    if "\n" in document.strip():
+        return document
+    try:
+        return json.dumps(json.loads(document), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return document
 
 
 def more(left: int) -> str:

@@ -20,7 +20,7 @@ from eca_nvim.chat.details import (
     UnknownDetails,
 )
 from eca_nvim.chat.ops import Segment
-from eca_nvim.chat.output import cut, text_body
+from eca_nvim.chat.output import cut, indented, text_body
 from eca_nvim.chat.outside import paths_outside
 from eca_nvim.chat.render_diff import diff_body
 from eca_nvim.chat.render_question import question_body, question_header
@@ -212,7 +212,7 @@ def _change_body(
 def _json_body(
     _block: ToolBlock, details: JsonOutputs, _settings: RenderSettings, limit: int | None
 ) -> Body:
-    return text_body("\n".join(details.documents), limit, "json")
+    return text_body("\n".join(map(indented, details.documents)), limit, "json")
 
 
 def _subagent_body(

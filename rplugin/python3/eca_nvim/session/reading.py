@@ -5,23 +5,32 @@ Rules kept here: a chat that nobody knows is empty, and is not made by being ask
 
 from __future__ import annotations
 
+import binascii
+import logging
+from base64 import b64decode
 from typing import TypeAlias
 
+from eca_nvim.chat.blocks import Block, ImageBlock
 from eca_nvim.chat.editing import timeline
 from eca_nvim.chat.history_intents import RequestTimeline
 from eca_nvim.chat.intents import RequestTranscript
-from eca_nvim.chat.keep_intents import Grep, RequestOutput, Reveal
+from eca_nvim.chat.keep_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.markdown_export import transcript
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer
 from eca_nvim.chat.search import grep, reveal, whole
 from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.images import Images, StrangeImage
 from eca_nvim.session.view import View
 
-ReadIntent: TypeAlias = RequestTranscript | RequestTimeline | Grep | Reveal | RequestOutput
+log = logging.getLogger(__name__)
+
+ReadIntent: TypeAlias = (
+    RequestTranscript | RequestTimeline | Grep | Reveal | RequestOutput | RequestImage
+)
 
 
-def read(intent: ReadIntent, chats: Chats, view: View) -> None:
+def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
     """Answer, or show, what an intent asks for."""
     chat = chats.table.get(intent.chat) or Chat(intent.chat)
     match intent:
@@ -38,3 +47,16 @@ def read(intent: ReadIntent, chats: Chats, view: View) -> None:
         case RequestOutput(_, block, row):
             if block in chat.blocks:
                 view.push([whole(chat, chat.blocks[block], row, now())])
+        case RequestImage(_, block, request):
+            view.push([Answer(request, _file_of(chat.blocks.get(block), images))])
+
+
+def _file_of(block: Block | None, images: Images) -> str | None:
+    """Write an image to a file; one that cannot be shown has none."""
+    if not isinstance(block, ImageBlock):
+        return None
+    try:
+        return str(images.write(block.media_type, b64decode(block.base64, validate=True)))
+    except (OSError, StrangeImage, binascii.Error) as fault:
+        log.info("an image is not shown: %s", fault)
+        return None

@@ -131,7 +131,7 @@ class Session:
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
         if isinstance(intent, ReadIntent):
-            read(intent, self._chats, self._view)
+            read(intent, self._chats, self._images, self._view)
             return
         if isinstance(intent, HistoryIntent):
             tasks.start_soon(self._histories.do, intent)
