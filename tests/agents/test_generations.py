@@ -25,6 +25,7 @@ from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.events import (
     AgentTurn,
     ChoicesChanged,
+    MessageShown,
     PromptAnswered,
     SelectionChanged,
     TextReceived,
@@ -171,7 +172,9 @@ async def test_a_tool_call_from_its_first_word_on(server: ScriptedServer, worksp
         prepared = "".join(it.arguments_text for it in client.all(ToolPreparing))
         assert prepared == f'{{"path": "{workspace}/src/calc.py"}}'
         assert client.all(ToolRunning)[0].call.name == "edit_file"
-        assert client.all(ToolFinished)[0].outputs == ("Edited.",)
+        finished = client.all(ToolFinished)[0]
+        assert finished.outputs == ("Edited.",)
+        assert finished.call.arguments in (None, {"path": f"{workspace}/src/calc.py"})
         usage = client.all(UsageReported)[0]
         assert (usage.session_tokens, usage.context_limit) == (1234, 200_000)
         titled = [it.title for it in client.all(TitleChanged)]
@@ -241,10 +244,10 @@ async def test_what_older_servers_lack_is_said_once(
             client.agent.choose(CHAT, Selection(trust=True))
             client.agent.steer(CHAT, "faster")
             client.agent.unsteer(CHAT)
-    assert notices(client) == [
-        "this server knows no trust: it goes on asking",
-        "this server cannot be steered: what you say is sent when the turn ends",
-    ]
+    steer = "this server cannot be steered: what you say is sent when the turn ends"
+    assert notices(client) == [steer]
+    no_trust = MessageShown("warn", "this server knows no trust: it goes on asking")
+    assert client.events.count(no_trust) == 4
     assert SelectionChanged(trust=False) in client.all(SelectionChanged)
     assert strange(server) == []
     assert not any("trust" in it for it in sent(server, "chat/prompt"))

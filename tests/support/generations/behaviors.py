@@ -245,9 +245,18 @@ class Behaviors(Server):
         edited = Path(path).read_text(encoding="utf-8").replace("def add(", "def plus(")
         Path(path).write_text(edited, encoding="utf-8")
         outputs = [{"type": "text", "text": "Edited."}]
-        called = {"arguments": [path], "error": False, "outputs": outputs, "totalTimeMs": 40}
+        called = {
+            "arguments": self.result_arguments(path),
+            "error": False,
+            "outputs": outputs,
+            "totalTimeMs": 40,
+        }
         self.content(chat, {"type": "toolCalled", **base, **called})
         self._text(chat, "Renamed.")
+
+    def result_arguments(self, path: str) -> Value:
+        """Give a finished call's arguments, which are a list."""
+        return [path]
 
     def is_remembered(self) -> bool:
         return False

@@ -30,6 +30,7 @@ from eca_nvim.chat.events import (
     Addressed,
     AgentTurn,
     ChatEvent,
+    MessageShown,
     NoticeReceived,
     PromptAnswered,
     SelectionChanged,
@@ -163,9 +164,13 @@ class Outbox:
             self._update_trust(chat_id, trust=chosen.trust)
 
     def _possible(self, chat_id: str, chosen: Selection) -> Selection:
-        """Take out of a selection what the server does not know, and say so."""
-        if chosen.trust and self._lacks(chat_id, Lack.TRUST):
+        """Take out of a selection what the server does not know, and say so.
+
+        That a chat is not trusted is said whenever somebody wants it to be.
+        """
+        if chosen.trust and self._dialect.lacks(Lack.TRUST):
             self._say(chat_id, SelectionChanged(trust=False))
+            self._emit([MessageShown("warn", Lack.TRUST.value)])
             chosen = replace(chosen, trust=False)
         if chosen.agent and self._lacks(chat_id, Lack.AGENT):
             self._say(chat_id, SelectionChanged(agent=""))

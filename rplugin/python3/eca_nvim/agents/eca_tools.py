@@ -47,12 +47,17 @@ def tool_event(content: eca.ToolCall) -> ChatEvent:
 
 def _finished(content: eca.ToolCalled) -> ChatEvent:
     return events.ToolFinished(
-        call=_call(content, content.id or "", content.arguments),
+        call=_call(content, content.id or "", _named(content.arguments)),
         outputs=tuple(output.text for output in content.outputs),
         failed=bool(content.error),
         total_ms=content.total_time_ms,
         dialogue=dialogue(content),
     )
+
+
+def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Give arguments that have names; a list of them says less than was told before."""
+    return None if arguments and all(name.isdigit() for name in arguments) else arguments
 
 
 def _call(
