@@ -89,3 +89,22 @@ def test_only_a_prompted_chat_is_known_to_the_server() -> None:
     assert not chats.was_prompted("ours")
     chats.prompted("ours")
     assert chats.was_prompted("ours")
+
+
+def test_a_server_has_made_no_id_before_its_first_word() -> None:
+    chats = ChatIds()
+    chats.prompted("ours")
+    assert chats.minted("ours") is None
+    chats.ours("minted", adopt=True)
+    assert chats.minted("ours") == "minted"
+
+
+def test_a_chat_that_is_forgotten_begins_anew() -> None:
+    chats = ChatIds()
+    chats.prompted("ours")
+    chats.ours("minted", adopt=True)
+    chats.forgotten("ours")
+    assert (chats.minted("ours"), chats.was_prompted("ours")) == (None, False)
+    chats.prompted("ours")
+    assert chats.ours("minted again", adopt=True) == "ours"
+    assert chats.theirs("ours") == "minted again"

@@ -8,7 +8,7 @@ from tests.support.factories import StartNeovim
 from tests.support.generations.prepared import GENERATIONS, prepare, strange
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
-from tests.ui.talk import lines_of, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import lines_of, prompts, say, start_chat, wait_idle, wait_line
 
 every = pytest.mark.parametrize("name", GENERATIONS)
 with_tools = pytest.mark.parametrize("name", GENERATIONS[1:])
@@ -103,7 +103,7 @@ def test_a_rejection_leaves_the_file(nvim: Neovim, workspace: Path) -> None:
 def test_the_change_is_shown_as_a_diff(nvim: Neovim) -> None:
     say(nvim, "edit")
     nvim.wait_until(WAITING)
-    nvim.keys(":Eca diff<CR>")
+    nvim.keys("<C-w>k/edit src<CR>gd")
     nvim.wait_until("vim.wo.diff")
     screen = nvim.wait_screen(PLUS)
     assert "def add(a, b):" in screen
@@ -131,6 +131,19 @@ def test_a_turn_is_stopped(nvim: Neovim) -> None:
     nvim.keys("<C-c>")
     wait_idle(nvim)
     stream(nvim, 1)
+
+
+@pytest.mark.parametrize("name", GENERATIONS[1:3])
+def test_what_cannot_steer_is_sent_next(nvim: Neovim, server: ScriptedServer) -> None:
+    say(nvim, "wait")
+    wait_line(nvim, "I wait.")
+    say(nvim, "stream")
+    wait_line(nvim, "this server cannot be steered: what you say is sent when the turn ends")
+    nvim.keys("<C-c>")
+    wait_line(nvim, "One, two, three.")
+    wait_idle(nvim)
+    assert prompts(server) == ["wait", "stream"]
+    assert strange(server) == []
 
 
 @with_tools

@@ -1,0 +1,90 @@
+"""What a server's words say of its generation."""
+
+from typing import Any
+
+import pytest
+
+from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
+from eca_nvim.protocol.eca import decode_notification, decode_result
+from eca_nvim.protocol.eca.lifecycle import InitializeParams
+
+TEXT = {"type": "text", "text": "x"}
+CALL = {"type": "toolCallRun", "id": "1", "name": "n"}
+
+
+def content(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Put a content into its notification."""
+    return "chat/contentReceived", {"chatId": "1", "role": "assistant", "content": value}
+
+
+def config(**chat: object) -> tuple[str, dict[str, Any]]:
+    """Put choices into their notification."""
+    return "config/updated", {"chat": chat}
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "generation"),
+    [
+        (*content(TEXT), Generation.DRAFT),
+        (*content({"type": "fileChange"}), Generation.DRAFT),
+        ("chat/sang", {"chatId": "1"}, Generation.DRAFT),
+        (*content({"type": "progress", "state": "running"}), Generation.BEHAVIORS),
+        (*content(CALL), Generation.BEHAVIORS),
+        (*config(behaviors=["agent"]), Generation.BEHAVIORS),
+        (*config(models=["m"]), Generation.BEHAVIORS),
+        ("tool/serverUpdated", {"name": "ECA"}, Generation.BEHAVIORS),
+        ("$/showMessage", {"type": "info", "message": "m"}, Generation.BEHAVIORS),
+        (*content({**CALL, "server": "ECA"}), Generation.SERVERS),
+        (*content({"type": "metadata", "title": "t"}), Generation.SERVERS),
+        (*config(agents=["code"], behaviors=["code"]), Generation.AGENTS),
+        (*config(selectAgent="code"), Generation.AGENTS),
+        ("chat/statusChanged", {"chatId": "1", "status": "idle"}, Generation.AGENTS),
+        ("chat/opened", {"chatId": "1"}, Generation.AGENTS),
+        ("$/progress", {"type": "start", "taskId": "models"}, Generation.AGENTS),
+    ],
+)
+def test_a_word_shows_a_generation(method: str, params: object, generation: Generation) -> None:
+    dialect = Dialect()
+    dialect.heard(decode_notification(method, params))
+    assert dialect.generation is generation
+    dialect.heard(decode_notification(*content(TEXT)))
+    assert dialect.generation is generation
+
+
+@pytest.mark.parametrize(
+    ("result", "generation", "behaviors"),
+    [
+        ({}, Generation.DRAFT, False),
+        ({"models": ["m"]}, Generation.BEHAVIORS, False),
+        ({"chatBehaviors": ["agent"], "chatWelcomeMessage": "hi"}, Generation.BEHAVIORS, True),
+        ({"chatWelcomeMessage": "hi", "more": 1}, Generation.AGENTS, False),
+    ],
+)
+def test_the_introduction_shows_it(result: object, generation: Generation, behaviors: bool) -> None:
+    dialect = Dialect()
+    dialect.introduced(decode_result(InitializeParams, result))
+    assert (dialect.generation, dialect.speaks_of_behaviors) == (generation, behaviors)
+
+
+def test_behaviors_are_spoken_of_until_agents_are() -> None:
+    dialect = Dialect()
+    for chat, behaviors in (
+        ({"behaviors": ["agent"]}, True),
+        ({"models": ["m"]}, True),
+        ({"agents": ["code"], "behaviors": ["code"]}, False),
+    ):
+        dialect.heard(decode_notification(*config(**chat)))
+        assert dialect.speaks_of_behaviors is behaviors
+
+
+def test_a_lack_is_told_once() -> None:
+    dialect = Dialect()
+    assert all(dialect.lacks(lack) for lack in Lack if lack is not Lack.TEXTS)
+    assert [dialect.first_told(Lack.STOP) for _ in (1, 2)] == [True, False]
+    assert dialect.first_told(Lack.STEER)
+
+
+def test_today_lacks_nothing() -> None:
+    dialect = Dialect()
+    dialect.heard(decode_notification("chat/opened", {"chatId": "1"}))
+    assert not any(map(dialect.lacks, Lack))
