@@ -93,6 +93,10 @@ end
 local function items_of(buf, hits)
   return vim.tbl_map(function(hit)
     local first = transcript.range(buf, hit.shown) or 0
+    local place = transcript.block_at(buf, first)
+    if place and not place.header and hit.shown == hit.block then
+      first = math.min(first + (hit.row or 0), place.last) -- text of its own is always open
+    end
     local item = { bufnr = buf, lnum = first + 1, text = hit.text, user_data = hit }
     item.module = 'chat'
     return item
