@@ -56,7 +56,7 @@ CONTRACT = [
     "health",
     "help",
 ]
-BEYOND = ["grep", "prompts", "unqueue", "usage"]
+BEYOND = ["conflicts", "grep", "prompts", "undo-turn", "unqueue", "usage"]
 """Subcommands that the contract does not name."""
 
 

@@ -24,7 +24,8 @@ def home(tmp_path: Path) -> Path:
 def start(start_nvim: StartNeovim, demo_server: list[str], home: Path) -> tuple[Neovim, Path]:
     """Start the demo and give Neovim and the demo's folder."""
     server = {"command": demo_server, "env": {"TMPDIR": str(home)}}
-    nvim = start_chat(start_nvim, demo_server, settings={"server": server}, columns=160, lines=40)
+    settings = {"server": server, "approval": {"guard": 0}}
+    nvim = start_chat(start_nvim, demo_server, settings=settings, columns=160, lines=40)
     nvim.wait_until("require('eca').status().server == 'ready'")
     (folder,) = home.iterdir()
     return nvim, folder
