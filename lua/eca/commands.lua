@@ -17,8 +17,8 @@ local M = {}
 
 ---@class eca.Subcommand
 ---@field text string
----@field run fun(rest: string, call: eca.Call) with `bang` also for `:Eca name!`
----@field choices? fun(): string[] completion of its argument
+---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
+---@field choices? fun(lead: string): string[] completion of its argument
 
 local CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
 
