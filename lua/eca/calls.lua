@@ -13,17 +13,6 @@ local QUIET = 500
 
 ---@alias eca.Done fun(value: any)
 
----@param path string
----@return string? text all of the file as it is on disk
-local function read(path)
-  local file = io.open(path, 'rb')
-  local text = file and file:read('*a')
-  if file then
-    file:close()
-  end
-  return text
-end
-
 --- Does a buffer have no line at all? It shows an empty one, as a buffer of one line break does.
 ---@param buf integer
 ---@return boolean
@@ -118,11 +107,6 @@ local functions = {
   end,
   locations = function(args, done)
     require('eca.locations').find(args.kind, args.path, args.line, args.column, done)
-  end,
-  file = function(args, done)
-    local buf = paths.buffer_of(args.path)
-    local text = buf and buffer_text(buf) or read(args.path)
-    done(text and { text = text, modified = buf ~= nil and vim.bo[buf].modified })
   end,
   edited = function(args, done)
     done(edited(args.paths))

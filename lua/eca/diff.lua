@@ -20,6 +20,9 @@ local LEAST_KEYS = 14
 ---@field wins [integer, integer] left, right
 ---@field group integer of its autocommands
 
+---@type table<string, string>
+local PROPOSED = { new = 'new file', deleted = 'to be deleted', moved = 'to be moved' }
+
 local tabs = {} ---@type table<string, eca.DiffTab> by chat and call
 
 ---@param item { chat: string, id: string }
@@ -157,14 +160,14 @@ local function captions(tab)
   local name = require('eca.paths').short(diff.path)
   if diff.captions then
     return ('%s  %s'):format(name, diff.captions[1]), diff.captions[2]
-  elseif diff.fault then
-    return name .. '  now', diff.fault
-  elseif not diff.pending then
-    return name .. '  before', 'after'
   end
-  local what = ({ new = 'new file', deleted = 'to be deleted' })[diff.kind] or 'proposed'
-  local remark = diff_sides.remark(diff)
-  return name .. '  now', remark and ('%s, %s'):format(what, remark) or what
+  local remarks = diff_sides.remarks(diff)
+  if diff.fault then
+    return name .. '  now', diff.fault .. remarks
+  elseif not diff.pending then
+    return name .. '  before', 'after' .. remarks
+  end
+  return name .. '  now', (PROPOSED[diff.kind] or 'proposed') .. remarks
 end
 
 --- The keys as a winbar tells them: with their meaning where there is room, or not at all.

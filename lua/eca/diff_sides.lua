@@ -9,15 +9,20 @@ local paths = require('eca.paths')
 
 local M = {}
 
+local MOST_UNSEEN = 1000
+
+local namespace = vim.api.nvim_create_namespace('eca.unseen')
+
 ---@class eca.Diff
 ---@field chat string
 ---@field id string of the tool call
 ---@field path string
 ---@field before string whole file
 ---@field after string whole file, or raw hunks where `fault` is set
----@field kind 'changed'|'new'|'deleted'
+---@field kind 'changed'|'new'|'deleted'|'moved'
 ---@field pending boolean it waits for approval
 ---@field fault? string why it cannot be shown side by side
+---@field remark? string what the two texts do not show
 ---@field captions? [string, string] what the sides are, when they are none of a tool call
 
 ---@class eca.DiffSides
@@ -50,11 +55,34 @@ local function decode(text)
   return bare, 'dos', ends
 end
 
---- A part of a buffer's name: shown in the tab line and the status line, so of one harmless word.
+--- A buffer's name, which the tab line and the status line show: the file's own, and the side.
 ---@param path string
+---@param side string
 ---@return string
-local function tail(path)
-  return (vim.fs.basename(path):gsub('[%c/]', ' '))
+local function name_of(path, side)
+  local file = require('eca.harmless').line(vim.fs.basename(path))
+  local name, number = ('eca://%s (%s)'):format(file, side), 1
+  while vim.fn.bufexists(name) == 1 do
+    number = number + 1
+    name = ('eca://%s (%s %d)'):format(file, side, number)
+  end
+  return name
+end
+
+--- Write out, beside them, the characters that nobody would see.
+---@param buf integer
+---@param lines string[]
+local function show_unseen(buf, lines)
+  local left = MOST_UNSEEN
+  for row, line in ipairs(lines) do
+    for _, found in ipairs(left > 0 and require('eca.harmless').unseen(line) or {}) do
+      vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, found.column, {
+        virt_text = { { found.text, 'EcaWarning' } },
+        virt_text_pos = 'inline',
+      })
+      left = left - 1
+    end
+  end
 end
 
 ---@param diff eca.Diff
@@ -70,7 +98,8 @@ local function scratch(diff, side, text)
   vim.bo[buf].undolevels = vim.o.undolevels
   vim.bo[buf].fileformat = format
   vim.bo[buf].endofline = ends or text == ''
-  vim.api.nvim_buf_set_name(buf, ('eca://diff/%d/%s/%s'):format(buf, side, tail(diff.path)))
+  show_unseen(buf, lines)
+  vim.api.nvim_buf_set_name(buf, name_of(diff.path, side))
   vim.bo[buf].filetype = 'eca-diff'
   return buf
 end
@@ -134,15 +163,26 @@ function M.make(diff)
   return sides
 end
 
---- What a vimdiff does not show: the last line's end.
+--- What happens to the last line's end.
 ---@param diff eca.Diff
 ---@return string? remark
-function M.remark(diff)
+local function about_end(diff)
   local before, after = diff.before:sub(-1) == '\n', diff.after:sub(-1) == '\n'
   if diff.fault or before == after or diff.before == '' or diff.after == '' then
     return nil
   end
   return after and 'adds the newline at the end' or 'drops the newline at the end'
+end
+
+--- What a vimdiff does not show, to be put after a caption.
+---@param diff eca.Diff
+---@return string remarks each after a comma
+function M.remarks(diff)
+  local remarks = ''
+  for _, remark in pairs({ about_end(diff), diff.remark }) do
+    remarks = remarks .. ', ' .. remark
+  end
+  return remarks
 end
 
 --- The diff is closed: the file opened for it goes, but not with the user's changes in it.

@@ -45,22 +45,44 @@ local function within(code, ranges)
   return false
 end
 
+--- How a character is written out; nil when it is seen.
+---@param text string
+---@param place integer of its first byte, from 1
+---@param character string
+---@return string?
+local function written(text, place, character)
+  local code = vim.fn.char2nr(character, true)
+  local after_ascii = place == 1 or text:byte(place - 1) < 128
+  if within(code, UNSEEN) or (after_ascii and within(code, JOINERS)) then
+    return ('<U+%04X>'):format(code)
+  end
+end
+
+local MANY_BYTES = '()([\194-\244][\128-\191]+)'
+
 --- Write out what nobody sees; line breaks and other control characters stay.
 ---@param text string
 ---@return string
 function M.visible(text)
-  if not text:find('[\128-\255]') then
-    return text
-  end
   return (
-    text:gsub('()([\194-\244][\128-\191]+)', function(place, character)
-      local code = vim.fn.char2nr(character, true)
-      local after_ascii = place == 1 or text:byte(place - 1) < 128
-      if within(code, UNSEEN) or (after_ascii and within(code, JOINERS)) then
-        return ('<U+%04X>'):format(code)
-      end
+    text:gsub(MANY_BYTES, function(place, character)
+      return written(text, place, character)
     end)
   )
+end
+
+--- Find what nobody sees in a line of a buffer; some characters Neovim itself writes out there.
+---@param line string
+---@return { column: integer, text: string }[] byte columns from 0
+function M.unseen(line)
+  local found = {} ---@type { column: integer, text: string }[]
+  for place, character in line:gmatch(MANY_BYTES) do
+    local text = written(line, place, character)
+    if text and vim.fn.strdisplaywidth(character) <= 2 then
+      found[#found + 1] = { column = place - 1, text = text }
+    end
+  end
+  return found
 end
 
 --- Make a text one line without anything that acts or hides.

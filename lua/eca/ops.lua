@@ -35,7 +35,7 @@ M.fields = {
   forget = { 'chat' },
   draft = { 'chat', 'text' },
   prompts = { 'prompts' },
-  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'pending', 'fault' },
+  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'pending', 'fault', 'remark' },
   output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
@@ -273,7 +273,7 @@ function draw.forget(chat)
   draw_winbars()
 end
 
-function draw.diff(chat, id, path, before, after, kind, pending, fault)
+function draw.diff(chat, id, path, before, after, kind, pending, fault, remark)
   require('eca.diff').show({
     chat = chat,
     id = id,
@@ -283,6 +283,7 @@ function draw.diff(chat, id, path, before, after, kind, pending, fault)
     kind = kind,
     pending = pending,
     fault = fault,
+    remark = remark,
   })
 end
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.chat.details import FileChange
@@ -143,15 +143,63 @@ def test_a_diff_turns_one_file_into_the_other_and_back(
     assert apply_hunks(other, reverse_hunks(hunks)) == one
 
 
-@given(FILES, FILES)
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+@st.composite
+def files(draw: st.DrawFn, *, distinct: bool = False) -> tuple[str, str]:
+    """Give a file and a later state of it; no two lines are equal when `distinct`."""
+    alphabet = ["a", "b", "", "  x", "-d", "+e", "@@", "\\ f"]
+    lines = draw(st.lists(st.sampled_from(alphabet), max_size=30))
+    later = [*lines]
+    if distinct:
+        lines, later = ([f"{number} {line}" for number, line in enumerate(lines)] for _ in "ab")
+    for turn in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(later)))
+        added = [f"new {turn} {line}" if distinct else line for line in draw(FILES)[:3]]
+        later[at : at + draw(st.integers(0, 3))] = added
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    return _text(lines, end, draw(st.booleans())), _text(later, end, draw(st.booleans()))
+
+
+def _text(lines: list[str], end: str, ends: bool) -> str:
+    return end.join(lines) + (end if ends else "") if lines else ""
+
+
+def git(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[bytes]:
+    command = ["git", "-c", "core.autocrlf=false", *arguments]
+    return subprocess.run(
+        command, cwd=folder, input=text.encode(), capture_output=True, check=False
+    )
+
+
+SLOW = settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_git_agrees(tmp_path: Path, before: list[str], after: list[str]) -> None:
-    file = tmp_path / "f"
-    file.write_text("".join(f"{line}\n" for line in ["first", *before]))
-    (tmp_path / "g").write_text("".join(f"{line}\n" for line in ["first", *after]))
-    command = ["git", "diff", "--no-index", "--no-color", "f", "g"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    hunks = parse_hunks(ran.stdout)
-    assert apply_hunks(file.read_text(), hunks) == (tmp_path / "g").read_text()
+
+
+@given(files(), st.integers(0, 3))
+@SLOW
+def test_git_agrees(tmp_path: Path, states: tuple[str, str], context: int) -> None:
+    before, after = states
+    (tmp_path / "f").write_bytes(before.encode())
+    (tmp_path / "g").write_bytes(after.encode())
+    ran = git(tmp_path, "diff", "--no-index", f"-U{context}", "f", "g")
+    hunks = parse_hunks(ran.stdout.decode())
+    assert apply_hunks(before, hunks) == after
+    assert apply_hunks(after, reverse_hunks(hunks)) == before
+
+
+@given(files(distinct=True), st.lists(st.just("above"), max_size=3), st.integers(1, 3))
+@SLOW
+def test_git_applies_to_a_file_that_has_moved_on_the_same(
+    tmp_path: Path, states: tuple[str, str], above: list[str], context: int
+) -> None:
+    before, after = states
+    assume(before)  # in nothing there is no place to find again
+    (tmp_path / "f").write_bytes(before.encode())
+    (tmp_path / "g").write_bytes(after.encode())
+    made = git(tmp_path, "diff", "--no-index", f"-U{context}", "f", "g").stdout.decode()
+    end = "\r\n" if "\r\n" in before else "\n"
+    moved = "".join(line + end for line in above) + before
+    (tmp_path / "f").write_bytes(moved.encode())
+    ran = git(tmp_path, "apply", "-", text=made.replace("b/g", "b/f"))
+    if made and ran.returncode == 0:
+        assert apply_hunks(moved, parse_hunks(made)).encode() == (tmp_path / "f").read_bytes()

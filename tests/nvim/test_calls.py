@@ -48,19 +48,13 @@ def test_a_function_that_fails_is_answered_with_the_reason(calls: Neovim) -> Non
     assert "no luck" in answer["value"]
 
 
-def test_a_file_is_read_from_disk_when_no_buffer_has_it(calls: Neovim, workspace: Path) -> None:
+def test_a_file_nobody_has_changed_is_left_out(calls: Neovim, workspace: Path) -> None:
     path = workspace / "new.txt"
-    path.write_bytes(b"one\r\ntwo")
-    assert call(calls, "file", {"path": str(path)})["value"] == {
-        "text": "one\r\ntwo",
-        "modified": False,
-    }
-
-
-def test_a_missing_file_has_no_text(calls: Neovim, workspace: Path) -> None:
-    answer = call(calls, "file", {"path": str(workspace / "nowhere.txt")})
-    assert answer["ok"] is True
-    assert answer.get("value") is None
+    path.write_text("one\n")
+    asked = {"paths": [str(path), str(workspace / "nowhere.txt")]}
+    assert list(call(calls, "edited", asked)["value"]) == []
+    calls.command(f"edit {path}")
+    assert list(call(calls, "edited", asked)["value"]) == []
 
 
 @pytest.mark.parametrize(
@@ -72,8 +66,11 @@ def test_a_buffer_gives_what_it_would_write(calls: Neovim, workspace: Path, cont
     path.write_bytes(content)
     calls.command("set nofixendofline")
     calls.command(f"edit {path}")
+    calls.command("set modified")
     path.write_bytes(b"changed behind its back")
-    assert call(calls, "file", {"path": str(path)})["value"]["text"].encode() == content
+    [told] = call(calls, "edited", {"paths": [str(path)]})["value"]
+    assert told["text"].encode() == content
+    calls.command("set nomodified")
 
 
 def test_unsaved_changes_are_part_of_a_file(calls: Neovim, workspace: Path) -> None:
@@ -81,8 +78,8 @@ def test_unsaved_changes_are_part_of_a_file(calls: Neovim, workspace: Path) -> N
     path.write_text("one\n")
     calls.command(f"edit {path}")
     calls.lua("vim.api.nvim_buf_set_lines(0, 0, 1, true, { 'uno' })")
-    answer = call(calls, "file", {"path": str(path)})["value"]
-    assert answer == {"text": "uno\n", "modified": True}
+    answer = call(calls, "edited", {"paths": [str(path)]})["value"]
+    assert answer == [{"path": str(path), "text": "uno\n"}]
     calls.command("undo | set nomodified")
 
 

@@ -74,24 +74,16 @@ async def test_each_call_gets_its_own_answer(neovim: Neovim) -> None:
 
 async def test_a_failure_is_raised_with_neovims_words(neovim: Neovim) -> None:
     neovim.answers("E484: no luck", ok=False)
-    with pytest.raises(CallFailed, match="file: E484: no luck"):
-        await neovim.editor.file("/w/a.py")
+    with pytest.raises(CallFailed, match="edited: E484: no luck"):
+        await neovim.editor.edited(["/w/a.py"])
 
 
 async def test_no_answer_in_time_is_raised_and_a_late_one_is_dropped(neovim: Neovim) -> None:
     with pytest.raises(Unanswered):
-        await neovim.calls.call("file", {}, patience=0)
+        await neovim.calls.call("edited", {}, patience=0)
     neovim.calls.returned(CallReturned(1, True, "late"))
-    neovim.answers({"text": "new", "modified": False})
-    assert await neovim.editor.file("/w/a.py") == "new"
-
-
-@pytest.mark.parametrize(("value", "text"), [({"text": "x", "modified": True}, "x"), (None, None)])
-async def test_a_file_is_its_text_or_nothing(
-    neovim: Neovim, value: object, text: str | None
-) -> None:
-    neovim.answers(value)
-    assert await neovim.editor.file("/w/a.py") == text
+    neovim.answers([{"path": "/w/a.py", "text": "new"}])
+    assert await neovim.editor.edited(["/w/a.py"]) == {"/w/a.py": "new"}
 
 
 async def test_diagnostics_are_asked_for_one_file_or_for_all(neovim: Neovim) -> None:

@@ -133,7 +133,6 @@ class Rig:
         self.agents: list[FakeAgent] = []
         self.demos: list[bool] = []
         self.fault: AgentFault | None = None
-        self.files: dict[str, str | None] = {}
         self.unwritten: dict[str, str] = {}
         self.keeper = Keeper(store, self.view, NEOVIM)
         self.session = Session(self.make, self, self.view, RenderSettings(), self.keeper)
@@ -146,10 +145,6 @@ class Rig:
         self.agents.append(FakeAgent())
         self.view.push([])  # who waits for this looks again
         return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca")
-
-    async def file(self, path: str) -> str | None:
-        """Read a file (`session.Files`)."""
-        return self.files[path]
 
     async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Read what the user has not written (`session.Files`)."""

@@ -19,7 +19,6 @@ from eca_nvim.chat.events import (
     MessageShown,
     Role,
     TextReceived,
-    ToolFinished,
     ToolRequested,
     TurnChanged,
     WorkChanged,
@@ -239,28 +238,8 @@ async def test_the_transcript_is_answered_by_its_number(rig: Rig) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("finished", "current", "before", "after"),
-    [(False, "old\n", "old\n", "new\n"), (True, "new\n", "old\n", "new\n")],
-)
-async def test_a_diff_shows_the_file_as_it_was_and_will_be(
-    rig: Rig, finished: bool, current: str, before: str, after: str
-) -> None:
-    agent = await rig.ready()
-    rig.files["/w/a.txt"] = current
-    agent.say("a", ToolRequested(call(), needs_approval=True))
-    if finished:
-        agent.say("a", ToolFinished(call()))
-    rig.do(intents.RequestDiff("a", id="c1"))
-    await rig.view.until(lambda: rig.view.of(ShowDiff))
-    shown = rig.view.of(ShowDiff)[0]
-    assert (shown.before, shown.after, shown.kind) == (before, after, "changed")
-    assert (shown.path, shown.pending, shown.fault) == ("/w/a.txt", not finished, None)
-
-
 async def test_a_diff_is_found_by_its_block_too(rig: Rig) -> None:
     agent = await rig.ready()
-    rig.files["/w/a.txt"] = None
     agent.say("a", ToolRequested(call(), needs_approval=True))
     rig.do(intents.RequestDiff("a", block=rig.view.of(OpenBlock)[-1].block))
     await rig.view.until(lambda: rig.view.of(ShowDiff))
@@ -273,8 +252,11 @@ async def test_no_diff_is_told(rig: Rig) -> None:
     await rig.view.until(lambda: rig.lines() == ["no file change here"])
 
 
-async def test_a_diff_that_cannot_be_read_is_told(rig: Rig) -> None:
+async def test_a_diff_of_what_neovim_does_not_tell_is_told(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent = await rig.ready()
+    monkeypatch.delattr(Rig, "edited")
     agent.say("a", ToolRequested(call(), needs_approval=True))
     rig.do(intents.RequestDiff("a", id="c1"))
     await rig.view.until(rig.lines)

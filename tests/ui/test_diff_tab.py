@@ -46,6 +46,7 @@ def show(
     after: str = AFTER,
     kind: str = "changed",
     fault: str | None = None,
+    remark: str | None = None,
     *,
     pending: bool = True,
     remember: bool = True,
@@ -53,7 +54,7 @@ def show(
     """Draw what the host draws when a diff of call t1 was asked for."""
     remembered = {"remember": ["edit_file"]} if remember else {}
     items = [approval(path=str(path), **remembered)] if pending else []
-    shown = ["diff", CHAT, "t1", str(path), before, after, kind, pending, fault]
+    shown = ["diff", CHAT, "t1", str(path), before, after, kind, pending, fault, remark]
     draw(nvim, ["pending", items], shown)
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
     nvim.keys("")
@@ -82,6 +83,42 @@ def test_shows_the_file_beside_the_proposal(stage: Neovim, workspace: Path) -> N
     stage.keys("<C-w>h")
     assert stage.eval("expand('%:p')") == str(workspace / "code.txt")
     assert stage.eval("maparg('a', 'n')") == ""
+
+
+def test_the_tab_line_names_the_file(stage: Neovim, workspace: Path) -> None:
+    (workspace / "other").mkdir()
+    (workspace / "other" / "code.txt").write_text(BEFORE)
+    show(stage, workspace / "code.txt")
+    assert "e//code.txt (proposed)" in stage.screen.lines()[0]
+    shown = ["diff", CHAT, "t2", str(workspace / "other" / "code.txt"), BEFORE, AFTER, "changed"]
+    draw(stage, [*shown, True, None, None])
+    stage.wait_until("vim.fn.tabpagenr('$') == 3")
+    assert stage.eval("bufname()") == "eca://code.txt (proposed 2)"
+
+
+def test_what_is_not_in_the_texts_is_said(stage: Neovim, workspace: Path) -> None:
+    remark = "without what you have not written"
+    screen = show(stage, workspace / "code.txt", remark=remark)
+    assert f"proposed, {remark}" in screen
+
+
+def test_moves(stage: Neovim, workspace: Path) -> None:
+    screen = show(stage, workspace / "code.txt", BEFORE, BEFORE, "moved", remark="to lib/code.txt")
+    assert "to be moved, to lib/code.txt" in screen
+    assert diff_rows(stage) == []
+    stage.keys("a")
+    assert wait_sent(stage, "approve")
+
+
+def test_what_nobody_could_see_is_written_out(stage: Neovim, workspace: Path) -> None:
+    hidden = AFTER.replace("line 1\n", "li\u00adne\u202e \u30641\u3164=\x1b[1m é\u200d\n", 1)
+    screen = show(stage, workspace / "code.txt", after=hidden)
+    [row] = [line for line in screen.lines() if "<U+00AD>" in line]
+    assert "li<U+00AD>" in row
+    assert "<202e>" in row
+    assert "<U+3164>" in row
+    assert "^[[1m" in row
+    assert stage.buffer_lines()[0] == hidden.split("\n")[0]
 
 
 def test_moving_and_taking_changes(stage: Neovim, workspace: Path) -> None:
@@ -287,12 +324,15 @@ def test_a_diff_that_does_not_apply_shows_the_hunks(stage: Neovim, workspace: Pa
         "[ab]*?.txt",
         "$HOME~.txt",
         "ünï.txt",
+        "a\u200db\u202etxt.exe",
+        "new\nline.txt",
     ],
 )
 def test_names_with_special_characters(stage: Neovim, workspace: Path, name: str) -> None:
     (workspace / name).write_text(BEFORE)
     screen = show(stage, workspace / name)
-    assert f"{name}  now" in screen
+    shown = name.replace("\u200d", "<U+200D>").replace("\u202e", "<U+202E>").replace("\n", " ")
+    assert f"{shown}  now" in screen
     stage.keys("<C-w>h")
     assert stage.eval("expand('%:p')") == str(workspace / name)
     stage.keys("<C-w>la")

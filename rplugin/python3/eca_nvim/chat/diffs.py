@@ -150,6 +150,8 @@ def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
         lines.pop()
     bare = [line.removesuffix("\r") for line in lines]
     mark = "\r" if lines and sum(map(len, lines)) - sum(map(len, bare)) > len(lines) // 2 else ""
+    if lines and not ends:
+        lines[-1] = bare[-1] + mark  # it may not stay the last
     result: list[str] = []
     done = 0
     shift = 0
@@ -165,6 +167,8 @@ def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
         done = place + len(wanted)
         ends = _ends(hunk, ends, at_end=done == len(lines))
     result += lines[done:]
+    if result and not ends:
+        result[-1] = result[-1].removesuffix(mark)
     return "\n".join(result) + ("\n" if ends and result else "")
 
 
@@ -210,8 +214,8 @@ def _find(lines: Sequence[str], wanted: Sequence[str], expected: int, least: int
 class Versions:
     """A change as two whole files.
 
-    kind: changed, new or deleted. fault: why the change does not fit the file; then `before` is
-    the file as it is and `after` the raw diff.
+    kind: changed, new, deleted, or moved (the same text at another path). fault: why the change
+    does not fit the file; then `before` is the file as it is and `after` the raw diff.
     """
 
     before: str

@@ -252,6 +252,7 @@ class ShowDiff:
 
     `before` and `after` are whole files; when the change does not apply, `fault` says so in one
     line and `before` holds the file, `after` the raw hunks. `pending`: it waits for approval.
+    `remark`: what the two texts do not show, in a line.
     """
 
     name: ClassVar[str] = "diff"
@@ -260,9 +261,10 @@ class ShowDiff:
     path: str
     before: str
     after: str
-    kind: str  # changed, new, deleted
+    kind: str  # changed, new, deleted, moved
     pending: bool
     fault: str | None = None
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

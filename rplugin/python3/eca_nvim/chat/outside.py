@@ -1,8 +1,8 @@
 """Outside: paths in a tool call that lead out of the workspace.
 
 Rules kept here:
-- Pure: nothing is looked up, so a link inside a folder counts as inside. What a call says is
-  looked at, not what a program may do.
+- Pure: nothing is looked up, so a link inside a folder counts as inside, and a home as outside.
+  What a call says is looked at, not what a program may do.
 - Only what is surely a path counts: it begins at the root, at a home, or climbs. A text, a pattern
   or a whole command line is none.
 """
@@ -68,5 +68,7 @@ def _is_outside(path: str, folders: Sequence[str]) -> bool:
     climbs = path == ".." or "/../" in path or path.endswith("/..")
     if "\n" in path or path in _NO_PLACES or not (path.startswith(_STARTS) or climbs):
         return False
-    whole = posixpath.normpath(posixpath.join(folders[0], posixpath.expanduser(path)))
+    if path.startswith("~"):
+        return True
+    whole = posixpath.normpath(posixpath.join(folders[0], path))
     return not any(whole == folder or whole.startswith(folder + "/") for folder in folders)

@@ -69,17 +69,6 @@ class Editor:
             return None
         return tuple(_build(Location, table) for table in _tables(value))
 
-    async def file(self, path: str) -> str | None:
-        """Read a file the way the user sees it: a loaded buffer's text, else what is on disk.
-
-        None when there is no such file. Raises CallFailed, Unanswered.
-        """
-        match await self._calls.call("file", {"path": path}):
-            case {"text": str(text)}:
-                return text
-            case _:
-                return None
-
     async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Read those files that the user has changed and not written, by path.
 

@@ -1,50 +1,144 @@
-"""The diff tab of a tool call: its change as two whole files."""
+"""The diff tab of a tool call: its change as two whole files.
+
+Rules kept here:
+- The file on disk is what the tool will change, so that is what the change is applied to. What the
+  user has not written is left out, and that is said.
+- A tool reads UTF-8: what is none reaches it as U+FFFD, and that is what it writes back.
+- What has no text has no diff; why is told in a line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Protocol, TypeAlias
 
 from eca_nvim.chat.blocks import Block, ToolBlock
 from eca_nvim.chat.details import FileChange
-from eca_nvim.chat.diffs import versions
+from eca_nvim.chat.diffs import Versions, versions
+from eca_nvim.chat.files import moved
 from eca_nvim.chat.intents import RequestDiff
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, ShowDiff, ViewOp
+from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState
+from eca_nvim.chat.text import literal_name
+from eca_nvim.review.changes import is_latin1, text_of
+from eca_nvim.review.snapshots import Snapshot
+
+Look: TypeAlias = Callable[[str], Snapshot]
+"""Takes a snapshot of a file as it is on disk."""
+
+UNWRITTEN = "without what you have not written"
+NOT_UTF8 = "not UTF-8: � is what the tool makes of it"
+NO_CHANGE = "no file change here"
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+class NothingToShow(Exception):
+    """Raised when there are no two texts to compare; says why in a line."""
 
 
 class Files(Protocol):
     """Reads files the way the user sees them."""
 
-    async def file(self, path: str) -> str | None:
-        """Give a file's text; None when there is no such file."""
-
     async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Give the texts of those files that the user has changed and not written, by path."""
 
 
-async def diff(chat: Chat, wanted: RequestDiff, files: Files) -> ViewOp:
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What a diff tab shows: of which file, which two texts, and what to say of them."""
+
+    path: str
+    shown: Versions
+    remarks: Sequence[str] = ()
+
+
+async def diff(chat: Chat, wanted: RequestDiff, files: Files, look: Look) -> ViewOp:
     """Build what the diff tab shows, or the line that says why there is nothing to show."""
     block = _find(chat, wanted)
-    if not isinstance(block, ToolBlock) or not isinstance(block.call.details, FileChange):
-        return Notify("warn", "no file change here")
-    change = block.call.details
-    current = await files.file(change.path)
-    shown = versions(current, change, applied=block.state is CallState.DONE)
+    if block is None:
+        return Notify("warn", NO_CHANGE)
+    try:
+        sides = _sides(block, chat.settings, look)
+    except NothingToShow as reason:
+        return Notify("warn", str(reason))
+    unwritten = [UNWRITTEN] if await files.edited([sides.path]) else []
     return ShowDiff(
         chat=chat.id,
         id=block.call.id,
-        path=change.path,
-        before=shown.before,
-        after=shown.after,
-        kind=shown.kind,
+        path=sides.path,
+        before=sides.shown.before,
+        after=sides.shown.after,
+        kind=sides.shown.kind,
         pending=block.state is CallState.WAITING,
-        fault=shown.fault,
+        fault=sides.shown.fault,
+        remark=", ".join((*sides.remarks, *unwritten)) or None,
     )
 
 
-def _find(chat: Chat, wanted: RequestDiff) -> Block | None:
+def _find(chat: Chat, wanted: RequestDiff) -> ToolBlock | None:
+    block: Block | None = None
     if wanted.id is not None:
-        return chat.find_call(wanted.id)
-    return chat.blocks.get(wanted.block) if wanted.block is not None else None
+        block = chat.find_call(wanted.id)
+    elif wanted.block is not None:
+        block = chat.blocks.get(wanted.block)
+    return block if isinstance(block, ToolBlock) else None
+
+
+def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:
+    applied = block.state is CallState.DONE
+    if isinstance(block.call.details, FileChange):
+        return _changed(block.call.details, look, applied=applied)
+    if places := moved(block.call):
+        return _moved(*places, settings, look, applied=applied)
+    raise NothingToShow(NO_CHANGE)
+
+
+def _content(path: str, look: Look) -> bytes | None:
+    """Read a file that is text; None when there is none. Raises NothingToShow."""
+    name = literal_name(PurePath(path).name)
+    if not path.startswith("/"):
+        raise NothingToShow(f"cannot find {name}: its path is not absolute")
+    snapshot = look(path)
+    if snapshot.fault is not None:
+        raise NothingToShow(f"cannot show {name}: {snapshot.fault}")
+    content = None if snapshot.blob is None else snapshot.blob.read()
+    if content is not None and text_of(content) is None:
+        raise NothingToShow(f"{name} is binary: there is no diff to show")
+    return content
+
+
+def _changed(change: FileChange, look: Look, *, applied: bool) -> _Sides:
+    content = _content(change.path, look)
+    text = None if content is None else content.decode(errors="replace")
+    shown = versions(text, change, applied=applied)
+    if shown.fault is not None and content is None:
+        shown = replace(shown, fault=f"there is no such file; {shown.fault}")
+    if content is None or not is_latin1(content):
+        return _Sides(change.path, _without_mark(shown))
+    there = content.decode("latin-1")
+    shown = replace(shown, after=there) if applied else replace(shown, before=there)
+    return _Sides(change.path, shown, [NOT_UTF8])
+
+
+def _without_mark(shown: Versions) -> Versions:
+    """Take out the byte order mark, as the editor does."""
+    before, after = (it.removeprefix(_BYTE_ORDER_MARK) for it in (shown.before, shown.after))
+    return replace(shown, before=before, after=after)
+
+
+def _moved(
+    source: str, destination: str, settings: RenderSettings, look: Look, *, applied: bool
+) -> _Sides:
+    path, other = (destination, source) if applied else (source, destination)
+    content = _content(path, look)
+    if content is None:
+        raise NothingToShow(f"there is no {literal_name(path)}")
+    text = text_of(content) or ""
+    remarks = [f"{'from' if applied else 'to'} {settings.relative(literal_name(other))}"]
+    if not applied and not look(destination).is_absent:
+        remarks.append("where a file is already")
+    return _Sides(path, Versions(text, text, "moved"), remarks)

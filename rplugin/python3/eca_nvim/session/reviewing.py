@@ -60,7 +60,8 @@ class Reviews:
         with isolated(self._view, _DOING[type(intent)], intent):
             match intent:
                 case RequestDiff(chat):
-                    shown = await diff(self._chats.get(chat), intent, self._files)
+                    about = self._chats.get(chat)
+                    shown = await diff(about, intent, self._files, self._ledger.snapshot)
                     self._view.push([shown])
                 case ListChanges(chat, request, turn):
                     self._view.push([Answer(request, await self._entries(chat, turn))])

@@ -1,0 +1,162 @@
+"""What the diff tab shows of a call, from files of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.events import ToolFinished, ToolRequested
+from eca_nvim.chat.intents import RequestDiff
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import Notify, ShowDiff, ViewOp
+from eca_nvim.chat.reducer import apply
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.review.snapshots import Blobs, Snapshot, take
+from eca_nvim.session.diff import NOT_UTF8, UNWRITTEN, diff
+
+pytestmark = pytest.mark.anyio
+HUNK = "@@ -1,2 +1,2 @@\n one\n-two\n+2"
+
+
+class Files:
+    """Knows what the user has not written."""
+
+    def __init__(self, **unwritten: str) -> None:
+        self.unwritten = unwritten
+
+    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
+        return {path: "mine" for path in paths if Path(path).name in self.unwritten}
+
+
+def look(path: str) -> Snapshot:
+    return take(path, Blobs())
+
+
+async def ask(call: ToolCall, *, done: bool = False, files: Files | None = None) -> ViewOp:
+    chat = Chat("a", RenderSettings())
+    apply(chat, ToolRequested(call, needs_approval=True), 0)
+    if done:
+        apply(chat, ToolFinished(call), 0)
+    return await diff(chat, RequestDiff("a", id="c"), files or Files(), look)
+
+
+async def shown(
+    path: Path, hunks: str = HUNK, *, done: bool = False, files: Files | None = None
+) -> ShowDiff:
+    change = FileChange(str(path), hunks, 1, 1)
+    op = await ask(ToolCall("c", "edit_file", details=change), done=done, files=files)
+    assert isinstance(op, ShowDiff)
+    return op
+
+
+async def test_the_file_on_disk_is_what_the_tool_will_change(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one\ntwo\n")
+    before = await shown(file)
+    assert (before.before, before.after, before.remark) == ("one\ntwo\n", "one\n2\n", None)
+    assert (before.pending, before.kind, before.path) == (True, "changed", str(file))
+    edited = await shown(file, files=Files(f="mine"))
+    assert (edited.before, edited.remark) == ("one\ntwo\n", UNWRITTEN)
+    file.write_text("one\n2\n")
+    made = await shown(file, done=True)
+    assert (made.before, made.after, made.pending) == ("one\ntwo\n", "one\n2\n", False)
+
+
+@pytest.mark.parametrize(
+    ("content", "before", "after"),
+    [
+        (b"one\r\ntwo\r\n", "one\r\ntwo\r\n", "one\r\n2\r\n"),
+        (b"one\ntwo", "one\ntwo", "one\n2"),
+        (b"\xef\xbb\xbfzero\none\ntwo\n", "zero\none\ntwo\n", "zero\none\n2\n"),
+    ],
+)
+async def test_line_ends_and_marks_stay(
+    tmp_path: Path, content: bytes, before: str, after: str
+) -> None:
+    file = tmp_path / "f"
+    file.write_bytes(content)
+    op = await shown(file)
+    assert (op.before, op.after, op.fault) == (before, after, None)
+
+
+async def test_what_is_not_utf8_shows_what_the_tool_makes_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_bytes(b"caf\xe9\none\ntwo\n")
+    op = await shown(file)
+    assert (op.before, op.after) == ("café\none\ntwo\n", "caf�\none\n2\n")
+    assert op.remark == NOT_UTF8
+
+
+async def test_what_does_not_apply_says_why(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    missing = await shown(file)
+    assert missing.fault is not None
+    assert missing.fault.startswith("there is no such file; hunk 1")
+    file.write_text("other\n")
+    other = await shown(file)
+    assert (other.before, other.after) == ("other\n", HUNK)
+    assert other.fault == "hunk 1 (line 1) does not fit the file"
+
+
+async def test_new_and_emptied_files(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    op = await ask(
+        ToolCall("c", details=FileChange(str(file), "@@ -1,1 +1,2 @@\n-\n+one\n+two", 2, 0))
+    )
+    assert isinstance(op, ShowDiff)
+    assert (op.before, op.after, op.kind) == ("", "one\ntwo\n", "new")
+    file.write_text("one\n")
+    gone = await shown(file, "@@ -1,1 +0,0 @@\n-one")
+    assert (gone.before, gone.after, gone.kind) == ("one\n", "", "deleted")
+
+
+def move(source: Path, destination: Path) -> ToolCall:
+    places = {"source": str(source), "destination": str(destination)}
+    return ToolCall("c", "move_file", arguments=places)
+
+
+async def test_a_move_shows_the_file_and_where_it_goes(tmp_path: Path) -> None:
+    source, destination = tmp_path / "a", tmp_path / "b"
+    source.write_text("one\n")
+    op = await ask(move(source, destination))
+    assert isinstance(op, ShowDiff)
+    assert (op.path, op.before, op.after, op.kind) == (str(source), "one\n", "one\n", "moved")
+    assert op.remark == f"to {destination}"
+
+
+async def test_a_move_says_what_would_be_lost_and_where_it_came_from(tmp_path: Path) -> None:
+    source, destination = tmp_path / "a", tmp_path / "b"
+    source.write_text("one\n")
+    destination.write_text("other\n")
+    op = await ask(move(source, destination))
+    assert isinstance(op, ShowDiff)
+    assert op.remark == f"to {destination}, where a file is already"
+    made = await ask(move(source, destination), done=True)
+    assert isinstance(made, ShowDiff)
+    assert (made.path, made.remark) == (str(destination), f"from {source}")
+    source.unlink()
+    assert await ask(move(source, destination)) == Notify("warn", f"there is no {source}")
+
+
+async def test_what_has_no_text_has_no_diff(tmp_path: Path) -> None:
+    binary = tmp_path / "b.bin"
+    binary.write_bytes(b"one\0two")
+    change = ToolCall("c", details=FileChange(str(binary), HUNK, 1, 1))
+    assert await ask(change) == Notify("warn", "b.bin is binary: there is no diff to show")
+    folder = ToolCall("c", details=FileChange(str(tmp_path), HUNK, 1, 1))
+    assert await ask(folder) == Notify(
+        "warn", f"cannot show {tmp_path.name}: it is no ordinary file"
+    )
+    relative = ToolCall("c", details=FileChange("x/f", HUNK, 1, 1))
+    assert await ask(relative) == Notify("warn", "cannot find f: its path is not absolute")
+    assert await ask(ToolCall("c", "grep")) == Notify("warn", "no file change here")
+
+
+async def test_a_large_file_is_read_whole(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("".join(f"line {number}\n" for number in range(10_000)))
+    op = await shown(file, "@@ -9999,1 +9999,1 @@\n-line 9998\n+changed")
+    assert op.after.split("\n")[9998] == "changed"
