@@ -348,19 +348,17 @@ function M.complete(lead, line)
   end
   local found = M.subcommands[name:gsub('!$', '')]
   local choices = found and found.choices and found.choices(lead) or {}
-  local places = {} ---@type table<string, integer>
-  for _, item in ipairs(choices) do
-    places[item] = item:lower():find(lead:lower(), 1, true)
+  ---@param place number where it may begin at most
+  ---@return string[]
+  local function having(place)
+    return vim.tbl_filter(function(item)
+      local at = item:lower():find(lead:lower(), 1, true)
+      return at ~= nil and at <= place
+    end, choices)
   end
-  local matching = vim.tbl_filter(function(item)
-    return places[item] ~= nil
-  end, choices)
-  table.sort(matching, function(left, right) -- those that begin with it come first
-    if places[left] ~= places[right] then
-      return places[left] < places[right]
-    end
-    return left < right
-  end)
+  local beginning = having(1)
+  local matching = #beginning > 0 and beginning or having(math.huge)
+  table.sort(matching)
   return matching
 end
 
