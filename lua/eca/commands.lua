@@ -246,7 +246,15 @@ M.subcommands = {
     end,
   }),
   variant = choice('variant'),
-  trust = { text = 'let the chat work without asking, or not', run = action('Trust') },
+  trust = {
+    text = 'let the chat work without asking, or not',
+    run = function(rest)
+      require('eca.actions.pickers').set_trust(TRUST[rest])
+    end,
+    choices = function()
+      return vim.tbl_keys(TRUST)
+    end,
+  },
   log = { text = 'open the log', run = log },
   start = { text = 'start the server', run = start({}) },
   restart = { text = 'start the server again', run = start({ restart = true }) },
@@ -294,10 +302,7 @@ M.subcommands = {
 }
 
 --- Names of the contract that a later version will have.
-M.planned = vim.split(
-  'tools mcp providers login logout jobs update rewrite complete',
-  ' '
-)
+M.planned = vim.split('tools mcp providers login logout jobs update rewrite complete', ' ')
 
 ---@param lead string
 ---@return string[]

@@ -47,8 +47,8 @@ M.actions = {
     input = { '<M-p>' },
     insert = { '<M-p>' },
   }),
-  HistoryNext = action('prompts', 'newer', 'newer prompt', {
   Prompts = action('pickers', 'prompts', 'choose a prompt you sent before'),
+  HistoryNext = action('prompts', 'newer', 'newer prompt', {
     input = { '<M-n>' },
     insert = { '<M-n>' },
   }),
@@ -107,10 +107,10 @@ M.actions = {
   OpenAll = action('blocks', 'open_all', 'open all blocks', { chat = { 'zR' } }),
   CloseAll = action('blocks', 'close_all', 'close all blocks', { chat = { 'zM' } }),
   OpenFile = action('blocks', 'open_file', 'open the file in a code window', { chat = { 'gf' } }),
-  YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
   OpenLink = action('blocks', 'open_link', 'open the link under the cursor', {
     chat = { 'gx' },
   }),
+  YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
   Tasks = action('blocks', 'tasks', "go to the agent's list of tasks"),
   NextTurn = action('blocks', 'next_turn', 'next prompt of yours', { chat = { ']]' } }),
   PreviousTurn = action('blocks', 'previous_turn', 'previous prompt of yours', { chat = { '[[' } }),
@@ -130,6 +130,10 @@ M.actions = {
 
   Model = action('pickers', 'model', 'choose the model'),
   Agent = action('pickers', 'agent', 'choose the agent'),
+  NextAgent = action('pickers', 'next_agent', 'go on with the next agent', {
+    chat = { '<S-Tab>' },
+    input = { '<S-Tab>' },
+  }),
   Variant = action('pickers', 'variant', 'choose the variant'),
   Trust = action('pickers', 'trust', 'let this chat work without asking, or no longer'),
   Palette = action('pickers', 'palette', 'all actions', { chat = { 'ga' }, input = { 'ga' } }),
@@ -144,10 +148,6 @@ M.actions = {
 ---@param name string
 function M.run(name)
   local found = M.actions[name]
-  NextAgent = action('pickers', 'next_agent', 'go on with the next agent', {
-    chat = { '<S-Tab>' },
-    input = { '<S-Tab>' },
-  }),
   require('eca.actions.' .. found.at)[found.call]()
 end
 

@@ -3,7 +3,6 @@
 import subprocess
 from pathlib import Path
 
-import pytest
 from tests.doc.documents import snippets
 from tests.install.conftest import User, assert_chat_works, copy_plugin
 
