@@ -1,8 +1,8 @@
 --- What the float says of a request: who asks, what it leads to, and what will happen.
 ---
 --- Rules kept here:
---- - Our own words come first, so that nothing the agent wrote can be taken for them: who asks, what
----   remembering remembers, what to look at twice. Then what will happen, all of it.
+--- - Our own words come first, so that nothing the agent wrote can be taken for them: who asks,
+---   what remembering remembers, what to look at twice. Then what will happen, all of it.
 local M = {}
 
 --- A list of lines with marks, as it grows.
