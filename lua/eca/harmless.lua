@@ -45,16 +45,19 @@ local function within(code, ranges)
   return false
 end
 
---- How a character is written out; nil when it is seen.
+--- Gives what writes out the characters of a text, from its first to its last: nil for one that is
+--- seen.
 ---@param text string
----@param place integer of its first byte, from 1
----@param character string
----@return string?
-local function written(text, place, character)
-  local code = vim.fn.char2nr(character, true)
-  local after_ascii = place == 1 or text:byte(place - 1) < 128
-  if within(code, UNSEEN) or (after_ascii and within(code, JOINERS)) then
-    return ('<U+%04X>'):format(code)
+---@return fun(place: integer, character: string): string?
+local function writer(text)
+  local gone = 0 -- the last byte of a character that was written out
+  return function(place, character)
+    local code = vim.fn.char2nr(character, true)
+    local joins = place > 1 and text:byte(place - 1) >= 128 and gone ~= place - 1
+    if within(code, UNSEEN) or (not joins and within(code, JOINERS)) then
+      gone = place + #character - 1
+      return ('<U+%04X>'):format(code)
+    end
   end
 end
 
@@ -64,20 +67,16 @@ local MANY_BYTES = '()([\194-\244][\128-\191]+)'
 ---@param text string
 ---@return string
 function M.visible(text)
-  return (
-    text:gsub(MANY_BYTES, function(place, character)
-      return written(text, place, character)
-    end)
-  )
+  return (text:gsub(MANY_BYTES, writer(text)))
 end
 
 --- Find what nobody sees in a line of a buffer; some characters Neovim itself writes out there.
 ---@param line string
 ---@return { column: integer, text: string }[] byte columns from 0
 function M.unseen(line)
-  local found = {} ---@type { column: integer, text: string }[]
+  local found, write = {}, writer(line) ---@type { column: integer, text: string }[]
   for place, character in line:gmatch(MANY_BYTES) do
-    local text = written(line, place, character)
+    local text = write(place, character)
     if text and vim.fn.strdisplaywidth(character) <= 2 then
       found[#found + 1] = { column = place - 1, text = text }
     end

@@ -76,7 +76,7 @@ local function ask(what, chat, offers)
   local options = {
     prompt = 'Choose the ' .. what,
     format_item = function(offer)
-      return (offer == current and '● ' or '  ') .. offer
+      return (offer == current and '● ' or '  ') .. require('eca.harmless').line(offer)
     end,
   }
   vim.ui.select(offers, options, function(choice)

@@ -66,7 +66,7 @@ def _strings(value: object) -> Iterator[str]:
 def _is_outside(path: str, folders: Sequence[str]) -> bool:
     path = path.removeprefix(_SCHEME)
     climbs = path == ".." or "/../" in path or path.endswith("/..")
-    if "\n" in path or path in _NO_PLACES or not (path.startswith(_STARTS) or climbs):
+    if path in _NO_PLACES or not (path.startswith(_STARTS) or climbs):
         return False
     if path.startswith("~"):
         return True

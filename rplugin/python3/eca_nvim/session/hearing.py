@@ -32,6 +32,7 @@ from eca_nvim.chat.joining import join_text
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Emit, Notify
 from eca_nvim.chat.routing import route
+from eca_nvim.chat.text import one_line
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced
 from eca_nvim.session.view import View, isolated
@@ -71,7 +72,7 @@ class Hearing:
             case ChoicesChanged():
                 self._take_choices(event)
             case MessageShown(level, text):
-                self._view.push([Notify(level, text)])
+                self._view.push([Notify(level, one_line(text))])
             case WorkChanged():
                 self._view.push([self._work.take(event)])
             case ToolServerChanged():
