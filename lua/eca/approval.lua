@@ -142,19 +142,14 @@ local FOOTER = {
   { 'q', 'hide' },
 }
 
---- The keys as they are told under the float.
+--- The keys as they are to be told under the float.
 ---@param keys table<string, any> those there are
----@param texts [string, string][] key and what it does
----@return eca.Segment[]
+---@param texts eca.FooterKey[]
+---@return eca.FooterKey[]
 function M.footer(keys, texts)
-  local footer = {} ---@type eca.Segment[]
-  for _, text in ipairs(texts) do
-    if keys[text[1]] then
-      footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. text[1], 'EcaKey' }
-      footer[#footer + 1] = { ' ' .. text[2], 'EcaMuted' }
-    end
-  end
-  return footer
+  return vim.tbl_filter(function(text)
+    return keys[text[1]] ~= nil
+  end, texts)
 end
 
 ---@param item eca.Pending

@@ -27,11 +27,12 @@ local function chat_name(id)
   return number and ('chat %d %s'):format(number, title or 'New chat') or nil
 end
 
---- Who asks: the tool, the subagent, the chat.
+--- Who asks: the tool unless the title says it, the subagent, the chat.
 ---@param item eca.Pending
 ---@return string
-function M.who(item)
-  local parts = { item.tool or 'unknown tool' }
+local function who(item)
+  local parts = {} ---@type string[]
+  parts[1] = item.tool and not vim.startswith(item.title, item.tool) and item.tool or nil
   parts[#parts + 1] = item.agent and 'subagent ' .. item.agent or nil
   parts[#parts + 1] = chat_name(item.chat)
   return table.concat(parts, ' · ')
@@ -42,7 +43,10 @@ end
 ---@return string[] lines, eca.Mark[] marks
 function M.of(item)
   local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
-  add(body, M.who(item), 'EcaMuted')
+  local asks = who(item)
+  if asks ~= '' then
+    add(body, asks, 'EcaMuted')
+  end
   if item.remember then
     add(body, 'A remembers: ' .. table.concat(item.remember, ', '), 'EcaMuted')
   end

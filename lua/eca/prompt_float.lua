@@ -22,11 +22,12 @@ local LEAST_WINDOW = { columns = 40, rows = 8 }
 ---@field rest string what to do to see all of it, in our own words
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
----@field footer eca.Segment[] the keys
+---@field footer eca.FooterKey[]
 ---@field keys table<string, fun()> what answers
 ---@field gone fun(by_user: boolean) the window was closed by somebody else
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
+---@alias eca.FooterKey [string, string] key and what it does
 ---@alias eca.Segment [string, string] text and highlight group
 
 ---@class eca.PromptOrigin
@@ -68,10 +69,31 @@ local function width_of(segments)
   return width
 end
 
+--- The keys with what they do; where there is no room, the last ones stand alone.
+---@param keys eca.FooterKey[]
+---@param room? integer cells
+---@return eca.Segment[]
+local function footer_of(keys, room)
+  local footer = {} ---@type eca.Segment[]
+  for _, key in ipairs(keys) do
+    footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. key[1], 'EcaKey' }
+    footer[#footer + 1] = { ' ' .. key[2], 'EcaMuted' }
+  end
+  for index = #footer, 2, -2 do
+    if room and width_of(footer) > room then
+      footer[index][1] = ''
+    end
+  end
+  return footer
+end
+
 ---@param content eca.PromptContent
 ---@return integer
 local function wanted_columns(content)
-  local widest = math.max(width_of(content.footer), vim.fn.strdisplaywidth(content.title)) + 2
+  local widest = math.max(
+    width_of(footer_of(content.footer)),
+    vim.fn.strdisplaywidth(content.title)
+  ) + 2
   for _, line in ipairs(content.lines) do
     widest = math.max(widest, vim.fn.strdisplaywidth(line) + 1)
   end
@@ -98,15 +120,17 @@ end
 ---@return vim.api.keyset.win_config config of one row, integer rows that there is room for
 local function place(content)
   local bottom, right, rows, columns = room(chat_window(content))
+  local width =
+    math.max(LEAST_COLUMNS, math.min(wanted_columns(content), columns - 2, MOST_COLUMNS))
   local config = {
     relative = 'editor',
     anchor = 'SE',
     row = bottom,
     col = right,
-    width = math.max(LEAST_COLUMNS, math.min(wanted_columns(content), columns - 2, MOST_COLUMNS)),
+    width = width,
     height = 1,
     border = 'rounded',
-    footer = content.footer,
+    footer = footer_of(content.footer, width),
     zindex = 60,
   }
   return config, math.max(1, math.min(MOST_ROWS, rows - 2))

@@ -297,7 +297,7 @@ def test_long_commands_wrap_and_scroll(stage: Neovim) -> None:
 def test_long_diffs_say_how_to_see_all(stage: Neovim) -> None:
     lines = [f"+line {number}" for number in range(30)]
     pending(stage, approval(**{**DIFF, "lines": lines, "marks": []}))
-    stage.wait_screen(re.compile(r"… 16 more lines, d shows all"))
+    stage.wait_screen(re.compile(r"… 15 more lines, d shows all"))
 
 
 def test_who_asks_is_told(stage: Neovim) -> None:
@@ -484,3 +484,15 @@ def test_keys_of_a_block_are_guarded_too(stage: Neovim) -> None:
     assert stage.lua(ask) is True
     stage.lua("require('eca.config').setup({ approval = { guard = 60000 } })")
     assert stage.lua(ask) is False
+
+
+def test_trust_says_what_it_means_and_what_it_does_not(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.command("Eca trust on")
+    stage.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
+    pending(stage, approval())
+    stage.command("Eca trust on")
+    stage.wait_until("vim.fn.execute('messages'):find('what waits already still asks')")
+    draw(stage, ["status", CHAT, {"trust": True, "state": "waiting"}])
+    screen = stage.wait_screen("TRUST")
+    assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))

@@ -178,11 +178,12 @@ def test_a_subagents_name_and_a_nameless_tool_are_told(
     nvim = start_chat(start_nvim, server, columns=160, lines=50)
     say(nvim, "go")
     screen = nvim.wait_screen("! the server has no such tool, or it is switched off")
-    assert f"unknown tool · subagent {SHOWN}" in screen
+    assert f"subagent {SHOWN}" in screen
     assert "n: 1" in screen
     assert "A remember" not in screen
     assert_harmless(nvim)
     nvim.command("Eca reject use the other one")
     nvim.wait_screen("> use the other one")
+    nvim.wait_for(lambda: bool(server.received("chat/toolCallReject")), "the rejection")
     assert [it["params"]["chatId"] for it in server.received("chat/toolCallReject")] == ["child"]
     assert len(server.received("chat/prompt")) == 1

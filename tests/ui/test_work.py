@@ -23,7 +23,9 @@ def text(nvim: Neovim) -> list[str]:
 
 def test_the_approval_of_a_subagent_is_given_in_the_parents_chat(nvim: Neovim) -> None:
     nvim.keys(":EcaChat delegate<CR>")
-    screen = nvim.wait_screen(lambda screen: "allow this?" in screen and "subagent explorer" in screen)
+    screen = nvim.wait_screen(
+        lambda screen: "allow this?" in screen and "subagent explorer" in screen
+    )
     assert "greet.py" in screen
     assert any(line.startswith("? agent explorer: exploring the workshop") for line in text(nvim))
     assert any(line.strip().startswith("? $ python") for line in text(nvim))

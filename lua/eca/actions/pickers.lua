@@ -144,7 +144,9 @@ function M.set_trust(trusted)
   end
   send('trust', trusted, chat)
   if trusted then
-    require('eca.notify').warn('this chat is trusted: its tools run WITHOUT ASKING')
+    local waits = #require('eca.mirror').pending(chat) > 0
+    local rest = waits and '; what waits already still asks' or ''
+    require('eca.notify').warn('this chat is trusted: its tools run WITHOUT ASKING' .. rest)
   else
     require('eca.notify').info('this chat asks before its tools run')
   end
