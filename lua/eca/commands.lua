@@ -296,7 +296,7 @@ M.subcommands = {
   help = {
     text = 'open the help',
     run = function(rest)
-      vim.cmd.help(given(rest) and 'eca-' .. rest or 'eca')
+      require('eca.manual').open(given(rest))
     end,
   },
 }

@@ -193,10 +193,22 @@ function draw.clear(chat)
   follow.cleared(buf)
 end
 
+--- Tell that a status is another one; that time goes by is none.
+---@param chat? string
+---@param before eca.Status
+local function tell_status(chat, before)
+  vim.g.eca_status = require('eca').status()
+  local now = mirror.status(chat)
+  before.elapsed = now.elapsed
+  if not vim.deep_equal(before, now) then
+    emit('EcaStatusChanged', { chat = chat, status = now })
+  end
+end
+
 function draw.status(chat, status)
   local before = mirror.status(chat)
   mirror.set_status(chat, mirror.clean(status))
-  vim.g.eca_status = require('eca').status()
+  tell_status(chat, vim.deepcopy(before))
   local changed = require('eca.attention').told(chat, before.state, status.state)
   if changed or before.title ~= mirror.status(chat).title then
     draw_winbars() -- the bars of the other chats tell of it, too
@@ -236,9 +248,9 @@ function draw.choices(choices)
 end
 
 function draw.server(state, label)
-  local before = mirror.server().state
+  local before, status = mirror.server().state, mirror.status(chats.current())
   mirror.set_server(state, label or '')
-  vim.g.eca_status = require('eca').status()
+  tell_status(chats.current(), status)
   if before ~= state and SERVER_EVENTS[state] then
     emit(SERVER_EVENTS[state], { state = state, label = label or '' })
   end

@@ -64,10 +64,12 @@ class Chats:
             self.show(reducer.server_changed(chat, self._server, now()))
         return chat
 
-    def forget(self, chat_id: str) -> None:
-        """Take a chat out for good, with all that is shown of it."""
+    def forget(self, chat_id: str, *, told: bool = False) -> None:
+        """Take a chat out for good, with all that is shown of it; `told`: its end was already."""
         if self.table.pop(chat_id, None) is not None:
             self._view.push([all_pending(self), ForgetChat(chat_id)])
+            if not told:
+                self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""

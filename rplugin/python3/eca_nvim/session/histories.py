@@ -160,10 +160,11 @@ class Histories:
     async def _delete(self, chat: Chat) -> None:
         if not _is_blank(chat) and not chat.deleted:
             await (await self._archive()).delete(chat.id)
-            if not chat.deleted:
-                self._chats.apply(chat, [ChatDeleted()])
+        told = chat.deleted
+        if not told:
+            self._chats.apply(chat, [ChatDeleted()])
         self._choices.forget(chat.id)
-        self._chats.forget(chat.id)
+        self._chats.forget(chat.id, told=told)
 
     async def _revise(self, chat: Chat, intent: revising.Revision) -> None:
         archive = await self._archive()

@@ -1,0 +1,40 @@
+"""`:Eca help`, where tags were made and where nobody made them."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.launch import REPOSITORY
+
+
+@pytest.fixture
+def nvim(start_nvim: StartNeovim, tmp_path: Path) -> Neovim:
+    """Start Neovim with a copy of the plugin that has no help tags."""
+    copy = tmp_path / "eca"
+    for folder in ("lua", "plugin", "doc"):
+        shutil.copytree(REPOSITORY / folder, copy / folder, ignore=shutil.ignore_patterns("tags"))
+    here, there = str(REPOSITORY), str(copy)
+    return start_nvim(init=f"vim.opt.rtp:remove({here!r}) vim.opt.rtp:prepend({there!r})")
+
+
+def test_the_help_opens_where_nobody_made_tags(nvim: Neovim) -> None:
+    nvim.keys(":Eca help<CR>")
+    nvim.wait_until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'eca.txt'")
+
+
+@pytest.mark.parametrize(
+    ("topic", "tag"),
+    [("events", "eca-events"), ("undo-turn", ":Eca-undo-turn"), ("EcaChatOpened", "EcaChatOpened")],
+)
+def test_a_topic_is_found(nvim: Neovim, topic: str, tag: str) -> None:
+    nvim.keys(f":Eca help {topic}<CR>")
+    nvim.wait_until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'eca.txt'")
+    assert tag in nvim.lua("return vim.api.nvim_get_current_line()")
+
+
+def test_what_there_is_no_page_for_is_told_in_a_line(nvim: Neovim) -> None:
+    nvim.keys(":Eca help nonsense<CR>")
+    nvim.wait_screen("no help on nonsense")
+    assert nvim.eval("&filetype") != "help"
