@@ -11,7 +11,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line
 from tests.support.script import expect, handshake, leave, stderr, stream, stubborn, text, turn
 from tests.support.servers import ScriptedServer
-from tests.ui.talk import lines_of, prompts, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import asks, lines_of, prompts, say, start_chat, wait_idle, wait_line
 
 FAREWELL = 0.5
 """Seconds in which a polite server is gone."""
@@ -81,6 +81,41 @@ def test_killing_the_host_ends_the_server_and_a_restart_goes_on(
     say(nvim, "on")
     nvim.wait_for(lambda: prompts(server) == ["go", "on"], "the next prompt")
     nvim.wait_until("require('eca').status().state == 'running'")
+
+
+HEAR = """
+_G.heard = {}
+for _, name in ipairs({ 'EcaApprovalResolved', 'EcaTurnFinished' }) do
+  vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(event)
+    local state = require('eca').status().state
+    table.insert(_G.heard, vim.tbl_extend('error', event.data, { event = name, state = state }))
+  end })
+end
+"""
+
+
+def test_what_waited_for_the_user_is_stopped_when_the_host_is_killed(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn(asks("a"), expect("chat/promptStop")))
+    nvim = start_chat(start_nvim, server)
+    nvim.lua(HEAR)
+    say(nvim, "go")
+    nvim.wait_until("#require('eca').pending() == 1")
+    wait_line(nvim, " waiting")
+    chat = nvim.lua("return require('eca').status().chat")
+    os.kill(host_of(nvim), signal.SIGKILL)
+    nvim.wait_until("#_G.heard == 2")
+    assert nvim.lua("return _G.heard") == [
+        {"event": "EcaApprovalResolved", "chat": chat, "id": "a", "outcome": "gone"}
+        | {"state": "idle"},
+        {"event": "EcaTurnFinished", "chat": chat, "reason": "gone", "state": "idle"},
+    ]
+    told = [line for line in lines_of(nvim) if line.endswith(" stopped")]
+    assert len(told) == 1
+    assert told[0].startswith("⊘ ")
+    assert not [line for line in lines_of(nvim) if line.endswith(" waiting")]
+    nvim.take_errors()
 
 
 def test_a_server_that_ends_is_an_entry_with_its_last_words(
