@@ -106,6 +106,10 @@ def assistant_text(messages: list[Message]) -> str:
     )
 
 
+def calls_ended(messages: list[Message]) -> list[dict[str, object]]:
+    return [content_of(message) for message in messages if is_content("toolCalled")(message)]
+
+
 def statuses(messages: list[Message]) -> list[object]:
     return [params_of(m)["status"] for m in messages if method_of(m) == "chat/statusChanged"]
 
@@ -206,6 +210,8 @@ def test_a_subagent_works_in_a_chat_of_its_own(client: Client) -> None:
     client.notify("chat/toolCallApprove", chatId=child["chatId"], toolCallId=call_id)
     rest = client.until(lambda it: is_finished(it) and "parentChatId" not in params_of(it))
     assert "`greet.py` says: Hello, reader!" in assistant_text(rest)
+    [ended] = [it for it in calls_ended(rest) if it["name"] == "spawn_agent"]
+    assert ended["details"]["step"] == 3  # type: ignore[index]
 
 
 def test_a_rejected_call_of_a_subagent_goes_back_to_it(client: Client) -> None:
@@ -222,9 +228,10 @@ def test_a_stop_reaches_a_subagent(client: Client) -> None:
     client.until(lambda message: content_of(message).get("manualApproval") is True)
     client.notify("chat/promptStop", chatId="c")
     client.until(lambda it: is_content("toolCallRejected")(it) and "parentChatId" in params_of(it))
-    client.until(
+    seen = client.until(
         lambda it: is_content("toolCallRejected")(it) and "parentChatId" not in params_of(it)
     )
+    assert content_of(seen[-1])["details"]["step"] == 2  # type: ignore[index]
 
 
 def test_a_plan_is_told_whole_with_every_change(client: Client) -> None:

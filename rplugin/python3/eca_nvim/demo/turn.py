@@ -84,7 +84,7 @@ class Turn:
         for piece in _pieces(text):
             self.content("assistant", {"type": "text", "text": piece})
             await asyncio.sleep(CHUNK_PAUSE_S)
-        self._count(len(text) // 4)
+        self.chat.tokens += len(text) // 4
 
     async def say_at_once(self, chunks: Sequence[str]) -> None:
         """Stream chunks as fast as the client reads them."""
@@ -93,7 +93,7 @@ class Turn:
             if number % 64 == 0:
                 await self._wire.drain()
                 await asyncio.sleep(0)
-        self._count(len(chunks))
+        self.chat.tokens += len(chunks)
 
     async def think(self, text: str) -> None:
         """Stream a thought."""
@@ -170,7 +170,8 @@ class Turn:
         )
 
     def runs(self, call_id: str, plan: Plan) -> None:
-        """Say that a call runs, or how far it is."""
+        """Say that a call runs, or how far it is; its end tells the plan that was told last."""
+        self.chat.open_calls[call_id] = plan
         self._tool("toolCallRunning", call_id, plan)
 
     def drop_open_calls(self) -> None:
@@ -212,7 +213,7 @@ class Turn:
         self.progress("Calling tool")
         started = time.monotonic()
         outcome = await plan.run()
-        self.chat.open_calls.pop(call_id, None)
+        plan = self.chat.open_calls.pop(call_id, plan)
         self._tool(
             "toolCalled",
             call_id,
@@ -229,9 +230,6 @@ class Turn:
         if plan.details is not None:
             content["details"] = plan.details
         self.content("assistant", content)
-
-    def _count(self, tokens: int) -> None:
-        self.chat.tokens += tokens
 
 
 def _identity(call_id: str, plan: Plan) -> dict[str, object]:
