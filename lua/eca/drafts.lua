@@ -2,7 +2,8 @@
 ---
 --- Rules kept here:
 --- - It is told a moment after the last change, and when Neovim leaves.
---- - What comes back from an earlier life does so once a chat, above what is typed already.
+--- - What comes back from an earlier life does so once an input, above what is typed already.
+---   An input whose draft was told holds what would come back.
 local M = {}
 
 --- Milliseconds without a change after which a draft is told.
@@ -10,7 +11,7 @@ local QUIET = 800
 
 local told = {} ---@type table<string, string> by chat
 local changed = {} ---@type table<string, integer> inputs by chat
-local restored = {} ---@type table<string, true>
+local filled = {} ---@type table<integer, true> inputs that nothing comes back into
 local timer = assert(vim.uv.new_timer())
 
 --- Tell the drafts that changed.
@@ -21,7 +22,7 @@ function M.flush()
   for chat, buf in pairs(inputs) do
     local text = vim.api.nvim_buf_is_loaded(buf) and require('eca.input').draft(buf) or ''
     if text ~= (told[chat] or '') then
-      told[chat] = text
+      told[chat], filled[buf] = text, true
       require('eca.host').send('keep_draft', { chat = chat, text = text })
     end
   end
@@ -38,10 +39,10 @@ end
 ---@param chat eca.Chat
 ---@param text string
 function M.restore(chat, text)
-  if restored[chat.id] then
+  if filled[chat.input] then
     return
   end
-  restored[chat.id], told[chat.id] = true, text
+  filled[chat.input], told[chat.id] = true, text
   require('eca.input').put_back(chat.input, text)
 end
 

@@ -1,6 +1,7 @@
 """A chat on the screen with a whole plugin behind it, and the words of a server about tools."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from tests.support.editor import Neovim
@@ -66,6 +67,20 @@ def wait_line(nvim: Neovim, text: str) -> None:
 def draft(nvim: Neovim) -> str:
     """Give what is typed in the chat's input."""
     return str(nvim.lua(DRAFT))
+
+
+def wait_kept(nvim: Neovim, text: str) -> None:
+    """Wait until a draft has been told and written."""
+    state = Path(nvim.eval("$XDG_STATE_HOME"))
+    nvim.wait_for(
+        lambda: any(text.encode() in kept.read_bytes() for kept in state.rglob("*.msgpack")),
+        f"{text!r} to be kept",
+    )
+
+
+def catch_up(nvim: Neovim) -> None:
+    """Wait until the host has done all it was asked to."""
+    assert nvim.lua("return require('eca').transcript()") is not None
 
 
 def prompts(server: ScriptedServer) -> list[str]:

@@ -9,6 +9,7 @@ from tests.support.recording import Event
 from tests.support.servers import Replay
 from tests.ui.recorded import told
 from tests.ui.remembered import Reader, also, keep, play
+from tests.ui.talk import catch_up, wait_kept
 
 GOLDEN = Path(__file__).parent / "golden" / "history"
 HELLO = "How can I help you today?"
@@ -86,7 +87,13 @@ def test_rollback(relive: Relive) -> None:
     reader.nvim.keys(":Eca rollback<CR>")
     reader.choose("Take back", "messages: ")
     reader.until_gone("hello third")
-    assert reader.draft() == f"{reader.here(edit)}\nmore to say"
+    given_back = f"{reader.here(edit)}\nmore to say"
+    assert reader.draft() == given_back
+    wait_kept(reader.nvim, "more to say")
+    wait_kept(reader.nvim, "return a-b")
+    reader.nvim.keys(":Eca toggle<CR>:Eca toggle<CR>")
+    catch_up(reader.nvim)
+    assert reader.draft() == given_back
     relive.end()
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, text, turn
-from tests.ui.talk import draft, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import catch_up, draft, say, start_chat, wait_idle, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
 from eca_nvim.chat import ops
@@ -87,6 +87,30 @@ def test_a_draft_outlives_a_host_that_dies(start_again: StartAgain) -> None:
     nvim.keys(":Eca restart<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     assert draft(nvim) == "half"
+
+
+def test_a_draft_is_there_once_when_its_chat_is_shown_again(start_again: StartAgain) -> None:
+    nvim = start_again()
+    nvim.wait_screen("mock/mock-1")
+    nvim.keys("ione draft<Esc>")
+    wait_kept(nvim, "one draft")
+    nvim.keys(":Eca toggle<CR>:Eca toggle<CR>")
+    catch_up(nvim)
+    assert draft(nvim) == "one draft"
+
+
+def test_a_draft_of_an_earlier_life_is_there_once_too(start_again: StartAgain) -> None:
+    first = start_again()
+    first.wait_screen("mock/mock-1")
+    first.keys("ihalf<Esc>")
+    first.finish()
+    second = start_again()
+    shows(second, "half")
+    second.keys("A thought<Esc>")
+    wait_kept(second, "half thought")
+    second.keys(":Eca toggle<CR>:Eca toggle<CR>")
+    catch_up(second)
+    assert draft(second) == "half thought"
 
 
 def test_the_last_choices_of_a_project_are_there_again(start_again: StartAgain) -> None:
