@@ -1,7 +1,8 @@
 # Each target does the set-up it needs by itself; what is done already costs next to nothing.
 
 PYTHON := .venv/bin/python
-PYTEST := .venv/bin/pytest
+# Tests mostly wait for processes: three at a time keep two processors busy.
+PYTEST := .venv/bin/pytest -n 3 --dist worksteal
 STYLUA := .cache/stylua/stylua
 LUACHECK := .cache/luacheck/luacheck
 LUA := $(wildcard plugin lua scripts/chat.lua tests bench)
