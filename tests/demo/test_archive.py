@@ -27,17 +27,26 @@ pytestmark = pytest.mark.anyio
 OLD = "demo-yesterday"
 
 
+TRUSTING = Selection(trust=True)
+
+
 @asynccontextmanager
 async def talking(folder: Path, *prompts: str) -> AsyncIterator[tuple[Client, Archive]]:
     """Bring the demo up and let it answer some prompts of the chat `c`."""
     agent = make_agent([sys.executable, "-m", "eca_nvim.demo"], folder)
     async with running(agent) as client:
         await client.until(client.ready.is_set)
-        for number, prompt in enumerate(prompts, 1):
-            agent.prompt(Prompt("c", prompt, selection=Selection(trust=True)))
-            ends = TurnChanged(AgentTurn.FINISHED)
-            await client.until(lambda: client.all(TurnChanged).count(ends) == number)  # noqa: B023
+        for prompt in prompts:
+            await talk(client, "c", prompt)
         yield client, agent.archive
+
+
+async def talk(client: Client, chat: str, prompt: str, chosen: Selection = TRUSTING) -> None:
+    """Prompt a chat and wait for the end of the answer."""
+    ends = TurnChanged(AgentTurn.FINISHED)
+    wanted = client.all(TurnChanged).count(ends) + 1
+    client.agent.prompt(Prompt(chat, prompt, selection=chosen))
+    await client.until(lambda: client.all(TurnChanged).count(ends) == wanted)
 
 
 def texts(page: Page) -> list[str]:
@@ -110,3 +119,21 @@ async def test_a_chat_is_renamed_emptied_and_deleted(tmp_path: Path) -> None:
         await archive.delete("c")
         assert len(client.all(ChatDeleted)) == 1
         assert [chat.id for chat in await archive.list_chats()] == [OLD]
+
+
+async def test_a_chat_that_goes_on_keeps_its_title(tmp_path: Path) -> None:
+    async with talking(tmp_path, "fail") as (client, archive):
+        [said] = said_ids((await archive.open_chat("c")).page)
+        copy, _ = await archive.fork("c", said)
+        await archive.open_chat(OLD)
+        for chat in (copy, OLD, "c"):
+            await talk(client, chat, "fail again")
+        titles = {chat.id: chat.title for chat in await archive.list_chats()}
+    assert titles == {"c": "fail", copy: "fail (2)", OLD: "A long talk of yesterday"}
+
+
+async def test_a_chat_that_was_deleted_can_begin_anew(tmp_path: Path) -> None:
+    async with talking(tmp_path, "fail") as (client, archive):
+        await archive.delete("c")
+        await talk(client, "c", "fail anew")
+        assert (await archive.list_chats())[0].title == "fail anew"

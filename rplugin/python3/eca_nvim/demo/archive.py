@@ -37,8 +37,12 @@ class Archive:
             "chat/removeFlag": self._remove_flag,
         }
 
+    def find(self, chat_id: str) -> KeptChat | None:
+        """Find a chat that was talked in, or copied."""
+        return self._memory.chats.get(chat_id)
+
     def _chat(self, params: Params) -> KeptChat | None:
-        return self._memory.chats.get(str(params.get("chatId")))
+        return self.find(str(params.get("chatId")))
 
     def _list(self, _params: Params) -> object:
         chats = sorted(self._memory.chats.values(), key=lambda it: it.updated, reverse=True)

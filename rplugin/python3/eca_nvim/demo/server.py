@@ -36,8 +36,9 @@ class DemoServer:
         self._remembered: set[str] = set()
         self._leaving = asyncio.Event()
         self._exit_code = 0
+        self._archive = Archive(wire)
         self._requests: Mapping[str, Callable[[Params], object]] = {
-            **Archive(wire).requests,
+            **self._archive.requests,
             "initialize": lambda _: {"chatWelcomeMessage": "# Welcome to the demo agent"},
             "shutdown": lambda _: None,
             "chat/prompt": self._prompt,
@@ -93,9 +94,8 @@ class DemoServer:
 
     def _prompt(self, params: Params) -> object:
         chat_id = str(params.get("chatId") or uuid.uuid4())
-        chat = self._chats.get(chat_id)
-        if chat is None:
-            chat = self._chats[chat_id] = Chat(chat_id)
+        chat = self._chats.setdefault(chat_id, Chat(chat_id))
+        if self._archive.find(chat_id) is None:
             self._wire.notify("chat/opened", {"chatId": chat_id})
         chat.trusted = bool(params.get("trust", chat.trusted))
         if chat.turn:
@@ -113,8 +113,8 @@ class DemoServer:
 
     async def _play(self, chat: Chat, turn: Turn) -> None:
         turn.progress("Waiting model")
-        if not chat.titled:
-            chat.titled = True
+        kept = self._archive.find(chat.id)
+        if kept is not None and kept.title is None:
             title = " ".join(turn.prompt.split())[:40]
             turn.content("system", {"type": "metadata", "title": title or "Demo"})
         try:

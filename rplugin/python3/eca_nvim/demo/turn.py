@@ -32,7 +32,6 @@ class Chat:
     """What the demo knows of a chat; `helpers` are the chats of subagents that run in it."""
 
     id: str
-    titled: bool = False
     trusted: bool = False
     tokens: int = 0
     turn: asyncio.Task[None] | None = None
