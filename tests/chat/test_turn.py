@@ -207,6 +207,27 @@ def test_the_end_of_the_agent_ends_everything() -> None:
     assert driver.effects[-1] == TellPrompt("chat", "later")
 
 
+def test_a_fault_above_the_first_prompt_is_told_below_it_only() -> None:
+    driver = Driver()
+    fault = AgentGone("server.command: /nowhere/eca is not there")
+    driver.hear(fault)
+    driver.send("hello")
+    driver.hear(fault)
+    assert driver.view.lines.count(fault.reason) == 1
+    assert driver.view.lines[-1] == fault.reason
+    driver.send("again")
+    driver.hear(fault)
+    assert driver.view.lines.count(fault.reason) == 2, "each prompt has its answer"
+
+
+def test_another_fault_than_the_one_above_is_told_too() -> None:
+    driver = Driver()
+    driver.hear(AgentGone("not there"))
+    driver.send("hello")
+    driver.hear(AgentGone("not executable"))
+    assert {"not there", "not executable"} <= set(driver.view.lines)
+
+
 def test_a_deleted_chat_keeps_its_text_18() -> None:
     driver = Driver()
     driver.run()

@@ -11,7 +11,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line
 from tests.support.script import expect, handshake, leave, stderr, stream, stubborn, text, turn
 from tests.support.servers import ScriptedServer
-from tests.ui.talk import asks, lines_of, prompts, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import asks, draft, lines_of, prompts, say, start_chat, wait_idle, wait_line
 
 FAREWELL = 0.5
 """Seconds in which a polite server is gone."""
@@ -213,6 +213,18 @@ def unusable(kind: str, folder: Path) -> tuple[list[str], str]:
             path.write_text("#!/bin/sh\necho no such option >&2\nexit 3\n")
             path.chmod(0o755)
             return [str(path)], "no such option"
+
+
+def test_a_server_that_is_not_there_is_told_once_for_a_chat_and_its_prompt(
+    start_nvim: StartNeovim,
+) -> None:
+    command = {"server": {"command": ["/nowhere/eca"]}}
+    nvim = start_nvim(settings=command, columns=80, lines=24)
+    nvim.keys(":EcaChat hello<CR>")
+    wait_line(nvim, "/nowhere/eca")
+    nvim.wait_for(lambda: draft(nvim) == "hello", "the prompt, given back")
+    told = [line for line in lines_of(nvim) if "/nowhere/eca" in line]
+    assert told == lines_of(nvim)[-1:]
 
 
 @pytest.mark.parametrize(

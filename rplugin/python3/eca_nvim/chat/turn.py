@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from eca_nvim.chat.blocks import NoteBlock, TextBlock
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.effects import TellPrompt, TellStop
 from eca_nvim.chat.events import AgentGone, AgentTurn, ChatDeleted, PromptAnswered, TurnChanged
+from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import follow_up, keep_for_later
 from eca_nvim.chat.settle import settle, settle_pending
 from eca_nvim.chat.speech import note, show_user
@@ -152,8 +154,23 @@ def agent_gone(update: Update, event: AgentGone) -> None:
     """Take the end of the agent's process: every turn is over, what waits stays."""
     chat = update.chat
     update.lane = chat.root
-    note(update, "\n".join((event.reason, *event.stderr_tail)), is_error=True)
+    told = "\n".join((event.reason, *event.stderr_tail))
+    _take_back(update, told)
+    note(update, told, is_error=True)
     _cut(update)
+
+
+def _take_back(update: Update, told: str) -> None:
+    """Take out a fault right above the prompt that it is now the answer to.
+
+    Opening a chat starts the agent, and so does its first prompt: both fail alike. A fault that
+    answers an earlier prompt stays.
+    """
+    match update.lane.blocks[-3:]:
+        case [TextBlock(kind=BlockKind.USER), NoteBlock(), _]:
+            return
+        case [*_, NoteBlock(text=text) as fault, TextBlock(kind=BlockKind.USER)] if text == told:
+            update.remove(fault, update.lane)
 
 
 def chat_deleted(update: Update, _event: ChatDeleted) -> None:
