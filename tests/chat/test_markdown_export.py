@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.chat.driver import IDLE, Driver, call, said, system
 
 from eca_nvim.chat.details import FileChange
@@ -63,3 +64,12 @@ def test_nothing_is_cut_and_fences_hold() -> None:
     text = transcript(driver.chat, 0)
     assert "\n999\n````\n" in text
     assert text.count("````") == 2
+
+
+@pytest.mark.parametrize("output", ["one\ntwo\n", "\n\none\ntwo", "\x1b[31mone\x1b[0m\ntwo\n"])
+def test_an_output_that_is_cleaned_to_be_shown_is_written_once(output: str) -> None:
+    driver = Driver()
+    driver.hear(ToolFinished(call(), (output,)))
+    text = transcript(driver.chat, 0)
+    assert text.count("one\ntwo") == 1
+    assert "\x1b" not in text

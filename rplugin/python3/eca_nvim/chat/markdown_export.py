@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from eca_nvim.chat.blocks import Block, NoteBlock, ReasoningBlock, SpokenBlock, ToolBlock
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.output import text_body
 from eca_nvim.chat.render import full_body, header
 
 _FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
@@ -58,8 +59,8 @@ def _block(chat: Chat, block: Block, now: int) -> list[str]:
 
 
 def _more(block: ToolBlock, shown: str) -> list[str]:
-    """Give the outputs that a body leaves out: of an edit, a task list, JSON."""
-    text = "\n".join(filter(None, block.outputs))
+    """Give the outputs that a body leaves out, cleaned as it: of an edit, a task list, JSON."""
+    text = "\n".join(text_body("\n".join(filter(None, block.outputs)), None).lines)
     if not text or text in shown or block.question is not None:
         return []
     fence = _fence(text)
