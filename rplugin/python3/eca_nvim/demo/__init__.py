@@ -4,9 +4,14 @@ It answers when no other server is there, teaches what the chat can do, and is a
 tests. Start it with `python -m eca_nvim.demo`. It behaves as the real server does, in the order
 of its messages too.
 
-wire.py    stdin and stdout as a JSON-RPC peer
-server.py  which message does what
-turn.py    one answer: text, thoughts, tool calls, approval, stop
-scenes.py  what the scripted model says to which prompt
-tools.py   the tools: real files and a real shell in a scratch folder
+wire.py       stdin and stdout as a JSON-RPC peer
+server.py     which message does what
+archive.py    requests about kept chats: list, open, page, change, copy, undo
+memory.py     what is kept of a chat
+choices.py    models, agents and variants
+turn.py       one answer: text, thoughts, tool calls, approval, stop
+scenes.py     what the scripted model says to which prompt
+subagent.py   a chat inside a tool call
+task_list.py  a list of tasks
+tools.py      the tools: real files and a real shell in a scratch folder
 """

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from eca_nvim.demo.choices import Choice
 from eca_nvim.demo.memory import KeptChat, Memory, Message, flag, yesterday
 from eca_nvim.demo.wire import Wire
 
@@ -36,10 +38,35 @@ class Archive:
             "chat/addFlag": self._add_flag,
             "chat/removeFlag": self._remove_flag,
         }
+        self.notifications: Mapping[str, Callable[[Params], None]] = {
+            "chat/selectedModelChanged": self._choose_model,
+            "chat/selectedAgentChanged": self._choose_agent,
+        }
 
     def find(self, chat_id: str) -> KeptChat | None:
         """Find a chat that was talked in, or copied."""
         return self._memory.chats.get(chat_id)
+
+    def choose(self, chat_id: str, params: Params) -> Choice:
+        """Keep what a message chooses for a chat; one that is not known forgets it."""
+        chat = self.find(chat_id) or KeptChat(chat_id)
+        chat.choice = chat.choice.changed(params)
+        return chat.choice
+
+    def _choose_model(self, params: Params) -> None:
+        chosen = self.choose(str(params.get("chatId")), params)
+        self._tell_choice(params, chosen.told())
+
+    def _choose_agent(self, params: Params) -> None:
+        chat = self._chat(params) or KeptChat("")
+        chat.choice = replace(chat.choice, agent=str(params.get("agent")))
+        self._tell_choice(params, {"selectModel": chat.choice.model, **chat.choice.told()})
+
+    def _tell_choice(self, params: Params, told: Mapping[str, object]) -> None:
+        """Say what follows from a choice, of the chat if it is known, else of all."""
+        chat = self._chat(params)
+        whose = {} if chat is None else {"chatId": chat.id}
+        self._wire.notify("config/updated", {"chat": told, **whose})
 
     def _chat(self, params: Params) -> KeptChat | None:
         return self.find(str(params.get("chatId")))
@@ -55,7 +82,7 @@ class Archive:
                     "messageCount": len(chat.messages),
                     "createdAt": chat.created,
                     "updatedAt": chat.updated,
-                    "model": "demo/scripted",
+                    "model": chat.choice.model,
                 }
                 for chat in chats
             ]
@@ -67,9 +94,10 @@ class Archive:
             return {"found": False}
         page, meta = _window(chat, params)
         self._replay(chat, page, opened=True)
-        selection = {"model": "demo/scripted", "agent": "code", "variant": None, "trust": False}
+        chosen = chat.choice
+        selection = {"model": chosen.model, "agent": chosen.agent, "variant": chosen.variant}
         return {"found": True, "chatId": chat.id, "title": chat.title, "meta": meta} | {
-            "selection": {**selection, "variants": ["low", "high"]}
+            "selection": {**selection, "variants": chosen.variants, "trust": False}
         }
 
     def _history(self, params: Params) -> object:
@@ -115,6 +143,7 @@ class Archive:
         if chat is None or place is None:
             return {}
         copy = KeptChat(str(uuid.uuid4()), f"{chat.title} (2)", chat.messages[: place + 1])
+        copy.choice = chat.choice
         self._memory.chats[copy.id] = copy
         self._wire.notify("chat/opened", {"chatId": copy.id, "title": copy.title})
         self._replay(copy, copy.messages, clear=False)

@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eca_nvim.demo.choices import Choice
+
 Content = Mapping[str, object]
 
 
@@ -42,6 +44,7 @@ class KeptChat:
     messages: list[Message] = field(default_factory=list)
     created: int = field(default_factory=lambda: round(time.time() * 1000))
     updated: int = field(default_factory=lambda: round(time.time() * 1000))
+    choice: Choice = field(default_factory=Choice)
 
     def find(self, content_id: str) -> int | None:
         """Find the last message of an id."""

@@ -13,14 +13,13 @@ import uuid
 from collections.abc import Callable, Mapping
 
 from eca_nvim.demo.archive import Archive
+from eca_nvim.demo.choices import OFFER
 from eca_nvim.demo.scenes import play
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.turn import Chat, Rejected, Turn
 from eca_nvim.demo.wire import Wire
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, Notification, Request
 
-MODELS = ("demo/scripted", "demo/echo")
-AGENTS = ("code", "plan")
 CRASHED = 3
 
 Params = Mapping[str, object]
@@ -47,6 +46,7 @@ class DemoServer:
             "chat/queryCommands": lambda params: {"chatId": params.get("chatId"), "commands": []},
         }
         self._notifications: Mapping[str, Callable[[Params], None]] = {
+            **self._archive.notifications,
             "initialized": lambda _: self._introduce(),
             "exit": lambda _: self._leaving.set(),
             "chat/promptStop": self._stop,
@@ -78,19 +78,8 @@ class DemoServer:
                     continue
 
     def _introduce(self) -> None:
-        self._wire.notify(
-            "config/updated",
-            {
-                "chat": {
-                    "models": MODELS,
-                    "agents": AGENTS,
-                    "variants": ["low", "high"],
-                    "selectModel": MODELS[0],
-                    "selectAgent": AGENTS[0],
-                    "welcomeMessage": "# Welcome to the demo agent",
-                }
-            },
-        )
+        welcome = {"welcomeMessage": "# Welcome to the demo agent"}
+        self._wire.notify("config/updated", {"chat": {**OFFER, **welcome}})
 
     def _prompt(self, params: Params) -> object:
         chat_id = str(params.get("chatId") or uuid.uuid4())
@@ -109,7 +98,8 @@ class DemoServer:
         turn.status("running")
         chat.turn = asyncio.create_task(self._play(chat, turn))
         chat.turn.add_done_callback(self._note_end)
-        return {"chatId": chat_id, "model": MODELS[0], "status": "prompting"}
+        model = self._archive.choose(chat_id, params).model
+        return {"chatId": chat_id, "model": model, "status": "prompting"}
 
     async def _play(self, chat: Chat, turn: Turn) -> None:
         turn.progress("Waiting model")

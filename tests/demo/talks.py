@@ -1,0 +1,33 @@
+"""Talks with the demo agent, had by the client of any server."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.agents.client import Client, make_agent, running
+
+from eca_nvim.agents.archive import Archive
+from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.chat.events import AgentTurn, TurnChanged
+
+TRUSTING = Selection(trust=True)
+
+
+@asynccontextmanager
+async def talking(folder: Path, *prompts: str) -> AsyncIterator[tuple[Client, Archive]]:
+    """Bring the demo up and let it answer some prompts of the chat `c`."""
+    agent = make_agent([sys.executable, "-m", "eca_nvim.demo"], folder)
+    async with running(agent) as client:
+        await client.until(client.ready.is_set)
+        for prompt in prompts:
+            await talk(client, "c", prompt)
+        yield client, agent.archive
+
+
+async def talk(client: Client, chat: str, prompt: str, chosen: Selection = TRUSTING) -> None:
+    """Prompt a chat and wait for the end of the answer."""
+    ends = TurnChanged(AgentTurn.FINISHED)
+    wanted = client.all(TurnChanged).count(ends) + 1
+    client.agent.prompt(Prompt(chat, prompt, selection=chosen))
+    await client.until(lambda: client.all(TurnChanged).count(ends) == wanted)
