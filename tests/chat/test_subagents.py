@@ -99,6 +99,75 @@ def test_a_finished_subagent_collapses_with_all_its_blocks() -> None:
     assert "found more" in transcript(driver.chat, 0)
 
 
+def test_its_conversation_is_a_quote_with_its_name_in_the_export() -> None:
+    driver = spawned()
+    driver.hear(ToolFinished(READ, ("a\n\nb\n",)), *said("found"), child="sub")
+    details = Subagent("inner", "subsub")
+    inner = call("in", "spawn_agent", details=details, arguments={"agent": "inner"})
+    driver.hear(ToolFinished(inner), child="sub")
+    driver.hear(*said("deep"), child="subsub")
+    driver.hear(ToolFinished(SPAWN, ("result",), total_ms=1100), *said("Done."))
+    text = transcript(driver.chat, 0)
+    assert (
+        text[text.index("### ✓") :]
+        == """### ✓ agent explorer  1s
+
+```
+explorer · mock · step 1/5
+result
+```
+
+> ### subagent explorer
+>
+> #### User
+>
+> look
+>
+> ##### ✓ read a
+>
+> ```
+> a
+>
+> b
+> ```
+>
+> #### Assistant
+>
+> found
+>
+> ##### ✓ agent inner
+>
+> inner
+
+> ### subagent inner
+>
+> #### Assistant
+>
+> deep
+
+## Assistant
+
+Done.
+"""
+    )
+
+
+def test_a_subagent_that_says_nothing_is_not_in_the_export() -> None:
+    driver = Driver()
+    driver.hear(ToolFinished(SPAWN))
+    driver.hear(RUNNING, UsageReported(session_tokens=1), child="sub")
+    assert "> " not in transcript(driver.chat, 0)
+
+
+def test_the_export_of_a_subagent_whose_call_is_unknown_says_so() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(*said("early"), child="sub")
+    assert transcript(driver.chat, 0).endswith(
+        "\n\n> ### subagent\n>\n> #### Assistant\n>\n> early\n"
+    )
+
+
 def test_a_waiting_call_opens_the_subagent() -> None:
     driver = spawned()
     driver.hear(ToolFinished(SPAWN))

@@ -1,29 +1,57 @@
-"""Markdown export: a whole chat as one Markdown text, collapsed bodies included and uncut."""
+"""Markdown export: a whole chat as one Markdown text, collapsed bodies included and uncut.
+
+Rules kept here: a subagent's conversation is one quote that begins with its name, so that nobody
+takes its prompts and answers for those of the chat.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from eca_nvim.chat.blocks import Block, NoteBlock, ReasoningBlock, SpokenBlock, ToolBlock
+from eca_nvim.chat.details import Subagent
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.output import text_body
 from eca_nvim.chat.render import full_body, header
+from eca_nvim.chat.text import one_line
+
+
+class Levels(NamedTuple):
+    """How deep the headings of a conversation are."""
+
+    speech: int
+    call: int
+
+
+OURS = Levels(speech=2, call=3)
+THEIRS = Levels(speech=4, call=5)
 
 _FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
 
 
 def transcript(chat: Chat, now: int) -> str:
-    """Write the chat; subagents follow the call that spawned them. `now` in ms."""
+    """Write the chat; subagents follow the call that spawned them, as quotes. `now` in ms."""
     parts = [f"# {chat.title}"] if chat.title else []
-    for block in ordered(chat):
-        parts += _block(chat, block, now)
+    for lane, blocks in _runs(chat):
+        if lane is chat.root:
+            parts += _blocks(chat, blocks, now, OURS)
+        elif blocks:
+            title = f"{'#' * OURS.call} subagent {_agent(chat, lane)}".rstrip()
+            parts.append(_quote("\n\n".join([title, *_blocks(chat, blocks, now, THEIRS)])))
     return "\n\n".join(parts) + "\n"
 
 
 def ordered(chat: Chat) -> Iterator[Block]:
     """Give all blocks in the order they read, nested ones after their anchor."""
+    for _, blocks in _runs(chat):
+        yield from blocks
+
+
+def _runs(chat: Chat) -> Iterator[tuple[Lane, Sequence[Block]]]:
+    """Give all blocks in the order they read, by the conversation they are of."""
     nested: dict[int, list[Lane]] = {}
     lost: list[Lane] = []
     for lane in chat.lanes.values():
@@ -32,22 +60,37 @@ def ordered(chat: Chat) -> Iterator[Block]:
         elif lane is not chat.root:
             lost.append(lane)
     for block in chat.root.blocks:
-        yield block
+        yield chat.root, (block,)
         for lane in nested.get(block.id, ()):
-            yield from lane.blocks
+            yield lane, lane.blocks
     for lane in lost:
-        yield from lane.blocks
+        yield lane, lane.blocks
 
 
-def _block(chat: Chat, block: Block, now: int) -> list[str]:
+def _agent(chat: Chat, lane: Lane) -> str:
+    """Give the name of the agent that talks in a lane; "" when no call tells it."""
+    for other in chat.lanes.values():
+        for block in other.calls.values():
+            details = block.call.details
+            if isinstance(details, Subagent) and details.chat_id == lane.chat_id:
+                return one_line(details.agent)
+    return ""
+
+
+def _blocks(chat: Chat, blocks: Sequence[Block], now: int, levels: Levels) -> list[str]:
+    return [part for block in blocks for part in _block(chat, block, now, levels)]
+
+
+def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
     if isinstance(block, SpokenBlock) and not isinstance(block, ReasoningBlock):
-        return [f"## {'User' if block.kind is BlockKind.USER else 'Assistant'}", block.text]
+        speaker = "User" if block.kind is BlockKind.USER else "Assistant"
+        return [f"{'#' * levels.speech} {speaker}", block.text]
     content = full_body(block, chat.settings, None)
     text = "\n".join(content.lines)
     if isinstance(block, NoteBlock):
-        return ["\n".join(f"> {line}".rstrip() for line in content.lines)]
+        return [_quote(text)]
     title = "".join(piece for piece, _ in header(block, chat.settings, now))
-    parts = [f"### {title}"]
+    parts = [f"{'#' * levels.call} {title}"]
     if text and content.language is not None:
         fence = _fence(text)
         parts.append(f"{fence}{content.language}\n{text}\n{fence}")
@@ -56,6 +99,10 @@ def _block(chat: Chat, block: Block, now: int) -> list[str]:
     if isinstance(block, ToolBlock):
         parts += _more(block, text)
     return parts
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def _more(block: ToolBlock, shown: str) -> list[str]:
