@@ -60,6 +60,23 @@ async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
     }
 
 
+async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS, ChoicesChanged(variants=(), model="m2", chat_id="nobody"))
+    await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
+    assert rig.lines() == ["m1 has no variant high", "m2 has no variant low"]
+    assert "variant" not in rig.status()
+    assert not rig.keeper.choices.get("variant")
+
+
+async def test_any_variant_is_taken_while_those_of_the_model_are_not_known(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS)
+    await choose(rig, ("model", "m2"), ("variant", "high"))
+    assert rig.status()["variant"] == "high"
+    assert rig.lines() == []
+
+
 async def test_what_is_not_offered_any_more_is_not_chosen_again(rig: Rig) -> None:
     rig.keeper.choose("model", "gone")
     rig.keeper.choose("agent", "gone")

@@ -4,8 +4,9 @@ Rules kept here:
 - What the user chose for a chat stays, whatever defaults the agent announces later.
 - What the agent says of one chat holds for that chat, and what it says it answers with.
 - What was last chosen in this project comes before the agent's defaults, where it is offered.
-- Variants belong to a model. Where an agent is chosen for a chat that was never prompted, and no
-  model, the model is the agent's business: it is not known before the first answer.
+- Variants belong to a model: one that the model is known not to have is refused.
+- Where an agent is chosen for a chat that was never prompted, and no model, the model is the
+  agent's business: it is not known before the first answer.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from eca_nvim.agents.base import Selection
 from eca_nvim.chat.events import ChoicesChanged, SelectionChanged
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind, SetChoices
+from eca_nvim.chat.text import one_line
 from eca_nvim.session.keeping import Keeper
 
 SELECTABLE = ("model", "agent", "variant", "trust")
+
+
+class NotOffered(Exception):
+    """A choice that cannot be made; its text tells the user why."""
 
 
 def selection(chat: Chat) -> Selection:
@@ -56,11 +62,14 @@ class Choices:
         self.welcome = event.welcome or self.welcome
         return SetChoices({**self._offers, "variants": dict(self._variants)})
 
-    def choose(self, chat: Chat, what: str, value: object) -> SelectionChanged | None:
-        """Take a user's choice; None when there is no such thing to choose."""
+    def choose(self, chat: Chat, what: str, value: object) -> SelectionChanged:
+        """Take a user's choice. Raises NotOffered."""
         choice = _choice(what, value)
         if choice is None:
-            return None
+            raise NotOffered(f"{value!r} is no {what}")
+        model, variants = chat.selected.model, self._variants.get(chat.selected.model or "")
+        if choice.variant and model and variants is not None and choice.variant not in variants:
+            raise NotOffered(f"{one_line(model)} has no variant {one_line(choice.variant)}")
         self._keeper.choose(what, value)
         if what == "model":
             had = chat.selected.variant or ""

@@ -41,7 +41,7 @@ from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.choices import Choices, selection
+from eca_nvim.session.choices import Choices, NotOffered, selection
 from eca_nvim.session.diff import Files
 from eca_nvim.session.hearing import Hearing
 from eca_nvim.session.histories import Histories
@@ -201,9 +201,10 @@ class Session:
                 self._view.push([Notify("warn", f"a context is not sent, {fault}")])
 
     def _choose(self, chat: Chat, intent: intents.Choose) -> None:
-        event = self._choices.choose(chat, intent.what, intent.value)
-        if event is None:
-            self._view.push([Notify("warn", f"{intent.value!r} is no {intent.what}")])
+        try:
+            event = self._choices.choose(chat, intent.what, intent.value)
+        except NotOffered as fault:
+            self._view.push([Notify("warn", str(fault))])
             return
         self._chats.apply(chat, [event])
         if self._server.agent is not None:
