@@ -109,3 +109,39 @@ async def test_a_chat_that_was_deleted_can_begin_anew(tmp_path: Path) -> None:
         await archive.delete("c")
         await talk(client, "c", "fail anew")
         assert (await archive.list_chats())[0].title == "fail anew"
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Give what is in the folder of the demo agent that runs."""
+    [workshop] = folder.glob("eca-demo-*")
+    return {path.name: path.read_text() for path in workshop.iterdir() if path.is_file()}
+
+
+async def test_what_tools_did_to_files_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    async with talking(tmp_path) as (client, archive):
+        untouched = files(tmp_path)
+        await talk(client, "c", "fix the greeting")
+        fixed = files(tmp_path)
+        await talk(client, "c", "refactor")
+        assert set(files(tmp_path)) == {"greet.py", "greeting.py", "NOTES.md"}
+        first, second = said_ids((await archive.open_chat("c")).page)
+        await archive.rollback("c", second, messages=False, tools=True)
+        assert files(tmp_path) == fixed != untouched
+        assert said_ids((await archive.open_chat("c")).page) == [first, second]
+        await archive.rollback("c", first, messages=True, tools=True)
+        assert files(tmp_path) == untouched
+
+
+async def test_files_stay_when_only_messages_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    async with talking(tmp_path, "fix the greeting") as (_, archive):
+        fixed = files(tmp_path)
+        [said] = said_ids((await archive.open_chat("c")).page)
+        await archive.rollback("c", said, messages=True, tools=False)
+        assert files(tmp_path) == fixed
+        assert "name.lower()" not in fixed["greet.py"]

@@ -1,7 +1,7 @@
 """The requests about chats that the demo agent keeps: list, open, page, change, copy.
 
-Rules kept here: a replay goes out before the answer, as the real server sends it. Files that tools
-have changed are not put back: they are in a folder that goes away with the demo.
+Rules kept here: a replay goes out before the answer, as the real server sends it. What tools did
+to files is undone from the last change to the first, and once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from eca_nvim.demo.choices import Choice
-from eca_nvim.demo.memory import KeptChat, Memory, Message, flag, yesterday
+from eca_nvim.demo.memory import KeptChat, Memory, Message, Session, flag, yesterday
+from eca_nvim.demo.tools import put_back
 from eca_nvim.demo.wire import Wire
 
 Params = Mapping[str, object]
@@ -20,8 +21,9 @@ Params = Mapping[str, object]
 class Archive:
     """The chats of one demo agent."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, session: Session) -> None:
         self._wire = wire
+        self._session = session
         self._memory = Memory()
         old = yesterday()
         self._memory.chats[old.id] = old
@@ -131,9 +133,15 @@ class Archive:
 
     def _roll_back(self, params: Params) -> object:
         chat, include = self._chat(params), params.get("include")
-        if chat is not None and isinstance(include, list) and "messages" in include:
-            place = chat.find(str(params.get("contentId")))
-            del chat.messages[len(chat.messages) if place is None else place :]
+        if chat is None or not isinstance(include, list):
+            return {}
+        found = chat.find(str(params.get("contentId")))
+        place = len(chat.messages) if found is None else found
+        if "tools" in include:
+            for message in reversed(chat.messages[place:]):
+                put_back(self._session.undo.pop(message.id, {}))
+        if "messages" in include:
+            del chat.messages[place:]
             self._replay(chat, chat.messages)
         return {}
 

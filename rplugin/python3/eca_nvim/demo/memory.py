@@ -13,8 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eca_nvim.demo.choices import Choice
+from eca_nvim.demo.tools import Before
 
 Content = Mapping[str, object]
+
+
+@dataclass
+class Session:
+    """What all chats share: tools that need no approval, and what undoes a call, by its id."""
+
+    approved: set[str] = field(default_factory=set)
+    undo: dict[str, Before] = field(default_factory=dict)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 
 from eca_nvim.demo.archive import Archive
 from eca_nvim.demo.choices import OFFER
+from eca_nvim.demo.memory import Session
 from eca_nvim.demo.scenes import play
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.turn import Chat, Rejected, Turn
@@ -32,10 +33,10 @@ class DemoServer:
         self._wire = wire
         self._workshop = workshop
         self._chats: dict[str, Chat] = {}
-        self._remembered: set[str] = set()
+        self._session = Session()
         self._leaving = asyncio.Event()
         self._exit_code = 0
-        self._archive = Archive(wire)
+        self._archive = Archive(wire, self._session)
         self._requests: Mapping[str, Callable[[Params], object]] = {
             **self._archive.requests,
             "initialize": lambda _: {"chatWelcomeMessage": "# Welcome to the demo agent"},
@@ -91,7 +92,7 @@ class DemoServer:
             chat.turn.cancel()
         chat.approvals.clear()
         chat.open_calls.clear()
-        turn = Turn(self._wire, chat, str(params.get("message", "")), self._remembered)
+        turn = Turn(self._wire, chat, str(params.get("message", "")), self._session)
         turn.content(
             "user", {"type": "text", "contentId": str(uuid.uuid4()), "text": f"{turn.prompt}\n"}
         )
@@ -126,7 +127,7 @@ class DemoServer:
         chat = self._chats.get(str(params.get("chatId")))
         if chat is None or chat.turn is None or chat.turn.done():
             return
-        turn = Turn(self._wire, chat, "", self._remembered)
+        turn = Turn(self._wire, chat, "", self._session)
         turn.system("\nPrompt stopped\n")
         turn.status("stopping")
         turn.finished()
@@ -142,7 +143,7 @@ class DemoServer:
         chat = self._working(str(params.get("chatId")))
         call_id = str(params.get("toolCallId"))
         if chat and params.get("save") == "session" and call_id in chat.open_calls:
-            self._remembered.add(chat.open_calls[call_id].name)
+            self._session.approved.add(chat.open_calls[call_id].name)
         self._decide(chat, call_id, approved=True)
 
     def _reject(self, params: Params) -> None:

@@ -12,7 +12,7 @@ import os
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 GREETING = '''"""Greets people. One name comes out wrong: ask the demo agent to fix it."""
@@ -35,12 +35,17 @@ The folder goes away with the demo agent.
 """
 
 
+Before = Mapping[Path, bytes | None]
+"""What files held before a tool changed them; None for a file that was not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a tool gives back to the model."""
+    """What a tool gives back to the model, and what it takes to undo it."""
 
     outputs: tuple[str, ...]
     failed: bool = False
+    before: Before = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +103,10 @@ class Workshop:
         arguments = {"source": str(source), "destination": str(destination)}
 
         async def run() -> Outcome:
+            before = _held(source, destination)
             await asyncio.to_thread(source.rename, destination)
-            return Outcome((f"Successfully moved {source} to {destination}",))
+            said = f"Successfully moved {source} to {destination}"
+            return Outcome((said,), before=before)
 
         return Plan("move_file", f"Moving {name}", arguments, run, ask=True)
 
@@ -130,15 +137,29 @@ class Workshop:
         tool: str,
         summary: str,
         path: Path,
-        before: str,
-        after: str,
+        old: str,
+        new: str,
         arguments: Mapping[str, object],
     ) -> Plan:
         async def run() -> Outcome:
-            await asyncio.to_thread(path.write_text, after, encoding="utf-8")
-            return Outcome((f"Successfully wrote to {path}",))
+            before = _held(path)
+            await asyncio.to_thread(path.write_text, new, encoding="utf-8")
+            return Outcome((f"Successfully wrote to {path}",), before=before)
 
-        return Plan(tool, summary, arguments, run, _file_change(path, before, after), ask=True)
+        return Plan(tool, summary, arguments, run, _file_change(path, old, new), ask=True)
+
+
+def put_back(before: Before) -> None:
+    """Give files back what they held."""
+    for path, held in before.items():
+        if held is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(held)
+
+
+def _held(*paths: Path) -> Before:
+    return {path: path.read_bytes() if path.exists() else None for path in paths}
 
 
 def _file_change(path: Path, before: str, after: str) -> dict[str, object]:

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from eca_nvim.demo.memory import Session
 from eca_nvim.demo.tools import Outcome, Plan
 from eca_nvim.demo.wire import Wire
 
@@ -44,17 +45,17 @@ class Turn:
     """One prompt being answered."""
 
     def __init__(
-        self, wire: Wire, chat: Chat, prompt: str, remembered: set[str], parent: str | None = None
+        self, wire: Wire, chat: Chat, prompt: str, session: Session, parent: str | None = None
     ) -> None:
         self.prompt = prompt
         self.chat = chat
         self._wire = wire
-        self._remembered = remembered
+        self._session = session
         self._parent = {} if parent is None else {"parentChatId": parent}
 
     def inner(self, chat: Chat, prompt: str) -> Turn:
         """Make the turn of a subagent's chat."""
-        return Turn(self._wire, chat, prompt, self._remembered, self.chat.id)
+        return Turn(self._wire, chat, prompt, self._session, self.chat.id)
 
     def content(self, role: str, content: Mapping[str, object]) -> None:
         """Send one chat/contentReceived."""
@@ -110,7 +111,7 @@ class Turn:
         call_id = call_id or str(uuid.uuid4())
         self.chat.open_calls[call_id] = plan
         await self._prepare(call_id, plan)
-        ask = plan.ask and not self.chat.trusted and plan.name not in self._remembered
+        ask = plan.ask and not self.chat.trusted and plan.name not in self._session.approved
         self._tool("toolCallRun", call_id, plan, manualApproval=ask)
         if ask and not await self._approved(call_id):
             self._tool("toolCallRejected", call_id, plan, reason="user")
@@ -212,6 +213,7 @@ class Turn:
         self.progress("Calling tool")
         started = time.monotonic()
         outcome = await plan.run()
+        self._session.undo[call_id] = outcome.before
         plan = self.chat.open_calls.pop(call_id, plan)
         self._tool(
             "toolCalled",
