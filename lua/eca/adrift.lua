@@ -50,6 +50,21 @@ local function tell(waiting, at_work)
   end
 end
 
+--- The block of what is told of the host; its own blocks are counted from 1.
+local WORD = 0
+
+--- Tell in every chat why the host does not run: a line of the editor may cut it, a chat does not.
+---@param fault string
+function M.note(fault)
+  local draw = require('eca.ops').draw
+  local line = require('eca.harmless').line(fault)
+  for _, id in ipairs(require('eca.chats').ids()) do
+    draw({ 'open', id, WORD, 'note', {}, 0, nil })
+    draw({ 'body', id, WORD, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
+    draw({ 'close', id, WORD })
+  end
+end
+
 --- Show that the host is gone: turns are over, nothing waits for the user, unsent prompts are back
 --- in the input.
 function M.show()

@@ -77,6 +77,11 @@ local function tell(level, line)
   if not told then
     told = true
     require('eca.notify').show(level, line)
+    if level == 'error' then
+      vim.schedule(function()
+        require('eca.adrift').note(line) -- when the chat that needed the host is there
+      end)
+    end
     vim.schedule(function()
       told = false
     end)

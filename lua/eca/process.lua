@@ -46,9 +46,9 @@ end
 ---@return integer? channel nil when it cannot be started
 ---@return string? fault why, with the remedy
 function M.start(ended)
-  local command, explanation = python.find()
+  local command, told = python.find()
   if not command then
-    return nil, explanation
+    return nil, told
   end
   local lines = { '' }
   local function listen(_, data)
@@ -64,7 +64,7 @@ function M.start(ended)
   end
   local script = vim.fs.joinpath(python.package(), 'nvim', 'launch.py')
   local options = { rpc = true, detach = true, on_stderr = listen, on_exit = exited }
-  return vim.fn.jobstart({ command, '-I', script, python.package() }, options)
+  return vim.fn.jobstart({ command, '-I', script, python.package(), told }, options)
 end
 
 return M

@@ -4,6 +4,8 @@
 --- environment, `g:python3_host_prog`, `python3` on PATH.
 local M = {}
 
+local INSTALL = 'run `:Eca install`'
+
 --- The plugin's folder, links resolved.
 ---@return string
 function M.root()
@@ -23,29 +25,30 @@ function M.own()
   return vim.fs.joinpath(M.root(), '.venv', 'bin', 'python')
 end
 
----@return string command, string origin what set it
+---@return string command
+---@return string remedy when it is not there, or unfit
 local function choose()
   local option = require('eca.config').get().python
   if option then
-    return vim.fs.normalize(option), 'the option `python`'
+    return vim.fs.normalize(option), 'correct the option `python`'
   elseif vim.fn.executable(M.own()) == 1 then
-    return M.own(), "the plugin's own environment"
+    return M.own(), INSTALL
   elseif vim.g.python3_host_prog then
-    return vim.fs.normalize(vim.g.python3_host_prog), 'g:python3_host_prog'
+    return vim.fs.normalize(vim.g.python3_host_prog), INSTALL
   end
-  return 'python3', 'PATH'
+  local there = vim.fn.executable('python3') == 1
+  return 'python3', there and INSTALL or 'install Python 3.11+, then `:Eca install`'
 end
 
 --- Find the Python to run.
 ---@return string? command nil when there is none
----@return string told its origin, or the fault and its remedy
+---@return string told what helps if it is unfit; without one, the fault after its remedy
 function M.find()
-  local command, origin = choose()
+  local command, remedy = choose()
   if vim.fn.executable(command) == 1 then
-    return command, origin
+    return command, remedy
   end
-  local fault = ('no Python at %s (%s)'):format(command, origin)
-  return nil, fault .. ': install Python 3.11 or newer, then run `:Eca install`'
+  return nil, ('%s: there is no %s'):format(remedy, command)
 end
 
 --- Is the plugin in the manifest of `:UpdateRemotePlugins`? Its function is defined at first use.

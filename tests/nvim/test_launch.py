@@ -13,11 +13,12 @@ from eca_nvim.nvim import launch
 
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 SCRIPT = PACKAGE / "nvim" / "launch.py"
+REMEDY = "run `:Eca install`"
 
 
 def start(python: str, package: Path = PACKAGE) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [python, "-I", str(SCRIPT), str(package)],
+        [python, "-I", str(SCRIPT), str(package), REMEDY],
         input="",
         capture_output=True,
         text=True,
@@ -38,22 +39,20 @@ def test_missing_modules_are_named_in_one_line_with_the_remedy(bare_python: str)
     ended = start(bare_python)
     assert ended.returncode == launch.CANNOT_START
     assert ended.stdout == ""
-    assert ended.stderr == (
-        f"{bare_python} lacks pynvim, msgpack, anyio, msgspec, unidiff: {launch.REMEDY}\n"
-    )
+    assert ended.stderr == f"{REMEDY}: {bare_python} lacks pynvim and 4 more\n"
 
 
 @pytest.mark.parametrize("missing", launch.NEEDED)
 def test_each_module_is_needed(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = launch.find_spec
     monkeypatch.setattr(launch, "find_spec", lambda name: None if name == missing else found(name))
-    with pytest.raises(launch.Unfit, match=rf"lacks {missing}: run `:Eca install`"):
+    with pytest.raises(launch.Unfit, match=rf" lacks {missing}$"):
         launch.check()
 
 
 def test_an_old_python_is_told_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch.sys, "version_info", (3, 9, 2, "final", 0))
-    with pytest.raises(launch.Unfit, match=r"is Python 3\.9\.2, 3\.11 is needed: run"):
+    with pytest.raises(launch.Unfit, match=r"is Python 3\.9\.2, 3\.11 is needed$"):
         launch.check()
 
 
@@ -66,12 +65,12 @@ def test_a_broken_pynvim_is_told_too(bare_python: str) -> None:
         (site / f"{name}.py").unlink()
     assert ended.returncode == launch.CANNOT_START
     assert ended.stderr == (
-        f"{bare_python} cannot import pynvim (No module named 'nowhere'): {launch.REMEDY}\n"
+        f"{REMEDY}: {bare_python} cannot import pynvim (No module named 'nowhere')\n"
     )
 
 
 def test_closed_input_is_a_quiet_end() -> None:
-    command = [sys.executable, "-I", str(SCRIPT), str(PACKAGE)]
+    command = [sys.executable, "-I", str(SCRIPT), str(PACKAGE), REMEDY]
     ended = subprocess.run(command, input=b"", capture_output=True, timeout=30, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
 

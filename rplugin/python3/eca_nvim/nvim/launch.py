@@ -1,8 +1,11 @@
-"""Start of our own host: `python -I launch.py PACKAGE`, PACKAGE being this package's folder.
+"""Start of our own host: `python -I launch.py PACKAGE REMEDY`.
+
+PACKAGE is this package's folder, REMEDY what helps when this Python is unfit: who chose it knows.
 
 Rules kept here:
-- What is missing is told in one line on stderr, with the remedy, and by the exit status; the
+- What is missing is told in one line on stderr, the remedy first, and by the exit status; the
   editor shows that line at once. So this file runs on any Python 3.7, and imports nothing of ours.
+- The line fits a screen of 80 columns with a usual path.
 - No garbage is collected until the first intent has been taken (`plugin`): nothing that is imported
   becomes any, and looking through it again and again takes a seventh of the start.
 - `-I` keeps the user's PYTHONPATH and site folders out; the package comes first on the path.
@@ -20,35 +23,39 @@ CANNOT_START = 78
 """Exit status: the environment lacks something (EX_CONFIG). The last line on stderr tells what."""
 OLDEST = (3, 11)
 NEEDED = ("pynvim", "msgpack", "anyio", "msgspec", "unidiff")
-REMEDY = "run `:Eca install`, or set the option `python`"
 
 
 class Unfit(Exception):
-    """Raised when this Python cannot run the host; one line that names fault and remedy."""
+    """Raised when this Python cannot run the host; the fault in one line."""
+
+
+class Broken(Exception):
+    """Raised when the plugin itself does not load; one line that names fault and remedy."""
 
 
 def check() -> None:
     """Look for all the host needs, without importing it. Raises Unfit."""
     if sys.version_info[:2] < OLDEST:
         found, wanted = (".".join(map(str, version)) for version in (sys.version_info[:3], OLDEST))
-        raise Unfit(f"{sys.executable} is Python {found}, {wanted} is needed: {REMEDY}")
+        raise Unfit(f"{sys.executable} is Python {found}, {wanted} is needed")
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise Unfit(f"{sys.executable} lacks {', '.join(missing)}: {REMEDY}")
+        more = f" and {len(missing) - 1} more" if missing[1:] else ""
+        raise Unfit(f"{sys.executable} lacks {missing[0]}{more}")
 
 
 def serve(package: str) -> None:
-    """Serve Neovim over standard input and output until it closes them. Raises Unfit."""
+    """Serve Neovim over standard input and output until it closes them. Raises Unfit, Broken."""
     check()
     try:
         start_host = import_module("pynvim").start_host
     except ImportError as broken:
-        raise Unfit(f"{sys.executable} cannot import pynvim ({broken}): {REMEDY}") from broken
+        raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
     sys.path.insert(0, str(Path(package).parent))
     try:
         import_module(f"{Path(package).name}.nvim.plugin")
     except Exception as broken:  # pynvim would go on without us, and nobody would be told
-        raise Unfit(f"the plugin in {package} is broken ({broken!r}): update it") from broken
+        raise Broken(f"the plugin in {package} is broken ({broken!r}): update it") from broken
     sys.argv[:] = [package]  # pynvim takes every path among the arguments for a plugin
     try:
         start_host()
@@ -59,9 +66,13 @@ def serve(package: str) -> None:
 def main(arguments: list[str]) -> int:
     """Run as a script; returns the exit status."""
     gc.disable()
+    package, remedy = arguments
     try:
-        serve(arguments[0])
-    except Unfit as complaint:
+        serve(package)
+    except Unfit as fault:
+        sys.stderr.write(f"{remedy}: {fault}\n")
+        return CANNOT_START
+    except Broken as complaint:
         sys.stderr.write(f"{complaint}\n")
         return CANNOT_START
     return 0
