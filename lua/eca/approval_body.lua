@@ -57,7 +57,10 @@ function M.of(item)
     add(body, item.title, 'EcaToolName')
   end
   local shift = #body.lines
-  vim.list_extend(body.lines, item.lines or {})
+  for _, line in ipairs(item.lines or {}) do
+    -- An empty line of a diff has no space at its end that could mean something.
+    body.lines[#body.lines + 1] = item.language == 'diff' and line == ' ' and '' or line
+  end
   for _, mark in ipairs(item.marks or {}) do
     body.marks[#body.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
   end

@@ -4,7 +4,7 @@
 --- - What is shown is one line, and harmless.
 --- - It never makes Neovim wait for a key: one that is too long for its place loses its middle, and
 ---   each takes the place of the one before. `:messages` has them all; the log has them whole.
---- - While the user types a command it waits.
+--- - While the user types a command or selects text it waits.
 --- - The option `notify` is the least level that is shown, or false for none.
 local M = {}
 
@@ -65,10 +65,11 @@ local function tell(line, level)
   vim.notify(fitted(line, vim.v.echospace), level)
 end
 
---- Tell what waits, unless the user types a command.
+--- Tell what waits, unless the user types a command, or selects: there Neovim would stop for three
+--- seconds, so that the message can be read before the mode's name takes its place.
 local function tell_all()
-  if vim.api.nvim_get_mode().mode:find('^c') then
-    vim.api.nvim_create_autocmd('CmdlineLeave', {
+  if vim.api.nvim_get_mode().mode:find('^[cvVsS\22\19]') then
+    vim.api.nvim_create_autocmd({ 'CmdlineLeave', 'ModeChanged' }, {
       group = vim.api.nvim_create_augroup('eca.notify', {}),
       once = true,
       callback = vim.schedule_wrap(tell_all),

@@ -496,3 +496,15 @@ def test_trust_says_what_it_means_and_what_it_does_not(stage: Neovim) -> None:
     draw(stage, ["status", CHAT, {"trust": True, "state": "waiting"}])
     screen = stage.wait_screen("TRUST")
     assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))
+
+
+def test_a_selection_is_not_held_up_by_a_line(stage: Neovim) -> None:
+    stage.input("v")
+    stage.wait_for(lambda: stage.mode == "v", "visual mode")
+    began = stage.lua("return vim.uv.hrtime()")
+    pending(stage, approval())
+    stage.wait_screen(shown)
+    assert stage.lua("return vim.uv.hrtime()") - began < 2e9
+    assert "waits for you" not in stage.screen
+    stage.keys("<Esc>")
+    stage.wait_screen("eca: waits for you: run ls t1")
