@@ -11,6 +11,7 @@ memory.py     what is kept of a chat
 choices.py    models, agents and variants
 turn.py       one answer: text, thoughts, tool calls, approval, stop
 scenes.py     what the scripted model says to which prompt
+texts.py      its longer texts
 subagent.py   a chat inside a tool call
 task_list.py  a list of tasks
 tools.py      the tools: real files and a real shell in a scratch folder

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from eca_nvim.demo.subagent import Errand, Helper
 from eca_nvim.demo.task_list import TaskList
+from eca_nvim.demo.texts import GREETING, MARKDOWN
 from eca_nvim.demo.tools import Outcome, Plan, Workshop
 from eca_nvim.demo.turn import Rejected, Turn
 from eca_nvim.demo.wire import RequestFailed
@@ -14,64 +15,6 @@ from eca_nvim.demo.wire import RequestFailed
 Scene = Callable[[Turn, Workshop], Awaitable[None]]
 
 MOST_TOKENS = 1_000_000
-
-GREETING = """Hello! I am the **demo agent** of this plugin. No model is behind me, but my \
-tools are real.
-
-Try one of these, as your next prompt:
-
-- `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (accept), \
-`r` (reject) or `d` (full diff).
-- `refactor`: I change several files in one turn, for you to review with `:Eca changes`.
-- `run it`: I ask to run a *shell command*.
-- `diagnostics`: I read what your linters say about the open files.
-- `ask me something`: I ask you a question.
-- `show markdown`: headings, lists, tables and code.
-- `parallel`: two tools at once.
-- `delegate`: a *subagent* reads a file, and its question for approval comes to you.
-- `plan`: I work through a list of tasks. `:Eca usage` shows what all this fills.
-- `stream 100000`: that many tokens, as fast as you can read them.
-- `fail` or `crash`: what trouble looks like.
-
-Stop me with `<C-c>`. All keys: `g?`.
-"""
-
-MARKDOWN = """# A heading
-
-Some *italic*, **bold** and `inline code`, and a [link](https://neovim.io).
-
-## Lists
-
-1. first
-2. second
-   - nested **item**
-   - [x] done
-   - [ ] to do
-
-> A quote, which may be
-> longer than a line.
-
-| tool | asks |
-|------|------|
-| read | no   |
-| edit | yes  |
-
-```lua
-local function greet(name)
-  -- code has the colours of its language
-  return ('Hello, %s!'):format(name)
-end
-```
-
-```python
-def greet(name: str) -> str:
-    return f"Hello, {name}!"
-```
-
----
-
-That is all.
-"""
 
 
 async def greet(turn: Turn, _workshop: Workshop) -> None:

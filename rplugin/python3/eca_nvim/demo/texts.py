@@ -1,0 +1,59 @@
+"""The longer texts of the scripted model."""
+
+GREETING = """Hello! I am the **demo agent** of this plugin. No model is behind me, but my \
+tools are real.
+
+Try one of these, as your next prompt:
+
+- `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (accept), \
+`r` (reject) or `d` (full diff).
+- `refactor`: I change several files in one turn, for you to review with `:Eca changes`.
+- `run it`: I ask to run a *shell command*.
+- `diagnostics`: I read what your linters say about the open files.
+- `ask me something`: I ask you a question.
+- `show markdown`: headings, lists, tables and code.
+- `parallel`: two tools at once.
+- `delegate`: a *subagent* reads a file, and its question for approval comes to you.
+- `plan`: I work through a list of tasks. `:Eca usage` shows what all this fills.
+- `stream 100000`: that many tokens, as fast as you can read them.
+- `fail` or `crash`: what trouble looks like.
+
+Stop me with `<C-c>`. All keys: `g?`.
+"""
+
+MARKDOWN = """# A heading
+
+Some *italic*, **bold** and `inline code`, and a [link](https://neovim.io).
+
+## Lists
+
+1. first
+2. second
+   - nested **item**
+   - [x] done
+   - [ ] to do
+
+> A quote, which may be
+> longer than a line.
+
+| tool | asks |
+|------|------|
+| read | no   |
+| edit | yes  |
+
+```lua
+local function greet(name)
+  -- code has the colours of its language
+  return ('Hello, %s!'):format(name)
+end
+```
+
+```python
+def greet(name: str) -> str:
+    return f"Hello, {name}!"
+```
+
+---
+
+That is all.
+"""
