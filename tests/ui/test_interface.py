@@ -177,11 +177,29 @@ def test_events_carry_data_without_nils(view: View) -> None:
         ops.Emit("EcaTurnFinished", {"chat": CHAT, "reason": "done", "fault": None}),
         ops.SetServer("failed", "gone"),
     )
-    assert view.nvim.lua("return _G.events") == [
+    events = view.nvim.lua("return _G.events")
+    assert [event for event in events if event[0] != "EcaStatusChanged"] == [
         ["EcaServerReady", {"state": "ready", "label": "eca 1"}],
         ["EcaTurnFinished", {"chat": CHAT, "reason": "done"}],
         ["EcaServerExited", {"state": "failed", "label": "gone"}],
     ]
+
+
+def test_a_status_that_is_another_one_is_told(view: View) -> None:
+    view.nvim.lua("""
+    _G.told = {}
+    vim.api.nvim_create_autocmd('User', { pattern = 'EcaStatusChanged', callback = function(event)
+      local title = event.data.status.title
+      table.insert(_G.told, { event.data.chat, title, vim.g.eca_status.title })
+    end })
+    """)
+    running = {"server": "ready", "state": "running", "title": "one", "elapsed": 1000}
+    view.draw(
+        ops.SetStatus(CHAT, running),
+        ops.SetStatus(CHAT, {**running, "elapsed": 2000}),
+        ops.SetStatus(CHAT, {**running, "title": "two"}),
+    )
+    assert view.nvim.lua("return _G.told") == [[CHAT, "one", "one"], [CHAT, "two", "two"]]
 
 
 def test_an_unknown_op_is_an_error_and_changes_nothing(view: View) -> None:
