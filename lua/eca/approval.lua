@@ -26,15 +26,21 @@ local function key_of(item)
   return item.chat .. ' ' .. item.id
 end
 
---- The first request that is not put aside.
+--- The first request that is not put aside: of the chat in this tab page, else of any.
 ---@return eca.Pending?, integer
 local function first_open()
+  local here = require('eca.windows').chat_shown()
+  local first, place = nil, 0
   for index, item in ipairs(items) do
     if not aside[key_of(item)] then
-      return item, index
+      if item.chat == here then
+        return item, index
+      elseif not first then
+        first, place = item, index
+      end
     end
   end
-  return nil, 0
+  return first, place
 end
 
 ---@param item eca.Pending

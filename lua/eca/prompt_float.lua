@@ -46,17 +46,15 @@ local group = vim.api.nvim_create_augroup('eca.prompt', {})
 
 local shown = nil ---@type eca.PromptFloat?
 
----@param content eca.PromptContent
----@return integer? window of the chat in this tab page, when it is big enough
-local function chat_window(content)
-  local chat = require('eca.chats').get(content.chat)
-  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    if chat and vim.api.nvim_win_get_buf(win) == chat.buf then
-      local wide = vim.api.nvim_win_get_width(win) >= LEAST_WINDOW.columns
-      return wide and vim.api.nvim_win_get_height(win) >= LEAST_WINDOW.rows and win or nil
-    end
+--- The transcript in this tab page, whichever chat it shows: over it the float hides no input.
+---@return integer? window when it is big enough
+local function chat_window()
+  local win = require('eca.windows').shown()
+  if not win then
+    return nil
   end
-  return nil
+  local wide = vim.api.nvim_win_get_width(win) >= LEAST_WINDOW.columns
+  return wide and vim.api.nvim_win_get_height(win) >= LEAST_WINDOW.rows and win or nil
 end
 
 ---@param segments eca.Segment[]
@@ -119,7 +117,7 @@ end
 ---@param content eca.PromptContent
 ---@return vim.api.keyset.win_config config of one row, integer rows that there is room for
 local function place(content)
-  local bottom, right, rows, columns = room(chat_window(content))
+  local bottom, right, rows, columns = room(chat_window())
   local width =
     math.max(LEAST_COLUMNS, math.min(wanted_columns(content), columns - 2, MOST_COLUMNS))
   local config = {
