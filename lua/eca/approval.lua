@@ -70,6 +70,10 @@ end
 ---@param item eca.Pending
 function M.answered(item)
   put_aside(item, 'answered')
+  local diff = package.loaded['eca.diff'] -- no diff was shown where it is not loaded
+  if diff then
+    diff.leave(item)
+  end
 end
 
 --- What waits for approval in a chat.

@@ -90,15 +90,23 @@ local function waiting(tab)
   end
 end
 
---- An answer went out: the tab page goes, and so does the float.
----@param tab eca.DiffTab
-local function answered(tab)
+--- A request was answered, wherever: its tab page goes.
+---@param item { chat: string, id: string }
+function M.leave(item)
+  local tab = tabs[key_of(item)]
+  if not tab or not tab.diff.pending then
+    return
+  end
   if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
     local name = vim.fs.basename(tab.diff.path)
     require('eca.notify').warn(('your edits of the proposed %s go nowhere'):format(name))
   end
-  require('eca.approval').answered(tab.diff)
   close(tab)
+end
+
+---@param tab eca.DiffTab
+local function answered(tab)
+  require('eca.approval').answered(tab.diff)
 end
 
 ---@param tab eca.DiffTab

@@ -135,6 +135,7 @@ local function decide(opts, name, field)
   end
   for _, item in ipairs(items) do
     send(name, { chat = item.chat, id = item.id, [field] = opts[field] })
+    require('eca.approval').answered(item)
   end
 end
 

@@ -382,19 +382,6 @@ def test_asking_again_comes_back_to_the_same_tab(stage: Neovim, workspace: Path)
     assert stage.eval("tabpagenr()") == 2
 
 
-def test_narrow_screens_name_the_keys_alone(start_nvim: StartNeovim, workspace: Path) -> None:
-    (workspace / "code.txt").write_text(BEFORE)
-    nvim = start_nvim(init=WITHOUT_HOST)
-    item = approval(remember=["edit_file"])
-    shown = ["diff", CHAT, "t1", str(workspace / "code.txt"), BEFORE, AFTER, "changed", True, None]
-    draw(nvim, ["pending", [item]], shown)
-    screen = nvim.wait_screen("a A r R q ]c")
-    assert "proposed" in screen
-    nvim.resize(200, 24)
-    nvim.command("wincmd =")
-    nvim.wait_screen("a accept")
-
-
 def test_opened_from_the_chats_own_windows(stage: Neovim, workspace: Path) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
     stage.keys("i")
