@@ -18,6 +18,8 @@ from eca_nvim.demo.tools import Outcome, Plan
 from eca_nvim.demo.wire import Wire
 
 CHUNK_PAUSE_S = 0.02
+TOOL_PAUSE_S = 0.1
+"""From the word that a tool runs to what it does: the real server takes a moment, too."""
 ARGUMENT_PIECE = 24
 CONTEXT_LIMIT = 200_000
 CONTEXT = (("System prompt", 4_200, "#61afef"), ("Tool definitions", 11_300, "#e8924a"))
@@ -212,6 +214,7 @@ class Turn:
         self.runs(call_id, plan)
         self.progress("Calling tool")
         started = time.monotonic()
+        await asyncio.sleep(TOOL_PAUSE_S)
         outcome = await plan.run()
         self._session.undo[call_id] = outcome.before
         plan = self.chat.open_calls.pop(call_id, plan)
