@@ -270,6 +270,7 @@ class TestWhole:
         rig.do(asks.DeleteChat("a"))
         await rig.view.until(lambda: rig.view.of(ForgetChat))
         assert archive.asked == []
+        assert Emit("EcaChatClosed", {"chat": "a"}) in rig.view.ops
 
     async def test_one_deleted_elsewhere_can_be_prompted_again(self, rig: Rig) -> None:
         await talking(rig)
@@ -392,10 +393,3 @@ class TestStrangers:
         agent.end(AgentExit("it died", 1))
         await rig.view.until(lambda: rig.view.of(Answer))
         assert rig.view.of(Answer) == [Answer(1, None)]
-
-
-async def test_a_blank_chat_that_is_deleted_is_told_as_closed(rig: Rig) -> None:
-    await rig.ready()
-    rig.do(asks.DeleteChat("a"))
-    await rig.view.until(lambda: rig.view.of(ForgetChat))
-    assert Emit("EcaChatClosed", {"chat": "a"}) in rig.view.ops

@@ -3,15 +3,8 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.screen import Screen
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
-
-DIFF = {
-    "title": "edit src/io.py +1 -1",
-    "lines": ["@@ -1,1 +1,1 @@", "-old line", "+new line"],
-    "marks": [[0, 0, -1, "EcaDiffHunk"], [1, 0, -1, "EcaDiffDelete"], [2, 0, -1, "EcaDiffAdd"]],
-    "path": "/tmp/io.py",
-}
+from tests.ui.test_approval import corner, pending, shown
 
 
 @pytest.fixture
@@ -20,19 +13,6 @@ def stage(start_nvim: StartNeovim) -> Neovim:
     nvim = start_nvim("README.md", init=WITHOUT_HOST, settings={"approval": {"guard": 0}})
     nvim.keys("")
     return nvim
-
-
-def pending(nvim: Neovim, *items: object) -> None:
-    draw(nvim, ["pending", list(items)])
-
-
-def shown(screen: Screen) -> bool:
-    return "a accept" in screen
-
-
-def corner(screen: Screen) -> tuple[int, int]:
-    """Where the float's lower right corner is."""
-    return screen.find("╯")
 
 
 def test_all_of_a_chat_are_accepted_at_once(stage: Neovim) -> None:
