@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
 from enum import Enum
 from typing import Any, Final, cast
+
+from msgspec import NODEFAULT
+from msgspec.structs import replace
 
 from eca_nvim.chat.events import (
     Addressed,
@@ -80,6 +82,9 @@ def _words(value: object) -> str:
             return repr(value)
         case _:
             known = cast(Any, value)
-            pairs = [(it.name, getattr(value, it.name), it.default) for it in fields(known)]
-            shown = [f"{name}={_words(item)}" for name, item, usual in pairs if item != usual]
+            names, defaults = known.__struct_fields__, known.__struct_defaults__
+            usual = (*[NODEFAULT] * (len(names) - len(defaults)), *defaults)
+            pairs = [(name, getattr(known, name)) for name in names]
+            told = [pair for pair, default in zip(pairs, usual, strict=True) if pair[1] != default]
+            shown = [f"{name}={_words(item)}" for name, item in told]
             return f"{type(value).__name__}({', '.join(shown)})"

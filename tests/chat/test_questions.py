@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.chat.driver import IDLE, Driver, call
 
 from eca_nvim.chat.effects import TellAnswer

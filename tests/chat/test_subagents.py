@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
 
 from eca_nvim.chat.details import Subagent

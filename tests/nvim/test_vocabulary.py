@@ -1,6 +1,5 @@
 """Lua and Python list the same intents and the same view ops, field for field."""
 
-from dataclasses import fields
 from typing import get_args
 
 from tests.support.editor import Neovim
@@ -10,10 +9,10 @@ from eca_nvim.chat.ops import ViewOp
 
 
 def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:
-    ours = {name: [field.name for field in fields(kind)] for name, kind in INTENTS.items()}
+    ours = {name: list(kind.__struct_fields__) for name, kind in INTENTS.items()}
     assert nvim.lua("return require('eca.intents')") == ours
 
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:
-    ours = {kind.name: [field.name for field in fields(kind)] for kind in get_args(ViewOp)}
+    ours = {kind.name: list(kind.__struct_fields__) for kind in get_args(ViewOp)}
     assert nvim.lua("return require('eca.ops').fields") == ours

@@ -1,8 +1,6 @@
 """The Lua interface and the two vocabularies it stands on."""
 
 import re
-from dataclasses import fields
-from typing import get_args
 
 import pytest
 from tests.support.factories import StartNeovim
@@ -10,7 +8,6 @@ from tests.support.launch import REPOSITORY
 from tests.ui.view import CHAT, View, assistant, open_view, start_view
 
 from eca_nvim.chat import ops
-from eca_nvim.chat.intents import INTENTS
 from eca_nvim.chat.settings import HIGHLIGHTS
 
 FUNCTIONS = {
@@ -41,17 +38,6 @@ def view(start_nvim: StartNeovim) -> View:
 
 def pending(chat: str, name: str, kind: str = "approval") -> dict[str, object]:
     return {"chat": chat, "id": name, "kind": kind, "title": name, "detail": None, "block": 1}
-
-
-def test_the_view_knows_the_hosts_ops(view: View) -> None:
-    expected = {op.name: [field.name for field in fields(op)] for op in get_args(ops.ViewOp)}
-    assert view.nvim.lua("return require('eca.ops').fields") == expected
-
-
-def test_the_host_knows_the_views_intents(view: View) -> None:
-    listed = view.nvim.lua("return require('eca.intents')")
-    expected = {name: [field.name for field in fields(kind)] for name, kind in INTENTS.items()}
-    assert {name: list(names) for name, names in listed.items()} == expected
 
 
 def test_the_view_defines_all_groups_that_the_host_uses(view: View) -> None:

@@ -16,10 +16,10 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgpack
+from msgspec import Struct, field
 
 FORMAT = 1
 MOST_PROMPTS = 500
@@ -36,8 +36,7 @@ class Busy(OSError):
     """Raised when another process is writing the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """What is typed in a chat's input and not sent.
 
     changed: seconds since the epoch; owner: process id of the Neovim it is typed in.
@@ -48,8 +47,7 @@ class Draft:
     owner: int
 
 
-@dataclass(slots=True)
-class Kept:
+class Kept(Struct):
     """All that is kept of a project.
 
     prompts: when each was last sent (seconds since the epoch), oldest first; drafts by chat id;
@@ -61,8 +59,7 @@ class Kept:
     choices: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Changed:
+class Changed(Struct):
     """What changed since it was last written; a draft that is None was taken out."""
 
     prompts: dict[str, float] = field(default_factory=dict)

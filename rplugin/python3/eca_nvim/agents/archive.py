@@ -10,8 +10,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from eca_nvim.chat.events import SelectionChanged
 from eca_nvim.chat.history import Page
@@ -33,8 +34,7 @@ class ChatUnknown(AgentRefused):
     """Raised when an agent does not have the chat that it was asked about."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatSummary:
+class ChatSummary(Struct, frozen=True):
     """A chat that an agent keeps; times are milliseconds since 1970, None where not told."""
 
     id: str
@@ -46,8 +46,7 @@ class ChatSummary:
     running: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedChat:
+class OpenedChat(Struct, frozen=True):
     """A chat as it goes on: its newest page, and what answers its prompts where that is told."""
 
     page: Page

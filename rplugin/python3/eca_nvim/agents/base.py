@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.chat.contexts import Context
@@ -23,8 +24,7 @@ class AgentFault(Exception):
     """Raised when an agent cannot be started; one line that names the fault and the remedy."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentExit:
+class AgentExit(Struct, frozen=True):
     """How an agent's process ended: `reason` in words, and its last stderr lines."""
 
     reason: str
@@ -33,8 +33,7 @@ class AgentExit:
     stderr_tail: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """Where the user works: absolute folders, and the editor that speaks."""
 
     folders: tuple[str, ...]
@@ -42,8 +41,7 @@ class Workspace:
     process_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What answers a prompt; None leaves the choice to the agent."""
 
     model: str | None = None
@@ -52,8 +50,7 @@ class Selection:
     trust: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """One prompt of one chat, with all that goes along."""
 
     chat_id: str
@@ -62,8 +59,7 @@ class Prompt:
     selection: Selection = Selection()
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """A finding of a linter or language server.
 
     Lines and columns are 0-based, columns in UTF-16 code units, the end exclusive: the editor's
@@ -81,8 +77,7 @@ class Diagnostic:
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A range in a file; 1-based lines, 1-based columns in UTF-16 code units."""
 
     path: str

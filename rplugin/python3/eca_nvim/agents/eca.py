@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
 from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import (
@@ -67,8 +67,7 @@ GOODBYE_SECONDS: Final = 0.5
 _STDERR_LINES: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class EcaOptions:
+class EcaOptions(Struct, frozen=True):
     """How to run a server.
 
     `environment` is its whole environment, None for ours; `agent` the one to begin with;
@@ -81,8 +80,7 @@ class EcaOptions:
     diagnostics_base: Base = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Life:
+class _Life(Struct, frozen=True):
     """The parts that share one connection."""
 
     connection: Connection

@@ -14,11 +14,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec.structs import replace
 
 from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca_chats import ChatIds

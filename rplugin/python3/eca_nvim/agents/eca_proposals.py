@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.proposed_change import DoesNotFit, changed_text, hunks_between
@@ -38,8 +38,7 @@ from eca_nvim.protocol.eca.draft import FileChangeContent
 _END = TurnChanged(AgentTurn.FINISHED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Proposal:
+class _Proposal(Struct, frozen=True):
     """A change that can be made; `is_gone`: the file is to be deleted."""
 
     chat_id: str

@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import (
@@ -58,8 +60,7 @@ def as_it_was(told: Addressed) -> Addressed:
             return told
 
 
-@dataclass(slots=True)
-class Replay:
+class Replay(Struct):
     """What is told of one chat while it is replayed; `chat_id` None: of the next chat met."""
 
     chat_id: str | None

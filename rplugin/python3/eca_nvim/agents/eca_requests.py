@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from eca_nvim.agents import eca_editor
 from eca_nvim.agents.base import EditorServices
@@ -32,8 +32,7 @@ INVALID_PARAMS: Final = -32602
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenQuestion:
+class _OpenQuestion(Struct, frozen=True):
     request_id: MessageId
     chat_id: str | None  # ours
 

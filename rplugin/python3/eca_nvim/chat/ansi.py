@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from eca_nvim.chat.text import COLOUR, clean, without_other_escapes
 
@@ -22,8 +23,7 @@ _GREY = 40
 """Least distance between the components of what is a colour at all."""
 
 
-@dataclass(slots=True)
-class _Pen:
+class _Pen(Struct):
     """What text is written with: a place in COLOURS, and bold."""
 
     colour: int | None = None

@@ -9,8 +9,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from eca_nvim.chat.argument_peek import ArgumentPeek
 from eca_nvim.chat.details import ToolCall
@@ -46,8 +47,7 @@ class QuestionState(StrEnum):
     DISMISSED = "dismissed"
 
 
-@dataclass(slots=True)
-class Question:
+class Question(Struct):
     """What the agent asked, and what became of it; `answer` is None when it was dismissed."""
 
     asked: QuestionAsked
@@ -55,8 +55,7 @@ class Question:
     answer: str | None = None
 
 
-@dataclass(slots=True, eq=False)
-class Block:
+class Block(Struct, eq=False):
     """What all blocks have; `drawn` is the header the view has."""
 
     id: int
@@ -70,8 +69,7 @@ class Block:
         return self.fold in SHOWN_FOLDS
 
 
-@dataclass(slots=True, eq=False)
-class SpokenBlock(Block):
+class SpokenBlock(Block, eq=False):
     """A block whose text comes in chunks, cleaned as they come and joined when asked for."""
 
     chunks: list[str] = field(default_factory=list)
@@ -86,15 +84,13 @@ class SpokenBlock(Block):
         return self.chunks[0] if self.chunks else ""
 
 
-@dataclass(slots=True, eq=False)
-class TextBlock(SpokenBlock):
+class TextBlock(SpokenBlock, eq=False):
     """What the user or the model said; what the user said has the agent's id once it is echoed."""
 
     content_id: str | None = None
 
 
-@dataclass(slots=True, eq=False)
-class ReasoningBlock(SpokenBlock):
+class ReasoningBlock(SpokenBlock, eq=False):
     """What the model thought; `total_ms` is None while it thinks."""
 
     content_id: str = ""
@@ -103,24 +99,21 @@ class ReasoningBlock(SpokenBlock):
     total_ms: int | None = None
 
 
-@dataclass(slots=True, eq=False)
-class NoteBlock(Block):
+class NoteBlock(Block, eq=False):
     """A word of the system."""
 
     text: str = ""
     is_error: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class UnknownBlock(Block):
+class UnknownBlock(Block, eq=False):
     """Content of a kind we do not know."""
 
     name: str = ""
     text: str = ""
 
 
-@dataclass(slots=True)
-class Nested:
+class Nested(Struct):
     """What the call of a subagent tells of its chat: what it does now, and what it used."""
 
     doing: str = ""
@@ -128,8 +121,7 @@ class Nested:
     waits: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class ToolBlock(Block):
+class ToolBlock(Block, eq=False):
     """A tool call; `chat_id` is the chat of the agent it belongs to, a subagent's or ours.
 
     replayed: it ran in another life; nothing it does happens now.
@@ -148,47 +140,41 @@ class ToolBlock(Block):
     nested: Nested | None = None
 
 
-@dataclass(slots=True, eq=False)
-class HookBlock(Block):
+class HookBlock(Block, eq=False):
     """A hook of the agent; `result` is None while it runs."""
 
     name: str = ""
     result: HookFinished | None = None
 
 
-@dataclass(slots=True, eq=False)
-class QuestionBlock(Block):
+class QuestionBlock(Block, eq=False):
     """A question that no tool call of ours asks."""
 
     question: Question = field(default_factory=lambda: Question(QuestionAsked("", "")))
 
 
-@dataclass(slots=True, eq=False)
-class LinkBlock(Block):
+class LinkBlock(Block, eq=False):
     """A titled link."""
 
     title: str = ""
     url: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class ImageBlock(Block):
+class ImageBlock(Block, eq=False):
     """An image as it came."""
 
     media_type: str = ""
     base64: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class FlagBlock(Block):
+class FlagBlock(Block, eq=False):
     """A bookmark."""
 
     text: str = ""
     content_id: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class OlderBlock(Block):
+class OlderBlock(Block, eq=False):
     """Stands at the top for messages that are not loaded: `count` of them, of `total` in all."""
 
     count: int | None = None

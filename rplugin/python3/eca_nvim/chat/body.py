@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from eca_nvim.chat.ops import Mark
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """Clean lines, marks in them, and the language they are in (None is Markdown, "" plain)."""
 
     lines: Sequence[str]

@@ -7,24 +7,23 @@ code units (what language servers and agents count in).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 
 class MalformedContext(ValueError):
     """Raised when a context table lacks what its type needs; the message names the key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """A place in a file."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class FileContext:
+class FileContext(Struct, frozen=True):
     """A file, or lines `first` to `last` of it; `token` is how the prompt names it."""
 
     path: str
@@ -33,23 +32,20 @@ class FileContext:
     token: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryContext:
+class DirectoryContext(Struct, frozen=True):
     """A folder; `token` is how the prompt names it."""
 
     path: str
     token: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WebContext:
+class WebContext(Struct, frozen=True):
     """A page."""
 
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class CursorContext:
+class CursorContext(Struct, frozen=True):
     """Where the user is; start equals end when nothing is selected."""
 
     path: str
@@ -57,8 +53,7 @@ class CursorContext:
     end: Position
 
 
-@dataclass(frozen=True, slots=True)
-class TextContext:
+class TextContext(Struct, frozen=True):
     """Text with no file behind it: a terminal, a scratch buffer, a selection."""
 
     label: str

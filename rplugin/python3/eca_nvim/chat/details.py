@@ -6,12 +6,12 @@ Rules kept here: as in `events.py`; every value is frozen, and what an agent lef
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+
+class FileChange(Struct, frozen=True):
     """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only."""
 
     path: str
@@ -20,8 +20,7 @@ class FileChange:
     removed: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShellPart:
+class ShellPart(Struct, frozen=True):
     """One command of a shell line; `remember_key` is what "remember" would remember."""
 
     command: str
@@ -30,23 +29,20 @@ class ShellPart:
     remembered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ShellCommand:
+class ShellCommand(Struct, frozen=True):
     """A shell line taken apart by the agent."""
 
     parts: tuple[ShellPart, ...]
     background: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class JsonOutputs:
+class JsonOutputs(Struct, frozen=True):
     """Outputs that are JSON documents, already formatted."""
 
     documents: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Subagent:
+class Subagent(Struct, frozen=True):
     """A chat of its own that runs inside a tool call."""
 
     agent: str
@@ -57,8 +53,7 @@ class Subagent:
     max_steps: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """One entry of the agent's task list."""
 
     id: int
@@ -70,8 +65,7 @@ class Task:
     blocked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TaskList:
+class TaskList(Struct, frozen=True):
     """The agent's plan as a whole; it replaces the one before."""
 
     tasks: tuple[Task, ...]
@@ -89,8 +83,7 @@ class TaskList:
         return self.active_summary or ", ".join(running)
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownDetails:
+class UnknownDetails(Struct, frozen=True):
     """Details of a kind this client does not know; shown as they are."""
 
     kind: str
@@ -100,8 +93,7 @@ class UnknownDetails:
 Details: TypeAlias = FileChange | ShellCommand | JsonOutputs | Subagent | TaskList | UnknownDetails
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """What is known of a tool call at one moment; later events complete earlier ones."""
 
     id: str

@@ -11,9 +11,10 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from msgspec import Struct
+from msgspec.structs import replace
 from unidiff import PatchSet
 from unidiff.errors import UnidiffParseError
 
@@ -36,8 +37,7 @@ class LineKind(StrEnum):
     REMOVED = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of a hunk; `ends` is false for a last line without a line feed."""
 
     kind: LineKind
@@ -45,8 +45,7 @@ class Line:
     ends: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(Struct, frozen=True):
     """A place in the file before (`start`) and after (`target`), and its lines."""
 
     start: int
@@ -210,8 +209,7 @@ def _find(lines: Sequence[str], wanted: Sequence[str], expected: int, least: int
 # --- a change as two files ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(Struct, frozen=True):
     """A change as two whole files.
 
     kind: changed, new, deleted, or moved (the same text at another path). fault: why the change

@@ -10,8 +10,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from eca_nvim.chat.blocks import Block, FlagBlock, ReasoningBlock, TextBlock, ToolBlock
 from eca_nvim.chat.effects import Changes
@@ -58,8 +59,7 @@ def prompt_of(chat: Chat, block_id: int) -> TextBlock | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """Where a copy of a chat ends: with some content, which may be a prompt that is to go again.
 
     anew: that prompt is to be written anew.

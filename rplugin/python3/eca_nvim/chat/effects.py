@@ -8,15 +8,15 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.ops import Emit, SetPending, ViewOp
 
 
-@dataclass(frozen=True, slots=True)
-class TellPrompt:
+class TellPrompt(Struct, frozen=True):
     """Send this prompt now; the chat already shows it and waits for the agent."""
 
     chat: str
@@ -24,8 +24,7 @@ class TellPrompt:
     contexts: tuple[Context, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TellSteer:
+class TellSteer(Struct, frozen=True):
     """Say this to the running turn."""
 
     chat: str
@@ -33,22 +32,19 @@ class TellSteer:
     contexts: tuple[Context, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TellUnsteer:
+class TellUnsteer(Struct, frozen=True):
     """Take back all that the running turn was told and has not read yet."""
 
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class TellStop:
+class TellStop(Struct, frozen=True):
     """Ask for the turn to end."""
 
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class TellApproval:
+class TellApproval(Struct, frozen=True):
     """Let a call run."""
 
     chat: str
@@ -56,24 +52,21 @@ class TellApproval:
     remember: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TellRejection:
+class TellRejection(Struct, frozen=True):
     """Refuse a call."""
 
     chat: str
     call: str
 
 
-@dataclass(frozen=True, slots=True)
-class TellAnswer:
+class TellAnswer(Struct, frozen=True):
     """Answer a question; None cancels it."""
 
     question: str
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShowImage:
+class ShowImage(Struct, frozen=True):
     """Write an image to a file and open it with the system's own program."""
 
     media_type: str
@@ -92,8 +85,7 @@ Effect: TypeAlias = (
 )
 
 
-@dataclass(slots=True)
-class Changes:
+class Changes(Struct):
     """What came of one event or intent.
 
     ops: autocommands come last, so that who listens finds everything else in place.

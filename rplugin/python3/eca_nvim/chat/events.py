@@ -9,9 +9,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from eca_nvim.chat.details import ToolCall
 
@@ -37,8 +38,7 @@ class AgentTurn(StrEnum):
 # --- events of one chat -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TextReceived:
+class TextReceived(Struct, frozen=True):
     """Text of any role; assistant text is a chunk of a stream (ECA: text)."""
 
     role: Role
@@ -46,54 +46,47 @@ class TextReceived:
     content_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningStarted:
+class ReasoningStarted(Struct, frozen=True):
     """The model began to think (ECA: reasonStarted)."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningText:
+class ReasoningText(Struct, frozen=True):
     """A chunk of thought (ECA: reasonText)."""
 
     id: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningFinished:
+class ReasoningFinished(Struct, frozen=True):
     """The thought is over; it may come after the first answer text (ECA: reasonFinished)."""
 
     id: str
     total_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPreparing:
+class ToolPreparing(Struct, frozen=True):
     """The model is writing a call; `arguments_text` appends (ECA: toolCallPrepare)."""
 
     call: ToolCall
     arguments_text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRequested:
+class ToolRequested(Struct, frozen=True):
     """A call is complete and will run, or waits for the user (ECA: toolCallRun)."""
 
     call: ToolCall
     needs_approval: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRunning:
+class ToolRunning(Struct, frozen=True):
     """A call runs; repeats as a subagent steps (ECA: toolCallRunning)."""
 
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
-class ToolFinished:
+class ToolFinished(Struct, frozen=True):
     """A call ended (ECA: toolCalled).
 
     dialogue: what it asked the user and what he said, as a call tells it that is heard of later.
@@ -106,24 +99,21 @@ class ToolFinished:
     dialogue: Dialogue | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRejected:
+class ToolRejected(Struct, frozen=True):
     """A call will not run, or was stopped while it ran (ECA: toolCallRejected)."""
 
     call: ToolCall
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HookStarted:
+class HookStarted(Struct, frozen=True):
     """A hook of the agent began (ECA: hookActionStarted)."""
 
     id: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class HookFinished:
+class HookFinished(Struct, frozen=True):
     """A hook ended; `status` is its exit code (ECA: hookActionFinished)."""
 
     id: str
@@ -134,39 +124,34 @@ class HookFinished:
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LinkReceived:
+class LinkReceived(Struct, frozen=True):
     """A titled link (ECA: url)."""
 
     title: str
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class ImageReceived:
+class ImageReceived(Struct, frozen=True):
     """An image, base64 as it came (ECA: image)."""
 
     media_type: str
     base64: str
 
 
-@dataclass(frozen=True, slots=True)
-class FlagReceived:
+class FlagReceived(Struct, frozen=True):
     """A bookmark in the history (ECA: flag)."""
 
     text: str
     content_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class TitleChanged:
+class TitleChanged(Struct, frozen=True):
     """The chat has a title (ECA: metadata)."""
 
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressChanged:
+class ProgressChanged(Struct, frozen=True):
     """What the agent says it is doing now, for display only (ECA: progress, running).
 
     is_retry: something failed, and it is about to try again.
@@ -176,8 +161,7 @@ class ProgressChanged:
     is_retry: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UsageCategory:
+class UsageCategory(Struct, frozen=True):
     """One part of the context window."""
 
     name: str
@@ -185,8 +169,7 @@ class UsageCategory:
     color: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UsageReported:
+class UsageReported(Struct, frozen=True):
     """Tokens and cost so far (ECA: usage); costs are amounts in dollars, as text."""
 
     session_tokens: int | None = None
@@ -200,15 +183,13 @@ class UsageReported:
     free_color: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnChanged:
+class TurnChanged(Struct, frozen=True):
     """The agent's own word on its turn (ECA: chat/statusChanged; FINISHED: progress)."""
 
     turn: AgentTurn
 
 
-@dataclass(frozen=True, slots=True)
-class PromptAnswered:
+class PromptAnswered(Struct, frozen=True):
     """The agent took a prompt, or refused it (ECA: the answer to chat/prompt)."""
 
     accepted: bool
@@ -216,8 +197,7 @@ class PromptAnswered:
     fault: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionChanged:
+class SelectionChanged(Struct, frozen=True):
     """Model, agent, variant or trust of this chat changed; None leaves one as it was."""
 
     model: str | None = None
@@ -226,8 +206,7 @@ class SelectionChanged:
     trust: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionAsked:
+class QuestionAsked(Struct, frozen=True):
     """The agent waits for an answer (ECA: chat/askQuestion, a request of the server)."""
 
     id: str
@@ -237,35 +216,30 @@ class QuestionAsked:
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
+class Dialogue(Struct, frozen=True):
     """A question that is over; `answer` is None when it was dismissed."""
 
     question: QuestionAsked
     answer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChatOpened:
+class ChatOpened(Struct, frozen=True):
     """The agent has the chat (ECA: chat/opened); it may come again."""
 
     title: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChatCleared:
+class ChatCleared(Struct, frozen=True):
     """The history of the chat is gone (ECA: chat/cleared)."""
 
     messages: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ChatDeleted:
+class ChatDeleted(Struct, frozen=True):
     """The agent no longer has the chat (ECA: chat/deleted)."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownReceived:
+class UnknownReceived(Struct, frozen=True):
     """Content of a kind this client does not know; shown plainly."""
 
     kind: str
@@ -273,16 +247,14 @@ class UnknownReceived:
     role: Role = Role.SYSTEM
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeReceived:
+class NoticeReceived(Struct, frozen=True):
     """A line from the client or the agent itself, shown as a system note."""
 
     text: str
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AgentGone:
+class AgentGone(Struct, frozen=True):
     """The agent's process ended; every running turn of it is over."""
 
     reason: str
@@ -320,8 +292,7 @@ ChatEvent: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Addressed:
+class Addressed(Struct, frozen=True):
     """An event and the chat it is for; `parent_id` when that chat is a subagent's.
 
     `chat_id` is None where the agent named no chat; the session then picks one.
@@ -335,8 +306,7 @@ class Addressed:
 # --- events of the agent as a whole -------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ChoicesChanged:
+class ChoicesChanged(Struct, frozen=True):
     """What the user may choose from, and the defaults; None leaves one as it was.
 
     `chat_id` scopes the selection to one chat (ECA: config/updated).
@@ -353,8 +323,7 @@ class ChoicesChanged:
     chat_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WorkChanged:
+class WorkChanged(Struct, frozen=True):
     """Something the agent does in the background (ECA: $/progress)."""
 
     id: str
@@ -362,16 +331,14 @@ class WorkChanged:
     done: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MessageShown:
+class MessageShown(Struct, frozen=True):
     """A message for the user (ECA: $/showMessage); level is error, warn or info."""
 
     level: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolServerChanged:
+class ToolServerChanged(Struct, frozen=True):
     """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None is "as it was"."""
 
     name: str

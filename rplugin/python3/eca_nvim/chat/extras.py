@@ -141,6 +141,6 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.anchors.clear()
     chat.plan = chat.plan_block = None
     update.dirty |= Dirty.PLAN
-    chat.root = chat.lanes[chat.id] = Lane(chat.id)
+    chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
     update.ops.append(ClearChat(chat.id))

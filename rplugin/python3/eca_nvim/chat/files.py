@@ -6,8 +6,9 @@ Rules kept here: paths come from a model. Only absolute ones without anything to
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.details import FileChange, ToolCall
@@ -88,8 +89,7 @@ def _safe(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(safe))
 
 
-@dataclass(slots=True)
-class FileUse:
+class FileUse(Struct):
     """How often a chat's tools read and changed a file, and by how many lines."""
 
     reads: int = 0

@@ -9,7 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from eca_nvim.chat.blocks import Block, OlderBlock
 from eca_nvim.chat.effects import Changes
@@ -23,8 +24,7 @@ from eca_nvim.chat.settle import settle
 from eca_nvim.chat.update import Dirty, Update
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A part of a chat's history, the oldest first.
 
     `older` is the agent's cursor to what comes before, None at the beginning; `total` is how many

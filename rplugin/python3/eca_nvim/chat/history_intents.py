@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ListChats:
+
+class ListChats(Struct, frozen=True):
     """Ask for the chats the agent keeps; answered by the op `answer` with this number.
 
     The answer is a list of tables, newest first: id, title, model, messages (how many), created
@@ -19,8 +19,7 @@ class ListChats:
     request: int
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeChat:
+class ResumeChat(Struct, frozen=True):
     """Go on with a chat the agent keeps: its newest page is shown.
 
     instead: the chat that is left for it; it goes when nothing was said in it. quiet: the chat may
@@ -33,16 +32,14 @@ class ResumeChat:
     quiet: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoadOlder:
+class LoadOlder(Struct, frozen=True):
     """Load the page before what is shown of a chat."""
 
     name: ClassVar[str] = "older"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTimeline:
+class RequestTimeline(Struct, frozen=True):
     """Ask for the user's messages and flags; answered by the op `answer` with this number.
 
     The answer is a list of tables in order: block, kind (user, flag, older) and title.
@@ -53,8 +50,7 @@ class RequestTimeline:
     request: int
 
 
-@dataclass(frozen=True, slots=True)
-class RenameChat:
+class RenameChat(Struct, frozen=True):
     """Give a chat a title."""
 
     name: ClassVar[str] = "rename"
@@ -62,24 +58,21 @@ class RenameChat:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClearMessages:
+class ClearMessages(Struct, frozen=True):
     """Take all messages out of a chat, here and at the agent's."""
 
     name: ClassVar[str] = "clear"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteChat:
+class DeleteChat(Struct, frozen=True):
     """Delete a chat, here and at the agent's."""
 
     name: ClassVar[str] = "delete"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback:
+class Rollback(Struct, frozen=True):
     """Undo a chat from the user's message that a block is or belongs to; block 0 is the last.
 
     messages: what was said from there on goes, and the message comes back into the input.
@@ -93,8 +86,7 @@ class Rollback:
     tools: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ForkChat:
+class ForkChat(Struct, frozen=True):
     """Make a new chat of all before a message of the user, or up to another block; 0: the last."""
 
     name: ClassVar[str] = "fork"
@@ -102,8 +94,7 @@ class ForkChat:
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class AddFlag:
+class AddFlag(Struct, frozen=True):
     """Put a flag after a block, or the nearest before it that can have one; block 0 is the last."""
 
     name: ClassVar[str] = "add_flag"
@@ -112,8 +103,7 @@ class AddFlag:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveFlag:
+class RemoveFlag(Struct, frozen=True):
     """Take a flag away, by its block."""
 
     name: ClassVar[str] = "remove_flag"

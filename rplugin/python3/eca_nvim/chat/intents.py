@@ -10,8 +10,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
 from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
 
 from eca_nvim.chat.history_intents import (
     AddFlag,
@@ -48,8 +49,7 @@ class MalformedIntent(ValueError):
     """Raised when the editor sent an intent that is not in this file, or lacks a field."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attach:
+class Attach(Struct, frozen=True):
     """First word of an editor: its settings and where it works; again when settings changed.
 
     settings: the validated options table; folders: absolute paths of the workspace; editor: name
@@ -63,8 +63,7 @@ class Attach:
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
-class OpenChat:
+class OpenChat(Struct, frozen=True):
     """A chat's windows were made. `redraw`: its buffer has lost its text, all of it is wanted."""
 
     name: ClassVar[str] = "open_chat"
@@ -72,8 +71,7 @@ class OpenChat:
     redraw: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SendPrompt:
+class SendPrompt(Struct, frozen=True):
     """Send a prompt. While a turn runs it steers, or waits when `queue` is true.
 
     contexts: tables as `eca.add_context` takes them, collected when the prompt was sent.
@@ -86,8 +84,7 @@ class SendPrompt:
     queue: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unqueue:
+class Unqueue(Struct, frozen=True):
     """Take a waiting prompt back, by its place (1-based) in the queue shown.
 
     edit: its text goes back into the input.
@@ -99,16 +96,14 @@ class Unqueue:
     edit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StopTurn:
+class StopTurn(Struct, frozen=True):
     """Stop the running turn."""
 
     name: ClassVar[str] = "stop"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class Approve:
+class Approve(Struct, frozen=True):
     """Accept a waiting tool call, for the session when `remember`."""
 
     name: ClassVar[str] = "approve"
@@ -117,8 +112,7 @@ class Approve:
     remember: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(Struct, frozen=True):
     """Refuse a waiting tool call; `reason` is sent as the next prompt when the turn has ended."""
 
     name: ClassVar[str] = "reject"
@@ -127,8 +121,7 @@ class Reject:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerQuestion:
+class AnswerQuestion(Struct, frozen=True):
     """Answer a question; None cancels it."""
 
     name: ClassVar[str] = "answer"
@@ -137,8 +130,7 @@ class AnswerQuestion:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToggleBlock:
+class ToggleBlock(Struct, frozen=True):
     """Open or collapse a block; `open` None turns it round, `block` 0 means all of the chat."""
 
     name: ClassVar[str] = "toggle"
@@ -147,8 +139,7 @@ class ToggleBlock:
     open: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ActOnBlock:
+class ActOnBlock(Struct, frozen=True):
     """Do what a block offers under <CR> beyond toggling: open its image or link."""
 
     name: ClassVar[str] = "act"
@@ -156,8 +147,7 @@ class ActOnBlock:
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class RequestDiff:
+class RequestDiff(Struct, frozen=True):
     """Show the diff tab of a tool call, by its id or by its block."""
 
     name: ClassVar[str] = "diff"
@@ -166,8 +156,7 @@ class RequestDiff:
     block: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Struct, frozen=True):
     """Choose model, agent, variant (text) or trust (bool) for a chat."""
 
     name: ClassVar[str] = "choose"
@@ -176,8 +165,7 @@ class Choose:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTranscript:
+class RequestTranscript(Struct, frozen=True):
     """Ask for the whole chat as Markdown; answered by the op `answer` with this number."""
 
     name: ClassVar[str] = "transcript"
@@ -185,8 +173,7 @@ class RequestTranscript:
     request: int
 
 
-@dataclass(frozen=True, slots=True)
-class StartServer:
+class StartServer(Struct, frozen=True):
     """Start the agent's process, or start it again; chats stay. `demo`: the built-in agent."""
 
     name: ClassVar[str] = "start"
@@ -194,15 +181,13 @@ class StartServer:
     demo: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class QuitServer:
+class QuitServer(Struct, frozen=True):
     """End the agent's process politely; chats stay."""
 
     name: ClassVar[str] = "quit"
 
 
-@dataclass(frozen=True, slots=True)
-class FrameDrawn:
+class FrameDrawn(Struct, frozen=True):
     """A frame is on the screen (acknowledgement); `ms` is how long drawing took."""
 
     name: ClassVar[str] = "drawn"
@@ -210,8 +195,7 @@ class FrameDrawn:
     ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class CallReturned:
+class CallReturned(Struct, frozen=True):
     """The answer of the editor to a call of the host, by its number."""
 
     name: ClassVar[str] = "returned"
@@ -318,11 +302,11 @@ def parse_intent(name: str, payload: Mapping[str, object]) -> Intent:
     kind = INTENTS.get(name)
     if kind is None:
         raise MalformedIntent(f"unknown intent {name!r}")
-    known = {field.name: field for field in fields(kind)}
-    if strange := sorted(payload.keys() - known.keys()):
+    known = kind.__struct_fields__
+    if strange := sorted(payload.keys() - set(known)):
         raise MalformedIntent(f"intent {name!r} has no field {strange[0]!r}")
-    required = {key for key, field in known.items() if field.default is MISSING}
-    if missing := sorted(required - payload.keys()):
+    required = known[: len(known) - len(kind.__struct_defaults__)]
+    if missing := sorted(set(required) - payload.keys()):
         raise MalformedIntent(f"intent {name!r} lacks the field {missing[0]!r}")
     build: Callable[..., Intent] = kind
     return build(**payload)

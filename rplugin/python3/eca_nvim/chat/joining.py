@@ -11,8 +11,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from eca_nvim.chat.events import Addressed, AgentEvent, ReasoningText, Role, TextReceived
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class KeepPrompt:
+
+class KeepPrompt(Struct, frozen=True):
     """The user typed and sent a prompt: it belongs to the history."""
 
     name: ClassVar[str] = "keep_prompt"
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeepDraft:
+class KeepDraft(Struct, frozen=True):
     """What is typed in a chat's input and not sent; maybe nothing any more."""
 
     name: ClassVar[str] = "keep_draft"
@@ -23,8 +22,7 @@ class KeepDraft:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Grep:
+class Grep(Struct, frozen=True):
     """Look for a regular expression in all of a chat, what is collapsed included.
 
     Lower case finds either case. Answered by the op `answer` with this number: a table of hits (in
@@ -40,8 +38,7 @@ class Grep:
     request: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reveal:
+class Reveal(Struct, frozen=True):
     """Open a block, with what it is nested in; answered by the op `answer` with this number.
 
     `row`: a line of its whole text, from 0. The answer is the row of the body it is in; nothing
@@ -55,8 +52,7 @@ class Reveal:
     row: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestImage:
+class RequestImage(Struct, frozen=True):
     """Ask for the file of an image's block; answered by the op `answer` with this number.
 
     The answer is its path; nothing when it is of a kind that is not shown.
@@ -68,8 +64,7 @@ class RequestImage:
     request: int
 
 
-@dataclass(frozen=True, slots=True)
-class RequestOutput:
+class RequestOutput(Struct, frozen=True):
     """Show all of a block's text in a buffer of its own, at a line (from 0)."""
 
     name: ClassVar[str] = "output"

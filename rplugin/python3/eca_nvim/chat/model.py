@@ -10,8 +10,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from eca_nvim.chat.blocks import (
     Block,
@@ -28,8 +29,7 @@ from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn, TurnEnd
 
 
-@dataclass(slots=True, eq=False)
-class Lane:
+class Lane(Struct, eq=False):
     """One conversation: what is being said in it, and its blocks by the agent's ids."""
 
     chat_id: str
@@ -55,8 +55,7 @@ class QueueKind(StrEnum):
     REASON = "reason"
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A prompt that waits for the turn."""
 
     kind: QueueKind
@@ -64,8 +63,7 @@ class Waiting:
     contexts: tuple[Context, ...] = ()
 
 
-@dataclass(slots=True)
-class TurnRecord:
+class TurnRecord(Struct):
     """The turn that runs.
 
     owed: the agent says the end of a turn with two words; this is the one of the last turn that
@@ -82,8 +80,7 @@ class TurnRecord:
     number: int = 0
 
 
-@dataclass(slots=True)
-class Selected:
+class Selected(Struct):
     """What answers the chat's prompts, as far as it is known."""
 
     model: str | None = None
@@ -92,16 +89,14 @@ class Selected:
     trust: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Older:
+class Older(Struct, frozen=True):
     """Messages that are not loaded: the agent's cursor to them, and the block in their place."""
 
     cursor: str
     block: OlderBlock
 
 
-@dataclass(slots=True, eq=False)
-class Chat:
+class Chat(Struct, eq=False):
     """A conversation with an agent.
 
     live: blocks that are not over: calls, thoughts, questions; few at any time.
@@ -134,11 +129,14 @@ class Chat:
     unconfirmed: list[TextBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
     last_block: int = 0
-    root: Lane = field(init=False)
 
     def __post_init__(self) -> None:
-        self.root = Lane(self.id)
-        self.lanes[self.id] = self.root
+        self.lanes[self.id] = Lane(self.id)
+
+    @property
+    def root(self) -> Lane:
+        """The chat's own lane."""
+        return self.lanes[self.id]
 
     def lane(self, child: str | None) -> Lane:
         """Give the lane of a subagent's chat, made when it is new; None is the chat itself."""

@@ -10,9 +10,11 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 
 class BlockKind(StrEnum):
@@ -39,8 +41,7 @@ Mark: TypeAlias = tuple[int, int, int, str]
 """Body row (0-based), first and last byte column (end-exclusive; -1 is end of line), group."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenBlock:
+class OpenBlock(Struct, frozen=True):
     """Add a block at the end, or after `after` and all nested in it; `depth` indents it.
 
     With an empty `header` the block is body only (user and assistant text).
@@ -55,8 +56,7 @@ class OpenBlock:
     after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SetHeader:
+class SetHeader(Struct, frozen=True):
     """Replace the header line of a block."""
 
     name: ClassVar[str] = "header"
@@ -65,8 +65,7 @@ class SetHeader:
     header: Sequence[Segment]
 
 
-@dataclass(frozen=True, slots=True)
-class AppendText:
+class AppendText(Struct, frozen=True):
     """Append text, possibly with line breaks, to the body's end. The hot path."""
 
     name: ClassVar[str] = "append"
@@ -75,8 +74,7 @@ class AppendText:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetBody:
+class SetBody(Struct, frozen=True):
     """Replace the whole body; no lines means the block is collapsed.
 
     `language` names a fenced body (shell output: "", a diff: "diff"); marks colour parts of it.
@@ -90,8 +88,7 @@ class SetBody:
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CloseBlock:
+class CloseBlock(Struct, frozen=True):
     """The block gets no more text; the view may finish its colours."""
 
     name: ClassVar[str] = "close"
@@ -99,8 +96,7 @@ class CloseBlock:
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveBlock:
+class RemoveBlock(Struct, frozen=True):
     """Take a block out."""
 
     name: ClassVar[str] = "remove"
@@ -108,16 +104,14 @@ class RemoveBlock:
     block: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClearChat:
+class ClearChat(Struct, frozen=True):
     """Take all blocks of a chat out."""
 
     name: ClassVar[str] = "clear"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetStatus:
+class SetStatus(Struct, frozen=True):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, state, title, model, agent, variant, trust, pending, tokens, limit, cost, and
@@ -130,8 +124,7 @@ class SetStatus:
     status: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class SetPending:
+class SetPending(Struct, frozen=True):
     """All that waits for the user's word, oldest first, over all chats.
 
     An item: chat, id, kind ('approval' | 'question'), title, detail (text), block, lines and marks
@@ -144,8 +137,7 @@ class SetPending:
     items: Sequence[Mapping[str, object]]
 
 
-@dataclass(frozen=True, slots=True)
-class SetQueue:
+class SetQueue(Struct, frozen=True):
     """Prompts that wait for the turn, oldest first: [kind ('steer' | 'queue'), text] pairs."""
 
     name: ClassVar[str] = "queue"
@@ -153,8 +145,7 @@ class SetQueue:
     prompts: Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class SetPlan:
+class SetPlan(Struct, frozen=True):
     """The agent's plan in one line; None when there is none any more.
 
     Keys: block (where the list is), done and total (tasks), doing (text, maybe empty).
@@ -165,8 +156,7 @@ class SetPlan:
     plan: Mapping[str, object] | None
 
 
-@dataclass(frozen=True, slots=True)
-class SetUsage:
+class SetUsage(Struct, frozen=True):
     """The tokens and the cost of a chat, whole; what is not known is absent.
 
     Keys: tokens, limit, output_limit, cost and last_cost (dollars, text), compact_at (percent of
@@ -179,24 +169,21 @@ class SetUsage:
     usage: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class SetWork:
+class SetWork(Struct, frozen=True):
     """What the agent does in the background, as while it starts: titles, oldest first."""
 
     name: ClassVar[str] = "work"
     titles: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SetChoices:
+class SetChoices(Struct, frozen=True):
     """What the pickers offer: models, agents (lists), variants (lists by model)."""
 
     name: ClassVar[str] = "choices"
     choices: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
 
 
-@dataclass(frozen=True, slots=True)
-class SetServer:
+class SetServer(Struct, frozen=True):
     """State of the agent's process: stopped, starting, ready or failed; `label` says which."""
 
     name: ClassVar[str] = "server"
@@ -204,8 +191,7 @@ class SetServer:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SetInput:
+class SetInput(Struct, frozen=True):
     """Put text back into a chat's input, above a draft that is there."""
 
     name: ClassVar[str] = "input"
@@ -213,8 +199,7 @@ class SetInput:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreDraft:
+class RestoreDraft(Struct, frozen=True):
     """What was typed in a chat's input in an earlier life: it comes back once."""
 
     name: ClassVar[str] = "draft"
@@ -222,32 +207,28 @@ class RestoreDraft:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetPrompts:
+class SetPrompts(Struct, frozen=True):
     """The prompts the user sent in this project, oldest first, each once."""
 
     name: ClassVar[str] = "prompts"
     prompts: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ShowChat:
+class ShowChat(Struct, frozen=True):
     """Show a chat in the place of the one that is shown, when the user is still there."""
 
     name: ClassVar[str] = "show"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetChat:
+class ForgetChat(Struct, frozen=True):
     """Take a chat out with its buffers: it is deleted."""
 
     name: ClassVar[str] = "forget"
     chat: str
 
 
-@dataclass(frozen=True, slots=True)
-class ShowDiff:
+class ShowDiff(Struct, frozen=True):
     """Open the diff tab page for a tool call.
 
     `before` and `after` are whole files; when the change does not apply, `fault` says so in one
@@ -267,8 +248,7 @@ class ShowDiff:
     remark: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ShowOutput:
+class ShowOutput(Struct, frozen=True):
     """Show all of a block's text in a buffer of its own, with the cursor in a row (0-based)."""
 
     name: ClassVar[str] = "output"
@@ -281,8 +261,7 @@ class ShowOutput:
     row: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Notify:
+class Notify(Struct, frozen=True):
     """One line for the user, outside the chat; level is error, warn or info."""
 
     name: ClassVar[str] = "notify"
@@ -290,8 +269,7 @@ class Notify:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Struct, frozen=True):
     """Fire a `User` autocommand."""
 
     name: ClassVar[str] = "emit"
@@ -299,8 +277,7 @@ class Emit:
     data: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class FilesChanged:
+class FilesChanged(Struct, frozen=True):
     """Files that a tool changed on disk (absolute paths): buffers of them are to be checked.
 
     No paths: a tool ran that may have changed any file; all buffers are to be checked.
@@ -311,8 +288,7 @@ class FilesChanged:
     paths: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ShowPlace:
+class ShowPlace(Struct, frozen=True):
     """A tool is about to change a file (`done` false) or has changed it, for who follows it.
 
     places: first line (1-based) and number of lines, of the file as it is then; 0 lines where
@@ -326,16 +302,14 @@ class ShowPlace:
     done: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OpenExternal:
+class OpenExternal(Struct, frozen=True):
     """Open a file or link with the system's own program."""
 
     name: ClassVar[str] = "external"
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The value a Lua callback waits for; `request` is the number the intent carried."""
 
     name: ClassVar[str] = "answer"
@@ -377,4 +351,4 @@ ViewOp: TypeAlias = (
 
 def wire(op: ViewOp) -> list[object]:
     """Give an op its form in a frame: its name, then its fields in the order of the class."""
-    return [op.name, *(getattr(op, field.name) for field in fields(op))]
+    return [op.name, *astuple(op)]

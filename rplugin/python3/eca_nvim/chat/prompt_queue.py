@@ -9,7 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from eca_nvim.chat.model import QueueKind, Waiting
 from eca_nvim.chat.states import TurnEnd

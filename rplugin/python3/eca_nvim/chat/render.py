@@ -9,8 +9,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from eca_nvim.chat.blocks import (
     Block,
@@ -164,8 +165,7 @@ def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Se
     return ((f"▴ older messages{told}", "EcaMuted"),)
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(Struct, frozen=True):
     header: Callable[[Any, RenderSettings, int], Sequence[Segment]]
     body: Callable[[Any, RenderSettings, int | None], Body]
 

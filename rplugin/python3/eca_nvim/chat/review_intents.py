@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ListChanges:
+
+class ListChanges(Struct, frozen=True):
     """Ask for all that the chat's tools changed, or one turn of it; answered with this number.
 
     The answer is a list of tables: see `review.listing.entries`.
@@ -20,8 +20,7 @@ class ListChanges:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeepChanges:
+class KeepChanges(Struct, frozen=True):
     """Keep changes, by their keys: they are not listed any more."""
 
     name: ClassVar[str] = "keep"
@@ -29,8 +28,7 @@ class KeepChanges:
     keys: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanUndo:
+class PlanUndo(Struct, frozen=True):
     """Ask what undoing a turn (default: the last) would do, to one file or to all; answered.
 
     The answer is a table: turn, prompt, again (it was undone: undoing it does it again), files
@@ -44,8 +42,7 @@ class PlanUndo:
     path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UndoTurn:
+class UndoTurn(Struct, frozen=True):
     """Put files back as they were before a turn; answered with this number.
 
     The answer is a table: done (paths), failed (tables of path and fault).
@@ -58,8 +55,7 @@ class UndoTurn:
     paths: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ShowCheckpoint:
+class ShowCheckpoint(Struct, frozen=True):
     """Show the diff of a file between the time before a turn and now."""
 
     name: ClassVar[str] = "checkpoint"
@@ -68,8 +64,7 @@ class ShowCheckpoint:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListFiles:
+class ListFiles(Struct, frozen=True):
     """Ask for the files that the chat's tools read and changed; answered with this number.
 
     The answer is a list of tables, most used first: path, reads, changes, added, removed.

@@ -7,8 +7,9 @@ listed in HIGHLIGHTS, and the view defines each of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from msgspec import Struct, field
 
 from eca_nvim.chat.ansi import GROUPS
 from eca_nvim.chat.output import MORE
@@ -68,8 +69,7 @@ HIGHLIGHTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RenderSettings:
+class RenderSettings(Struct, frozen=True):
     """Icons by name (missing ones fall back to the defaults) and the workspace's folders.
 
     Files inside a folder are shown relative to it; folders are absolute, without a final slash.

@@ -7,7 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from msgspec.structs import asdict, replace
 
 from eca_nvim.chat.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.calls import step
@@ -122,11 +122,7 @@ def _kind(call: ToolCall) -> BlockKind:
 
 
 def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
-    told = {
-        field.name: value
-        for field in fields(said)
-        if (value := getattr(said, field.name)) is not None
-    }
+    told = {name: value for name, value in asdict(said).items() if value is not None}
     return replace(known, **told)
 
 

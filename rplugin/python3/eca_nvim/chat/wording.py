@@ -9,8 +9,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.settings import RenderSettings
@@ -66,8 +67,7 @@ def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
     return ": ".join(filter(None, (_text(arguments, "agent"), _text(arguments, "activity"))))
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """A tool's word, its target, and whether the header tells all its arguments.
 
     writes: the arguments that name files it changes; None when it may change any file. moves: it

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location
@@ -96,7 +95,7 @@ def _tables(value: object) -> Sequence[Mapping[str, object]]:
 def _build(kind: type[Built], table: Mapping[str, object]) -> Built:
     """Build a finding or a place from its table. Raises CallFailed when a field is missing."""
     build: Callable[..., Built] = kind
-    known = {field.name for field in fields(kind)}
+    known = kind.__struct_fields__
     try:
         return build(**{key: value for key, value in table.items() if key in known})
     except TypeError as lacking:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from eca_nvim.chat.ops import (
     Answer,
@@ -44,8 +45,7 @@ _PACED = (AppendText, SetHeader, SetBody, SetStatus, SetQueue)
 """Ops that come many times a second while an agent works."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """Ops to draw together; `number` comes back when they are drawn."""
 
     number: int

@@ -8,14 +8,14 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What the user chose.
 
     server_command: the server's command line, None to look for one; server_environment: variables

@@ -12,7 +12,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from eca_nvim.agents.base import Selection
 from eca_nvim.chat.events import ChoicesChanged, SelectionChanged

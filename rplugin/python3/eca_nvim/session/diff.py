@@ -10,9 +10,11 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.chat.blocks import Block, ToolBlock
 from eca_nvim.chat.details import FileChange
@@ -47,8 +49,7 @@ class Files(Protocol):
         """Give the texts of those files that the user has changed and not written, by path."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Struct, frozen=True):
     """What a diff tab shows: of which file, which two texts, and what to say of them."""
 
     path: str

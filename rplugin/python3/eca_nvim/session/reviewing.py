@@ -8,9 +8,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 
 import anyio.lowlevel
+from msgspec.structs import asdict
 
 from eca_nvim.chat.files import files_used
 from eca_nvim.chat.intents import RequestDiff

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 
@@ -42,8 +42,7 @@ class Wish(StrEnum):
     QUIT = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """An agent that can be started; `label` tells the user which it is."""
 
     agent: Agent

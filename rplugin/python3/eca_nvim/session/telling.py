@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from eca_nvim.agents.base import Agent, Prompt, Selection
 from eca_nvim.chat.effects import (
@@ -50,8 +51,7 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
             raise TypeError(f"not for the agent: {effect!r}")
 
 
-@dataclass(slots=True)
-class Held:
+class Held(Struct):
     """What waits for the agent to be ready."""
 
     effects: list[TellPrompt | TellSteer | TellUnsteer] = field(default_factory=list)
