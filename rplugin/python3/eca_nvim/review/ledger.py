@@ -12,7 +12,9 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from eca_nvim.chat.blocks import TextBlock
 from eca_nvim.chat.details import FileChange, ToolCall
