@@ -8,8 +8,9 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call
+from tests.chat.view import View
 
-from eca_nvim.chat import details, events
+from eca_nvim.chat import details, events, folding
 from eca_nvim.chat.blocks import ToolBlock, open_question
 from eca_nvim.chat.events import AgentTurn, Role, TextReceived, TurnChanged
 from eca_nvim.chat.markdown_export import transcript
@@ -17,8 +18,8 @@ from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.reducer import HANDLERS
 from eca_nvim.chat.states import CallState
 
-IDS = st.sampled_from(["a", "b", "c"])
-NAMES = st.sampled_from(["read_file", "shell_command", "spawn_agent", "odd", None])
+IDS = st.sampled_from(["a", "b", "c", "d"])
+NAMES = st.sampled_from(["read_file", "grep", "shell_command", "spawn_agent", "odd", None])
 TEXTS = st.text(st.sampled_from("ab \n\r\x1b[0m\x00\ud83d\ude00é"), max_size=6)
 DETAILS = st.sampled_from(
     [
@@ -115,6 +116,9 @@ def _holds(driver: Driver) -> None:
     assert len(driver.items) == len(chat.pending)
     assert all(block.id in chat.pending for block in waiting if block.state is CallState.WAITING)
     transcript(chat, driver.now)
+    anew = View()
+    anew.draw(folding.redraw(chat, driver.now).ops)
+    assert sorted(anew.lines) == sorted(driver.view.lines)  # calls without a parent move
 
 
 SAID = st.builds(

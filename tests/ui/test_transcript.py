@@ -3,11 +3,15 @@
 import re
 
 import pytest
+from tests.chat.driver import call, said
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
 
-from eca_nvim.chat import ops
+from eca_nvim.chat import folding, ops, reducer
+from eca_nvim.chat.events import ToolFinished
+from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.settings import RenderSettings
 
 
 @pytest.fixture
@@ -67,6 +71,19 @@ def test_a_nested_block_goes_after_those_already_nested(view: View) -> None:
     view.draw(body(3, "found"))
     assert view.lines() == ["✓ agent", "✓ grep x", "found", "✓ grep y", "✓ read b"]
     view.nvim.wait_screen(re.compile(r"^.*│   ✓ grep y", re.MULTILINE))
+
+
+def test_calls_that_only_look_join_in_one_line_that_opens(view: View) -> None:
+    chat, joined = Chat(CHAT, RenderSettings(folders=("/workspace",))), ["✓ read a, b", "", "so"]
+    calls = (call(key, arguments={"path": f"/workspace/{key}"}) for key in "ab")
+    for event in (*(ToolFinished(it, ("text",)) for it in calls), *said("so")):
+        view.draw(*reducer.apply(chat, event, 0).ops)
+    assert view.lines() == joined
+    view.draw(*folding.toggle(chat, 0, 0, to_open=True).ops)
+    assert view.lines() == ["✓ read a, b", "✓ read a", "text", "✓ read b", "text", "", "so"]
+    view.nvim.wait_screen(re.compile(r"^.*│   ✓ read b", re.MULTILINE))
+    view.draw(*folding.toggle(chat, 0, 0, to_open=False).ops)
+    assert view.lines() == joined
 
 
 def test_removal_closes_the_gap(view: View) -> None:

@@ -56,12 +56,13 @@ class Question(Struct):
 
 
 class Block(Struct, eq=False):
-    """What all blocks have; `drawn` is the header the view has."""
+    """What all blocks have; `drawn` is the header the view has, `group` the block it is part of."""
 
     id: int
     kind: BlockKind
     fold: Fold = Fold.FIXED
     drawn: Sequence[Segment] | None = None
+    group: GroupBlock | None = None
 
     @property
     def is_open(self) -> bool:
@@ -138,6 +139,12 @@ class ToolBlock(Block, eq=False):
     replayed: bool = False
     question: Question | None = None
     nested: Nested | None = None
+
+
+class GroupBlock(Block, eq=False):
+    """Neighbouring calls that only looked, as one line; they follow it in the lane's blocks."""
+
+    members: list[ToolBlock] = field(default_factory=list)
 
 
 class HookBlock(Block, eq=False):

@@ -114,7 +114,7 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
 
 def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
     for block in [block for block in lane.blocks if block in gone]:
-        if lane.is_shown:
+        if lane.shows(block):
             update.ops.append(RemoveBlock(update.chat.id, block.id))
         del update.chat.blocks[block.id]
     for known in (lane.calls, lane.thoughts, lane.hooks):

@@ -76,8 +76,7 @@ def redraw(chat: Chat, now: int) -> Changes:
     update.ops.append(ClearChat(chat.id))
     for lane in chat.lanes.values():
         if lane.is_shown:
-            for block in lane.blocks:
-                update.draw(block, lane)
+            update.draw_lane(lane)
     chat.shown_status = None
     update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING | Dirty.PLAN | Dirty.USAGE
     return update.finish()

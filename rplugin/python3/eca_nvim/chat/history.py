@@ -16,6 +16,7 @@ from eca_nvim.chat.blocks import Block, OlderBlock
 from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.events import Addressed, ChatCleared
 from eca_nvim.chat.extras import chat_cleared
+from eca_nvim.chat.groups import join_replayed
 from eca_nvim.chat.model import Chat, Older
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.reducer import HANDLERS
@@ -103,6 +104,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
         HANDLERS[type(told.event)](update, told.event)
     update.lane = chat.root
     _settle_since(update, before)
+    join_replayed(update)
     update.dirty |= Dirty.STATUS
 
 

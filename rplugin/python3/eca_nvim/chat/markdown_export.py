@@ -10,7 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eca_nvim.chat.blocks import Block, NoteBlock, ReasoningBlock, SpokenBlock, ToolBlock
+from eca_nvim.chat.blocks import (
+    Block,
+    GroupBlock,
+    NoteBlock,
+    ReasoningBlock,
+    SpokenBlock,
+    ToolBlock,
+)
 from eca_nvim.chat.details import Subagent
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
@@ -59,12 +66,17 @@ def _runs(chat: Chat) -> Iterator[tuple[Lane, Sequence[Block]]]:
             nested.setdefault(lane.anchor.id, []).append(lane)
         elif lane is not chat.root:
             lost.append(lane)
-    for block in chat.root.blocks:
+    for block in _told(chat.root):
         yield chat.root, (block,)
         for lane in nested.get(block.id, ()):
-            yield lane, lane.blocks
+            yield lane, _told(lane)
     for lane in lost:
-        yield lane, lane.blocks
+        yield lane, _told(lane)
+
+
+def _told(lane: Lane) -> Sequence[Block]:
+    """Give the blocks of a lane that say anything of their own: a group repeats its calls."""
+    return [block for block in lane.blocks if not isinstance(block, GroupBlock)]
 
 
 def _agent(chat: Chat, lane: Lane) -> str:

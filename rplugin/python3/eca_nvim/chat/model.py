@@ -46,6 +46,10 @@ class Lane(Struct, eq=False):
         """Say whether the lane's blocks are in the view."""
         return self.anchor is None or self.anchor.is_open
 
+    def shows(self, block: Block) -> bool:
+        """Say whether a block of the lane is in the view."""
+        return self.is_shown and (block.group is None or block.group.is_open)
+
 
 class QueueKind(StrEnum):
     """Why a prompt waits. STEER: told to the running turn. REASON: why a call was rejected."""

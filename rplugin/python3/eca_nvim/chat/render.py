@@ -17,6 +17,7 @@ from eca_nvim.chat.blocks import (
     Block,
     FlagBlock,
     Fold,
+    GroupBlock,
     HookBlock,
     ImageBlock,
     LinkBlock,
@@ -31,6 +32,7 @@ from eca_nvim.chat.blocks import (
 from eca_nvim.chat.body import Body
 from eca_nvim.chat.ops import Segment
 from eca_nvim.chat.output import table, text_body
+from eca_nvim.chat.render_group import group_body, group_header
 from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.render_tool import tool_body, tool_header
 from eca_nvim.chat.settings import RenderSettings
@@ -176,6 +178,7 @@ _LOOKS: Mapping[type[Block], _Look] = {
     NoteBlock: _Look(_no_header, _note_body),
     UnknownBlock: _Look(_unknown_header, _unknown_body),
     ToolBlock: _Look(tool_header, tool_body),
+    GroupBlock: _Look(group_header, group_body),
     HookBlock: _Look(_hook_header, _hook_body),
     QuestionBlock: _Look(_question_header, _question_body),
     ImageBlock: _Look(_image_header, _no_body),

@@ -51,6 +51,8 @@ def _hits(
 def _in_view(chat: Chat, block: Block) -> Block:
     """Give the block, or the one it is nested in that is not closed away."""
     lane = _lane_of(chat, block)
+    if block.group is not None and not block.group.is_open:
+        return _in_view(chat, block.group)
     if lane.anchor is None:
         return block
     outer = _in_view(chat, lane.anchor)
@@ -85,6 +87,8 @@ def _lane_of(chat: Chat, block: Block) -> Lane:
 def _open(update: Update, block: Block, lane: Lane) -> None:
     if lane.anchor is not None:
         _open(update, lane.anchor, _lane_of(update.chat, lane.anchor))
+    if block.group is not None:
+        _open(update, block.group, lane)
     if block.fold not in (Fold.FIXED, Fold.USER_OPEN):
         update.fold(block, lane, Fold.USER_OPEN)
 

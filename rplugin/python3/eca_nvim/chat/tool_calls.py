@@ -20,6 +20,7 @@ from eca_nvim.chat.events import (
     ToolRunning,
 )
 from eca_nvim.chat.files import changed_paths, changed_places, may_change
+from eca_nvim.chat.groups import join_neighbours
 from eca_nvim.chat.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.plan import take_plan
 from eca_nvim.chat.questions import dismiss_for_call, told_later
@@ -80,6 +81,7 @@ def finished(update: Update, event: ToolFinished) -> None:
     if block.state is CallState.DONE:
         take_plan(update, event.call.details, block)
         if not block.replayed:
+            join_neighbours(update, block, update.lane)
             _tell_files(update, block)
             _tell_place(update, block, done=True)
 

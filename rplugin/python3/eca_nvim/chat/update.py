@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Flag, auto
 
-from eca_nvim.chat.blocks import AUTOMATIC_FOLDS, Block, Fold, SpokenBlock, ToolBlock
+from eca_nvim.chat.blocks import AUTOMATIC_FOLDS, Block, Fold, GroupBlock, SpokenBlock, ToolBlock
 from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import (
@@ -89,7 +89,7 @@ class Update:
         """Put a new block in its place; what was being said before it is complete."""
         self.finish_speech(self.lane)
         self.chat.blocks[block.id] = block
-        previous = self.after if self.lane is self.chat.root else None
+        previous = self._previous() if self.lane is self.chat.root else None
         if previous is None:
             self.lane.blocks.append(block)
         else:
@@ -98,14 +98,20 @@ class Update:
         if self.lane.is_shown:
             self.draw(block, self.lane, previous)
 
+    def _previous(self) -> Block | None:
+        """Give the block that a new one follows: nothing comes between those of a group."""
+        after = self.after
+        return after.group.members[-1] if after is not None and after.group else after
+
     def draw(self, block: Block, lane: Lane, previous: Block | None = None) -> None:
         """Draw a block that is not in the view, after a previous one or at the end of its lane."""
         block.drawn = header(block, self.chat.settings, self.now)
         leader = previous or lane.anchor
+        if leader is not None and leader.group is not None and not leader.group.is_open:
+            leader = leader.group
         after = None if leader is None else leader.id
-        self.ops.append(
-            OpenBlock(self.chat.id, block.id, block.kind, block.drawn, lane.depth, after)
-        )
+        depth = lane.depth if block.group is None else lane.depth + 1
+        self.ops.append(OpenBlock(self.chat.id, block.id, block.kind, block.drawn, depth, after))
         if block.is_open:
             self.draw_body(block)
 
@@ -124,7 +130,7 @@ class Update:
 
     def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
         """Draw the header anew if it reads differently now, and the body on request."""
-        if not lane.is_shown:
+        if not lane.shows(block):
             return
         fresh = header(block, self.chat.settings, self.now)
         if fresh != block.drawn:
@@ -155,7 +161,7 @@ class Update:
 
     def remove(self, block: Block, lane: Lane) -> None:
         """Take a block that is over out of the chat: another has taken its place."""
-        if lane.is_shown:
+        if lane.shows(block):
             self.ops.append(RemoveBlock(self.chat.id, block.id))
         lane.blocks.remove(block)
         del self.chat.blocks[block.id]
@@ -168,11 +174,13 @@ class Update:
         """Open or collapse a block, with all that is nested in it."""
         was_open = block.is_open
         block.fold = fold
-        if not lane.is_shown:
+        if not lane.shows(block):
             return
         self.redraw(block, lane, with_body=was_open or block.is_open)
         if was_open != block.is_open and isinstance(block, ToolBlock):
             self._nested(block)
+        elif was_open != block.is_open and isinstance(block, GroupBlock):
+            self._members(block, lane)
 
     def auto_fold(self, block: Block, lane: Lane, fold: Fold) -> None:
         """Open or collapse a block unless the user decided; header and body are drawn anew."""
@@ -181,21 +189,44 @@ class Update:
     def _nested(self, anchor: ToolBlock) -> None:
         for lane in self.chat.lanes.values():
             if lane.anchor is anchor:
-                for block in lane.blocks:
-                    if anchor.is_open:
-                        self.draw(block, lane)
-                    else:
-                        self.ops.append(RemoveBlock(self.chat.id, block.id))
+                if anchor.is_open:
+                    self.draw_lane(lane)
+                else:
+                    self._hide(lane)
+
+    def draw_lane(self, lane: Lane) -> None:
+        """Draw all blocks of a lane that is in the view, and was not."""
+        for block in lane.blocks:
+            if lane.shows(block):
+                self.draw(block, lane)
+
+    def _hide(self, lane: Lane) -> None:
+        """Take all blocks of a lane out of the view, where they were."""
+        for block in lane.blocks:
+            if block.group is None or block.group.is_open:
+                self.ops.append(RemoveBlock(self.chat.id, block.id))
+
+    def _members(self, group: GroupBlock, lane: Lane) -> None:
+        if group.is_open:
+            self.draw_members(group, lane)
+        else:
+            self.ops += [RemoveBlock(self.chat.id, block.id) for block in group.members]
+
+    def draw_members(self, group: GroupBlock, lane: Lane) -> None:
+        """Draw the calls of an open group, which are not in the view."""
+        previous: Block = group
+        for block in group.members:
+            self.draw(block, lane, previous)
+            previous = block
 
     def adopt(self, lane: Lane, anchor: ToolBlock) -> None:
         """Let a lane that spoke before its tool call was known follow that call."""
         was_shown = lane.is_shown
         lane.anchor = anchor
         if was_shown and not lane.is_shown:
-            self.ops += [RemoveBlock(self.chat.id, block.id) for block in lane.blocks]
+            self._hide(lane)
         elif lane.is_shown and not was_shown:
-            for block in lane.blocks:
-                self.draw(block, lane)
+            self.draw_lane(lane)
 
     # --- end ------------------------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ class Wording(Struct, frozen=True):
 
     writes: the arguments that name files it changes; None when it may change any file. moves: it
     moves the first of them to the second. reads: the arguments that name files it reads. kind:
-    the kind of its block.
+    the kind of its block. looks: all that it does is to read or to search.
     """
 
     what: str
@@ -82,18 +82,19 @@ class Wording(Struct, frozen=True):
     kind: BlockKind = BlockKind.TOOL
     moves: bool = False
     reads: tuple[str, ...] = ()
+    looks: bool = False
 
 
 WORDINGS: Mapping[str, Wording] = {
-    "read_file": Wording("read", _read, reads=("path",)),
+    "read_file": Wording("read", _read, reads=("path",), looks=True),
     "write_file": Wording("write", _path("path"), writes=("path",)),
     "edit_file": Wording("edit", _path("path"), writes=("path",)),
     "preview_file_change": Wording("preview", _path("path")),
     "move_file": Wording("move", _move, writes=("source", "destination"), moves=True),
     "shell_command": Wording("$", _plain("command"), writes=None),
     "git": Wording("git", _plain("command"), tells_all=False, writes=None),
-    "grep": Wording("grep", _grep),
-    "directory_tree": Wording("tree", _path("path")),
+    "grep": Wording("grep", _grep, looks=True),
+    "directory_tree": Wording("tree", _path("path"), looks=True),
     "ask_user": Wording("ask", _plain("question")),
     "spawn_agent": Wording("agent", _agent, tells_all=False),
     "skill": Wording("skill", _plain("name")),
@@ -102,8 +103,8 @@ WORDINGS: Mapping[str, Wording] = {
     "bg_job": Wording("job", _plain("action", "job_id")),
     "compact_chat": Wording("compact", lambda _arguments, _settings: ""),
     "editor_diagnostics": Wording("diagnostics", _path("path")),
-    "editor_definition": Wording("definition of", _plain("symbol")),
-    "editor_references": Wording("references of", _plain("symbol")),
+    "editor_definition": Wording("definition of", _plain("symbol"), looks=True),
+    "editor_references": Wording("references of", _plain("symbol"), looks=True),
 }
 
 SHELL = "shell_command"

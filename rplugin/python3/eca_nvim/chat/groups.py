@@ -1,0 +1,86 @@
+"""Groups: neighbouring calls that only read or search become one line.
+
+Rules kept here:
+- A call joins when it is done and collapsed by itself: what waits, runs, failed or was opened by
+  the user keeps its own line.
+- The calls stay in their lane, after their group; opened, it shows each as a block of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eca_nvim.chat.blocks import Block, Fold, GroupBlock, ToolBlock
+from eca_nvim.chat.model import Lane
+from eca_nvim.chat.ops import BlockKind, RemoveBlock
+from eca_nvim.chat.states import CallState
+from eca_nvim.chat.update import Update
+from eca_nvim.chat.wording import WORDINGS
+
+
+def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
+    """Put a call that has just ended into one line with those beside it, if it fits them."""
+    if block.group is not None or not _joins(block):
+        return
+    start, end = _run(lane, block)
+    run = lane.blocks[start:end]
+    members = [it for it in run if isinstance(it, ToolBlock)]
+    if len(members) < 2:
+        return
+    groups = [it for it in run if isinstance(it, GroupBlock)]
+    group = groups[0] if groups else _new_group(update, lane, members[0])
+    _hide(update, lane, (*groups[1:], *members))
+    for other in groups[1:]:
+        del update.chat.blocks[other.id]
+    lane.blocks[start:end] = [group, *members]
+    group.members = members
+    for member in members:
+        member.group = group
+    update.redraw(group, lane)
+    if lane.is_shown and group.is_open:
+        update.draw_members(group, lane)
+
+
+def join_replayed(update: Update) -> None:
+    """Put calls of a page of history into lines, now that all that was said between is there."""
+    for lane in update.chat.lanes.values():
+        for block in list(lane.blocks):
+            if isinstance(block, ToolBlock):
+                join_neighbours(update, block, lane)
+
+
+def _joins(block: Block) -> bool:
+    if isinstance(block, GroupBlock):
+        return True
+    if not isinstance(block, ToolBlock):
+        return False
+    wording = WORDINGS.get(block.call.name or "")
+    looks = wording is not None and wording.looks
+    ended = block.state is CallState.DONE and (block.fold is Fold.CLOSED or bool(block.group))
+    return looks and ended
+
+
+def _run(lane: Lane, block: ToolBlock) -> tuple[int, int]:
+    """Give where the neighbours of a call that it joins begin and end; the end is exclusive."""
+    blocks = lane.blocks
+    start = blocks.index(block)
+    end = start + 1
+    while start > 0 and _joins(blocks[start - 1]):
+        start -= 1
+    while end < len(blocks) and _joins(blocks[end]):
+        end += 1
+    return start, end
+
+
+def _new_group(update: Update, lane: Lane, first: ToolBlock) -> GroupBlock:
+    """Make a group in the place of the first call that it is of."""
+    group = GroupBlock(update.mint(), BlockKind.TOOL, Fold.CLOSED)
+    update.chat.blocks[group.id] = group
+    if lane.is_shown:
+        update.draw(group, lane, first)
+    return group
+
+
+def _hide(update: Update, lane: Lane, blocks: Iterable[Block]) -> None:
+    gone = (block.id for block in blocks if lane.shows(block))
+    update.ops += [RemoveBlock(update.chat.id, block_id) for block_id in gone]

@@ -1,0 +1,44 @@
+"""Render group: calls that only looked, as one line: what was read, and what was searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eca_nvim.chat.blocks import GroupBlock
+from eca_nvim.chat.body import Body, joined
+from eca_nvim.chat.ops import Segment
+from eca_nvim.chat.outside import paths_outside
+from eca_nvim.chat.render_tool import call_title, call_words, tool_body
+from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.text import truncate
+
+CELLS = 80
+"""Screen cells that all the names together may take; how many there are is told beyond two."""
+
+
+def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    """Give one line for all calls, by what they did: each name once, in the order of the calls."""
+    names: dict[str, dict[str, None]] = {}
+    for block in group.members:
+        what, target = call_words(block, settings)
+        names.setdefault(what, {})[target] = None
+    segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
+    for place, (what, targets) in enumerate(names.items()):
+        told = truncate(", ".join(filter(None, targets)), CELLS // len(names))
+        count = f" ({len(targets)})" if len(targets) > 2 else ""
+        segments += [(" ·", "EcaMuted")] if place else []
+        segments += [(f" {what}", "EcaToolName"), (f" {told}", "EcaToolTarget")]
+        segments += [(count, "EcaMuted")] if count else []
+    if any(paths_outside(block.call, settings.folders) for block in group.members):
+        segments.append((" outside the workspace", "EcaWarning"))
+    return segments
+
+
+def group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Give nothing: the calls are drawn as blocks. With all asked for (no limit), all of theirs."""
+    body = Body(())
+    if limit is None:
+        for block in group.members:
+            body = joined(body, Body([call_title(block, settings)]))
+            body = joined(body, tool_body(block, settings, limit))
+    return body
