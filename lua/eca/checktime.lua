@@ -46,12 +46,10 @@ local function check(buf)
       decide(buf)
     end,
   })
-  local checked, fault =
-    pcall(vim.cmd, { cmd = 'checktime', range = { buf }, mods = { silent = true } })
+  require('eca.reload').undoably(function()
+    vim.cmd({ cmd = 'checktime', range = { buf }, mods = { silent = true } })
+  end)
   vim.api.nvim_del_autocmd(answer)
-  if not checked then
-    require('eca.notify').warn(tostring(fault))
-  end
 end
 
 local function check_all()

@@ -28,10 +28,12 @@ end
 --- Read a buffer's file again, over unsaved changes; `u` brings them back.
 ---@param buf integer
 function M.take(buf)
-  found[buf] = nil
-  vim.api.nvim_buf_call(buf, function()
-    vim.cmd('silent edit!')
+  local taken = require('eca.reload').undoably(function()
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd('silent edit!')
+    end)
   end)
+  found[buf] = not taken or nil
 end
 
 ---@param buf integer

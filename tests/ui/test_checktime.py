@@ -45,6 +45,28 @@ def test_unchanged_buffers_are_read_again(
     stage.command("edit!")
 
 
+def test_a_long_buffer_that_is_read_again_can_be_undone(stage: Neovim, workspace: Path) -> None:
+    old, new = ("".join(f"{word} {line}\n" for line in range(12_000)) for word in ("old", "new"))
+    (workspace / "code.txt").write_text(old)
+    stage.command("edit!")
+    change(stage, workspace / "code.txt", new)
+    stage.wait_screen("new 0")
+    stage.keys("u")
+    assert stage.buffer_lines()[:2] == ["old 0", "old 1"]
+    assert stage.eval("&undoreload") == 10000
+    stage.command("edit!")
+
+
+def test_reading_again_that_fails_leaves_the_options_of_the_user(
+    stage: Neovim, workspace: Path
+) -> None:
+    stage.command("set undoreload=7 | autocmd BufReadPre * throw 'not now'")
+    change(stage, workspace / "code.txt", "new\n")
+    stage.wait_until("vim.fn.execute('messages'):find('not now', 1, true)")
+    assert stage.eval("&undoreload") == 7
+    stage.command("autocmd! BufReadPre | edit!")
+
+
 @pytest.mark.parametrize("place", ["tabnew", "enew"])
 def test_buffers_elsewhere_are_read_again(stage: Neovim, workspace: Path, place: str) -> None:
     stage.command(f"set hidden | {place}")

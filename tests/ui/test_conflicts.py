@@ -7,6 +7,9 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw
 
+LONG = 12_000
+"""Lines: more than 'undoreload' has by default."""
+
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
@@ -15,10 +18,10 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     return start_nvim("code.txt", init=WITHOUT_HOST, columns=100)
 
 
-def clash(nvim: Neovim, path: Path) -> None:
+def clash(nvim: Neovim, path: Path, theirs: str = "theirs now\n") -> None:
     """Have unsaved text in the current buffer, and let a tool change its file."""
     nvim.keys("Smine<Esc>")
-    path.write_text("theirs now\n")
+    path.write_text(theirs)
     draw(nvim, ["files", CHAT, [str(path)]])
     nvim.wait_until(f"vim.fn.execute('messages'):find('{path.name} changed on disk', 1, true)")
 
@@ -55,6 +58,36 @@ def test_take_theirs(stage: Neovim, workspace: Path) -> None:
     stage.keys("u")
     assert stage.buffer_lines() == ["mine"]
     stage.command("edit!")
+
+
+def long_text(word: str) -> str:
+    """Make a text longer than what 'undoreload' keeps."""
+    return "".join(f"{word} {number}\n" for number in range(LONG))
+
+
+def test_what_is_taken_in_a_long_file_can_be_undone(stage: Neovim, workspace: Path) -> None:
+    (workspace / "code.txt").write_text(long_text("old"))
+    stage.command("edit!")
+    clash(stage, workspace / "code.txt", long_text("theirs"))
+    choose(stage, 2)
+    assert stage.buffer_lines()[0] == "theirs 0"
+    stage.keys("u")
+    assert stage.buffer_lines()[:2] == ["mine", "old 1"]
+    assert stage.eval("&undoreload") == 10000
+    stage.command("edit!")
+
+
+def test_taking_that_fails_leaves_the_options_of_the_user(stage: Neovim, workspace: Path) -> None:
+    clash(stage, workspace / "code.txt")
+    stage.command("set undoreload=7 | autocmd BufReadPre * throw 'not now'")
+    stage.input(":Eca conflicts<CR>")
+    stage.wait_screen("changed on disk, and here")
+    stage.keys("2<CR>")
+    stage.wait_screen("not now")
+    assert stage.eval("&undoreload") == 7
+    stage.keys("u")
+    assert stage.buffer_lines() == ["mine"]
+    stage.command("autocmd! BufReadPre | edit!")
 
 
 def test_the_difference(stage: Neovim, workspace: Path) -> None:

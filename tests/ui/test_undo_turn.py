@@ -95,21 +95,24 @@ def test_a_conflict_stays_unless_the_user_says_otherwise(stage: Neovim, workspac
     assert [Path(it).name for it in wanted["paths"]] == ["code.txt", "b.txt"]
 
 
+@pytest.mark.parametrize("lines", [1, 12_000])
 def test_what_is_taken_replaces_unsaved_text_and_u_brings_it_back(
-    stage: Neovim, workspace: Path
+    stage: Neovim, workspace: Path, lines: int
 ) -> None:
     path = workspace / "code.txt"
+    path.write_text("theirs\n" * lines)
+    stage.command("edit!")
     stage.keys("Smine<Esc>")
     ask(stage, planned(path, conflict="unsaved changes"))
     stage.wait_screen("unsaved changes, kept as it is")
     stage.keys("tu")
     wait_sent(stage, "undo_turn")
-    path.write_text("before\n")
+    path.write_text("before\n" * lines)
     answer(stage, [str(path)])
     stage.wait_until("vim.fn.getline(1) == 'before'")
     assert stage.eval("&modified") == 0
     stage.keys("u")
-    assert stage.buffer_lines() == ["mine"]
+    assert stage.buffer_lines() == ["mine", *["theirs"] * (lines - 1)]
     stage.command("edit!")
 
 
