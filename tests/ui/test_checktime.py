@@ -7,14 +7,48 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw
 
+HELD_TIMER = """
+local held = { checks = 0, starts = 0 }
+package.loaded.held = held
+vim.uv.new_timer = function()
+  return {
+    start = function(_, _, _, callback)
+      held.starts, held.due = held.starts + 1, callback
+    end,
+  }
+end
+local run = vim.cmd
+vim.cmd = setmetatable({}, {
+  __index = run,
+  __call = function(_, command)
+    if type(command) == 'table' and command.cmd == 'checktime' then
+      held.checks = held.checks + 1
+    end
+    return run(command)
+  end,
+})
+"""
+"""A timer that the test lets expire, and a count of the checks."""
+EXPIRE = """
+local held = package.loaded.held
+local due = held.due
+held.due = nil
+due()
+"""
 WARNING = "changed on disk, your edits are kept; :Eca conflicts"
 
 
 @pytest.fixture
-def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+def file(workspace: Path) -> Path:
+    path = workspace / "code.txt"
+    path.write_text("old\n")
+    return path
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim, file: Path) -> Neovim:
     """Neovim with a file of one line and no host. `autoread` is as Neovim has it."""
-    (workspace / "code.txt").write_text("old\n")
-    return start_nvim("code.txt", init=WITHOUT_HOST, columns=100)
+    return start_nvim(file.name, init=WITHOUT_HOST, columns=100)
 
 
 def change(nvim: Neovim, path: Path, text: str | None, *, told: bool = True) -> None:
@@ -143,3 +177,27 @@ def test_other_buffers_are_not_looked_at(stage: Neovim, workspace: Path) -> None
     change(stage, workspace / "code.txt", "new text\n")
     stage.wait_screen("new text")
     assert stage.lua(f"return {lines('other.txt')}") == "x"
+
+
+def test_many_changes_are_one_check_after_the_last(start_nvim: StartNeovim, file: Path) -> None:
+    nvim = start_nvim("code.txt", init=WITHOUT_HOST + HELD_TIMER)
+    held = "package.loaded.held"
+    for number in range(5):
+        change(nvim, file, f"text {number}\n")
+    nvim.wait_until(f"{held}.starts == 5")
+    assert nvim.lua(f"return {held}.checks") == 0
+    assert nvim.buffer_lines() == ["old"]
+    nvim.lua(EXPIRE)
+    nvim.wait_until(f"{lines()} == 'text 4'")
+    assert nvim.lua(f"return {held}.checks") == 1
+    change(nvim, file, "one more\n")
+    nvim.wait_until(f"{held}.due ~= nil")
+    nvim.lua(EXPIRE)
+    nvim.wait_until(f"{lines()} == 'one more'")
+    assert nvim.lua(f"return {held}.checks") == 2
+
+
+def test_the_last_of_many_changes_is_seen(stage: Neovim, workspace: Path) -> None:
+    for number in range(20):
+        change(stage, workspace / "code.txt", f"text {number}\n")
+    stage.wait_screen("text 19")
