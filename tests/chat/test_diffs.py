@@ -14,6 +14,7 @@ from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import (
     DoesNotApply,
     MalformedDiff,
+    added_lines,
     apply_hunks,
     change_hunks,
     parse_hunks,
@@ -80,6 +81,27 @@ def test_a_new_file_has_no_line_before_47() -> None:
     assert (new.before, new.kind, new.fault) == ("", "new", None)
     written = versions("hello\nworld", change, applied=True)
     assert (written.before, written.after, written.kind) == ("", "hello\nworld", "new")
+
+
+@pytest.mark.parametrize("text", ["\none\ntwo\n", "one\n\ntwo\n", "one\ntwo\n\n", "\n\none\n\n"])
+def test_an_empty_line_of_a_new_file_is_its_own_47(text: str) -> None:
+    """The server pairs the line that was never there with one that is new."""
+    lines = text.splitlines()
+    diff = "\n".join(list(difflib.unified_diff([""], lines, lineterm=""))[2:])
+    change = FileChange("/n", diff, added=len(lines) - 1, removed=0)
+    assert "\n \n" in f"\n{diff}\n"
+    new = versions(None, change, applied=False)
+    assert (new.before, new.after, new.kind, new.fault) == ("", text, "new", None)
+    assert versions("", change, applied=False).after == text
+    assert versions(text, change, applied=True).before == ""
+    assert added_lines(change) == len(lines)
+
+
+def test_lines_around_the_empty_line_of_a_file_leave_it_there() -> None:
+    change = FileChange("/n", "@@ -1,1 +1,2 @@\n \n+one", added=1, removed=0)
+    assert versions("\n", change, applied=False).after == "\none\n"
+    assert added_lines(FileChange("/n", "@@ -1,1 what", 7, 0)) == 7
+    assert added_lines(FileChange("/n", EDIT, 5, 2)) == 5
 
 
 def test_a_file_of_one_empty_line_really_had_it() -> None:

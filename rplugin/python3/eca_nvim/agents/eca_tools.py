@@ -13,9 +13,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.eca_dialogue import dialogue
 from eca_nvim.chat import details as ours
 from eca_nvim.chat import events
+from eca_nvim.chat.diffs import added_lines
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
@@ -86,12 +89,7 @@ def _details(details: eca_details.Details | None) -> ours.Details | None:
         case None:
             return None
         case eca_details.FileChangeDetails():
-            return ours.FileChange(
-                path=details.path,
-                diff=details.diff,
-                added=details.lines_added or 0,
-                removed=details.lines_removed or 0,
-            )
+            return _file_change(details)
         case eca_details.ShellCommandDetails():
             parts = tuple(map(_shell_part, details.commands))
             return ours.ShellCommand(parts, details.background)
@@ -103,6 +101,12 @@ def _details(details: eca_details.Details | None) -> ours.Details | None:
             return ours.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
         case eca_details.UnknownDetails():
             return ours.UnknownDetails(details.kind, plain_text(details.fields))
+
+
+def _file_change(details: eca_details.FileChangeDetails) -> ours.FileChange:
+    added, removed = details.lines_added or 0, details.lines_removed or 0
+    change = ours.FileChange(details.path, details.diff, added, removed)
+    return replace(change, added=added_lines(change))
 
 
 def _shell_part(command: eca_details.ShellCommand) -> ours.ShellPart:

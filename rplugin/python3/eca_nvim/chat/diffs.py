@@ -66,7 +66,7 @@ class Hunk(Struct, frozen=True):
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
     """Read the hunks of one file's diff. Raises MalformedDiff.
 
-    A new file's may start with a removed line that was never there: see `change_hunks`.
+    A new file's has a line that was never there: see `change_hunks`.
     """
     start = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
     if not diff.startswith("@@", start):
@@ -97,24 +97,34 @@ def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def change_hunks(change: FileChange) -> tuple[Hunk, ...]:
+def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
     """Read the hunks of a change, without the empty line a new file never had.
 
-    Agents write a new file as if it had one empty line before; that no line is counted as
-    removed tells it from a file that really had one. Raises MalformedDiff.
+    Agents write a new file as if it had one empty line before, which is then taken out or, when
+    the text has an empty line itself, stays as that. With `before`, a text the file has had, it
+    is no new file; nor is it with a line counted as removed. Raises MalformedDiff.
     """
     hunks = parse_hunks(change.diff)
-    if change.removed or not is_bogus(hunks):
+    if before or change.removed or not _from_one_empty_line(hunks):
         return hunks
-    return (Hunk(0, 1, hunks[0].lines[1:]),)
+    (hunk,) = hunks
+    return (Hunk(0, 1, tuple(replace(line, kind=LineKind.ADDED) for line in hunk.after)),)
 
 
-def is_bogus(hunks: Sequence[Hunk]) -> bool:
-    """Say whether hunks read as a new file with one empty line removed."""
-    if len(hunks) != 1 or not hunks[0].lines:
-        return False
-    first, *rest = hunks[0].lines
-    return first == Line(LineKind.REMOVED, "") and all(line.kind is LineKind.ADDED for line in rest)
+def _from_one_empty_line(hunks: Sequence[Hunk]) -> bool:
+    """Say whether hunks read as a new file, made from one empty line."""
+    return len(hunks) == 1 and hunks[0].start <= 1 and [it.text for it in hunks[0].before] == [""]
+
+
+def added_lines(change: FileChange) -> int:
+    """Count the lines a change adds, those of a new file that its agent does not count too."""
+    if change.removed or not change.diff.startswith(("@@ -1,1 ", "@@ -1 ")):
+        return change.added
+    try:
+        hunks = change_hunks(change)
+    except MalformedDiff:
+        return change.added  # it is shown as it came, with a word about that
+    return sum(line.kind is LineKind.ADDED for hunk in hunks for line in hunk.lines)
 
 
 def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
@@ -226,7 +236,7 @@ def versions(current: str | None, change: FileChange, *, applied: bool) -> Versi
     """Give a file before and after a change, from its text now (None: there is no such file)."""
     text = current or ""
     try:
-        hunks = change_hunks(change)
+        hunks = change_hunks(change, "" if applied else text)
         if applied:
             before, after = apply_hunks(text, reverse_hunks(hunks)), text
         else:
