@@ -13,8 +13,9 @@ from tests.chat.driver import FINISHED, IDLE, Driver
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import AgentGone, ChatEvent, ToolFinished, ToolRejected, ToolRequested
 from eca_nvim.review import ledger as ledger_module
-from eca_nvim.review.ledger import Ledger, TurnRecord
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, entries
+from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.undoing import plan, undo
 
 Value: TypeAlias = Any
@@ -37,8 +38,8 @@ class Desk:
         self.driver.run(prompt)
 
     def hear(self, event: ChatEvent) -> None:
-        self.ledger.witness(self.driver.chat, event)
         self.driver.hear(event)
+        self.ledger.witness(self.driver.chat, event)
 
     def request(self, name: str, *, waits: bool = True, **fields: Value) -> ToolCall:
         self.calls += 1
@@ -201,7 +202,8 @@ def test_a_call_that_asked_for_nothing(desk: Desk, late: bool) -> None:
     change = FileChange(str(path), "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3", 1, 1)
     if late:
         path.write_bytes(b"1\ntwo\n3\n")
-    call = desk.request("unheard_of", waits=False, details=change)
+    given = {"original_content": "2", "new_content": "two"}
+    call = desk.request("unheard_of", waits=False, details=change, arguments=given)
     path.write_bytes(b"1\ntwo\n3\n")
     desk.hear(ToolFinished(ToolCall(call.id)))
     desk.undo()

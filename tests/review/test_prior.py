@@ -1,75 +1,107 @@
-"""Prior: a file before a change, seen before it was made, or too late."""
+"""Prior: a file before a change, worked out from what the change left, or not at all."""
 
 from __future__ import annotations
 
-import difflib
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.review.agent import edited, file_change
 
 from eca_nvim.chat.details import FileChange
-from eca_nvim.review.prior import before_change
+from eca_nvim.review.prior import ToldChange
 
-CONTENTS = st.lists(st.sampled_from([b"a", b"b", b"", b"\xe9", b"x y", b"\xc3\xa9"]), max_size=10)
-
-
-def change(before: bytes | None, after: bytes) -> FileChange:
-    """Make a change as the server tells it: hunks without a header."""
-    old = (before or b"").decode(errors="surrogateescape").split("\n")
-    new = after.decode(errors="surrogateescape").split("\n")
-    lines = list(difflib.unified_diff(trimmed(old), trimmed(new), lineterm="", n=3))[2:]
-    removed = 0 if before is None else sum(line.startswith("-") for line in lines)
-    return FileChange("/f", "\n".join(lines), sum(line.startswith("+") for line in lines), removed)
+CONTENTS = st.lists(
+    st.sampled_from([b"a\n", b"b\n", b"\n", b"a\r\n", b"\xe9\n", b"x y\n", b"\xc3\xa9\n", b"end"]),
+    max_size=10,
+).map(b"".join)
+PIECES = st.sampled_from(["a", "b", "a\nb", "\n", "b\n", "x", "", "x\nx\n", "\n\n"])
+ONE = b"0\n1\n2\n3\n4\n5\n"
 
 
-def trimmed(lines: list[str]) -> list[str]:
-    return lines[:-1] if len(lines) > 1 and lines[-1] == "" else lines
+def told(before: bytes, old: str, new: str, **more: object) -> tuple[ToldChange, bytes]:
+    """Edit a content as the real server does; gives what it tells, and the content then."""
+    text = before.decode(errors="replace")
+    after = edited(text, old, new, every=bool(more.get("all_occurrences")))
+    change = file_change(Path("/f"), text, after)
+    arguments = {"original_content": old, "new_content": new, **more}
+    return ToldChange(change, arguments), after.encode()
 
 
-@given(CONTENTS, CONTENTS)
-def test_whenever_it_is_seen(before: list[bytes], after: list[bytes]) -> None:
-    old, new = (b"".join(line + b"\n" for line in lines) for lines in (before, after))
-    if not old or not new:
+def plain(diff: str, removed: int = 1, **arguments: object) -> ToldChange:
+    return ToldChange(FileChange("/f", diff, 1, removed), arguments)
+
+
+@given(CONTENTS, PIECES, PIECES, st.booleans())
+@example(b"a\n\n\n", "a\n\n", "a\n", False)
+@example(b"a\n\n\n", "\n", "a", False)
+@example(b"a\n\n", "\n\n", "a", False)
+@example(b"a\n\n\n\n", "a", "a", False)
+@example(b"a\nb\r\n", "a", "b", False)
+@example(b"\xe9\nb\n", "b", "a", False)
+def test_it_is_what_was_there_or_nothing(before: bytes, old: str, new: str, every: bool) -> None:
+    if not old or old not in before.decode(errors="replace"):
         return
-    told = change(old, new)
-    assert before_change(old, told) == old
-    late = before_change(new, told)
-    if told.removed or b"\n".join(after) not in old:
-        assert late in (old, new)
+    change, after = told(before, old, new, all_occurrences=every)
+    assert change.may_precede(before)
+    assert change.may_follow(after)
+    assert change.before(after) in (before, None)
 
 
-def test_an_edit_that_was_made_already() -> None:
-    told = change(b"one\ntwo\nthree\n", b"one\nTWO\nthree\n")
-    assert before_change(b"one\ntwo\nthree\n", told) == b"one\ntwo\nthree\n"
-    assert before_change(b"one\nTWO\nthree\n", told) == b"one\ntwo\nthree\n"
+@pytest.mark.parametrize(
+    ("before", "old", "new"),
+    [
+        (ONE, "2\n", "two\n"),
+        (ONE, "5", "five"),
+        (b"1\n2", "2", "two"),
+        (b"1\n2\n", "1\n", "0\n1\n"),
+        (b"a\na\na\n", "a\na\na\n", "a\na\na\na\n"),
+        ("\u00e9\n\u2014\n".encode(), "\u2014", "-"),
+    ],
+)
+def test_an_edit_is_taken_back(before: bytes, old: str, new: str) -> None:
+    change, after = told(before, old, new)
+    assert change.before(after) == before
 
 
-def test_a_new_file_that_was_made_already() -> None:
-    told = FileChange("/f", "@@ -1,1 +1,2 @@\n-\n+hello\n+world", 2, 0)
-    assert before_change(None, told) is None
-    assert before_change(b"hello\nworld", told) is None
-    assert before_change(b"hello\nworld\n", told) is None
+def test_a_change_of_an_unknown_tool_is_taken_back_unless_it_reaches_the_end() -> None:
+    diff = "@@ -1,2 +1,2 @@\n 0\n-1\n+one"
+    assert plain(diff).before(b"0\none\n2\n") == b"0\n1\n2\n"
+    assert plain(diff).before(b"0\none\n") is None
 
 
-@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("last", [True, False])
-def test_line_ends_stay(ending: bytes, last: bool) -> None:
-    def content(*lines: bytes) -> bytes:
-        return ending.join(lines) + (ending if last else b"")
-
-    told = change(b"one\ntwo\nthree\n", b"one\nTWO\nthree\n")
-    assert before_change(content(b"one", b"TWO", b"three"), told) == content(
-        b"one", b"two", b"three"
-    )
-
-
-def test_bytes_that_are_no_text_stay() -> None:
-    told = FileChange("/f", "@@ -2,1 +2,1 @@\n-two\n+TWO", 1, 1)
-    assert before_change(b"\xff\xfe\nTWO\n\x80", told) == b"\xff\xfe\ntwo\n\x80"
+@pytest.mark.parametrize(
+    "after",
+    [b"0\n1\n2\n", b"0\r\none\r\n2\r\n", b"0\none\n\xff\n", "0\none\n\ufffd\n".encode()],
+    ids=["it is not there", "line ends", "no UTF-8", "was no UTF-8"],
+)
+def test_what_is_not_sure_is_not_told(after: bytes) -> None:
+    assert plain("@@ -1,2 +1,2 @@\n 0\n-1\n+one").before(after) is None
 
 
 @pytest.mark.parametrize("diff", ["", "no diff at all", "@@ -7,1 +7,1 @@\n-x\n+y"])
-def test_what_cannot_be_told_stays(diff: str) -> None:
-    assert before_change(b"one\n", FileChange("/f", diff, 1, 1)) == b"one\n"
-    assert before_change(None, FileChange("/f", diff, 1, 1)) is None
+def test_a_diff_that_says_nothing(diff: str) -> None:
+    assert plain(diff).before(b"one\n") is None
+
+
+def test_hunks_in_one_place_are_not_taken_back() -> None:
+    twice = "@@ -1,2 +1,2 @@\n 0\n-1\n+one"
+    assert plain(f"{twice}\n{twice}").before(b"0\none\n2\n") is None
+
+
+def test_a_file_that_is_written_whole_may_have_been_any() -> None:
+    change = plain("@@ -1,1 +1,2 @@\n-\n+hello\n+world", 0, content="hello\nworld")
+    assert change.may_precede(None)
+    assert change.may_precede(b"anything\n")
+    assert change.may_follow(b"hello\nworld")
+    assert not change.may_follow(None)
+    assert not change.may_follow(b"anything\n")
+    assert change.before(b"hello\nworld") is None
+
+
+def test_a_change_needs_its_lines() -> None:
+    change, _ = told(ONE, "2", "two")
+    assert not change.may_precede(None)
+    assert not change.may_follow(None)
+    assert not change.may_precede(b"1\n2\n")

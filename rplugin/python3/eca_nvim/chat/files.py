@@ -38,6 +38,14 @@ def changed_paths(call: ToolCall) -> tuple[str, ...]:
     return _safe((*_named(call, keys), *details))
 
 
+def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, ...]:
+    """Give the file that a call is to change, by the argument that is known while it is written."""
+    wording = WORDINGS.get(call.name or "")
+    if wording is None or telling is None or telling[0] not in (wording.writes or ()):
+        return ()
+    return _safe(telling[1:])
+
+
 def read_paths(call: ToolCall) -> tuple[str, ...]:
     """Give the files that a call says it reads."""
     wording = WORDINGS.get(call.name or "")

@@ -1,36 +1,38 @@
 """The ledger: which turn of which chat changed which file, from what to what.
 
 Rules kept here:
-- A file is looked at when a call says that it will change it, again when the user lets it, and
-  when it has ended in whatever way: what is different then was changed by the call.
-- A turn has a file's state before its first change and after its last. What happened in between
-  without a call is noted: it was the user.
+- A file is looked at as soon as the model has written which one a call is to change, when the call
+  is complete, when the user lets it, and when it has ended in whatever way. What the file was
+  before, and what the call did to it, follows from all of that (`steps.py`).
 - Changes that no call announces, as a shell command's, are not known here.
 - Memory is bounded: the oldest turns are forgotten first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec.structs import replace
+from msgspec import Struct
 
 from eca_nvim.chat.blocks import TextBlock
-from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import (
     AgentGone,
     ChatEvent,
     ToolFinished,
+    ToolPreparing,
     ToolRejected,
     ToolRequested,
+    ToolRunning,
+    TurnChanged,
 )
-from eca_nvim.chat.files import changed_paths, moved
+from eca_nvim.chat.files import changed_paths, paths_so_far
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.text import one_line, truncate
-from eca_nvim.review.prior import before_change
+from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
+from eca_nvim.review.steps import Fate, Look, Step
 
 MOST_BYTES = 1 << 28
 """Bytes that all snapshots take, about, before the oldest turn is forgotten."""
@@ -38,38 +40,11 @@ PROMPT_CELLS = 60
 NEW_MODE = 0o644
 
 
-@dataclass(slots=True)
-class FileRecord:
-    """A file in a turn: before its first change and after its last.
+class _Open(Struct, eq=False):
+    """A call that is complete and has not ended."""
 
-    mixed: somebody else changed it in between. origin: where it was moved from. undone: the turn
-    was taken back in this file; then `before` and `after` are the other way round.
-    """
-
-    before: Snapshot
-    after: Snapshot
-    mixed: bool = False
-    origin: str | None = None
-    undone: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class TurnRecord:
-    """What a turn changed, by path; `prompt` is what the user said, in a line."""
-
-    chat: str
-    number: int
-    prompt: str
-    files: dict[str, FileRecord] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _OpenCall:
-    """A call that may be about to change files, with their state before."""
-
-    call: ToolCall
+    step: Step
     turn: TurnRecord
-    before: dict[str, Snapshot]
 
 
 class Ledger:
@@ -78,7 +53,8 @@ class Ledger:
     def __init__(self) -> None:
         self._blobs = Blobs()
         self._turns: list[TurnRecord] = []
-        self._open: dict[tuple[str, str], _OpenCall] = {}
+        self._early: dict[tuple[str, str], Look] = {}
+        self._open: dict[tuple[str, str], _Open] = {}
 
     def remove(self) -> None:
         """Remove what lies in files, at the end."""
@@ -91,15 +67,26 @@ class Ledger:
     # --- what happens ---------------------------------------------------------------------------
 
     def witness(self, chat: Chat, event: ChatEvent) -> None:
-        """Look at the files that an event is about; to be called before anything comes of it."""
+        """Look at the files that an event is about.
+
+        To be called when the chat has taken the event, and before anything comes of it.
+        """
         match event:
+            case ToolPreparing(call):
+                self._preparing(chat, call.id)
             case ToolRequested(call, needs_approval):
-                self._requested(chat, call, waits=needs_approval)
-            case ToolFinished(call) | ToolRejected(call):
-                self._ended(chat.id, call.id)
+                self._requested(chat, call.id, waits=needs_approval)
+            case ToolRunning(call) if (chat.id, call.id) not in self._open:
+                self._requested(chat, call.id, waits=False)
+            case ToolFinished(call, failed=failed):
+                self._ended(chat, call.id, Fate.FAILED if failed else Fate.DONE)
+            case ToolRejected(call):
+                self._ended(chat, call.id, Fate.STOPPED)
+            case TurnChanged():
+                self._early = {key: look for key, look in self._early.items() if key[0] != chat.id}
             case AgentGone():
-                for chat_id, call_id in [key for key in self._open if key[0] == chat.id]:
-                    self._ended(chat_id, call_id)
+                for _, call_id in [key for key in self._open if key[0] == chat.id]:
+                    self._ended(chat, call_id, Fate.STOPPED)
             case _:
                 pass
 
@@ -107,96 +94,85 @@ class Ledger:
         """Look at a call's files again: the user may have changed them while it waited."""
         for (_, known), opened in self._open.items():
             if known == call_id:
-                opened.before = self._look(opened.call)
+                opened.step.before = self._look(opened.turn, opened.step.before.seen)
 
-    def _requested(self, chat: Chat, call: ToolCall, *, waits: bool) -> None:
-        known = chat.find_call(call.id)
-        whole = call if known is None else _completed(call, known.call)
-        before = self._look(whole)
-        if not before:
-            return
-        if not waits:
-            self._look_back(whole, before)
-        self._open[chat.id, call.id] = _OpenCall(whole, self._turn(chat), before)
+    def _preparing(self, chat: Chat, call_id: str) -> None:
+        block = chat.find_call(call_id)
+        if block is not None and (chat.id, call_id) not in self._early:
+            paths = paths_so_far(block.call, block.arguments.telling)
+            if paths:
+                self._early[chat.id, call_id] = self._look(self._turn(chat), paths)
 
-    def _look(self, call: ToolCall) -> dict[str, Snapshot]:
-        return {path: self.snapshot(path) for path in changed_paths(call)}
+    def _requested(self, chat: Chat, call_id: str, *, waits: bool) -> None:
+        early = self._early.pop((chat.id, call_id), Look())
+        call = _known(chat, call_id)
+        paths = changed_paths(call)
+        if paths:
+            turn = self._turn(chat)
+            step = Step(call, early, self._look(turn, paths), waits)
+            self._open[chat.id, call_id] = _Open(step, turn)
 
-    def _look_back(self, call: ToolCall, before: dict[str, Snapshot]) -> None:
-        """Correct what was seen for a call that may have run already."""
-        details, ends = call.details, moved(call)
-        if isinstance(details, FileChange) and details.path in before:
-            seen = before[details.path]
-            before[details.path] = self._prior(seen, details)
-        elif ends is not None and before[ends[0]].is_absent and before[ends[1]].blob is not None:
-            source, destination = ends
-            before[source], before[destination] = before[destination], Snapshot()
-
-    def _prior(self, seen: Snapshot, change: FileChange) -> Snapshot:
-        if seen.fault is not None:
-            return seen
-        content = None if seen.blob is None else seen.blob.read()
-        prior = before_change(content, change)
-        if prior is None:
-            return Snapshot(missing=seen.missing)
-        try:
-            blob = self._blobs.keep(prior, seen.blob)
-        except OSError as fault:
-            return Snapshot(fault=str(fault))
-        return Snapshot(blob, seen.mode or NEW_MODE)
+    def _look(self, turn: TurnRecord, paths: Iterable[str]) -> Look:
+        return Look({path: self.snapshot(path) for path in paths}, len(turn.steps))
 
     def _turn(self, chat: Chat) -> TurnRecord:
         number = max(1, chat.turn.number)
         for turn in reversed(self._turns):
             if turn.chat == chat.id and turn.number == number:
                 return turn
+        self._settle(chat.id)
         turn = TurnRecord(chat.id, number, _prompt(chat))
         self._turns.append(turn)
         return turn
 
     # --- what came of it ------------------------------------------------------------------------
 
-    def _ended(self, chat_id: str, call_id: str) -> None:
-        opened = self._open.pop((chat_id, call_id), None)
+    def _ended(self, chat: Chat, call_id: str, fate: Fate) -> None:
+        opened = self._open.pop((chat.id, call_id), None)
         if opened is not None:
-            self._record(opened)
+            step = opened.step
+            step.call, step.fate = _known(chat, call_id), fate
+            self._see_end(step)
+            opened.turn.steps.append(step)
             self._shrink()
 
-    def _record(self, opened: _OpenCall) -> None:
-        ends = moved(opened.call)
-        for path, before in opened.before.items():
-            after = self.snapshot(path, before)
-            if after.same_as(before):
-                continue
-            known = opened.turn.files.get(path)
-            if known is None:
-                known = opened.turn.files[path] = FileRecord(before, after)
-            else:
-                known.mixed |= not (before.same_as(known.after) or before.same_as(known.before))
-                known.after = after
-            if ends is not None and path == ends[1]:
-                known.origin = ends[0]
+    def _see_end(self, step: Step) -> None:
+        seen, paths = step.before.seen, (*step.before.seen, *changed_paths(step.call))
+        step.after = {path: self.snapshot(path, seen.get(path)) for path in paths}
 
     def _shrink(self) -> None:
         while self._blobs.size > MOST_BYTES and len(self._turns) > 1:
             del self._turns[0]
+        if self._blobs.size > MOST_BYTES:
+            self._settle(self._turns[0].chat)
+
+    def _settle(self, chat_id: str) -> None:
+        """Forget how files became what they were at the end of a turn."""
+        for turn in self._worked_out(chat_id):
+            turn.settle()
 
     def turns(self, chat_id: str) -> Sequence[TurnRecord]:
         """Give the turns of a chat that changed something, with what calls did so far."""
-        for (chat, _), opened in self._open.items():
-            if chat == chat_id:
-                self._record(opened)
-        return [turn for turn in self._turns if turn.chat == chat_id and turn.files]
+        return [turn for turn in self._worked_out(chat_id) if turn.files]
+
+    def _worked_out(self, chat_id: str) -> Iterator[TurnRecord]:
+        for turn in [turn for turn in self._turns if turn.chat == chat_id]:
+            open_steps = [opened.step for opened in self._open.values() if opened.turn is turn]
+            for step in open_steps:
+                self._see_end(step)
+            turn.work_out(open_steps, self._kept)
+            yield turn
+
+    def _kept(self, content: bytes, mode: int) -> Snapshot:
+        try:
+            return Snapshot(self._blobs.keep(content), mode or NEW_MODE)
+        except OSError as fault:
+            return Snapshot(fault=f"it could not be kept: {fault.strerror}")
 
 
-def _completed(call: ToolCall, known: ToolCall) -> ToolCall:
-    """Give a call with what was told of it before."""
-    return replace(
-        call,
-        name=call.name or known.name,
-        details=call.details or known.details,
-        arguments=call.arguments or known.arguments,
-    )
+def _known(chat: Chat, call_id: str) -> ToolCall:
+    block = chat.find_call(call_id)
+    return ToolCall(call_id) if block is None else block.call
 
 
 def _prompt(chat: Chat) -> str:

@@ -24,7 +24,7 @@ from eca_nvim.review.changes import (
     spans,
     text_of,
 )
-from eca_nvim.review.ledger import FileRecord, TurnRecord
+from eca_nvim.review.records import FileRecord, TurnRecord
 from eca_nvim.review.snapshots import Snapshot
 
 CONTEXT = 3
@@ -63,9 +63,9 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
     after_ends (false: without the last line feed), lost (its lines were changed again), latin1 (the
     file was before).
     """
-    if any(record.origin == path for record in turn.files.values()):
-        return  # listed where it was moved to
     record = turn.files[path]
+    if record.after.is_absent and any(it.origin == path for it in turn.files.values()):
+        return  # listed where it was moved to
     origin = turn.files.get(record.origin or "")
     found = _of_file(record, present) if origin is None else _of_move(path, origin, record, present)
     about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
@@ -86,7 +86,7 @@ def _of_file(record: FileRecord, present: Present) -> Iterator[Placed]:
     before, after = snapshot_text(record.before), snapshot_text(record.after)
     if record.after.is_absent:
         if disk.is_absent:
-            yield 0, _whole("deleted", 0, _count(before), "deleted")
+            yield 0, _whole("deleted", 0, _count(before), _with_fault("deleted", record))
     elif record.before.is_absent:
         if not disk.is_absent:
             yield 0, _whole("new", _count(after), 0, "new file")
@@ -104,7 +104,8 @@ def _of_move(
     """List that a file was moved, and what was changed in it besides."""
     if record.undone or present.disk.is_absent:
         return
-    yield 0, _whole("moved", 0, 0, one_line(f"moved from {_short(record.origin or '', path)}"))
+    moved = one_line(f"moved from {_short(record.origin or '', path)}")
+    yield 0, _whole("moved", 0, 0, _with_fault(moved, origin))
     before, after = snapshot_text(origin.before), snapshot_text(record.after)
     if before is not None and after is not None and present.text is not None:
         yield from _of_text(before, after, present.text)
@@ -114,6 +115,11 @@ def _short(origin: str, path: str) -> str:
     """Give the name of a file that was in the same folder, else all of its path."""
     folder, _, name = origin.rpartition("/")
     return name if folder == path.rpartition("/")[0] else origin
+
+
+def _with_fault(what: str, record: FileRecord) -> str:
+    """Say why there is nothing to compare a file with, besides what became of it."""
+    return what if record.before.fault is None else f"{what}, {record.before.fault}"
 
 
 def _why(record: FileRecord, before: str | None) -> str:

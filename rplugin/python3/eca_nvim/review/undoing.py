@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eca_nvim.review.changes import changes, lines_of
-from eca_nvim.review.ledger import FileRecord, Ledger, TurnRecord
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, Table, snapshot_text
+from eca_nvim.review.records import FileRecord, TurnRecord
 from eca_nvim.review.snapshots import Snapshot, put_back
 
 
@@ -34,12 +35,12 @@ def plan(turn: TurnRecord, present: Mapping[str, Present], only: str | None = No
     """Tell what undoing a turn does to each file, or to one and where that was moved from."""
     meant = turn.files.keys() if only is None else {only, turn.files[only].origin}
     changed = [
-        (path, record)
+        path
         for path, record in turn.files.items()
         if path in meant and _differs(record, present[path])
     ]
-    left = [(path, record) for path, record in changed if not record.undone]
-    files = [_planned(path, record, present[path]) for path, record in left or changed]
+    left = [path for path in changed if not turn.files[path].undone]
+    files = [_planned(turn, path, present[path]) for path in left or changed]
     return Plan(turn, files, again=not left)
 
 
@@ -47,7 +48,8 @@ def _differs(record: FileRecord, present: Present) -> bool:
     return present.edited is not None or not present.disk.same_as(record.before)
 
 
-def _planned(path: str, record: FileRecord, present: Present) -> Table:
+def _planned(turn: TurnRecord, path: str, present: Present) -> Table:
+    record = turn.files[path]
     added, removed = _counts(present.text, snapshot_text(record.before))
     return {
         "path": path,
@@ -55,8 +57,14 @@ def _planned(path: str, record: FileRecord, present: Present) -> Table:
         "added": added,
         "removed": removed,
         "conflict": _conflict(record, present),
-        "fault": record.before.fault,
+        "fault": _fault(turn, record),
     }
+
+
+def _fault(turn: TurnRecord, record: FileRecord) -> str | None:
+    """Say why a file cannot be put back: one that was moved stays when it cannot go back."""
+    origin = turn.files.get(record.origin or "")
+    return record.before.fault or (None if origin is None else origin.before.fault)
 
 
 def _what(record: FileRecord, disk: Snapshot) -> str:
@@ -80,18 +88,20 @@ def _counts(now: str | None, before: str | None) -> tuple[int, int]:
 
 def undo(turn: TurnRecord, paths: Sequence[str], ledger: Ledger) -> Mapping[str, str | None]:
     """Put files of a turn back; gives why it did not work, or None, by path."""
+    turn.settle()
     return {path: _undo(turn, path, ledger) for path in paths if path in turn.files}
 
 
 def _undo(turn: TurnRecord, path: str, ledger: Ledger) -> str | None:
     record = turn.files[path]
     now = ledger.snapshot(path, record.after)
-    if now.fault is not None:
-        return now.fault
+    fault = now.fault or _fault(turn, record)
+    if fault is not None:
+        return fault
     try:
         put_back(path, record.before)
-    except OSError as fault:
-        return fault.strerror or str(fault)
+    except OSError as error:
+        return error.strerror or str(error)
     record.before, record.after = now, record.before
     record.mixed, record.undone = False, not record.undone
     return None

@@ -74,8 +74,9 @@ class Chats:
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""
         for event in events:
+            changes = reducer.apply(chat, event, now(), child)
             self._witness(chat, event)
-            self.show(reducer.apply(chat, event, now(), child))
+            self.show(changes)
 
     def show(self, changes: Changes) -> None:
         """Show what came of something, and tell the agent what it must know."""

@@ -24,8 +24,9 @@ from eca_nvim.chat.review_intents import (
     ShowCheckpoint,
     UndoTurn,
 )
-from eca_nvim.review.ledger import Ledger, TurnRecord
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, Table, entries, snapshot_text
+from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.undoing import plan, undo
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.diff import Files, diff
@@ -116,7 +117,8 @@ class Reviews:
         present = (await self._present([wanted.path]))[wanted.path]
         old, new = snapshot_text(before), present.text
         if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
-            self._view.push([Notify("warn", "there is no text to compare")])
+            why = f": {before.fault}" if before.fault else ""
+            self._view.push([Notify("warn", f"there is no text to compare{why}")])
             return
         self._view.push([_diff(turn, wanted.path, old or "", new or "")])
 
