@@ -42,6 +42,7 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
             "id": "t1",
             "kind": "approval",
             "title": "$ ls echo x",
+            "titled": True,
             "detail": "\n".join(("$ ls", "  echo x", *parts)),
             "block": 2,
             "lines": ["$ ls", "  echo x", *parts],
@@ -67,7 +68,7 @@ def test_nothing_new_to_remember_is_absent_48() -> None:
     driver.hear(ToolRequested(ToolCall("x", "made_up"), needs_approval=True))
     assert "remember" not in driver.items[0]
     assert "remember" not in driver.items[2]
-    assert driver.items[1]["remember"] == ["edit_file"]
+    assert driver.items[1]["remember"] == ["edit_file of any server"]
 
 
 def test_who_asks_for_what_is_told() -> None:

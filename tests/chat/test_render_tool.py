@@ -43,7 +43,7 @@ def shown(tool_call: ToolCall, *outputs: str, failed: bool = False) -> list[str]
         ("read_file", {"path": CALC, "line_offset": 10}, "read src/calc.py 11-"),
         ("read_file", {"path": "/etc/hosts"}, "read /etc/hosts outside the workspace"),
         ("read_file", {"path": "/workspaces/x"}, "read /workspaces/x outside the workspace"),
-        ("read_file", {"path": ["odd"]}, "read ['odd']"),
+        ("read_file", {"path": ["odd"]}, 'read ["odd"]'),
         ("write_file", {"path": CALC, "content": "x"}, "write src/calc.py"),
         ("edit_file", {"path": CALC}, "edit src/calc.py"),
         ("read_file", {"path": "/workspace/a\n b\x1b[1m"}, "read a␤ b␛[1m"),

@@ -16,7 +16,7 @@ from eca_nvim.chat.diffs import Hunk, LineKind, MalformedDiff, change_hunks, rev
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import clean
-from eca_nvim.chat.wording import WORDINGS
+from eca_nvim.chat.wording import wording_of
 
 MOST_PLACES = 100
 """Places in a file that are shown, at most."""
@@ -24,7 +24,7 @@ MOST_PLACES = 100
 
 def may_change(call: ToolCall) -> bool:
     """Say whether a call may change files at all; any may that is not known."""
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     return wording is None or wording.writes != ()
 
 
@@ -32,7 +32,7 @@ def changed_paths(call: ToolCall) -> tuple[str, ...]:
     """Give the files that a call says it changes."""
     if not may_change(call):
         return ()
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     keys = wording.writes if wording is not None and wording.writes else ()
     details = (call.details.path,) if isinstance(call.details, FileChange) else ()
     return _safe((*_named(call, keys), *details))
@@ -40,7 +40,7 @@ def changed_paths(call: ToolCall) -> tuple[str, ...]:
 
 def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, ...]:
     """Give the file that a call is to change, by the argument that is known while it is written."""
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     if wording is None or telling is None or telling[0] not in (wording.writes or ()):
         return ()
     return _safe(telling[1:])
@@ -48,13 +48,13 @@ def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, 
 
 def read_paths(call: ToolCall) -> tuple[str, ...]:
     """Give the files that a call says it reads."""
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     return _safe(_named(call, wording.reads)) if wording is not None else ()
 
 
 def moved(call: ToolCall) -> tuple[str, str] | None:
     """Give where a call moves a file from and to, when that is what it does."""
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     if wording is None or not wording.moves:
         return None
     match _safe(_named(call, wording.writes or ())):

@@ -15,7 +15,7 @@ from eca_nvim.chat.model import Lane
 from eca_nvim.chat.ops import BlockKind, RemoveBlock
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.wording import WORDINGS
+from eca_nvim.chat.wording import wording_of
 
 
 def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
@@ -54,7 +54,7 @@ def _joins(block: Block) -> bool:
         return True
     if not isinstance(block, ToolBlock):
         return False
-    wording = WORDINGS.get(block.call.name or "")
+    wording = wording_of(block.call)
     looks = wording is not None and wording.looks
     ended = block.state is CallState.DONE and (block.fold is Fold.CLOSED or bool(block.group))
     return looks and ended

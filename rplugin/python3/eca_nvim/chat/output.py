@@ -7,17 +7,22 @@ all of it; colours are bounded, the text is not.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from eca_nvim.chat.ansi import coloured_lines
 from eca_nvim.chat.body import Body, joined
 from eca_nvim.chat.ops import Mark
-from eca_nvim.chat.text import body_lines, width
+from eca_nvim.chat.text import body_lines, literal, width
 
 MORE = "EcaMore"
 MOST_MARKS = 2000
 COLUMNS = 2000
+SHORT = 72
+"""Characters that a value may have to stay one line."""
+TOO_DEEP = "… nested too deeply to be shown"
+_ESCAPE = re.compile(r"\\.")
 
 
 def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
@@ -101,6 +106,41 @@ def indented(document: str) -> str:
         return json.dumps(json.loads(document), ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         return document
+
+
+def as_line(value: object) -> str:
+    """Give a value of JSON as one line, a text as it is."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return TOO_DEEP
+
+
+def value_lines(value: object) -> list[str]:
+    """Give a value of JSON as clean lines: a text as its own, what is short as one, else indented.
+
+    Texts within are quoted; their lines stand below each other, behind a bar.
+    """
+    line = as_line(value)
+    if isinstance(value, str):
+        return literal(value).split("\n") if value else ['""']
+    if line == TOO_DEEP or (len(line) <= SHORT and "\\n" not in line):
+        return [literal(line)]
+    rows = json.dumps(value, ensure_ascii=False, indent=2, default=str).split("\n")
+    return [literal(piece) for row in rows for piece in _quoted_lines(row)]
+
+
+def _quoted_lines(row: str) -> list[str]:
+    margin = " " * (len(row) - len(row.lstrip(" ")) + 2)
+    broken = _ESCAPE.sub(lambda it: f"\\n\n{margin}│ " if it[0] == "\\n" else it[0], row)
+    return broken.split("\n")
+
+
+def hanging(lines: Sequence[str]) -> list[str]:
+    """Give lines with a margin before all but the first; an empty one has none that could mean."""
+    return [*lines[:1], *(f"  {line}" if line else "" for line in lines[1:])]
 
 
 def more(left: int) -> str:

@@ -22,12 +22,12 @@ from eca_nvim.chat.ops import Notify, SetInput, SetPending
 from eca_nvim.chat.output import bounded
 from eca_nvim.chat.outside import paths_outside
 from eca_nvim.chat.render import OUTPUT_LINES, full_body
-from eca_nvim.chat.render_tool import call_title
+from eca_nvim.chat.render_tool import asked_body, call_title
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState, TurnEnd
 from eca_nvim.chat.text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.wording import SHELL
+from eca_nvim.chat.wording import BY_COMMAND, full_name, is_native, is_unknown, shell_line
 
 SUBAGENT_GOES_ON = "the subagent only hears that you refuse: what you wrote is in the input"
 
@@ -116,13 +116,13 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
 
 
 def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
-    limit = OUTPUT_LINES if isinstance(block.call.details, FileChange) else None
-    content = bounded(full_body(block, chat.settings, limit), MOST_SHOWN)
+    content = bounded(asked_body(block, chat.settings), MOST_SHOWN)
     return {
         "chat": chat.id,
         "id": block.call.id,
         "kind": "approval",
         "title": call_title(block, chat.settings),
+        "titled": shell_line(block.call) is not None or None,
         "detail": "\n".join(content.lines),
         "block": block.id,
         "lines": content.lines,
@@ -130,28 +130,32 @@ def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
         "language": content.language,
         "remember": remembers(block) or None,
         "warnings": warnings(block, chat.settings) or None,
-        "tool": _tool_name(block.call),
+        "tool": full_name(block.call),
         "path": _path(block.call),
         "agent": _agent_name(chat, chat.live[block.id][1]),
     }
 
 
 def remembers(block: ToolBlock) -> list[str]:
-    """Say what "remember" would remember: a shell line's new commands, else the whole tool."""
-    details = block.call.details
-    if isinstance(details, ShellCommand):
-        keys = [part.remember_key for part in details.parts if not part.remembered]
-        return list(dict.fromkeys(literal_line(key) for key in keys if key))
+    """Say what "remember" would remember: a shell line's new commands, else the tool.
+
+    The agent keeps the bare name of a tool: a tool of any server that is called so then runs.
+    """
     call = block.call
-    if call.name is None or call.server is None or call.name == SHELL:
-        return []  # a tool of no server is one the model made up
-    return [literal_line(call.name)]
+    if isinstance(call.details, ShellCommand):
+        keys = [part.remember_key for part in call.details.parts if not part.remembered]
+        whose = "" if is_native(call) else f" of {literal_line(call.name or '')}"
+        return list(dict.fromkeys(literal_line(key) + whose for key in keys if key))
+    made_up = is_unknown(call) or (call.origin is None and call.server is None)
+    if made_up or call.name is None or call.name in BY_COMMAND:
+        return []
+    return [f"{literal_line(call.name)} of any server"]
 
 
 def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
     """Say what the user should look at twice, a line each."""
     call, told = block.call, []
-    if call.name is None:
+    if is_unknown(call):
         told.append("the server has no such tool, or it is switched off")
     elif call.arguments is None and call.details is None:
         told.append("the server does not say what it will do")
@@ -161,13 +165,6 @@ def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
         tail = f" and {more} more" if more > 0 else ""
         told.append(f"outside the workspace: {', '.join(outside[:MOST_PATHS])}{tail}")
     return told
-
-
-def _tool_name(call: ToolCall) -> str | None:
-    if not call.name:
-        return None
-    own = call.origin == "native" or not call.server
-    return literal_line(call.name if own else f"{call.server}/{call.name}")
 
 
 def _path(call: ToolCall) -> str | None:

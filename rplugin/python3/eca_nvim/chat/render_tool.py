@@ -20,8 +20,9 @@ from eca_nvim.chat.details import (
     UnknownDetails,
 )
 from eca_nvim.chat.ops import Segment
-from eca_nvim.chat.output import cut, indented, text_body
+from eca_nvim.chat.output import cut, hanging, indented, text_body
 from eca_nvim.chat.outside import paths_outside
+from eca_nvim.chat.render_arguments import argument_body, unsaid
 from eca_nvim.chat.render_diff import diff_body
 from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.render_shell import shell_parts
@@ -31,11 +32,10 @@ from eca_nvim.chat.text import (
     duration,
     literal_line,
     literal_lines,
-    literal_name,
     one_line,
     truncate,
 )
-from eca_nvim.chat.wording import SHELL, WORDINGS
+from eca_nvim.chat.wording import file_name, full_name, runs, shell_line, wording_of
 
 TARGET_CELLS = 120
 DIFF_LINES = 40
@@ -96,26 +96,24 @@ def call_title(block: ToolBlock, settings: RenderSettings) -> str:
     """Say in one line what a call will do, without its state."""
     what, target = call_words(block, settings)
     stats = "".join(text for text, _ in _stats(block))
-    return f"{what} {truncate(target, TARGET_CELLS)}{stats}".strip()
+    return " ".join(filter(None, (what, truncate(target, TARGET_CELLS)))) + stats
 
 
 def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
     """Give what a call does, and to what."""
     call = block.call
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     summary = literal_line(call.summary or "")
     if wording is None:
-        own = call.origin == "native" or not call.server
-        name = call.name or "unknown tool"
-        return literal_line(name if own else f"{call.server}/{name}"), summary or _telling(block)
+        return full_name(call) or "unknown tool", summary or _telling(block)
     if call.arguments is not None:
         return wording.what, wording.target(call.arguments, settings)
     if block.arguments.telling is not None:
         key, value = block.arguments.telling
         return wording.what, wording.target({key: value}, settings) or summary
     if isinstance(call.details, FileChange):
-        return wording.what, settings.relative(literal_name(call.details.path))
-    return wording.what, summary.removeprefix("$ ") if call.name == SHELL else summary
+        return wording.what, file_name(call.details.path, settings)
+    return wording.what, summary.removeprefix("$ ") if wording.runs else summary
 
 
 def _telling(block: ToolBlock) -> str:
@@ -177,15 +175,32 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
     return render(block, details, settings, limit)
 
 
+def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
+    """Give all that a call will do; of a diff the first lines, since the diff tab has it whole."""
+    change = block.call.details
+    if isinstance(change, FileChange):
+        return joined(_unsaid(block, settings, None), diff_body(change, DIFF_LINES))
+    return tool_body(block, settings, None)
+
+
+def _unsaid(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Give the arguments that nothing else tells, while the user is asked for them."""
+    waits = block.state is CallState.WAITING
+    return argument_body(unsaid(block.call, settings) if waits else {}, limit)
+
+
 def _output(block: ToolBlock, limit: int | None) -> Body:
     return text_body("\n".join(filter(None, block.outputs)), limit)
 
 
 def _shell_body(
-    block: ToolBlock, details: object, _settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
+    if not runs(block.call):
+        return _plain_body(block, None, settings, limit)
     first, *rest = _command(block)
-    command = Body([f"$ {first}", *(f"  {line}" for line in rest)], language="")
+    command = Body(hanging([f"$ {first}", *rest]), language="")
+    command = joined(command, _unsaid(block, settings, limit))
     if isinstance(details, ShellCommand):
         waits = block.state is CallState.WAITING
         command = joined(command, shell_parts(details.parts, waits=waits))
@@ -193,8 +208,8 @@ def _shell_body(
 
 
 def _command(block: ToolBlock) -> list[str]:
-    command = (block.call.arguments or {}).get("command")
-    if isinstance(command, str):
+    command = shell_line(block.call)
+    if command is not None:
         return literal_lines(command)
     if isinstance(block.call.details, ShellCommand):
         parts = block.call.details.parts
@@ -203,24 +218,28 @@ def _command(block: ToolBlock) -> list[str]:
 
 
 def _change_body(
-    block: ToolBlock, change: FileChange, _settings: RenderSettings, limit: int | None
+    block: ToolBlock, change: FileChange, settings: RenderSettings, limit: int | None
 ) -> Body:
     diff = diff_body(change, None if limit is None else DIFF_LINES)
-    return joined(_output(block, limit), diff) if block.state is CallState.FAILED else diff
+    if block.state is CallState.FAILED:
+        return joined(_output(block, limit), diff)
+    return joined(_unsaid(block, settings, limit), diff)
 
 
 def _json_body(
-    _block: ToolBlock, details: JsonOutputs, _settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: JsonOutputs, settings: RenderSettings, limit: int | None
 ) -> Body:
-    return text_body("\n".join(map(indented, details.documents)), limit, "json")
+    outputs = text_body("\n".join(map(indented, details.documents)), limit, "json")
+    return joined(_unsaid(block, settings, limit), outputs)
 
 
 def _subagent_body(
-    block: ToolBlock, details: Subagent, _settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: Subagent, settings: RenderSettings, limit: int | None
 ) -> Body:
     """Give what it is and used; its result is the last word of its blocks, that follow."""
     told = (details.agent, details.model, details.variant, _step(details), *_used(block))
     about = Body([one_line(" · ".join(filter(None, told)))])
+    about = joined(about, _unsaid(block, settings, limit))
     told_below = block.nested is not None and limit is not None
     return about if told_below else joined(about, _output(block, limit))
 
@@ -241,7 +260,7 @@ _TASK_LOOKS = {
 
 
 def _task_body(
-    _block: ToolBlock, details: TaskList, settings: RenderSettings, _limit: int | None
+    block: ToolBlock, details: TaskList, settings: RenderSettings, limit: int | None
 ) -> Body:
     lines, marks = [], []
     done = {task.id for task in details.tasks if task.status == "done"}
@@ -251,7 +270,7 @@ def _task_body(
         lines.append(start + _task_notes(task, done))
         end = len(start.encode())
         marks += [(row, 0, end, group), (row, end, -1, "EcaMuted")]
-    return Body(lines, marks)
+    return joined(_unsaid(block, settings, limit), Body(lines, marks))
 
 
 def _task_notes(task: Task, done: Set[int]) -> str:
@@ -266,29 +285,19 @@ def _task_notes(task: Task, done: Set[int]) -> str:
 def _unknown_body(
     block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
 ) -> Body:
-    first, *rest = cut(literal_lines(f"{details.kind}: {details.text}"), limit).lines
-    told = Body([first, *(f"  {line}" for line in rest)], language="")
+    told = cut(hanging(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
     return joined(told, _plain_body(block, None, settings, limit))
 
 
 def _plain_body(
     block: ToolBlock, _details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if block.call.name == SHELL:
+    if runs(block.call):
         return _shell_body(block, None, settings, limit)
-    wording = WORDINGS.get(block.call.name or "")
+    wording = wording_of(block.call)
     told = wording is not None and wording.tells_all and block.outputs
-    arguments = Body(()) if told else _argument_body(block, limit)
-    return joined(arguments, _output(block, limit))
-
-
-def _argument_body(block: ToolBlock, limit: int | None) -> Body:
-    body = Body((), language="")
-    for key, value in (block.call.arguments or {}).items():
-        first, *rest = cut(literal_lines(str(value)), limit).lines
-        told = [f"{literal_line(str(key))}: {first}", *(f"  {line}" for line in rest)]
-        body = joined(body, Body(told, language=""))
-    return body
+    arguments = {} if told else block.call.arguments or {}
+    return joined(argument_body(arguments, limit), _output(block, limit))
 
 
 _DETAILS: Mapping[type, Callable[[ToolBlock, Any, RenderSettings, int | None], Body]] = {

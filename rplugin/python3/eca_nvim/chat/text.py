@@ -143,6 +143,18 @@ def truncate(text: str, cells: int) -> str:
     return text[:kept] + "…"
 
 
+def shorten(text: str, cells: int) -> str:
+    """Cut a clean line in its middle to a number of screen cells; most of what stays is its end."""
+    if width(text) <= cells:
+        return text
+    head = truncate(text, cells // 3)
+    room = cells - width(head)
+    start = len(text)
+    while start > 0 and (room := room - _cells(text[start - 1])) >= 0:
+        start -= 1
+    return head + text[start:]
+
+
 def duration(milliseconds: float) -> str:
     """Write a time as people say it: 0.3s, 4s, 1m05s; nothing below a twentieth of a second."""
     if milliseconds < 50:

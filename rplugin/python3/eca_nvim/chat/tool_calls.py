@@ -28,7 +28,7 @@ from eca_nvim.chat.render_tool import call_title
 from eca_nvim.chat.states import CallState, Turn
 from eca_nvim.chat.subagents import anchor_lane, does
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.wording import WORDINGS
+from eca_nvim.chat.wording import wording_of
 
 SHOWN_ARGUMENTS = 4000
 """An open body shows arguments as they grow up to this many characters, then when complete."""
@@ -119,7 +119,7 @@ def _block(update: Update, call: ToolCall) -> ToolBlock:
 
 
 def _kind(call: ToolCall) -> BlockKind:
-    wording = WORDINGS.get(call.name or "")
+    wording = wording_of(call)
     return wording.kind if wording is not None else BlockKind.TOOL
 
 

@@ -3,6 +3,7 @@
 Rules kept here:
 - Data, one row a tool: what it does in a word, and what it does it to. No other file compares
   tool names.
+- A name tells only what the agent's own tools do: another server's may be called the same.
 - Arguments come from a model: any key may be missing or of any type.
 """
 
@@ -13,22 +14,43 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.output import as_line
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.text import literal_line, literal_name
+from eca_nvim.chat.text import literal_line, literal_name, shorten, width
 
 Arguments: TypeAlias = Mapping[str, object]
 Target: TypeAlias = Callable[[Arguments, RenderSettings], str]
 
+OWN_SERVER = "eca"
+NAME_CELLS = 100
+"""Screen cells of a file's name; what is cut of a longer one is its middle."""
+
 
 def _text(arguments: Arguments, key: str) -> str:
     value = arguments.get(key)
-    return "" if value is None else literal_line(str(value))
+    return "" if value is None else literal_line(as_line(value))
 
 
-def _name(arguments: Arguments, key: str, settings: RenderSettings) -> str:
+def _name(arguments: Arguments, key: str, settings: RenderSettings, cells: int = NAME_CELLS) -> str:
     value = arguments.get(key)
-    return "" if value is None else settings.relative(literal_name(str(value)))
+    return "" if value is None else shorten(_whole_name(as_line(value), settings), cells)
+
+
+def _whole_name(path: str, settings: RenderSettings) -> str:
+    return settings.relative(literal_name(path))
+
+
+def file_name(path: str, settings: RenderSettings) -> str:
+    """Give a file's name as a header has it."""
+    return shorten(_whole_name(path, settings), NAME_CELLS)
+
+
+def is_named(path: str, settings: RenderSettings) -> bool:
+    """Say whether a header tells which file it is: in the first folder, else by its whole path."""
+    elsewhere = any(path.startswith(folder + "/") for folder in settings.folders[1:])
+    return not elsewhere and width(_whole_name(path, settings)) <= NAME_CELLS
 
 
 def _plain(*keys: str) -> Target:
@@ -59,8 +81,8 @@ def _grep(arguments: Arguments, settings: RenderSettings) -> str:
 
 
 def _move(arguments: Arguments, settings: RenderSettings) -> str:
-    source = _name(arguments, "source", settings)
-    return f"{source} → {_name(arguments, 'destination', settings)}"
+    ends = (_name(arguments, key, settings, NAME_CELLS // 2) for key in ("source", "destination"))
+    return " → ".join(ends)
 
 
 def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
@@ -72,7 +94,9 @@ class Wording(Struct, frozen=True):
 
     writes: the arguments that name files it changes; None when it may change any file. moves: it
     moves the first of them to the second. reads: the arguments that name files it reads. kind:
-    the kind of its block. looks: all that it does is to read or to search.
+    the kind of its block. looks: all that it does is to read or to search. runs: it runs the shell
+    line `command`, of which the commands are remembered, never the tool itself. shows: the
+    arguments that the diff of its change shows.
     """
 
     what: str
@@ -83,16 +107,20 @@ class Wording(Struct, frozen=True):
     moves: bool = False
     reads: tuple[str, ...] = ()
     looks: bool = False
+    runs: bool = False
+    shows: tuple[str, ...] = ()
 
+
+_EDIT = ("original_content", "new_content")
 
 WORDINGS: Mapping[str, Wording] = {
     "read_file": Wording("read", _read, reads=("path",), looks=True),
-    "write_file": Wording("write", _path("path"), writes=("path",)),
-    "edit_file": Wording("edit", _path("path"), writes=("path",)),
-    "preview_file_change": Wording("preview", _path("path")),
+    "write_file": Wording("write", _path("path"), writes=("path",), shows=("content",)),
+    "edit_file": Wording("edit", _path("path"), writes=("path",), shows=_EDIT),
+    "preview_file_change": Wording("preview", _path("path"), shows=_EDIT),
     "move_file": Wording("move", _move, writes=("source", "destination"), moves=True),
-    "shell_command": Wording("$", _plain("command"), writes=None),
-    "git": Wording("git", _plain("command"), tells_all=False, writes=None),
+    "shell_command": Wording("$", _plain("command"), writes=None, runs=True),
+    "git": Wording("$", _plain("command"), tells_all=False, writes=None, runs=True),
     "grep": Wording("grep", _grep, looks=True),
     "directory_tree": Wording("tree", _path("path"), looks=True),
     "ask_user": Wording("ask", _plain("question")),
@@ -107,5 +135,42 @@ WORDINGS: Mapping[str, Wording] = {
     "editor_references": Wording("references of", _plain("symbol"), looks=True),
 }
 
-SHELL = "shell_command"
-"""The tool whose commands, never itself, are remembered."""
+BY_COMMAND = frozenset(name for name, wording in WORDINGS.items() if wording.runs)
+"""Names of tools of which commands are remembered, whichever server a tool of the name is of."""
+
+
+def is_native(call: ToolCall) -> bool:
+    """Say whether a tool is the agent's own; older agents leave out its origin, or its server."""
+    if call.origin is not None:
+        return call.origin == "native"
+    return call.server in (None, OWN_SERVER)
+
+
+def is_unknown(call: ToolCall) -> bool:
+    """Say whether the agent has no tool of the name that the model gave."""
+    return call.name is None or call.origin == "unknown"
+
+
+def wording_of(call: ToolCall) -> Wording | None:
+    """Give how a call reads; None when its tool is not known by its name."""
+    return WORDINGS.get(call.name or "") if is_native(call) else None
+
+
+def full_name(call: ToolCall) -> str | None:
+    """Give a tool's name, clean, after that of its server where that is another."""
+    if not call.name:
+        return None
+    own = is_native(call) or not call.server
+    return literal_line(call.name if own else f"{call.server}/{call.name}")
+
+
+def runs(call: ToolCall) -> bool:
+    """Say whether a call runs a shell line."""
+    wording = wording_of(call)
+    return wording is not None and wording.runs
+
+
+def shell_line(call: ToolCall) -> str | None:
+    """Give the shell line that a call runs, whole; None when that is not known."""
+    command = (call.arguments or {}).get("command")
+    return command if runs(call) and isinstance(command, str) else None
