@@ -37,7 +37,7 @@ return {
   remove_flag = { 'chat', 'block' },
   changes = { 'chat', 'request', 'turn' },
   keep = { 'chat', 'keys' },
-  plan_undo = { 'chat', 'request', 'turn', 'path' },
+  plan_undo = { 'chat', 'request', 'turn', 'paths' },
   undo_turn = { 'chat', 'request', 'turn', 'paths' },
   checkpoint = { 'chat', 'turn', 'path' },
   files = { 'chat', 'request' },

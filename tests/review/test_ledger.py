@@ -77,8 +77,8 @@ class Desk:
         ]
 
     def plan(self, number: int = -1, only: str | None = None) -> Mapping[str, Any]:
-        path = None if only is None else str(self.folder / only)
-        found = plan(self.turn_of(number), self.present(), path)
+        paths = None if only is None else [str(self.folder / only)]
+        found = plan(self.turn_of(number), self.present(), paths)
         return {Path(str(it["path"])).name: it for it in found.files}
 
     def turn_of(self, number: int) -> TurnRecord:
@@ -231,6 +231,14 @@ def test_a_file_that_was_moved(desk: Desk, late: bool) -> None:
     assert contents(desk.folder) == before
 
 
+def test_some_files_of_a_turn_are_planned(desk: Desk) -> None:
+    for name in ("a", "new", "other"):
+        desk.write(name, b"changed\n")
+    paths = [str(desk.folder / name) for name in ("new", "other", "elsewhere")]
+    found = plan(desk.turn_of(1), desk.present(), paths)
+    assert [Path(str(it["path"])).name for it in found.files] == ["new", "other"]
+
+
 def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
     path = desk.folder / "a"
     call = desk.request("edit_file", arguments={"path": str(path)})
@@ -293,6 +301,22 @@ def test_changes_that_read_alike_have_keys_of_their_own(desk: Desk) -> None:
     desk.write("a", b"x\n1\nx\n2\nx\n3\n")
     keys = [entry["key"] for entry in desk.entries()]
     assert len(set(keys)) == len(keys) == 3
+
+
+def test_keys_of_changes_stay_when_the_turn_goes_on(desk: Desk) -> None:
+    desk.write("a", b"1\ntwo\n3\n")
+    (first,) = desk.entries()
+    desk.write("a", b"one\nmore\n1\ntwo\n3\n")
+    above, second = desk.entries()
+    assert above["line"] == 1
+    assert (first["key"], first["line"], second["line"]) == (second["key"], 2, 4)
+
+
+def test_keys_of_changes_stay_when_one_above_is_taken_back(desk: Desk) -> None:
+    desk.write("a", b"x\n1\nx\n2\nx\n3\n")
+    before = [entry["key"] for entry in desk.entries()]
+    desk.edited[str(desk.folder / "a")] = "1\nx\n2\nx\n3\n"
+    assert [entry["key"] for entry in desk.entries()] == before[1:]
 
 
 def test_keys_of_changes_stay_when_lines_move(desk: Desk) -> None:

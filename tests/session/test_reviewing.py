@@ -108,7 +108,7 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
     assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
     assert (await ask(rig, PlanUndo("a", -3)))["files"] == []
     assert (await ask(rig, PlanUndo("a", -4, turn=1)))["again"] is True
-    assert (await ask(rig, PlanUndo("a", -5, turn=1, path="/elsewhere")))["files"] == []
+    assert (await ask(rig, PlanUndo("a", -5, turn=1, paths=["/elsewhere"])))["files"] == []
 
 
 async def test_what_fails_says_why(rig: Rig, file: Path) -> None:

@@ -218,12 +218,12 @@ local function show(chat, plan)
   })
 end
 
---- Ask whether a turn is to be undone, in all of its files or in one.
+--- Ask whether a turn is to be undone, in all of its files or in some.
 ---@param chat string
 ---@param turn? integer default: the last that changed something
----@param path? string
-function M.open(chat, turn, path)
-  local wanted = { chat = chat, turn = turn, path = path }
+---@param files? string[] absolute
+function M.open(chat, turn, files)
+  local wanted = { chat = chat, turn = turn, paths = files }
   require('eca.requests').ask('plan_undo', wanted, function(plan)
     show(chat, plan)
   end)

@@ -29,7 +29,7 @@ class KeepChanges(Struct, frozen=True):
 
 
 class PlanUndo(Struct, frozen=True):
-    """Ask what undoing a turn (default: the last) would do, to one file or to all; answered.
+    """Ask what undoing a turn (default: the last) would do, to some files or to all; answered.
 
     The answer is a table: turn, prompt, again (it was undone: undoing it does it again), files
     (see `review.undoing.plan`); without `turn` when there is no such turn.
@@ -39,7 +39,7 @@ class PlanUndo(Struct, frozen=True):
     chat: str
     request: int
     turn: int | None = None
-    path: str | None = None
+    paths: Sequence[str] | None = None
 
 
 class UndoTurn(Struct, frozen=True):

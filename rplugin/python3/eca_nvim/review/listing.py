@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -32,8 +33,10 @@ SHOWN = 200
 """Characters of a line that a list shows."""
 
 Table: TypeAlias = dict[str, object]
-Placed: TypeAlias = tuple[int, Table]
-"""A change and its first line in the file as the turn left it, 0-based."""
+Alike: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""What a change took out and put in."""
+Counted: TypeAlias = tuple[int, Table]
+"""A change, and how many of the same were made above it in its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +72,17 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
     origin = turn.files.get(record.origin or "")
     found = _of_file(record, present) if origin is None else _of_move(path, origin, record, present)
     about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
-    for place, entry in found:
-        yield {**about, **entry, "key": _key(turn, path, place, entry)}
+    for above, entry in found:
+        yield {**about, **entry, "key": _key(turn, path, above, entry)}
 
 
-def _key(turn: TurnRecord, path: str, place: int, entry: Table) -> str:
+def _key(turn: TurnRecord, path: str, above: int, entry: Table) -> str:
     """Name a change by what it was when it was made, wherever it is now."""
-    parts = (turn.number, path, place, entry["kind"], entry.get("before"), entry.get("after"))
+    parts = (turn.number, path, above, entry["kind"], entry.get("before"), entry.get("after"))
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
-def _of_file(record: FileRecord, present: Present) -> Iterator[Placed]:
+def _of_file(record: FileRecord, present: Present) -> Iterator[Counted]:
     disk = present.disk
     if record.undone or (present.edited is None and disk.same_as(record.before)):
         return
@@ -94,13 +97,13 @@ def _of_file(record: FileRecord, present: Present) -> Iterator[Placed]:
         yield 0, _whole("other", 0, 0, f"changed, {_why(record, before)}")
     else:
         was_latin1 = record.before.blob is not None and is_latin1(record.before.blob.read())
-        for place, entry in _of_text(before, after, present.text):
-            yield place, {**entry, "latin1": was_latin1}
+        for above, entry in _of_text(before, after, present.text):
+            yield above, {**entry, "latin1": was_latin1}
 
 
 def _of_move(
     path: str, origin: FileRecord, record: FileRecord, present: Present
-) -> Iterator[Placed]:
+) -> Iterator[Counted]:
     """List that a file was moved, and what was changed in it besides."""
     if record.undone or present.disk.is_absent:
         return
@@ -135,13 +138,14 @@ def _count(text: str | None) -> int:
     return 0 if text is None else len(lines_of(text))
 
 
-def _of_text(before: str, after: str, now: str) -> Iterator[Placed]:
+def _of_text(before: str, after: str, now: str) -> Iterator[Counted]:
     old, new, present = lines_of(before), lines_of(after), lines_of(now)
-    later = spans(new, present)
+    later, alike = spans(new, present), Counter[Alike]()
     for change in changes(old, new):
-        place = find(change, later, present)
+        place, same = find(change, later, present), (change.removed, change.added)
         if place is not None:
-            yield change.start, _lines(change, place.start, present, is_lost=place.is_lost)
+            yield alike[same], _lines(change, place.start, present, is_lost=place.is_lost)
+        alike[same] += 1
 
 
 def _lines(change: Change, start: int, now: Sequence[str], *, is_lost: bool) -> Table:

@@ -31,9 +31,12 @@ class Plan:
     again: bool = False
 
 
-def plan(turn: TurnRecord, present: Mapping[str, Present], only: str | None = None) -> Plan:
-    """Tell what undoing a turn does to each file, or to one and where that was moved from."""
-    meant = turn.files.keys() if only is None else {only, turn.files[only].origin}
+def plan(
+    turn: TurnRecord, present: Mapping[str, Present], only: Sequence[str] | None = None
+) -> Plan:
+    """Tell what undoing a turn does to each file, or to some and where these were moved from."""
+    named = turn.files.keys() if only is None else turn.files.keys() & set(only)
+    meant = {*named, *(turn.files[path].origin for path in named)}
     changed = [
         path
         for path, record in turn.files.items()
