@@ -52,14 +52,19 @@ def stage(start_nvim: StartNeovim, file: Path) -> Neovim:
     return nvim
 
 
-def show(nvim: Neovim, *changes: Mapping[str, Value], command: str = "Eca changes") -> None:
-    """List changes as the host answers them."""
+def show(
+    nvim: Neovim,
+    *changes: Mapping[str, Value],
+    command: str = "Eca changes",
+    listed: bool = False,
+) -> None:
+    """List changes as the host answers them; `listed`: something is, though the host lists none."""
     count, before = len(sent(nvim, "changes")), nvim.eval("getqflist({'id': 0}).id")
     nvim.command(command)
     asked = wait_sent(nvim, "changes", count + 1)[-1]
     assert asked["chat"] == CHAT
     draw(nvim, ["answer", asked["request"], list(changes)])
-    if changes:
+    if changes or listed:
         nvim.wait_until(f"vim.fn.getqflist({{ id = 0 }}).id ~= {before} and vim.fn.line('.') == 2")
 
 
@@ -279,12 +284,149 @@ def test_an_empty_comment_takes_it_back(stage: Neovim, file: Path) -> None:
     assert rows(stage)[1] == "+1 -1  LINE 5"
 
 
+def comment(nvim: Neovim, text: str, name: str = "code.txt:5") -> None:
+    """Comment on what is under the cursor."""
+    nvim.input("c")
+    nvim.wait_screen(f"Comment on {name}:")
+    nvim.keys(f"{text}<CR>")
+
+
+def test_comments_wait_until_they_are_sent(stage: Neovim, file: Path) -> None:
+    both = change(file), change(file, key="k9", line=9)
+    show(stage, *both)
+    comment(stage, "why?")
+    stage.keys("j")
+    comment(stage, "and this?", "code.txt:9")
+    show(stage, *both)
+    stage.wait_screen("2 comments wait to be sent")
+    assert rows(stage)[1:] == ["commented  +1 -1  LINE 5"] * 2
+    show(stage, change(file, turn=2), command="Eca changes 2")
+    stage.keys("s")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["text"].count("why?") == prompt["text"].count("and this?") == 1
+    stage.command("messages clear")
+    show(stage, *both)
+    assert rows(stage)[1] == "sent  +1 -1  LINE 5"
+    assert stage.messages() == ""
+    stage.keys("s")
+    stage.wait_screen("there is no comment to send")
+
+
+def test_a_comment_outlives_what_it_is_about(stage: Neovim, file: Path) -> None:
+    show(stage, change(file), change(file, key="k9", line=9), change(file, key="k12", line=12))
+    comment(stage, "never again")
+    stage.keys("rj")
+    comment(stage, "good", "code.txt:9")
+    stage.keys("aj")
+    comment(stage, "hm", "code.txt:12")
+    assert rows(stage)[1:3] == [
+        "reverted  commented  +1 -1  LINE 5",
+        "kept  commented  +1 -1  LINE 5",
+    ]
+    show(stage, change(file, key="k2", line=2, turn=2))
+    stage.wait_screen("3 comments wait to be sent")
+    assert rows(stage) == [
+        "turn 1: shout",
+        "reverted  commented  +1 -1  LINE 5",
+        "kept  commented  +1 -1  LINE 5",
+        "gone  commented  +1 -1  LINE 5",
+        "turn 2: shout",
+        "+1 -1  LINE 5",
+    ]
+    stage.keys("jjc<C-u><CR>")
+    wait_row(stage, 3, "gone  +1 -1")
+    show(stage, change(file, key="k9", line=9))
+    assert rows(stage)[1:] == ["commented  +1 -1  LINE 5", "reverted  commented  +1 -1  LINE 5"]
+    show(stage, listed=True)
+    stage.keys("s")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert "never again" in prompt["text"]
+    assert "good" in prompt["text"]
+    assert "hm" not in prompt["text"]
+    stage.command("wincmd p | edit code.txt | edit!")
+
+
+def test_a_comment_typed_while_the_list_is_made_anew_is_kept(stage: Neovim, file: Path) -> None:
+    stage.lua("vim.ui.input = function(_, done) package.loaded.done = done end")
+    show(stage, change(file))
+    stage.keys("c")
+    show(stage, change(file))
+    stage.lua("package.loaded.done('late')")
+    wait_row(stage, 1, "commented")
+
+
+def test_a_chat_takes_its_comments_along(stage: Neovim, file: Path) -> None:
+    show(stage, change(file))
+    comment(stage, "why?")
+    draw(stage, ["forget", CHAT], ["emit", "EcaChatClosed", {"chat": CHAT}])
+    stage.wait_screen("1 comment waits no more: the chat is deleted")
+    draw(stage, ["emit", "EcaChatClosed", {"chat": CHAT}])
+    stage.keys("s")
+    stage.wait_screen("there is no comment to send")
+
+
+def test_a_turn_is_commented(stage: Neovim, file: Path) -> None:
+    other = change(file.parent / "new.txt", key="new", kind="new", text="new file")
+    show(stage, change(file), change(file, key="k9", line=9), other)
+    stage.keys("gg")
+    comment(stage, "too much at once", "turn 1")
+    assert rows(stage) == [
+        "commented  turn 1: shout",
+        *["+1 -1  LINE 5"] * 2,
+        "+1 -1  new file",
+    ]
+    show(stage, change(file, turn=2))
+    assert rows(stage)[0] == "commented  turn 1: shout"
+    stage.keys("ggr")
+    stage.wait_screen("there is no change of the agent here")
+    stage.keys("s")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["text"] == (
+        "all changes of the turn “shout”: code.txt, new.txt\n\ntoo much at once"
+    )
+    wait_row(stage, 0, "sent  turn 1: shout")
+
+
 def test_a_file_that_was_made_is_put_back_by_the_host(stage: Neovim, workspace: Path) -> None:
     path = workspace / "new.txt"
     show(stage, change(path, kind="new", turn=3))
     stage.keys("r")
     (asked,) = wait_sent(stage, "plan_undo")
-    assert (asked["turn"], asked["path"]) == (3, str(path))
+    assert (asked["turn"], asked["paths"]) == (3, [str(path)])
+
+
+def test_what_a_turn_did_to_whole_files_is_put_back_by_the_host(stage: Neovim, file: Path) -> None:
+    def other(name: str, kind: str, **fields: Value) -> dict[str, Value]:
+        path = file.parent / name
+        return change(path, **{"key": f"{name} {kind}", "kind": kind, "line": 1, **fields})
+
+    show(
+        stage,
+        change(file),
+        other("new.txt", "new", text="new file"),
+        other("to.txt", "moved", text="moved from from.txt"),
+        other("to.txt", "lines"),
+        other("gone.txt", "deleted"),
+        other("picture.png", "other", text="changed, binary"),
+        other("later.txt", "new", turn=2),
+    )
+    stage.keys("ggr")
+    (asked,) = wait_sent(stage, "plan_undo")
+    names = [Path(path).name for path in asked["paths"]]
+    assert (asked["turn"], names) == (1, ["gone.txt", "new.txt", "picture.png", "to.txt"])
+    assert [row for row in rows(stage) if "reverted" in row] == ["reverted  +1 -1  LINE 5"]
+    assert file_lines(stage, file) == LINES
+    assert stage.eval(f"bufloaded('{file.parent}/to.txt')") == 0
+    stage.command("wincmd p | edit code.txt | edit!")
+
+
+def test_lines_under_the_cursor_are_meant_before_their_file(stage: Neovim, file: Path) -> None:
+    show(stage, change(file, key="new", kind="new", line=5, turn=1), change(file, turn=2))
+    stage.command("wincmd p | edit code.txt | 5 | Eca changes revert")
+    stage.wait_screen("u undoes it, :w writes it")
+    assert stage.buffer_lines() == LINES
+    assert sent(stage, "plan_undo") == []
+    stage.command("edit!")
 
 
 def test_keys_mean_what_they_mean_in_other_lists(stage: Neovim, file: Path) -> None:

@@ -13,7 +13,7 @@ local M = {}
 ---@field turn integer
 ---@field prompt string what the user said in that turn
 ---@field path string
----@field kind 'lines'|'new'|'deleted'|'moved'|'other'
+---@field kind 'lines'|'new'|'deleted'|'moved'|'other'|'turn' `turn`: our own line for all of it
 ---@field line integer 1-based
 ---@field added integer
 ---@field removed integer

@@ -5,8 +5,11 @@
 ---   something only while it is the one that is shown.
 --- - What is done acts on the change under the cursor: of the list, or of a file. On the line of a
 ---   turn it acts on the whole turn.
+--- - What was said of the changes is kept apart, and outlives the list.
 local hunks = require('eca.review.hunks')
 local paths = require('eca.paths')
+local rows = require('eca.review.rows')
+local said = require('eca.review.said')
 
 local M = {}
 
@@ -17,15 +20,17 @@ local ROWS = 10
 ---@class eca.Review
 ---@field id integer of the quickfix list
 ---@field chat string
----@field changes table<string, eca.Change> by key
----@field words table<string, string> what was done, by key
----@field comments table<string, string>
+---@field changes table<string, eca.Change> by key, lines of turns included
 
 ---@class eca.ReviewItem of the quickfix list
 ---@field bufnr integer
 ---@field lnum integer
 ---@field text string
 ---@field user_data? any
+
+---@class eca.Target
+---@field change eca.Change
+---@field line integer where it is now
 
 local review ---@type eca.Review?
 
@@ -47,55 +52,6 @@ function M.is_shown()
   return review ~= nil and vim.fn.getqflist({ id = 0 }).id == review.id
 end
 
----@param change eca.Change
----@return string
-local function describe(change)
-  local whole = change.added + change.removed > 0
-  local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
-  local parts = { review and review.words[change.key] or '', counts }
-  parts[3] = change.lost and 'changed again' or ''
-  parts[4] = change.text
-  local told = vim.tbl_filter(function(part)
-    return part ~= ''
-  end, parts)
-  return table.concat(told, '  ')
-end
-
----@param change eca.Change
----@return table
-local function item(change)
-  local last = math.max(change.line, change.line + (change.count or 1) - 1)
-  return {
-    bufnr = vim.fn.bufadd(change.path),
-    lnum = change.line,
-    end_lnum = last,
-    text = describe(change),
-    user_data = { change = change.key },
-  }
-end
-
----@param change eca.Change
----@return table
-local function heading(change)
-  local prompt = change.prompt ~= '' and ': ' .. change.prompt or ''
-  local text = ('turn %d%s'):format(change.turn, prompt)
-  return { text = text, valid = 0, user_data = { turn = change.turn } }
-end
-
----@param changes eca.Change[]
----@return table[]
-local function items_of(changes)
-  local items, turn = {}, nil
-  for _, change in ipairs(changes) do
-    if change.turn ~= turn then
-      turn = change.turn
-      items[#items + 1] = heading(change)
-    end
-    items[#items + 1] = item(change)
-  end
-  return items
-end
-
 --- Map our keys in the window of the list.
 local function attach()
   local found = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
@@ -115,20 +71,29 @@ end
 
 ---@param chat string
 ---@param changes eca.Change[]
-local function show(chat, changes)
-  if #changes == 0 then
+---@param turn? integer the only one that is listed
+local function show(chat, changes, turn)
+  local ordered = rows.order(changes, said.listed(chat, changes, turn))
+  if #ordered == 0 then
     require('eca.notify').info('no change of the agent is left to look at')
     return
   end
-  review = { id = 0, chat = chat, changes = {}, words = {}, comments = {} }
-  for _, change in ipairs(changes) do
+  review = { id = 0, chat = chat, changes = {} }
+  local items = {} ---@type table[]
+  for _, change in ipairs(ordered) do
     review.changes[change.key] = change
+    items[#items + 1] = rows.item(change, said.of(chat))
   end
-  vim.fn.setqflist({}, ' ', { title = title(), items = items_of(changes) })
+  vim.fn.setqflist({}, ' ', { title = title(), items = items })
   review.id = vim.fn.getqflist({ id = 0 }).id
   open_window()
-  vim.fn.setqflist({}, 'a', { id = review.id, idx = 2 })
-  vim.api.nvim_win_set_cursor(0, { 2, 0 })
+  local first = math.min(2, #items)
+  vim.fn.setqflist({}, 'a', { id = review.id, idx = first })
+  vim.api.nvim_win_set_cursor(0, { first, 0 })
+  local waiting = said.waiting(chat)
+  if waiting then
+    require('eca.notify').info(('%s to be sent'):format(waiting))
+  end
 end
 
 --- Show all changes of a chat, or of one of its turns, in the quickfix list.
@@ -136,83 +101,103 @@ end
 ---@param turn? integer
 function M.open(chat, turn)
   require('eca.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
-    show(chat, changes)
+    show(chat, changes, turn)
   end)
 end
 
 ---@param found eca.ReviewItem
----@return boolean
-local function under_cursor(found)
-  local line = vim.api.nvim_win_get_cursor(0)[1]
-  local here = found.bufnr == vim.api.nvim_get_current_buf()
-  local change = here and review and review.changes[(found.user_data or {}).change]
-  if not change then
-    return false
-  end
-  return line >= found.lnum and line <= found.lnum + math.max((change.count or 1) - 1, 0)
+---@return eca.Change?
+local function change_of(found)
+  return review and review.changes[(found.user_data or {}).change]
 end
 
---- The changes that are meant: under the cursor, or of the turn whose line that is.
----@return { change: eca.Change, line: integer }[]
-function M.targets()
+---@param found eca.ReviewItem
+---@param change eca.Change
+---@return boolean
+local function under_cursor(found, change)
+  local line = vim.api.nvim_win_get_cursor(0)[1]
+  local last = found.lnum + math.max((change.count or 1) - 1, 0)
+  return found.bufnr == vim.api.nvim_get_current_buf() and line >= found.lnum and line <= last
+end
+
+--- The rows of the list, and the one under the cursor when that is in the list.
+---@return eca.ReviewItem[] items
+---@return eca.ReviewItem? row
+local function items_here()
+  local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
+  local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
+  return items, in_list and items[vim.api.nvim_win_get_cursor(0)[1]] or nil
+end
+
+--- The changes that are meant: under the cursor, or of the turn whose line that is. None is told.
+---@param turn_counts? boolean the line of a turn is something by itself
+---@return eca.Target[]
+---@return eca.Change? turn the line under the cursor, when it is one of a turn
+local function targets(turn_counts)
   if not review or list({ id = 0 }).id == 0 then
     require('eca.notify').info('there is no list: `:Eca changes` makes it')
     return {}
   end
-  local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
-  local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
-  local row = in_list and items[vim.api.nvim_win_get_cursor(0)[1]]
-  local targets = {} ---@type { change: eca.Change, line: integer }[]
+  local items, row = items_here()
+  local at = row and change_of(row)
+  local turn = at and at.kind == 'turn' and at or nil
+  local found_ones = {} ---@type eca.Target[]
   for _, found in ipairs(items) do
-    local change = review.changes[(found.user_data or {}).change]
-    local whole = row and row.user_data and row.user_data.turn
-    if change and (found == row or (whole and whole == change.turn)) then
-      targets[#targets + 1] = { change = change, line = found.lnum }
-    elseif change and not row and under_cursor(found) then
-      targets[#targets + 1] = { change = change, line = found.lnum }
+    local change = change_of(found)
+    if change and change.kind ~= 'turn' then
+      local here = found == row or (turn and turn.turn == change.turn)
+      if here or (not row and under_cursor(found, change)) then
+        found_ones[#found_ones + 1] = { change = change, line = found.lnum }
+      end
     end
   end
-  if #targets == 0 then
+  if #found_ones == 0 and not (turn and turn_counts) then
     require('eca.notify').info('there is no change of the agent here')
   end
-  return targets
+  return found_ones, turn
 end
 
---- Write into the list what was done with changes.
----@param word string
----@param keys table<string, true>
-local function tell(word, keys)
-  local state = assert(review)
+--- Write into the list what was said of its changes.
+---@param chat string whose changes they are
+local function refresh(chat)
+  if not review or review.chat ~= chat or list({ id = 0 }).id == 0 then
+    return
+  end
   local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
   for _, found in ipairs(items) do
-    local key = (found.user_data or {}).change
-    if key and keys[key] then
-      state.words[key] = word
-      found.text = describe(state.changes[key])
-    end
+    local change = change_of(found)
+    found.text = change and rows.text(change, said.of(chat)) or found.text
   end
   local window = vim.fn.getqflist({ winid = 0 }).winid
   local view = window ~= 0 and vim.api.nvim_win_get_cursor(window)
-  vim.fn.setqflist({}, 'r', { id = state.id, title = title(), items = items })
+  vim.fn.setqflist({}, 'r', { id = review.id, title = title(), items = items })
   if view then
     vim.api.nvim_win_set_cursor(window, view)
   end
 end
 
+---@param chat string
+---@param word string what was done
+---@param keys string[] with which changes
+local function tell(chat, word, keys)
+  for _, key in ipairs(keys) do
+    said.of(chat).words[key] = word
+  end
+  refresh(chat)
+end
+
 --- Keep changes: they are not listed again.
 function M.keep()
-  local targets = M.targets()
-  local keys = {} ---@type table<string, true>
-  for _, target in ipairs(targets) do
-    keys[target.change.key] = true
-  end
-  if review and #targets > 0 then
-    require('eca.host').send('keep', { chat = review.chat, keys = vim.tbl_keys(keys) })
-    tell('kept', keys)
+  local keys = vim.tbl_map(function(target)
+    return target.change.key
+  end, (targets()))
+  if review and #keys > 0 then
+    require('eca.host').send('keep', { chat = review.chat, keys = keys })
+    tell(review.chat, 'kept', keys)
   end
 end
 
----@param target { change: eca.Change, line: integer }
+---@param target eca.Target
 ---@return boolean reverted
 local function revert_lines(target)
   local worked, result = pcall(hunks.revert, target.change, target.line)
@@ -225,61 +210,116 @@ local function revert_lines(target)
   return false
 end
 
+--- Of changes that are meant together, the files that are to be put back as a whole: made, deleted,
+--- moved, without lines. A change of lines under the cursor is meant before its file.
+---@param meant eca.Target[]
+---@param turn? eca.Change
+---@return string[] paths
+local function whole_files(meant, turn)
+  local files, lines = {}, false ---@type table<string, true>, boolean
+  for _, target in ipairs(meant) do
+    local is_lines = target.change.kind == 'lines'
+    lines = lines or is_lines
+    files[target.change.path] = files[target.change.path] or not is_lines or nil
+  end
+  local found = vim.tbl_keys(lines and not turn and {} or files)
+  table.sort(found)
+  return found
+end
+
 --- Revert changes in the buffers of their files. A file that was made, deleted or moved is put
 --- back on disk, after a question.
 function M.revert()
-  local targets, done = M.targets(), {}
-  for index = #targets, 1, -1 do
-    local target = targets[index]
-    if target.change.kind == 'lines' then
-      done[target.change.key] = revert_lines(target) or nil
-    elseif review and #targets == 1 then
-      require('eca.review.undo').open(review.chat, target.change.turn, target.change.path)
+  local meant, turn = targets()
+  local whole, done = whole_files(meant, turn), {} ---@type string[], string[]
+  for index = #meant, 1, -1 do -- from below: what is above stays where it is
+    local change = meant[index].change
+    local is_lines = change.kind == 'lines' and not vim.list_contains(whole, change.path)
+    if is_lines and revert_lines(meant[index]) then
+      done[#done + 1] = change.key
     end
   end
-  if next(done) then
-    tell('reverted', done)
+  if review and #done > 0 then
+    tell(review.chat, 'reverted', done)
     require('eca.notify').info('reverted in the buffer: u undoes it, :w writes it')
+  end
+  if review and #whole > 0 then
+    require('eca.review.undo').open(review.chat, meant[#meant].change.turn, whole)
   end
 end
 
---- Ask for a comment on a change; an empty one takes it away.
+--- What a comment on a turn is about: its files.
+---@param turn eca.Change
+---@return eca.Change
+local function with_files(turn)
+  local names = {} ---@type string[]
+  for _, found in ipairs(list({ items = 0 }).items) do
+    local change = change_of(found)
+    local name = change and change.turn == turn.turn and paths.short(change.path) or ''
+    if name ~= '' and not vim.list_contains(names, name) then
+      names[#names + 1] = name
+    end
+  end
+  return vim.tbl_extend('force', turn, { text = table.concat(names, ', ') })
+end
+
+--- Ask for a comment on a change, or on a turn; an empty one takes it away.
 function M.comment()
-  local target = M.targets()[1]
-  local state = review
-  if not target or not state then
+  local meant, turn = targets(true)
+  local target = turn and { change = with_files(turn), line = 0 } or meant[1]
+  local chat = review and review.chat
+  if not target or not chat then
     return
   end
   local key = target.change.key
-  local place = ('%s:%d'):format(vim.fs.basename(target.change.path), target.line)
-  local options = { prompt = ('Comment on %s: '):format(place), default = state.comments[key] }
+  local name = vim.fs.basename(target.change.path)
+  local place = turn and key or ('%s:%d'):format(name, target.line)
+  local before = said.of(chat).comments[key]
+  local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
   vim.ui.input(options, function(text)
-    if text and review == state then
-      state.comments[key] = text:find('%S') and text or nil
-      tell(state.comments[key] and 'commented' or '', { [key] = true })
+    if text then
+      local comment = { change = target.change, line = target.line, text = text }
+      said.of(chat).comments[key] = text:find('%S') and comment or nil
+      refresh(chat)
     end
   end)
 end
 
---- Send all comments as one prompt.
-function M.send()
+--- The comments of a chat that wait, in the order of the list; those that are not in it come last.
+---@param chat string
+---@return eca.Comment[]
+local function waiting(chat)
+  local left = vim.tbl_extend('force', {}, said.of(chat).comments)
   local comments = {} ---@type eca.Comment[]
-  local sent = {} ---@type table<string, true>
-  for _, found in ipairs(review and list({ items = 0 }).items or {}) do
+  for _, found in ipairs(list({ items = 0 }).items) do
     local key = (found.user_data or {}).change
-    local text = key and review and review.comments[key]
-    if text then
-      sent[key] = true
-      comments[#comments + 1] = { change = review.changes[key], line = found.lnum, text = text }
+    local comment = key and left[key]
+    if comment then
+      left[key] = nil
+      comments[#comments + 1] = vim.tbl_extend('force', comment, { line = found.lnum })
     end
   end
-  if not review or #comments == 0 then
+  local others = vim.tbl_values(left)
+  table.sort(others, function(one, other)
+    return one.change.turn < other.change.turn
+  end)
+  return vim.list_extend(comments, others)
+end
+
+--- Send all comments as one prompt.
+function M.send()
+  local chat = review and review.chat
+  local comments = chat and waiting(chat) or {}
+  if not chat or #comments == 0 then
     require('eca.notify').info('there is no comment to send')
     return
   end
-  require('eca').send(require('eca.review.comments').prompt(comments), { chat = review.chat })
-  review.comments = {}
-  tell('sent', sent)
+  require('eca').send(require('eca.review.comments').prompt(comments), { chat = chat })
+  said.of(chat).comments = {}
+  local keys = vim.tbl_map(function(comment)
+    return comment.change.key
+  end, comments)
+  tell(chat, 'sent', keys)
 end
 
 vim.api.nvim_create_autocmd('FileType', {

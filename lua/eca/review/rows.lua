@@ -1,0 +1,89 @@
+--- Rows of the list of changes: a line for each turn, and one for each of its changes.
+---
+--- Rules kept here: the line of a turn is made like a change, of kind `turn`, so that it can be
+--- commented like one.
+local M = {}
+
+---@param change eca.Change
+---@return eca.Change
+local function heading(change)
+  return {
+    key = ('turn %d'):format(change.turn),
+    turn = change.turn,
+    prompt = change.prompt,
+    path = '',
+    kind = 'turn',
+    line = 0,
+    added = 0,
+    removed = 0,
+    text = '',
+  }
+end
+
+--- Put changes in order, each turn after its line. Those of `others` come last in their turn.
+---@param listed eca.Change[]
+---@param others eca.Change[] as well, lines of turns included
+---@return eca.Change[]
+function M.order(listed, others)
+  local all = vim.list_extend({}, listed) ---@type eca.Change[]
+  local place = {} ---@type table<eca.Change, integer>
+  table.sort(others, function(one, other)
+    return one.path == other.path and one.line < other.line or one.path < other.path
+  end)
+  for index, change in ipairs(vim.list_extend(all, others)) do
+    place[change] = index
+  end
+  table.sort(all, function(one, other)
+    return one.turn == other.turn and place[one] < place[other] or one.turn < other.turn
+  end)
+  local ordered = {} ---@type eca.Change[]
+  for index, change in ipairs(all) do
+    if index == 1 or change.turn ~= all[index - 1].turn then
+      ordered[#ordered + 1] = heading(change)
+    end
+    ordered[#ordered + 1] = change.kind ~= 'turn' and change or nil
+  end
+  return ordered
+end
+
+---@param change eca.Change
+---@return string[]
+local function parts_of(change)
+  if change.kind == 'turn' then
+    local prompt = change.prompt ~= '' and ': ' .. change.prompt or ''
+    return { ('turn %d%s'):format(change.turn, prompt) }
+  end
+  local whole = change.added + change.removed > 0
+  local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
+  return { counts, change.lost and 'changed again' or '', change.text }
+end
+
+--- The text of a row: what was done with it comes first.
+---@param change eca.Change
+---@param said eca.Said
+---@return string
+function M.text(change, said)
+  local parts = { said.words[change.key] or '', said.comments[change.key] and 'commented' or '' }
+  local told = vim.tbl_filter(function(part)
+    return part ~= ''
+  end, vim.list_extend(parts, parts_of(change)))
+  return table.concat(told, '  ')
+end
+
+--- A row as the quickfix list takes it.
+---@param change eca.Change
+---@param said eca.Said
+---@return table
+function M.item(change, said)
+  local item = { text = M.text(change, said), user_data = { change = change.key } }
+  if change.kind == 'turn' then
+    item.valid = 0
+    return item
+  end
+  item.bufnr = vim.fn.bufadd(change.path)
+  item.lnum = change.line
+  item.end_lnum = math.max(change.line, change.line + (change.count or 1) - 1)
+  return item
+end
+
+return M
