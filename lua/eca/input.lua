@@ -44,16 +44,11 @@ function M.height(buf, win)
   return math.max(limits.min, math.min(limits.max, rows)) + 1
 end
 
---- Give the windows of an input the height its text asks for. One whose text asks for what it did
---- before is left alone: its height is the user's.
+--- Give the windows of an input the height its text asks for.
 ---@param buf integer
 local function fit_windows(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local rows = M.height(buf, win)
-    if vim.w[win].eca_rows ~= rows then
-      vim.w[win].eca_rows = rows
-      require('eca.windows').fit(win, rows)
-    end
+    require('eca.windows').ask_rows(win, M.height(buf, win))
   end
 end
 

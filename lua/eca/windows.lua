@@ -6,6 +6,7 @@
 ---   with the next `:EcaChat`. A window the user did not close himself stays.
 --- - The current window changes only in functions that a command of the user calls.
 local dress = require('eca.dress')
+local heights = require('eca.heights')
 local layout = require('eca.layout')
 
 local M = {}
@@ -85,13 +86,15 @@ local function complete(pair, chat)
     pair.input = layout.open_input(pair.transcript, chat.input, rows)
     if pair.input then
       dress.window(pair.input, 'input')
+      heights.ask(pair, rows)
     end
   elseif not pair.transcript then
     pair.transcript = layout.open_transcript(pair.input, chat.buf)
     if pair.transcript then
       dress.window(pair.transcript, 'chat')
       require('eca.follow').go_to_end(pair.transcript)
-      vim.api.nvim_win_set_height(pair.input, require('eca.input').height(chat.input))
+      heights.ask(pair, require('eca.input').height(chat.input))
+      heights.restore(pair)
     end
   end
 end
@@ -107,6 +110,7 @@ local function make(chat, place)
   pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
   dress.window(transcript, 'chat')
   dress.window(input, 'input')
+  heights.ask(pair, rows)
   vim.wo[transcript][0].winfixwidth = vim.api.nvim_win_get_width(transcript) < vim.o.columns
   require('eca.follow').go_to_end(transcript)
   return pair
@@ -269,29 +273,72 @@ local function closed(event)
       pair.input = nil
     end
   end
+  heights.forget(win)
 end
 
---- Give an input's window its height; floats share theirs with the transcript.
+--- Give an input's window the height it should have; floats share theirs with the transcript.
+---@param pair eca.Pair with both windows
+function M.fit(pair)
+  local rows = heights.wanted(pair.input)
+  if vim.api.nvim_win_get_config(pair.input).relative == '' then
+    vim.api.nvim_win_set_height(pair.input, rows)
+  else
+    layout.place_floats(pair.transcript, pair.input, rows)
+  end
+end
+
+--- The text of an input asks for a height. Without a transcript beside it, nobody has rows to give.
 ---@param win integer the input's
 ---@param rows integer
-function M.fit(win, rows)
+function M.ask_rows(win, rows)
   local pair = pairs_by_tab[vim.api.nvim_win_get_tabpage(win)]
+  local beside = pair and pair.input == win and pair.transcript
+  if beside and vim.api.nvim_win_is_valid(beside) then
+    heights.ask(pair, rows)
+  end
+end
+
+--- The pair of the current tab page, when it has both windows.
+---@return eca.Pair?
+local function whole_pair()
+  local pair = pair_of()
+  return pair and pair.transcript and pair.input and pair or nil
+end
+
+local function restore_height()
+  local pair = whole_pair()
+  if pair then
+    heights.restore(pair)
+  end
+end
+
+--- Splits come or go, or the screen has other rows for them: what that did to an input is undone.
+local function rearranged()
+  vim.tbl_map(heights.rearranged, pairs_by_tab)
+  vim.schedule(restore_height)
+end
+
+--- A float takes no room from others.
+---@param event { event: string, match: string }
+local function came_or_went(event)
+  local win = event.event == 'WinClosed' and tonumber(event.match) or 0
+  if event.event == 'WinClosed' then
+    closed(event)
+  end
   if vim.api.nvim_win_get_config(win).relative == '' then
-    vim.api.nvim_win_set_height(win, rows)
-  elseif pair and pair.input == win and pair.transcript then
-    layout.place_floats(pair.transcript, win, rows)
+    rearranged()
   end
 end
 
 --- The screen has another size: floats are placed again.
 local function screen_resized()
   for _, pair in pairs(pairs_by_tab) do
-    if pair.input and vim.api.nvim_win_is_valid(pair.input) then
-      if vim.api.nvim_win_get_config(pair.input).relative ~= '' then
-        M.fit(pair.input, vim.api.nvim_win_get_height(pair.input))
-      end
+    local both = pair.transcript and pair.input and vim.api.nvim_win_is_valid(pair.input)
+    if both and vim.api.nvim_win_get_config(pair.input).relative ~= '' then
+      M.fit(pair)
     end
   end
+  rearranged()
 end
 
 local function resized()
@@ -300,11 +347,23 @@ local function resized()
       require('eca.winbar').refresh_window(win)
     end
   end
+  local pair = whole_pair()
+  if pair then
+    heights.resized(pair)
+  end
 end
 
 local group = vim.api.nvim_create_augroup('eca.windows', {})
-vim.api.nvim_create_autocmd('WinClosed', { group = group, callback = closed })
-vim.api.nvim_create_autocmd('VimResized', { group = group, callback = screen_resized })
-vim.api.nvim_create_autocmd('WinResized', { group = group, callback = resized })
+---@param events string|string[]
+---@param callback fun(event: table)
+---@param pattern? string[]
+local function on(events, callback, pattern)
+  vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
+end
+on({ 'WinNew', 'WinClosed' }, came_or_went)
+on('TabEnter', rearranged)
+on('OptionSet', rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
+on('VimResized', screen_resized)
+on('WinResized', resized)
 
 return M
