@@ -312,10 +312,14 @@ local function restore_height()
   end
 end
 
---- Splits come or go, or the screen has other rows for them: what that did to an input is undone.
+--- Splits come or go, or the screen has other rows for them: what that does to an input is undone.
 local function rearranged()
-  vim.tbl_map(heights.rearranged, pairs_by_tab)
-  vim.schedule(restore_height)
+  for _, pair in pairs(pairs_by_tab) do
+    heights.rearranged(pair)
+  end
+  if next(pairs_by_tab) then
+    vim.schedule(restore_height)
+  end
 end
 
 --- A float takes no room from others.
