@@ -282,3 +282,15 @@ def test_a_git_command_reads_as_one() -> None:
     assert item["title"] == "$ git push"
     assert item["lines"] == ["$ git push", "operation: push"]
     assert item["titled"] is True
+
+
+def test_what_is_remembered_of_a_wide_command_stands_beside_it() -> None:
+    wide = "one two three four five six seven"
+    parts = (ShellPart("cd", ("src",), "cd"), ShellPart("echo", (wide,), "echo"))
+    item = asked(
+        call("c", "shell_command", arguments={"command": "x"}, details=ShellCommand(parts))
+    )
+    assert item["lines"][1:] == [
+        "· cd src  A remembers cd",
+        f"· echo {wide}  A remembers echo",
+    ]

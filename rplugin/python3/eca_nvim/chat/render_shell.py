@@ -13,6 +13,8 @@ from eca_nvim.chat.details import ShellPart
 from eca_nvim.chat.text import literal_line, truncate, width
 
 COMMAND_CELLS = 60
+ALIGNED_CELLS = 28
+"""What is noted of commands stands below each other unless they are wider."""
 
 
 def shell_parts(parts: Sequence[ShellPart], *, waits: bool) -> Body:
@@ -21,11 +23,11 @@ def shell_parts(parts: Sequence[ShellPart], *, waits: bool) -> Body:
         return Body((), language="")
     told = [_told(part, waits=waits) for part in parts]
     commands = [_command(part) for part in parts]
-    room = max(map(width, commands)) + 2
+    room = max(cells for cells in (0, *map(width, commands)) if cells <= ALIGNED_CELLS) + 2
     lines, marks = [], []
     for row, (command, note) in enumerate(zip(commands, told, strict=True)):
         start = f"· {command}"
-        padding = " " * (room - width(command)) if note else ""
+        padding = " " * max(2, room - width(command)) if note else ""
         lines.append(f"{start}{padding}{note}")
         marks.append((row, 0, len("·".encode()), "EcaMuted"))
         if note:
