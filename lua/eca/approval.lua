@@ -26,9 +26,25 @@ local function key_of(item)
   return item.chat .. ' ' .. item.id
 end
 
---- The first request that is not put aside: of the chat in this tab page, else of any.
+--- The request whose diff is before the user, also when its float is put aside.
+---@return eca.Pending?, integer
+local function compared()
+  for index, item in ipairs(items) do
+    if aside[key_of(item)] ~= 'answered' and require('eca.diff').shown(item) then
+      return item, index
+    end
+  end
+  return nil, 0
+end
+
+--- What is asked: in a diff its own request, else the first that is not put aside, of the chat in
+--- this tab page or of any.
 ---@return eca.Pending?, integer
 local function first_open()
+  local seen, number = compared()
+  if seen then
+    return seen, number
+  end
   local here = require('eca.windows').chat_shown()
   local first, place = nil, 0
   for index, item in ipairs(items) do
@@ -138,7 +154,7 @@ local function keys_of(item)
   end)
   keys.d = item.path
     and function()
-      require('eca.host').send('diff', { chat = item.chat, id = item.id })
+      require('eca.diff').ask('diff', { chat = item.chat, id = item.id })
     end
   return keys
 end

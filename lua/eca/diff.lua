@@ -4,26 +4,28 @@
 --- - The tab page the user comes from is not touched, and is gone back to when this one is left.
 --- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends the diff of both sides, before
 ---   their windows are gone, so that no option of ours stays with the real file.
+--- - It comes up later than it was asked for: only before a user who has pressed no key since, and
+---   its keys take none within the guard time, because they were meant for something else.
 local answers = require('eca.answers')
+local diff_notice = require('eca.diff_notice')
 local diff_sides = require('eca.diff_sides')
+local origin = require('eca.origin')
 
 local M = {}
-
---- Cells that keys without their meaning get, whatever the caption needs.
-local LEAST_KEYS = 14
 
 ---@class eca.DiffTab
 ---@field diff eca.Diff
 ---@field sides eca.DiffSides
 ---@field tab integer
----@field origin integer tab page the user came from
+---@field home integer tab page the user came from
+---@field origin eca.Origin where he was in it
+---@field since integer when it came up, in ns
 ---@field wins [integer, integer] left, right
+---@field notice? integer window of what the texts do not show
 ---@field group integer of its autocommands
 
----@type table<string, string>
-local PROPOSED = { new = 'new file', deleted = 'to be deleted', moved = 'to be moved' }
-
 local tabs = {} ---@type table<string, eca.DiffTab> by chat and call
+local asked ---@type eca.Asked? the last one who has asked for a diff
 
 ---@param item { chat: string, id: string }
 ---@return string
@@ -56,29 +58,41 @@ local function forget(tab)
   vim.tbl_map(undress, tab.wins)
 end
 
+--- Go back to where the user came from.
 ---@param tab eca.DiffTab
-local function close(tab)
+local function go_home(tab)
+  if vim.api.nvim_tabpage_is_valid(tab.home) then
+    vim.api.nvim_set_current_tabpage(tab.home)
+    origin.go_back(tab.origin)
+  end
+end
+
+---@param tab eca.DiffTab
+---@param inside boolean the user is in it, or was until it was closed
+local function close(tab, inside)
   forget(tab)
-  if not valid(tab) then
-    diff_sides.put_away(tab.sides)
-    return
-  end
-  local inside = vim.api.nvim_get_current_tabpage() == tab.tab
-  if #vim.api.nvim_list_tabpages() == 1 then
+  if valid(tab) and #vim.api.nvim_list_tabpages() == 1 then
     vim.cmd.tabnew()
-  elseif inside and vim.api.nvim_tabpage_is_valid(tab.origin) then
-    vim.api.nvim_set_current_tabpage(tab.origin)
   end
-  vim.cmd.tabclose({ range = { vim.api.nvim_tabpage_get_number(tab.tab) } })
+  if inside then
+    go_home(tab)
+  end
+  if valid(tab) then
+    vim.cmd.tabclose({ range = { vim.api.nvim_tabpage_get_number(tab.tab) } })
+  end
   diff_sides.put_away(tab.sides)
+end
+
+---@param tab eca.DiffTab
+---@return boolean
+local function is_inside(tab)
+  return vim.api.nvim_get_current_tabpage() == tab.tab
 end
 
 ---@class eca.DiffAction
 ---@field key string
 ---@field text string
 ---@field run fun()
-
-local NEXT = { key = ']c', text = 'next' }
 
 ---@param tab eca.DiffTab
 ---@return eca.Pending?
@@ -101,7 +115,7 @@ function M.leave(item)
     local name = vim.fs.basename(tab.diff.path)
     require('eca.notify').warn(('your edits of the proposed %s go nowhere'):format(name))
   end
-  close(tab)
+  close(tab, is_inside(tab))
 end
 
 ---@param tab eca.DiffTab
@@ -155,63 +169,22 @@ local function actions(tab)
     key = 'q',
     text = 'close',
     run = function()
-      close(tab)
+      close(tab, true)
     end,
   }
   return list
 end
 
 ---@param tab eca.DiffTab
----@return string left, string right
-local function captions(tab)
-  local diff = tab.diff
-  local name = require('eca.paths').short(diff.path)
-  if diff.captions then
-    return ('%s  %s'):format(name, diff.captions[1]), diff.captions[2]
-  end
-  local remarks = diff_sides.remarks(diff)
-  if diff.fault then
-    return name .. '  now', diff.fault .. remarks
-  elseif not diff.pending then
-    return name .. '  before', 'after' .. remarks
-  end
-  return name .. '  now', (PROPOSED[diff.kind] or 'proposed') .. remarks
-end
-
---- The keys as a winbar tells them: with their meaning where there is room, or not at all.
----@param list eca.DiffAction[]
----@param room integer cells
----@return string
-local function keys_text(list, room)
-  local long, short, long_cells, short_cells = {}, {}, 0, 0
-  for index, action in ipairs(list) do
-    long[index] = ('%%#EcaKey#%s%%* %s'):format(action.key, action.text)
-    short[index] = ('%%#EcaKey#%s%%*'):format(action.key)
-    long_cells = long_cells + #action.key + 1 + #action.text + 2
-    short_cells = short_cells + #action.key + 1
-  end
-  if long_cells <= room then
-    return table.concat(long, '  ')
-  end
-  return short_cells <= room and table.concat(short, ' ') or ''
-end
-
----@param tab eca.DiffTab
 local function draw_winbars(tab)
-  local escape = require('eca.winbar').escape
-  local texts = { captions(tab) }
-  for place, win in ipairs(tab.wins) do
-    if vim.api.nvim_win_is_valid(win) then
-      local text = escape(texts[place])
-      local wrong = tab.diff.fault and place == 2
-      local bound = vim.api.nvim_win_get_buf(win) == tab.sides.bound
-      local list = bound and vim.list_extend(actions(tab), { NEXT }) or { NEXT }
-      local room = vim.api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(texts[place]) - 3
-      room = math.max(room, bound and LEAST_KEYS or 0)
-      local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
-      vim.wo[win][0].winbar = (' %%<%s%%= %s '):format(caption, keys_text(list, room))
-    end
-  end
+  require('eca.diff_winbar').draw(tab, actions(tab))
+end
+
+--- Has it been there long enough that a key pressed now is meant for it?
+---@param tab eca.DiffTab
+---@return boolean
+local function is_ripe(tab)
+  return (vim.uv.hrtime() - tab.since) / 1e6 >= require('eca.config').get().approval.guard
 end
 
 ---@param tab eca.DiffTab
@@ -220,8 +193,11 @@ local function bind(tab)
     pcall(vim.keymap.del, 'n', key, { buffer = tab.sides.bound })
   end
   for _, action in ipairs(actions(tab)) do
-    local options = { buffer = tab.sides.bound, nowait = true, silent = true }
-    vim.keymap.set('n', action.key, action.run, options)
+    vim.keymap.set('n', action.key, function()
+      if is_ripe(tab) then
+        action.run()
+      end
+    end, { buffer = tab.sides.bound, nowait = true, silent = true })
   end
 end
 
@@ -232,9 +208,10 @@ local function watch(tab)
     group = tab.group,
     callback = function(event)
       if vim.list_contains(tab.wins, tonumber(event.match)) then
+        local inside = is_inside(tab)
         forget(tab)
         vim.schedule(function()
-          close(tab)
+          close(tab, inside)
         end)
       end
     end,
@@ -243,6 +220,7 @@ local function watch(tab)
     group = tab.group,
     callback = function()
       draw_winbars(tab)
+      diff_notice.fit(tab.notice)
     end,
   })
 end
@@ -260,9 +238,10 @@ local function compare(tab)
 end
 
 ---@param diff eca.Diff
+---@param home integer
+---@param from eca.Origin
 ---@return eca.DiffTab
-local function open(diff)
-  local origin = vim.api.nvim_get_current_tabpage()
+local function open(diff, home, from)
   vim.cmd.stopinsert()
   vim.cmd.tabnew()
   vim.bo.bufhidden = 'wipe'
@@ -270,21 +249,40 @@ local function open(diff)
   local sides = diff_sides.make(diff)
   vim.api.nvim_win_set_buf(left, sides.left)
   local right = vim.api.nvim_open_win(sides.right, true, { split = 'right', win = left })
-  local tab = vim.api.nvim_get_current_tabpage()
-  return { diff = diff, sides = sides, tab = tab, origin = origin, wins = { left, right } }
+  local tab = { diff = diff, sides = sides, home = home, origin = from, wins = { left, right } }
+  tab.tab, tab.since = vim.api.nvim_get_current_tabpage(), vim.uv.hrtime()
+  tab.notice = diff_notice.open(diff)
+  return tab
 end
 
---- Show a tool call's change; the tab page it has already is entered when it shows the same.
+--- Go to a tab page that is there already.
+---@param tab eca.DiffTab
+local function enter(tab)
+  if not is_inside(tab) then
+    tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), origin.here()
+    vim.cmd.stopinsert()
+    vim.api.nvim_set_current_tabpage(tab.tab)
+  end
+  tab.since = vim.uv.hrtime()
+end
+
+--- Show a tool call's change, and go there; the tab page it has already is entered when it shows
+--- the same.
 ---@param diff eca.Diff
 function M.show(diff)
   local known = tabs[key_of(diff)]
   if known and valid(known) and vim.deep_equal(known.diff, diff) then
-    vim.api.nvim_set_current_tabpage(known.tab)
+    enter(known)
     return
-  elseif known then
-    close(known)
   end
-  local tab = open(diff)
+  local home, from = vim.api.nvim_get_current_tabpage(), origin.here()
+  if known then
+    if is_inside(known) then
+      home, from = known.home, known.origin
+    end
+    close(known, is_inside(known))
+  end
+  local tab = open(diff, home, from)
   tabs[key_of(diff)] = tab
   watch(tab)
   bind(tab)
@@ -295,12 +293,37 @@ function M.show(diff)
   draw_winbars(tab)
 end
 
+--- Ask the host for a diff.
+---@param intent 'diff'|'checkpoint'
+---@param wanted table<string, any>
+function M.ask(intent, wanted)
+  asked = origin.asked()
+  require('eca.host').send(intent, wanted)
+end
+
+--- Show what the host was asked for, if the user is still there for it (op `diff`).
+---@param diff eca.Diff
+function M.arrived(diff)
+  local by = asked
+  asked = nil
+  if origin.may_take(by, 'the diff of ' .. vim.fs.basename(diff.path)) then
+    M.show(diff)
+  end
+end
+
 --- Does this tab page show the change that waits? Then nothing else needs to ask.
 ---@param item { chat: string, id: string }
 ---@return boolean
 function M.shown(item)
   local tab = tabs[key_of(item)]
-  return tab ~= nil and tab.tab == vim.api.nvim_get_current_tabpage()
+  return tab ~= nil and is_inside(tab)
+end
+
+--- Has the user had time to look at a change that waits? Yes where no tab page shows it.
+---@param item { chat: string, id: string }
+---@return boolean
+function M.ripe(item)
+  return not M.shown(item) or is_ripe(tabs[key_of(item)])
 end
 
 --- What waits has changed: keys that answer nothing any more go.

@@ -22,7 +22,7 @@ local namespace = vim.api.nvim_create_namespace('eca.unseen')
 ---@field kind 'changed'|'new'|'deleted'|'moved'
 ---@field pending boolean it waits for approval
 ---@field fault? string why it cannot be shown side by side
----@field remark? string what the two texts do not show
+---@field remark? string what the two texts do not show, a line each
 ---@field captions? [string, string] what the sides are, when they are none of a tool call
 
 ---@class eca.DiffSides
@@ -161,28 +161,6 @@ function M.make(diff)
   end
   sides.tick = vim.api.nvim_buf_get_changedtick(sides.bound)
   return sides
-end
-
---- What happens to the last line's end.
----@param diff eca.Diff
----@return string? remark
-local function about_end(diff)
-  local before, after = diff.before:sub(-1) == '\n', diff.after:sub(-1) == '\n'
-  if diff.fault or before == after or diff.before == '' or diff.after == '' then
-    return nil
-  end
-  return after and 'adds the newline at the end' or 'drops the newline at the end'
-end
-
---- What a vimdiff does not show, to be put after a caption.
----@param diff eca.Diff
----@return string remarks each after a comma
-function M.remarks(diff)
-  local remarks = ''
-  for _, remark in pairs({ about_end(diff), diff.remark }) do
-    remarks = remarks .. ', ' .. remark
-  end
-  return remarks
 end
 
 --- The diff is closed: the file opened for it goes, but not with the user's changes in it.

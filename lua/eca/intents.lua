@@ -15,7 +15,7 @@ return {
   answer = { 'chat', 'id', 'text' },
   toggle = { 'chat', 'block', 'open' },
   act = { 'chat', 'block' },
-  diff = { 'chat', 'id', 'block' },
+  diff = { 'chat', 'id', 'block', 'instead' },
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },
   output = { 'chat', 'block', 'row' },

@@ -286,7 +286,7 @@ function draw.forget(chat)
 end
 
 function draw.diff(chat, id, path, before, after, kind, pending, fault, remark)
-  require('eca.diff').show({
+  require('eca.diff').arrived({
     chat = chat,
     id = id,
     path = path,

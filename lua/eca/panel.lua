@@ -1,4 +1,11 @@
 --- A float in the middle of the screen to read something in; `q`, `<Esc>` or leaving it closes it.
+---
+--- Rules kept here:
+--- - All of its text is seen where the screen has room: what is longer than a row goes on below.
+--- - Its keys are told in the border, so that no text hides them, and take no key within the guard
+---   time: the hand that pressed it meant something else.
+local footer = require('eca.footer')
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('eca.panel')
@@ -8,6 +15,7 @@ local namespace = vim.api.nvim_create_namespace('eca.panel')
 ---@field lines string[]
 ---@field marks eca.Mark[]
 ---@field key? string closes it too
+---@field keys? eca.FooterKey[] told in the border
 ---@field actions? table<string, fun()> by key
 
 ---@class eca.PanelText
@@ -19,14 +27,24 @@ local namespace = vim.api.nvim_create_namespace('eca.panel')
 ---@field write fun(text: eca.PanelText)
 
 ---@param panel eca.Panel
----@return vim.api.keyset.win_config
-local function place(panel)
-  local widest = vim.fn.strdisplaywidth(panel.title)
+---@return integer
+local function wanted_columns(panel)
+  local keys = footer.width(footer.of(panel.keys or {}))
+  local widest = math.max(vim.fn.strdisplaywidth(panel.title), keys)
   for _, line in ipairs(panel.lines) do
     widest = math.max(widest, vim.fn.strdisplaywidth(line))
   end
-  local width = math.min(widest + 2, vim.o.columns - 4)
-  local height = math.max(1, math.min(#panel.lines, vim.o.lines - 6))
+  return widest + 2
+end
+
+--- The float's place for so many rows of text.
+---@param panel eca.Panel
+---@param rows integer
+---@return vim.api.keyset.win_config
+local function place(panel, rows)
+  local width = math.min(wanted_columns(panel), vim.o.columns - 4)
+  local height = math.max(1, math.min(rows, vim.o.lines - 6))
+  local keys = panel.keys and vim.list_extend(footer.of(panel.keys, width - 1), { { ' ' } })
   return {
     relative = 'editor',
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
@@ -37,8 +55,17 @@ local function place(panel)
     border = 'rounded',
     title = (' %s '):format(panel.title),
     title_pos = 'center',
+    footer = keys,
+    footer_pos = keys and 'left',
     zindex = 60,
   }
+end
+
+---@param win integer
+---@param panel eca.Panel
+local function fit(win, panel)
+  vim.api.nvim_win_set_config(win, place(panel, #panel.lines))
+  vim.api.nvim_win_set_config(win, place(panel, vim.api.nvim_win_text_height(win, {}).all))
 end
 
 ---@param buf integer
@@ -56,6 +83,38 @@ local function write(buf, text)
   end
 end
 
+---@param buf integer
+---@param panel eca.Panel
+---@return integer win
+local function open(buf, panel)
+  vim.cmd.stopinsert()
+  local win = vim.api.nvim_open_win(buf, true, place(panel, #panel.lines))
+  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+  vim.wo[win][0].wrap = true
+  vim.wo[win][0].linebreak = true
+  vim.wo[win][0].breakindent = true
+  vim.wo[win][0].breakindentopt = 'shift:4'
+  fit(win, panel)
+  return win
+end
+
+---@param buf integer
+---@param panel eca.Panel
+---@param close fun()
+local function bind(buf, panel, close)
+  local since = vim.uv.hrtime()
+  for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
+    vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
+  end
+  for key, act in pairs(panel.actions or {}) do
+    vim.keymap.set('n', key, function()
+      if (vim.uv.hrtime() - since) / 1e6 >= require('eca.config').get().approval.guard then
+        act()
+      end
+    end, { buffer = buf, nowait = true })
+  end
+end
+
 --- Show something, and go there.
 ---@param panel eca.Panel
 ---@return eca.PanelHandle
@@ -63,32 +122,26 @@ function M.show(panel)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   write(buf, panel)
-  local origin = vim.api.nvim_get_current_win()
-  local win = vim.api.nvim_open_win(buf, true, place(panel))
-  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+  local origin = require('eca.origin').here()
+  local win = open(buf, panel)
   local function vanish()
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_win_close(win, true)
     end
   end
   local function close()
-    if vim.api.nvim_get_current_win() == win and vim.api.nvim_win_is_valid(origin) then
-      vim.api.nvim_set_current_win(origin) -- it vanishes when it is left
+    if vim.api.nvim_get_current_win() == win then
+      require('eca.origin').go_back(origin) -- it vanishes when it is left
     end
     vanish()
   end
-  for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
-    vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
-  end
-  for key, act in pairs(panel.actions or {}) do
-    vim.keymap.set('n', key, act, { buffer = buf, nowait = true })
-  end
+  bind(buf, panel, close)
   vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = vanish })
   return {
     close = close,
     write = function(text)
       write(buf, text)
-      vim.api.nvim_win_set_config(win, place(vim.tbl_extend('force', panel, text)))
+      fit(win, vim.tbl_extend('force', panel, text))
     end,
   }
 end

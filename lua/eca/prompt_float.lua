@@ -7,6 +7,8 @@
 --- - Who went into it comes back to where he was, in insert mode if that is where he came from.
 --- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. What
 ---   does not fit is counted in its title and can be scrolled to.
+local footer = require('eca.footer')
+
 local M = {}
 
 local MOST_ROWS = 16
@@ -27,19 +29,12 @@ local LEAST_WINDOW = { columns = 40, rows = 8 }
 ---@field gone fun(by_user: boolean) the window was closed by somebody else
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
----@alias eca.FooterKey [string, string] key and what it does
----@alias eca.Segment [string, string] text and highlight group
-
----@class eca.PromptOrigin
----@field win integer
----@field inserting boolean
----@field cursor integer[]
 
 ---@class eca.PromptFloat
 ---@field win integer
 ---@field content eca.PromptContent
 ---@field since integer when it appeared, in ns
----@field origin? eca.PromptOrigin where the user came from
+---@field origin? eca.Origin where the user came from
 
 local namespace = vim.api.nvim_create_namespace('eca.prompt')
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
@@ -57,39 +52,11 @@ local function chat_window()
   return wide and vim.api.nvim_win_get_height(win) >= LEAST_WINDOW.rows and win or nil
 end
 
----@param segments eca.Segment[]
----@return integer
-local function width_of(segments)
-  local width = 0
-  for _, segment in ipairs(segments) do
-    width = width + vim.fn.strdisplaywidth(segment[1])
-  end
-  return width
-end
-
---- The keys with what they do; where there is no room, the last ones stand alone.
----@param keys eca.FooterKey[]
----@param room? integer cells
----@return eca.Segment[]
-local function footer_of(keys, room)
-  local footer = {} ---@type eca.Segment[]
-  for _, key in ipairs(keys) do
-    footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. key[1], 'EcaKey' }
-    footer[#footer + 1] = { ' ' .. key[2], 'EcaMuted' }
-  end
-  for index = #footer, 2, -2 do
-    if room and width_of(footer) > room then
-      footer[index][1] = ''
-    end
-  end
-  return footer
-end
-
 ---@param content eca.PromptContent
 ---@return integer
 local function wanted_columns(content)
   local widest = math.max(
-    width_of(footer_of(content.footer)),
+    footer.width(footer.of(content.footer)),
     vim.fn.strdisplaywidth(content.title)
   ) + 2
   for _, line in ipairs(content.lines) do
@@ -128,7 +95,7 @@ local function place(content)
     width = width,
     height = 1,
     border = 'rounded',
-    footer = footer_of(content.footer, width),
+    footer = footer.of(content.footer, width),
     zindex = 60,
   }
   return config, math.max(1, math.min(MOST_ROWS, rows - 2))
@@ -312,17 +279,10 @@ function M.state()
   return visible, vim.api.nvim_get_current_win() == shown.win
 end
 
----@param origin eca.PromptOrigin
-local function go_back(origin)
-  vim.api.nvim_set_current_win(origin.win)
-  if not origin.inserting then
-    return
-  end
-  if vim.bo.buftype ~= 'terminal' then
-    vim.api.nvim_win_set_cursor(0, origin.cursor)
-  end
-  local at_end = origin.cursor[2] >= #vim.api.nvim_get_current_line()
-  vim.cmd.startinsert({ bang = at_end })
+--- Where the user in the float came from.
+---@return eca.Origin?
+function M.origin()
+  return shown and select(2, M.state()) and shown.origin or nil
 end
 
 --- Take the float away; who is in it goes back to where he came from.
@@ -333,8 +293,8 @@ function M.close()
   end
   local focused = select(2, M.state())
   shown = nil
-  if focused and float.origin and vim.api.nvim_win_is_valid(float.origin.win) then
-    go_back(float.origin)
+  if focused and float.origin then
+    require('eca.origin').go_back(float.origin)
   end
   local worked, fault = pcall(vim.api.nvim_win_close, float.win, true)
   if not worked and vim.api.nvim_win_is_valid(float.win) then

@@ -40,7 +40,7 @@ async def ask(call: ToolCall, *, done: bool = False, files: Files | None = None)
     apply(chat, ToolRequested(call, needs_approval=True), 0)
     if done:
         apply(chat, ToolFinished(call), 0)
-    return await diff(chat, RequestDiff("a", id="c"), files or Files(), look)
+    return await diff({"a": chat}.__getitem__, RequestDiff("a", id="c"), files or Files(), look)
 
 
 async def shown(
@@ -124,7 +124,7 @@ async def test_a_move_shows_the_file_and_where_it_goes(tmp_path: Path) -> None:
     op = await ask(move(source, destination))
     assert isinstance(op, ShowDiff)
     assert (op.path, op.before, op.after, op.kind) == (str(source), "one\n", "one\n", "moved")
-    assert op.remark == f"to {destination}"
+    assert op.remark == f"moves to {destination}"
 
 
 async def test_a_move_says_what_would_be_lost_and_where_it_came_from(tmp_path: Path) -> None:
@@ -133,10 +133,10 @@ async def test_a_move_says_what_would_be_lost_and_where_it_came_from(tmp_path: P
     destination.write_text("other\n")
     op = await ask(move(source, destination))
     assert isinstance(op, ShowDiff)
-    assert op.remark == f"to {destination}, where a file is already"
+    assert op.remark == f"moves to {destination}, where a file is already"
     made = await ask(move(source, destination), done=True)
     assert isinstance(made, ShowDiff)
-    assert (made.path, made.remark) == (str(destination), f"from {source}")
+    assert (made.path, made.remark) == (str(destination), f"moved from {source}")
     source.unlink()
     assert await ask(move(source, destination)) == Notify("warn", f"there is no {source}")
 
@@ -160,3 +160,26 @@ async def test_a_large_file_is_read_whole(tmp_path: Path) -> None:
     file.write_text("".join(f"line {number}\n" for number in range(10_000)))
     op = await shown(file, "@@ -9999,1 +9999,1 @@\n-line 9998\n+changed")
     assert op.after.split("\n")[9998] == "changed"
+
+
+async def test_where_a_call_changes_nothing_the_other_one_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one\ntwo\n")
+    here, there = Chat("a", RenderSettings()), Chat("b", RenderSettings())
+    reads = ToolCall("r", "read_file", arguments={"path": str(file)})
+    change = ToolCall("c", "edit_file", details=FileChange(str(file), HUNK, 1, 1))
+    apply(here, ToolRequested(reads, needs_approval=True), 0)
+    apply(there, ToolRequested(change, needs_approval=True), 0)
+    chats = {"a": here, "b": there}.__getitem__
+
+    async def ask_for(chat: str, call: str, instead: tuple[str, str] | None) -> ViewOp:
+        return await diff(chats, RequestDiff(chat, call, instead=instead), Files(), look)
+
+    op = await ask_for("a", "r", ("b", "c"))
+    assert isinstance(op, ShowDiff)
+    assert (op.chat, op.id) == ("b", "c")
+    own = await ask_for("b", "c", ("a", "r"))
+    assert isinstance(own, ShowDiff)
+    assert own.id == "c"
+    assert await ask_for("a", "r", None) == Notify("warn", "no file change here")
+    assert await ask_for("a", "r", ("a", "r")) == Notify("warn", "no file change here")

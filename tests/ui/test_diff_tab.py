@@ -97,14 +97,22 @@ def test_the_tab_line_names_the_file(stage: Neovim, workspace: Path) -> None:
 
 
 def test_what_is_not_in_the_texts_is_said(stage: Neovim, workspace: Path) -> None:
-    remark = "without what you have not written"
+    remark = "not UTF-8: � is what comes of it\nyou have changes that are not written"
     screen = show(stage, workspace / "code.txt", remark=remark)
-    assert f"proposed, {remark}" in screen
+    assert "! not UTF-8: � is what comes of it\n! you have changes that are not" in screen
+    assert "proposed" in screen
+    assert stage.eval("line('.')") == 20
+    stage.keys("<C-w>k")
+    assert stage.buffer_lines() == [f"! {line}" for line in remark.split("\n")]
+    stage.keys(":q<CR>")
+    stage.wait_screen(lambda screen: "not UTF-8" not in screen)
+    assert stage.eval("tabpagenr('$')") == 2
 
 
 def test_moves(stage: Neovim, workspace: Path) -> None:
-    screen = show(stage, workspace / "code.txt", BEFORE, BEFORE, "moved", remark="to lib/code.txt")
-    assert "to be moved, to lib/code.txt" in screen
+    screen = show(stage, workspace / "code.txt", BEFORE, BEFORE, "moved", remark="moves to b.txt")
+    assert "to be moved" in screen
+    assert "! moves to b.txt" in screen
     assert diff_rows(stage) == []
     stage.keys("a")
     assert wait_sent(stage, "approve")
@@ -274,7 +282,7 @@ def test_ends_of_last_lines_are_told(stage: Neovim, workspace: Path) -> None:
     path = workspace / "open.txt"
     path.write_text("one\ntwo")
     screen = show(stage, path, "one\ntwo", "one\ntwo\n")
-    assert "proposed, adds the newline at the end" in screen
+    assert "! adds the newline at the end" in screen
     stage.keys("q")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     path.write_text("one\ntwo\n")
@@ -384,7 +392,6 @@ def test_asking_again_comes_back_to_the_same_tab(stage: Neovim, workspace: Path)
 
 def test_opened_from_the_chats_own_windows(stage: Neovim, workspace: Path) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
-    stage.keys("i")
     before = stage.lua(LAYOUT)
     screen = show(stage, workspace / "code.txt")
     assert stage.mode == "n"

@@ -14,7 +14,8 @@ from tests.ui.talk import Value
 def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     """Neovim with a file open, a chat that is not shown, and no host."""
     (workspace / "code.txt").write_text("theirs\n")
-    nvim = start_nvim("code.txt", init=WITHOUT_HOST, columns=80, lines=24)
+    settings = {"approval": {"guard": 0}}
+    nvim = start_nvim("code.txt", init=WITHOUT_HOST, settings=settings, columns=80, lines=24)
     nvim.lua(f"require('eca.chats').ensure('{CHAT}')")
     return nvim
 

@@ -38,17 +38,22 @@ local function oldest(chat)
   end
 end
 
---- What a key means: the block under the cursor, else what is asked on the screen, else what waits
---- longest. A key that comes too soon after it came up was meant for something else.
+--- What the user means: the block under the cursor, else what is asked on the screen, else what
+--- waits longest.
+---@return eca.Pending?
+local function chosen()
+  local shown = require('eca.approval').shown()
+  local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
+  return item or oldest(require('eca.chats').current()) or oldest()
+end
+
+--- What a key answers: one that comes too soon after it came up was meant for something else.
 ---@return eca.Pending?
 local function meant()
-  local approval = require('eca.approval')
-  local shown = approval.shown()
-  local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
-  item = item or oldest(require('eca.chats').current()) or oldest()
+  local item = chosen()
   if not item then
     require('eca.notify').info('nothing waits for approval')
-  elseif not approval.ripe(item) then
+  elseif not require('eca.approval').ripe(item) or not require('eca.diff').ripe(item) then
     require('eca.notify').info('this has only just come up: look first')
   else
     return item
@@ -114,20 +119,18 @@ function M.reject_reason()
   end
 end
 
---- Show the diff of the tool call under the cursor, else of what waits.
+--- Show the diff of the tool call under the cursor; where there is none, of what is asked.
 function M.diff()
-  local block = block_here()
+  local block, item = block_here(), chosen()
+  local waits = item and { item.chat, item.id }
   if block then
-    require('eca.host').send('diff', { chat = block.chat, block = block.id })
-    return
+    local wanted = { chat = block.chat, block = block.id, instead = waits }
+    require('eca.diff').ask('diff', wanted)
+  elseif waits then
+    require('eca.diff').ask('diff', { chat = waits[1], id = waits[2] })
+  else
+    require('eca.notify').info('there is no diff to show')
   end
-  for _, item in ipairs(require('eca.mirror').pending()) do
-    if item.kind == 'approval' then
-      require('eca.host').send('diff', { chat = item.chat, id = item.id })
-      return
-    end
-  end
-  require('eca.notify').info('there is no diff to show')
 end
 
 --- Answer the question that waits.

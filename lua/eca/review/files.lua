@@ -39,9 +39,12 @@ local function describe(row, use, width)
 end
 
 ---@param uses eca.FileUse[]
-local function show(uses)
+---@param asked eca.Asked
+local function show(uses, asked)
   if #uses == 0 then
     require('eca.notify').info('the tools of this chat have used no file')
+    return
+  elseif not require('eca.origin').may_take(asked, 'the list of files') then
     return
   end
   local width, lines, marks = 0, {}, {}
@@ -71,7 +74,10 @@ end
 --- Show the files of a chat; <CR> opens the one under the cursor.
 ---@param chat string
 function M.open(chat)
-  require('eca.requests').ask('files', { chat = chat }, show)
+  local asked = require('eca.origin').asked()
+  require('eca.requests').ask('files', { chat = chat }, function(uses)
+    show(uses, asked)
+  end)
 end
 
 return M

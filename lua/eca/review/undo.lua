@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - A file that somebody else has changed since stays as it is, unless the user says otherwise.
 --- - Nothing is done before `u`; leaving the float does nothing.
+--- - It comes up only before a user who has pressed no key since he asked.
 local paths = require('eca.paths')
 
 local M = {}
@@ -63,10 +64,6 @@ local function keys_of(plan)
   return vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } })
 end
 
----@class eca.PanelText
----@field lines string[]
----@field marks eca.Mark[]
-
 ---@param text eca.PanelText
 ---@param segments [string, string?][] text and group
 local function add(text, segments)
@@ -107,12 +104,6 @@ local function text_of(plan)
   for _, file in ipairs(plan.files) do
     add(text, row_of(file, math.min(widest, MOST_NAME)))
   end
-  local keys = {} ---@type [string, string?][]
-  for _, key in ipairs(keys_of(plan)) do
-    vim.list_extend(keys, { { #keys > 0 and '  ' or '' }, { key[1], 'EcaKey' }, { ' ' .. key[2] } })
-  end
-  add(text, { { '' } })
-  add(text, keys)
   return text
 end
 
@@ -177,7 +168,7 @@ local function compare(undo)
   if file then
     undo.panel.close()
     local wanted = { chat = undo.chat, turn = undo.plan.turn, path = file.path }
-    require('eca.host').send('checkpoint', wanted)
+    require('eca.diff').ask('checkpoint', wanted)
   end
 end
 
@@ -202,9 +193,12 @@ end
 
 ---@param chat string
 ---@param plan eca.UndoPlan
-local function show(chat, plan)
+---@param asked eca.Asked
+local function show(chat, plan, asked)
   if not plan.turn or #plan.files == 0 then
     require('eca.notify').info('there is nothing to undo')
+    return
+  elseif not require('eca.origin').may_take(asked, 'what undo would do') then
     return
   end
   local text = text_of(plan)
@@ -214,6 +208,7 @@ local function show(chat, plan)
     title = ('%s turn %d: %s'):format(verb, plan.turn, plan.prompt),
     lines = text.lines,
     marks = text.marks,
+    keys = keys_of(plan),
     actions = actions(undo),
   })
 end
@@ -224,8 +219,9 @@ end
 ---@param files? string[] absolute
 function M.open(chat, turn, files)
   local wanted = { chat = chat, turn = turn, paths = files }
+  local asked = require('eca.origin').asked()
   require('eca.requests').ask('plan_undo', wanted, function(plan)
-    show(chat, plan)
+    show(chat, plan, asked)
   end)
 end
 

@@ -148,12 +148,16 @@ class ActOnBlock(Struct, frozen=True):
 
 
 class RequestDiff(Struct, frozen=True):
-    """Show the diff tab of a tool call, by its id or by its block."""
+    """Show the diff tab of a tool call, by its id or by its block.
+
+    `instead`: the chat and the id of a call to show where that one changes no file.
+    """
 
     name: ClassVar[str] = "diff"
     chat: str
     id: str | None = None
     block: int | None = None
+    instead: tuple[str, str] | None = None
 
 
 class Choose(Struct, frozen=True):

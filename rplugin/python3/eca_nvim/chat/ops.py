@@ -233,7 +233,7 @@ class ShowDiff(Struct, frozen=True):
 
     `before` and `after` are whole files; when the change does not apply, `fault` says so in one
     line and `before` holds the file, `after` the raw hunks. `pending`: it waits for approval.
-    `remark`: what the two texts do not show, in a line.
+    `remark`: what the two texts do not show, a line each.
     """
 
     name: ClassVar[str] = "diff"

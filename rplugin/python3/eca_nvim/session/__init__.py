@@ -10,6 +10,7 @@ choices.py   what the user may choose from, and what is chosen
 reading.py   what the user wants to know of a chat
 view.py      where ops go, and what becomes of faults of our own
 diff.py      a tool call's change as two whole files
+warnings.py  what only a look at the disk tells of a call that waits
 keeping.py   what outlives Neovim: prompts, drafts, choices
 images.py    images on their way to the system's own viewer
 """

@@ -18,11 +18,12 @@ from eca_nvim.chat import reducer
 from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Emit, ForgetChat
+from eca_nvim.chat.ops import Emit, ForgetChat, SetPending
 from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
 from eca_nvim.session.view import View, isolated
+from eca_nvim.session.warnings import with_warnings
 
 TICK = 1.0
 """Seconds between two updates of the times that are shown."""
@@ -67,7 +68,7 @@ class Chats:
     def forget(self, chat_id: str, *, told: bool = False) -> None:
         """Take a chat out for good, with all that is shown of it; `told`: its end was already."""
         if self.table.pop(chat_id, None) is not None:
-            self._view.push([all_pending(self), ForgetChat(chat_id)])
+            self._view.push([self._pending(), ForgetChat(chat_id)])
             if not told:
                 self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
@@ -82,11 +83,14 @@ class Chats:
         """Show what came of something, and tell the agent what it must know."""
         self._view.push(changes.ops)
         if changes.pending_changed:
-            self._view.push([all_pending(self)])
+            self._view.push([self._pending()])
         if self._any_runs():
             self._running.set()
         for effect in changes.effects:
             self._tell(effect)
+
+    def _pending(self) -> SetPending:
+        return with_warnings(all_pending(self), self.table)
 
     def server_changed(self, state: str) -> None:
         """Take the state of the agent's process."""

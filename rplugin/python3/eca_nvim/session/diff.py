@@ -32,7 +32,7 @@ from eca_nvim.review.snapshots import Snapshot
 Look: TypeAlias = Callable[[str], Snapshot]
 """Takes a snapshot of a file as it is on disk."""
 
-UNWRITTEN = "without what you have not written"
+UNWRITTEN = "you have changes that are not written: the tool does not see them"
 NOT_UTF8 = "not UTF-8: � is what the tool makes of it"
 NO_CHANGE = "no file change here"
 _BYTE_ORDER_MARK = "\ufeff"
@@ -57,9 +57,11 @@ class _Sides(Struct, frozen=True):
     remarks: Sequence[str] = ()
 
 
-async def diff(chat: Chat, wanted: RequestDiff, files: Files, look: Look) -> ViewOp:
+async def diff(
+    chats: Callable[[str], Chat], wanted: RequestDiff, files: Files, look: Look
+) -> ViewOp:
     """Build what the diff tab shows, or the line that says why there is nothing to show."""
-    block = _find(chat, wanted)
+    chat, block = _choose(chats, wanted)
     if block is None:
         return Notify("warn", NO_CHANGE)
     try:
@@ -76,8 +78,22 @@ async def diff(chat: Chat, wanted: RequestDiff, files: Files, look: Look) -> Vie
         kind=sides.shown.kind,
         pending=block.state is CallState.WAITING,
         fault=sides.shown.fault,
-        remark=", ".join((*sides.remarks, *unwritten)) or None,
+        remark="\n".join((*sides.remarks, *unwritten)) or None,
     )
+
+
+def _choose(chats: Callable[[str], Chat], wanted: RequestDiff) -> tuple[Chat, ToolBlock | None]:
+    """Take the call that is wanted, or the other one when it changes no file."""
+    chat = chats(wanted.chat)
+    block = _find(chat, wanted)
+    if wanted.instead is None or (block is not None and _is_change(block)):
+        return chat, block
+    other = chats(wanted.instead[0])
+    return other, _find(other, RequestDiff(*wanted.instead))
+
+
+def _is_change(block: ToolBlock) -> bool:
+    return isinstance(block.call.details, FileChange) or moved(block.call) is not None
 
 
 def _find(chat: Chat, wanted: RequestDiff) -> ToolBlock | None:
@@ -139,7 +155,7 @@ def _moved(
     if content is None:
         raise NothingToShow(f"there is no {literal_name(path)}")
     text = text_of(content) or ""
-    remarks = [f"{'from' if applied else 'to'} {settings.relative(literal_name(other))}"]
+    remark = f"{'moved from' if applied else 'moves to'} {settings.relative(literal_name(other))}"
     if not applied and not look(destination).is_absent:
-        remarks.append("where a file is already")
-    return _Sides(path, Versions(text, text, "moved"), remarks)
+        remark += ", where a file is already"
+    return _Sides(path, Versions(text, text, "moved"), [remark])

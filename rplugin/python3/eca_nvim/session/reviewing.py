@@ -60,9 +60,9 @@ class Reviews:
         """Do what the user wants to see or to have."""
         with isolated(self._view, _DOING[type(intent)], intent):
             match intent:
-                case RequestDiff(chat):
-                    about = self._chats.get(chat)
-                    shown = await diff(about, intent, self._files, self._ledger.snapshot)
+                case RequestDiff():
+                    look = self._ledger.snapshot
+                    shown = await diff(self._chats.get, intent, self._files, look)
                     self._view.push([shown])
                 case ListChanges(chat, request, turn):
                     self._view.push([Answer(request, await self._entries(chat, turn))])
@@ -91,8 +91,8 @@ class Reviews:
     async def _plan(self, wanted: PlanUndo) -> Table:
         """Plan for the turn that is named, else for the last one with something to undo."""
         for turn in reversed(self._ledger.turns(wanted.chat)):
-            if wanted.turn in (None, turn.number):
-                found = plan(turn, await self._present(turn.files), wanted.paths)
+            if wanted.turn in (None, turn.number) and wanted.path in (None, *turn.files):
+                found = plan(turn, await self._present(turn.files), wanted.path)
                 if found.files and (wanted.turn is not None or not found.again):
                     about = {"turn": turn.number, "prompt": turn.prompt, "again": found.again}
                     return {**about, "files": found.files}

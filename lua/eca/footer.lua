@@ -1,0 +1,36 @@
+--- The keys of a float, told in its lower border.
+local M = {}
+
+---@alias eca.FooterKey [string, string] key and what it does
+---@alias eca.Segment [string, string] text and highlight group
+
+--- Cells that a footer takes.
+---@param segments eca.Segment[]
+---@return integer
+function M.width(segments)
+  local width = 0
+  for _, segment in ipairs(segments) do
+    width = width + vim.fn.strdisplaywidth(segment[1])
+  end
+  return width
+end
+
+--- The keys with what they do; where there is no room, the last ones stand alone.
+---@param keys eca.FooterKey[]
+---@param room? integer cells
+---@return eca.Segment[]
+function M.of(keys, room)
+  local footer = {} ---@type eca.Segment[]
+  for _, key in ipairs(keys) do
+    footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. key[1], 'EcaKey' }
+    footer[#footer + 1] = { ' ' .. key[2], 'EcaMuted' }
+  end
+  for index = #footer, 2, -2 do
+    if room and M.width(footer) > room then
+      footer[index][1] = ''
+    end
+  end
+  return footer
+end
+
+return M
