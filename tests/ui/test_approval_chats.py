@@ -167,11 +167,11 @@ def test_keys_of_a_block_are_guarded_too(stage: Neovim) -> None:
 def test_trust_says_what_it_means_and_what_it_does_not(stage: Neovim) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
     stage.command("Eca trust on")
+    draw(stage, ["status", CHAT, {"trust": True, "state": "waiting"}])
     stage.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
     pending(stage, approval())
     stage.command("Eca trust on")
     stage.wait_until("vim.fn.execute('messages'):find('what waits already still asks')")
-    draw(stage, ["status", CHAT, {"trust": True, "state": "waiting"}])
     screen = stage.wait_screen("TRUST")
     assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))
 

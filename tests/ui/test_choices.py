@@ -117,12 +117,16 @@ def test_a_key_takes_the_next_agent_and_begins_again(view: View) -> None:
     assert chosen(view) == [("agent", "review"), ("agent", "code")]
 
 
-def test_trust_is_told_loudly(view: View) -> None:
+def test_trust_is_told_loudly_once_it_is_so(view: View) -> None:
     view.nvim.keys(":Eca trust<CR>")
-    view.nvim.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
+    view.draw(ops.SetStatus(CHAT, {**STATUS, "title": "another"}))
+    assert "is trusted" not in view.nvim.messages()
     view.draw(ops.SetStatus(CHAT, {**STATUS, "trust": True}))
+    view.nvim.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
     view.nvim.wait_screen("TRUST · openai/gpt")
     view.nvim.keys(":Eca trust<CR>")
+    assert "asks before" not in view.nvim.messages()
+    view.draw(ops.SetStatus(CHAT, STATUS))
     view.nvim.wait_screen("this chat asks before its tools run")
     assert chosen(view) == [("trust", True), ("trust", False)]
 

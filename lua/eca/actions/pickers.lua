@@ -135,20 +135,46 @@ function M.variant()
   M.choose('variant')
 end
 
---- Let the chat work without asking, or no longer, and say so.
----@param trusted? boolean default: the other way round
-function M.set_trust(trusted)
-  local chat = require('eca').current()
-  if trusted == nil then
-    trusted = not require('eca.mirror').status(chat).trust
-  end
-  send('trust', trusted, chat)
-  if trusted then
-    local waits = #require('eca.mirror').pending(chat) > 0
-    local rest = waits and '; what waits already still asks' or ''
+---@param chat string
+local function tell_trust(chat)
+  local mirror = require('eca.mirror')
+  if mirror.status(chat).trust then
+    local rest = #mirror.pending(chat) > 0 and '; what waits already still asks' or ''
     require('eca.notify').warn('this chat is trusted: its tools run WITHOUT ASKING' .. rest)
   else
     require('eca.notify').info('this chat asks before its tools run')
+  end
+end
+
+--- Tell whether a chat is trusted whenever that changes.
+---@param chat string
+local function watch_trust(chat)
+  local known = require('eca.mirror').status(chat).trust or false
+  vim.api.nvim_create_autocmd('User', {
+    group = vim.api.nvim_create_augroup('eca.trust.' .. chat, {}),
+    pattern = 'EcaStatusChanged',
+    callback = function(event)
+      local trust = event.data.status.trust
+      if event.data.chat == chat and trust ~= known then
+        known = trust
+        tell_trust(chat)
+      end
+    end,
+  })
+end
+
+--- Let the chat work without asking, or no longer; what became of it is told when it is known.
+---@param trusted? boolean default: the other way round
+function M.set_trust(trusted)
+  local chat = require('eca').current()
+  local known = require('eca.mirror').status(chat).trust or false
+  if trusted == nil then
+    trusted = not known
+  end
+  watch_trust(chat)
+  send('trust', trusted, chat)
+  if trusted == known then
+    tell_trust(chat)
   end
 end
 
