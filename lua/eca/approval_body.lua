@@ -38,7 +38,7 @@ local function who(item)
   return table.concat(parts, ' · ')
 end
 
---- The lines of the float, and their colours. A command is its own title.
+--- The lines of the float, and their colours. A command is its own title: whole, as it will run.
 ---@param item eca.Pending
 ---@return string[] lines, eca.Mark[] marks
 function M.of(item)
@@ -53,7 +53,7 @@ function M.of(item)
   for _, warning in ipairs(item.warnings or {}) do
     add(body, '! ' .. warning, 'EcaWarning')
   end
-  if (item.lines or {})[1] ~= item.title then
+  if not item.titled and (item.lines or {})[1] ~= item.title then
     add(body, item.title, 'EcaToolName')
   end
   local shift = #body.lines

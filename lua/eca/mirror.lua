@@ -32,6 +32,7 @@ local M = {}
 ---@field detail? string
 ---@field block? integer
 ---@field lines? string[]
+---@field titled? boolean its lines begin with all that the title says
 ---@field marks? any[]
 ---@field language? string
 ---@field remember? string[]
