@@ -91,8 +91,8 @@ class Reviews:
     async def _plan(self, wanted: PlanUndo) -> Table:
         """Plan for the turn that is named, else for the last one with something to undo."""
         for turn in reversed(self._ledger.turns(wanted.chat)):
-            if wanted.turn in (None, turn.number) and wanted.path in (None, *turn.files):
-                found = plan(turn, await self._present(turn.files), wanted.path)
+            if wanted.turn in (None, turn.number):
+                found = plan(turn, await self._present(turn.files), wanted.paths)
                 if found.files and (wanted.turn is not None or not found.again):
                     about = {"turn": turn.number, "prompt": turn.prompt, "again": found.again}
                     return {**about, "files": found.files}
