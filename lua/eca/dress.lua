@@ -22,14 +22,21 @@ local COMMON = {
   wrap = true,
 }
 
+--- A margin of one cell: where a line in a block goes on, it says so, as text in the row could look
+--- like another line of the block.
+local MARGIN = '%#EcaNormal#%{%v:virtnum > 0'
+  .. " ? v:lua.require'eca.transcript.decoration'.margin() : ' '%}"
+
 ---@type table<'chat'|'input', table<string, any>>
 local OPTIONS = {
   chat = {
     breakindentopt = 'list:-1',
     concealcursor = 'nc',
     conceallevel = 2,
-    foldcolumn = '1', -- a margin, also of wrapped rows
-    statuscolumn = '',
+    foldcolumn = '0',
+    number = true, -- with it, the width of the margin is known before it is drawn
+    numberwidth = 1,
+    statuscolumn = MARGIN,
   },
   input = {
     conceallevel = 0,
@@ -78,7 +85,7 @@ function M.window(win, kind)
     set(win, QUIET)
   end
   local text = floating and 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder' or 'Normal:EcaNormal'
-  vim.wo[win][0].winhighlight = text .. ',FoldColumn:EcaNormal,WinBar:EcaWinbar,WinBarNC:EcaWinbar'
+  vim.wo[win][0].winhighlight = text .. ',WinBar:EcaWinbar,WinBarNC:EcaWinbar'
   require('eca.winbar').refresh_window(win)
 end
 

@@ -81,6 +81,7 @@ M.groups = {
   { name = 'EcaPlaceholder', link = 'Comment', text = 'text of an empty input' },
   { name = 'EcaQueued', link = 'Comment', text = 'prompt that waits' },
   { name = 'EcaSeparator', link = 'WinSeparator', text = 'line between chat and input' },
+  { name = 'EcaWrap', link = 'NonText', text = 'arrow where a long line goes on' },
   { name = 'EcaFloat', link = 'NormalFloat', text = 'floating windows' },
   { name = 'EcaFloatBorder', link = 'FloatBorder', text = 'border of floating windows' },
   { name = 'EcaFloatTitle', link = 'FloatTitle', text = 'title of floating windows' },

@@ -9,6 +9,7 @@ local colours = vim.api.nvim_create_namespace('eca.text')
 local gutter = vim.api.nvim_create_namespace('eca.gutter')
 
 local PRIORITY = 100
+local BAR, GOES_ON = '│ ', '%#EcaWrap#↳'
 
 ---@alias eca.Segment [string, string] text and highlight group
 ---@alias eca.Mark [integer, integer, integer, string] row of the body, first and last column, group
@@ -20,7 +21,7 @@ local function body_gutter(block)
   if block.kind == 'user' then
     return { { indent .. '▌ ', 'EcaUserBar' } }
   elseif block.headed then
-    return { { indent .. '│ ', 'EcaGuide' } }
+    return { { indent .. BAR, 'EcaGuide' } }
   elseif indent ~= '' then
     return { { indent, 'EcaGuide' } }
   end
@@ -53,6 +54,17 @@ function M.body(buf, block, first, last)
   for row = first, last do
     put_gutter(buf, row, chunks, line_group)
   end
+end
+
+--- The margin of a row in which a line goes on, for 'statuscolumn': an arrow inside of blocks.
+--- Neovim evaluates it with the row's window as the current one.
+---@return string
+function M.margin()
+  local buf, row = vim.api.nvim_get_current_buf(), vim.v.lnum - 1
+  local options = { details = true, limit = 1 }
+  local mark = vim.api.nvim_buf_get_extmarks(buf, gutter, { row, 0 }, { row, 0 }, options)[1]
+  local chunks = mark and mark[4].virt_text
+  return chunks and vim.endswith(chunks[1][1], BAR) and GOES_ON or ' '
 end
 
 --- Draw what stands before a header.
