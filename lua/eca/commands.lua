@@ -44,6 +44,16 @@ local function manage(name, argument)
   require('eca.actions.manage')[name](argument)
 end
 
+--- Send a prompt as its command says, and show what comes of it.
+---@param text string
+---@param opts? eca.SendOptions
+---@return string id of the chat
+local function send(text, opts)
+  local id = require('eca').send(text, opts)
+  require('eca.input').show_end(id)
+  return id
+end
+
 ---@param what 'model'|'agent'|'variant'
 ---@return eca.Subcommand
 local function choice(what)
@@ -152,13 +162,13 @@ M.subcommands = {
   steer = {
     text = 'send a prompt into the running turn',
     run = function(rest)
-      return given(rest) and require('eca').send(rest) or action('Submit')()
+      return given(rest) and send(rest) or action('Submit')()
     end,
   },
   queue = {
     text = 'send a prompt after the running turn',
     run = function(rest)
-      return given(rest) and require('eca').send(rest, { queue = true }) or action('Queue')()
+      return given(rest) and send(rest, { queue = true }) or action('Queue')()
     end,
   },
   unqueue = {
@@ -379,7 +389,7 @@ function M.chat(call)
   end
   if call.args:find('%S') then
     require('eca.history').add(id, call.args)
-    eca.send(call.args, { chat = id })
+    send(call.args, { chat = id })
   end
 end
 

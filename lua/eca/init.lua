@@ -74,7 +74,8 @@ end
 ---@field contexts? eca.Context[] in addition to those of the chat
 ---@field queue? boolean wait for the end of a running turn
 
---- Send a prompt. No window is opened.
+--- Send a prompt. No window is opened, and who reads further up is left there: other code may send
+--- at any time. What the user sends by a key or a command brings him to the end.
 ---@param text string
 ---@param opts? eca.SendOptions
 ---@return string id of the chat

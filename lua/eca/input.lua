@@ -125,7 +125,7 @@ function M.submit(buf, queue)
   M.send(chat.id, text, { queue = queue })
   M.set_draft(buf, '')
   changed(buf)
-  M.show_end(buf)
+  M.show_end(chat.id)
 end
 
 --- Send a prompt with the contexts that go along with it now.
@@ -143,11 +143,12 @@ function M.send(chat, text, opts)
   })
 end
 
---- Who has just sent something wants to see the answer: the transcript beside it follows again.
----@param buf integer
-function M.show_end(buf)
-  local transcript = require('eca.windows').shown()
-  if transcript and vim.api.nvim_win_get_buf(0) == buf then
+--- Who has just sent something wants to see the answer: the transcript that he sees follows again.
+---@param chat string
+function M.show_end(chat)
+  local windows = require('eca.windows')
+  local transcript = windows.shown()
+  if transcript and windows.chat_shown() == chat then
     require('eca.follow').go_to_end(transcript)
     require('eca.winbar').refresh_window(transcript)
   end

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, View, assistant, open_view, start_view
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, user
 
 from eca_nvim.chat import ops
 
@@ -269,3 +269,24 @@ def test_a_height_that_the_user_gave_is_kept(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
     view.nvim.keys(":resize 9<CR>ionetwo")
     assert sizes(view)["input"][1] == 9
+
+
+@pytest.mark.parametrize(
+    "keys", ["<C-w>jimore<C-s>", ":EcaChat more<CR>", ":Eca steer more<CR>", ":Eca queue more<CR>"]
+)
+def test_who_sends_sees_the_answer(start_nvim: StartNeovim, keys: str) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, numbered(1, 100)))
+    view.nvim.keys("<C-w>kgg")
+    view.nvim.keys(keys)
+    view.draw(*user(2, "more"), *assistant(3, numbered(200, 300)))
+    view.nvim.wait_screen("line 300")
+
+
+def test_other_code_that_sends_leaves_the_reader_alone(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, numbered(1, 100)))
+    view.nvim.keys("<C-w>kgg")
+    view.nvim.lua("require('eca').send('more')")
+    view.draw(*user(2, "more"))
+    assert view.nvim.eval("[line('w0'), line('.')]") == [1, 1]
