@@ -148,7 +148,7 @@ async def test_what_a_resumed_chat_names_is_named_in_the_message(
         client.agent.prompt(Prompt(CHAT, "see @a", (FileContext("/w/a", token="@a"),)))
         await client.first(PromptAnswered)
     [params] = [it["params"] for it in server.received("chat/prompt")]
-    assert params["message"] == "see @/w/a"
+    assert params["message"] == "see @a\n<contexts>\n@/w/a\n</contexts>"
     assert "contexts" not in params
 
 

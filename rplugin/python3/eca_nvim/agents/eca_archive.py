@@ -125,6 +125,7 @@ class EcaArchive:
             if self._dialect.generation is Generation.AGENTS:
                 raise
             await self.delete(chat_id)
+        self._mentions.emptied(chat_id)
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat for good (chat/delete)."""
@@ -134,6 +135,7 @@ class EcaArchive:
             if self._dialect.generation is not Generation.DRAFT:
                 raise
         self._chats.forgotten(chat_id)
+        self._mentions.emptied(chat_id)
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         """Undo a chat from a message of the user on (chat/rollback).
@@ -150,6 +152,7 @@ class EcaArchive:
             await self._ask(params)
         if content_id in _content_ids(replay):
             raise AgentRefused("the server did not roll back, it does not know this message")
+        self._mentions.shortened(chat_id)
 
     async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
         """Copy a chat up to some content, that included (chat/fork)."""

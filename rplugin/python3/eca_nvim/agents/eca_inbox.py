@@ -34,9 +34,12 @@ from eca_nvim.protocol.eca.chat import (
     StatusChanged,
 )
 from eca_nvim.protocol.eca.choice import ConfigUpdated
-from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent
+from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+
+_COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
+"""All that a server says when it put a summary in the place of a chat's messages."""
 
 _TURNS: Final[Mapping[ChatStatus, AgentTurn]] = {
     ChatStatus.IDLE: AgentTurn.IDLE,
@@ -108,10 +111,18 @@ class Inbox:
             return (Addressed(None, event),)
         chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
         parent_id = None if parent is None else self._chats.ours(parent)
+        self._note(chat_id, received.role, event)
         if received.is_complete is not None or type(received.content) is FileChangeContent:
             drafted = self._drafted(chat_id, event, received)
             return tuple(Addressed(chat_id, it, parent_id) for it in drafted)
         return (Addressed(chat_id, event, parent_id),)
+
+    def _note(self, chat_id: str, role: Role, event: ChatEvent) -> None:
+        """Note what the model has of what went along with prompts (hot)."""
+        if role is Role.ASSISTANT:
+            self._mentions.answered(chat_id)
+        elif isinstance(event, events.TextReceived) and event.text.strip() in _COMPACTED:
+            self._mentions.shortened(chat_id)
 
     def _drafted(
         self, chat_id: str, event: ChatEvent, received: ContentReceived

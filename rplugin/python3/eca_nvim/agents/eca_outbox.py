@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca_files import fit
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_prompt import NOT_EVERYWHERE, prompt_params
 from eca_nvim.chat.contexts import Context
@@ -88,9 +89,11 @@ class Outbox:
         """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
         chosen = self._possible(prompt.chat_id, prompt.selection)
         self._tell_lacks(prompt)
-        params = prompt_params(
-            replace(prompt, selection=chosen), self._chats, self._dialect, self._mentions
-        )
+        contexts, missing = fit(prompt.contexts)
+        for line in missing:
+            self._say(prompt.chat_id, NoticeReceived(line))
+        fitted = replace(prompt, contexts=contexts, selection=chosen)
+        params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
         self._chats.prompted(prompt.chat_id)
         self._told[prompt.chat_id] = chosen
         with suppress(ConnectionClosed):

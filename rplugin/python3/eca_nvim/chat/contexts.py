@@ -24,7 +24,10 @@ class Position(Struct, frozen=True):
 
 
 class FileContext(Struct, frozen=True):
-    """A file, or lines `first` to `last` of it; `token` is how the prompt names it."""
+    """A file, or lines of it: from `first` or its beginning, to `last` or its end.
+
+    `token` is how the prompt names it.
+    """
 
     path: str
     first: int | None = None
@@ -66,17 +69,16 @@ Context: TypeAlias = FileContext | DirectoryContext | WebContext | CursorContext
 def parse_context(table: Mapping[str, object]) -> Context:
     """Build a context from the table the editor sent, `{type = 'file', path = …}` and so on.
 
-    Types: file (path, first, last), directory (path), web (url), cursor (path, start, end as
-    [line, column]), text (label, content). A `token` is how the prompt names a file or folder.
+    Types: file (path; first and last optional), directory (path), web (url), cursor (path, start,
+    end as [line, column]), text (label, content). A `token` is how the prompt names a file or
+    folder.
     Raises MalformedContext.
     """
     token = table.get("token")
     named = token if isinstance(token, str) else None
     match table:
-        case {"type": "file", "path": str(path), "first": int(first), "last": int(last)}:
-            return FileContext(path, first, last, named)
         case {"type": "file", "path": str(path)}:
-            return FileContext(path, token=named)
+            return FileContext(path, *_lines(table), named)
         case {"type": "directory", "path": str(path)}:
             return DirectoryContext(path, named)
         case {"type": "web", "url": str(url)}:
@@ -94,3 +96,18 @@ def parse_context(table: Mapping[str, object]) -> Context:
             return TextContext(label, content)
         case _:
             raise MalformedContext(f"not a context: {dict(table)!r}")
+
+
+def _lines(table: Mapping[str, object]) -> tuple[int | None, int | None]:
+    """Read first and last line; in the other order they mean the same. Raises MalformedContext."""
+    first, last = _line(table, "first"), _line(table, "last")
+    if first is not None and last is not None:
+        return min(first, last), max(first, last)
+    return first, last
+
+
+def _line(table: Mapping[str, object], key: str) -> int | None:
+    line = table.get(key)
+    if line is None or (isinstance(line, int) and line > 0):
+        return line
+    raise MalformedContext(f"{key} is no line of a file: {line!r}")
