@@ -63,6 +63,10 @@ class Hunk(Struct, frozen=True):
         return [line for line in self.lines if line.kind is not LineKind.REMOVED]
 
 
+_OF_HUNKS = tuple(kind.value for kind in LineKind)
+_NAMES = ("--- ", "+++ ")
+
+
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
     """Read the hunks of one file's diff. Raises MalformedDiff.
 
@@ -73,6 +77,9 @@ def parse_hunks(diff: str) -> tuple[Hunk, ...]:
         if diff.strip():
             raise MalformedDiff("a diff without a hunk")
         return ()
+    above = (line for line in diff[:start].split("\n") if not line.startswith(_NAMES))
+    if any(line.startswith(_OF_HUNKS) for line in above):
+        raise MalformedDiff("lines of a hunk before the first one")
     try:
         files = PatchSet("--- before\n+++ after\n" + diff[start:])
     except (UnidiffParseError, ValueError) as fault:
