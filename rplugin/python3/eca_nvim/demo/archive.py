@@ -96,10 +96,10 @@ class Archive:
             return {"found": False}
         page, meta = _window(chat, params)
         self._replay(chat, page, opened=True)
-        chosen = chat.choice
+        chosen, trusted = chat.choice, chat.id in self._session.trusted
         selection = {"model": chosen.model, "agent": chosen.agent, "variant": chosen.variant}
         return {"found": True, "chatId": chat.id, "title": chat.title, "meta": meta} | {
-            "selection": {**selection, "variants": chosen.variants, "trust": False}
+            "selection": {**selection, "variants": chosen.variants, "trust": trusted}
         }
 
     def _history(self, params: Params) -> object:
@@ -112,7 +112,9 @@ class Archive:
         return {"contents": [it for message in page for it in message.sent(chat.id)], "meta": meta}
 
     def _update(self, params: Params) -> object:
+        """Change the title, or whether tool calls to come ask; what waits goes on waiting."""
         chat, title = self._chat(params), params.get("title")
+        self._session.trust(str(params.get("chatId")), params.get("trust"))
         if chat is not None and isinstance(title, str):
             content = {"type": "metadata", "title": " ".join(title.split())[:40]}
             told = {"chatId": chat.id, "role": "system", "content": content}
@@ -128,6 +130,7 @@ class Archive:
 
     def _delete(self, params: Params) -> object:
         self._memory.chats.pop(str(params.get("chatId")), None)
+        self._session.trust(str(params.get("chatId")), said=False)
         self._wire.notify("chat/deleted", {"chatId": params.get("chatId")})
         return {}
 

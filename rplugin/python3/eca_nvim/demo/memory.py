@@ -20,10 +20,19 @@ Content = Mapping[str, object]
 
 @dataclass
 class Session:
-    """What all chats share: tools that need no approval, and what undoes a call, by its id."""
+    """What all chats share: tools and chats that are not asked about, what undoes a call, by id."""
 
     approved: set[str] = field(default_factory=set)
+    trusted: set[str] = field(default_factory=set)
     undo: dict[str, Before] = field(default_factory=dict)
+
+    def trust(self, chat_id: str, said: object) -> None:
+        """Hear whether a chat is trusted; what says nothing of it changes nothing."""
+        match said:
+            case True:
+                self.trusted.add(chat_id)
+            case False:
+                self.trusted.discard(chat_id)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import unquote
 
 from eca_nvim.demo.subagent import Errand, Helper
 from eca_nvim.demo.task_list import TaskList
@@ -194,7 +195,7 @@ def _finding(item: Mapping[str, object]) -> str:
     place = item.get("range")
     start = place.get("start") if isinstance(place, dict) else None
     line = start.get("line") if isinstance(start, dict) else "?"
-    path = str(item.get("uri", "")).rpartition("/")[2]
+    path = unquote(str(item.get("uri", "")).rpartition("/")[2])
     return f"- `{path}:{line}` {item.get('severity')}: {item.get('message')}"
 
 

@@ -87,7 +87,7 @@ class DemoServer:
         chat = self._chats.setdefault(chat_id, Chat(chat_id))
         if self._archive.find(chat_id) is None:
             self._wire.notify("chat/opened", {"chatId": chat_id})
-        chat.trusted = bool(params.get("trust", chat.trusted))
+        self._session.trust(chat_id, params.get("trust"))
         if chat.turn:
             chat.turn.cancel()
         chat.approvals.clear()

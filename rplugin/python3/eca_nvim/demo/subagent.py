@@ -34,7 +34,7 @@ class Helper:
     def __init__(self, parent: Turn, errand: Errand, work: Work) -> None:
         call_id = str(uuid.uuid4())
         self._call_id = call_id
-        self._chat = Chat(f"subagent-{call_id}", trusted=parent.chat.trusted)
+        self._chat = Chat(f"subagent-{call_id}")
         self._parent = parent
         self._errand = errand
         self._work = work

@@ -91,18 +91,19 @@ class Workshop:
         return self._change("edit_file", "Editing", path, before, after, arguments)
 
     def write(self, name: str, content: str) -> Plan:
-        """Write a whole file; asks first."""
+        """Write a whole file; asks first. As the server's, its diff starts from nothing."""
         path = self._path(name)
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
         arguments = {"path": str(path), "content": content}
-        return self._change("write_file", "Creating", path, before, content, arguments)
+        return self._change("write_file", "Creating", path, "", content, arguments)
 
     def move(self, name: str, to: str) -> Plan:
-        """Move a file; asks first."""
+        """Move a file to where none is; asks first."""
         source, destination = self._path(name), self._path(to)
         arguments = {"source": str(source), "destination": str(destination)}
 
         async def run() -> Outcome:
+            if destination.exists():
+                return Outcome((f"Path {destination} already exists",), failed=True)
             before = _held(source, destination)
             await asyncio.to_thread(source.rename, destination)
             said = f"Successfully moved {source} to {destination}"

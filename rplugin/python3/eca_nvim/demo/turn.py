@@ -17,9 +17,8 @@ from eca_nvim.demo.memory import Session
 from eca_nvim.demo.tools import Outcome, Plan
 from eca_nvim.demo.wire import Wire
 
+GENERATING = "Generating"
 CHUNK_PAUSE_S = 0.02
-TOOL_PAUSE_S = 0.1
-"""From the word that a tool runs to what it does: the real server takes a moment, too."""
 ARGUMENT_PIECE = 24
 CONTEXT_LIMIT = 200_000
 CONTEXT = (("System prompt", 4_200, "#61afef"), ("Tool definitions", 11_300, "#e8924a"))
@@ -35,7 +34,6 @@ class Chat:
     """What the demo knows of a chat; `helpers` are the chats of subagents that run in it."""
 
     id: str
-    trusted: bool = False
     tokens: int = 0
     turn: asyncio.Task[None] | None = None
     approvals: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
@@ -54,6 +52,7 @@ class Turn:
         self._wire = wire
         self._session = session
         self._parent = {} if parent is None else {"parentChatId": parent}
+        self._doing = ""
 
     def inner(self, chat: Chat, prompt: str) -> Turn:
         """Make the turn of a subagent's chat."""
@@ -70,6 +69,7 @@ class Turn:
 
     def progress(self, text: str) -> None:
         """Say what the agent is doing."""
+        self._doing = text
         self.content("system", {"type": "progress", "state": "running", "text": text})
 
     def finished(self) -> None:
@@ -82,7 +82,7 @@ class Turn:
 
     async def say(self, text: str) -> None:
         """Stream an answer, word by word."""
-        self.progress("Generating")
+        self._generate()
         for piece in _pieces(text):
             self.content("assistant", {"type": "text", "text": piece})
             await asyncio.sleep(CHUNK_PAUSE_S)
@@ -90,6 +90,7 @@ class Turn:
 
     async def say_at_once(self, chunks: Sequence[str]) -> None:
         """Stream chunks as fast as the client reads them."""
+        self._generate()
         for number, chunk in enumerate(chunks):
             self.content("assistant", {"type": "text", "text": chunk})
             if number % 64 == 0:
@@ -99,6 +100,7 @@ class Turn:
 
     async def think(self, text: str) -> None:
         """Stream a thought."""
+        self._generate()
         thought = {"id": str(uuid.uuid4())}
         started = time.monotonic()
         self.content("assistant", {"type": "reasonStarted", **thought})
@@ -113,7 +115,7 @@ class Turn:
         call_id = call_id or str(uuid.uuid4())
         self.chat.open_calls[call_id] = plan
         await self._prepare(call_id, plan)
-        ask = plan.ask and not self.chat.trusted and plan.name not in self._session.approved
+        ask = plan.ask and not self._trusted() and plan.name not in self._session.approved
         self._tool("toolCallRun", call_id, plan, manualApproval=ask)
         if ask and not await self._approved(call_id):
             self._tool("toolCallRejected", call_id, plan, reason="user")
@@ -185,7 +187,17 @@ class Turn:
         self.chat.open_calls.clear()
         self.chat.approvals.clear()
 
+    def _generate(self) -> None:
+        """Say that the model speaks, once until it does something else."""
+        if self._doing != GENERATING:
+            self.progress(GENERATING)
+
+    def _trusted(self) -> bool:
+        """Tell whether the user trusts this chat now; a subagent is trusted as its chat is."""
+        return not self._session.trusted.isdisjoint({self.chat.id, *self._parent.values()})
+
     async def _prepare(self, call_id: str, plan: Plan) -> None:
+        self._generate()
         written = json.dumps(plan.arguments)
         pieces = [
             written[at : at + ARGUMENT_PIECE] for at in range(0, len(written), ARGUMENT_PIECE)
@@ -199,7 +211,7 @@ class Turn:
                     "argumentsText": piece,
                 },
             )
-            await asyncio.sleep(CHUNK_PAUSE_S / 4)
+            await asyncio.sleep(CHUNK_PAUSE_S / 2)
 
     async def _approved(self, call_id: str) -> bool:
         self.progress("Waiting for tool call approval")
@@ -214,7 +226,6 @@ class Turn:
         self.runs(call_id, plan)
         self.progress("Calling tool")
         started = time.monotonic()
-        await asyncio.sleep(TOOL_PAUSE_S)
         outcome = await plan.run()
         self._session.undo[call_id] = outcome.before
         plan = self.chat.open_calls.pop(call_id, plan)
@@ -226,6 +237,7 @@ class Turn:
             outputs=[{"type": "text", "text": text} for text in outcome.outputs],
             totalTimeMs=round((time.monotonic() - started) * 1000),
         )
+        self._generate()
         return outcome
 
     def _tool(self, kind: str, call_id: str, plan: Plan, **more: object) -> None:
