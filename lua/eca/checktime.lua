@@ -13,37 +13,50 @@ local DEBOUNCE_MS = 50
 
 local TOLD = {
   conflict = '%s changed on disk, your edits are kept; :Eca conflicts',
-  deleted = '%s was deleted on disk, its buffer is kept',
+  deleted = '%s was %s, its buffer is kept',
 }
 
 local waiting = {} ---@type table<string, true>
 local everything = false
+local moves = {} ---@type table<string, string> where files that are waited for were moved to
 local timer = nil ---@type uv.uv_timer_t?
 local told = {} ---@type table<integer, true> buffers whose user knows
 
+---@param new_path? string where a file that is not there any more was moved to
+---@return string
+local function fate_of(new_path)
+  local moved = new_path and vim.uv.fs_stat(new_path)
+  return moved and ('moved to %s'):format(paths.short(new_path)) or 'deleted on disk'
+end
+
 --- What becomes of a buffer whose file changed. Called while Vim asks that very question.
 ---@param buf integer
-local function decide(buf)
+---@param new_path? string where its file was moved to
+local function decide(buf, new_path)
   local reason = vim.v.fcs_reason
+  local fate = reason == 'deleted' and fate_of(new_path) or nil
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
   if reason == 'conflict' then
     require('eca.conflicts').note(buf)
   end
+  require('eca.onlooker').gone(buf, fate)
   if TOLD[reason] and not told[buf] then
     told[buf] = true
-    require('eca.notify').warn(TOLD[reason]:format(paths.short(vim.api.nvim_buf_get_name(buf))))
+    local name = paths.short(vim.api.nvim_buf_get_name(buf))
+    require('eca.notify').warn(TOLD[reason]:format(name, fate))
   end
 end
 
 ---@param buf integer
-local function check(buf)
+---@param new_path? string where its file was moved to
+local function check(buf, new_path)
   if not vim.bo[buf].modified then
     told[buf] = nil
   end
   local answer = vim.api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
     callback = function()
-      decide(buf)
+      decide(buf, new_path)
     end,
   })
   require('eca.reload').undoably(function()
@@ -53,22 +66,26 @@ local function check(buf)
 end
 
 local function check_all()
-  local files, all = waiting, everything
-  waiting, everything = {}, false
+  local files, all, ends = waiting, everything, moves
+  waiting, everything, moves = {}, false, {}
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local file = vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
     if file and (all or files[file]) then
-      check(buf)
+      check(buf, ends[file])
     end
   end
 end
 
 --- Files changed on disk; none named means that any may have.
 ---@param changed string[] absolute
-function M.files(changed)
+---@param moved? [string, string] where one of them was moved from and to
+function M.files(changed, moved)
   everything = everything or #changed == 0
   for _, path in ipairs(changed) do
     waiting[paths.normalize(path)] = true
+  end
+  if moved then
+    moves[paths.normalize(moved[1])] = moved[2]
   end
   timer = timer or assert(vim.uv.new_timer())
   timer:start(DEBOUNCE_MS, 0, vim.schedule_wrap(check_all))

@@ -4,12 +4,15 @@
 --- - Nothing is taken from the user: not the window he is in, no window of a chat, none that keeps
 ---   its buffer, and none whose unsaved text would have to go.
 --- - Only the chat that is shown is followed, and only the last of many changes at once.
+--- - A window that shows a file because of us goes on with the file when that is moved, and says
+---   when it is deleted. Windows of the user stay.
 --- - Lines that were changed are marked until the next turn, or until the file is edited.
 local paths = require('eca.paths')
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('eca.onlooker')
+local gone_space = vim.api.nvim_create_namespace('eca.onlooker.gone')
 
 --- Milliseconds in which changes count as one; a changed file has been read again by then.
 local PAUSE = 120
@@ -20,9 +23,16 @@ local PAUSE = 120
 ---@field places [integer, integer][] first line (1-based) and count
 ---@field done boolean
 
+---@class eca.Move
+---@field chat string
+---@field from string
+---@field to string
+
 local latest ---@type eca.Sight?
+local moves = {} ---@type eca.Move[]
 local timer ---@type uv.uv_timer_t?
 local marked = {} ---@type table<integer, true> buffers
+local filled = {} ---@type table<integer, integer> the buffers that we have put into windows
 
 ---@param buf integer
 local function clear(buf)
@@ -30,6 +40,13 @@ local function clear(buf)
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   end
+end
+
+--- Does a window show its buffer because of us?
+---@param win integer
+---@return boolean
+local function is_ours(win)
+  return vim.api.nvim_win_is_valid(win) and filled[win] == vim.api.nvim_win_get_buf(win)
 end
 
 ---@param win integer
@@ -50,12 +67,12 @@ local function may_change(win)
   return stays or not vim.bo[buf].modified
 end
 
---- The window for a file: one that shows it, else the last one the user was in that may; a new one
---- when the chat is all there is. Nil when there is none to take.
+--- The window for a file: one that shows it, else one of ours, else the last one the user was in
+--- that may; a new one when the chat is all there is. Nil when there is none to take.
 ---@param buf integer
 ---@return integer? win
 local function window_for(buf)
-  local here, shown = vim.api.nvim_get_current_win(), nil
+  local here, free = vim.api.nvim_get_current_win(), {} ---@type integer, integer[]
   local candidates = vim.api.nvim_tabpage_list_wins(0)
   local wins = vim.tbl_filter(is_code, candidates)
   table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
@@ -64,13 +81,15 @@ local function window_for(buf)
     if usable and vim.api.nvim_win_get_buf(win) == buf then
       return win
     elseif usable and win ~= here and may_change(win) then
-      shown = shown or win
+      free[#free + 1] = win
     end
   end
-  if shown or vim.tbl_contains(vim.tbl_map(is_code, candidates), true) then
-    return shown
+  if #free > 0 or vim.tbl_contains(vim.tbl_map(is_code, candidates), true) then
+    return vim.iter(free):find(is_ours) or free[1]
   end
-  return vim.api.nvim_open_win(buf, false, { split = 'left', win = -1 })
+  local win = vim.api.nvim_open_win(buf, false, { split = 'left', win = -1 })
+  filled[win] = buf
+  return win
 end
 
 ---@param buf integer
@@ -115,6 +134,7 @@ local function look(win, buf, line)
   if vim.api.nvim_win_get_buf(win) ~= buf then
     vim.api.nvim_win_set_buf(win, buf)
     vim.wo[win][0].winfixbuf = false
+    filled[win] = buf
   end
   if win == vim.api.nvim_get_current_win() then
     return
@@ -145,12 +165,47 @@ local function show(sight)
   end
 end
 
-local function show_latest()
-  local sight = latest
-  latest = nil
-  local worked, fault = pcall(show, assert(sight))
+--- Let our windows go on with a file that was moved.
+---@param move eca.Move
+local function go_on(move)
+  local shown = move.chat == require('eca.windows').chat_shown()
+  if not shown or vim.uv.fs_stat(move.from) or not vim.uv.fs_stat(move.to) then
+    return
+  end
+  local from = paths.normalize(move.from)
+  for win, buf in pairs(filled) do
+    local stays = win == vim.api.nvim_get_current_win() or not is_ours(win) or vim.bo[buf].modified
+    if not stays and paths.of_buffer(buf) == from then
+      look(win, paths.load(move.to), vim.api.nvim_win_get_cursor(win)[1])
+    end
+  end
+end
+
+---@param path string
+---@param run fun(it: any)
+---@param it eca.Sight|eca.Move
+local function try(path, run, it)
+  local worked, fault = pcall(run, it)
   if not worked then -- the command-line window and its like: what follows is seen again
-    require('eca.log').write(('cannot follow to %s: %s'):format(sight.path, fault))
+    require('eca.log').write(('cannot follow to %s: %s'):format(path, fault))
+  end
+end
+
+local function show_latest()
+  local sight, moved = latest, moves
+  latest, moves = nil, {}
+  for _, move in ipairs(moved) do
+    try(move.to, go_on, move)
+  end
+  if sight then
+    try(sight.path, show, sight)
+  end
+end
+
+local function look_soon()
+  timer = timer or assert(vim.uv.new_timer())
+  if not timer:is_active() then
+    timer:start(PAUSE, 0, vim.schedule_wrap(show_latest))
   end
 end
 
@@ -163,11 +218,50 @@ function M.show(chat, path, places, done)
   if not require('eca.config').get().follow then
     return
   end
-  timer = timer or assert(vim.uv.new_timer())
-  if not latest then
-    timer:start(PAUSE, 0, vim.schedule_wrap(show_latest))
-  end
   latest = { chat = chat, path = path, places = places, done = done }
+  look_soon()
+end
+
+--- A tool has moved a file.
+---@param chat string
+---@param from string
+---@param to string
+function M.moved(chat, from, to)
+  if next(filled) then
+    moves[#moves + 1] = { chat = chat, from = from, to = to }
+    look_soon()
+  end
+end
+
+---@param buf integer
+local function clear_gone(buf)
+  vim.api.nvim_buf_clear_namespace(buf, gone_space, 0, -1)
+end
+
+--- The file of a buffer is there no more: a window that shows it because of us says so, until it is
+--- there again.
+---@param buf integer
+---@param what? string what became of it; nil: it is there
+function M.gone(buf, what)
+  clear_gone(buf)
+  local win = vim.iter(vim.tbl_keys(filled)):find(function(win)
+    return filled[win] == buf and is_ours(win)
+  end)
+  if not win or not what then
+    return
+  end
+  vim.api.nvim_buf_set_extmark(buf, gone_space, vim.api.nvim_win_get_cursor(win)[1] - 1, 0, {
+    virt_text = { { (' %s '):format(require('eca.harmless').line(what)), 'EcaWarning' } },
+    virt_text_pos = 'right_align',
+  })
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    group = vim.api.nvim_create_augroup('eca.onlooker.gone.' .. buf, { clear = true }),
+    buffer = buf,
+    once = true,
+    callback = function()
+      clear_gone(buf)
+    end,
+  })
 end
 
 vim.api.nvim_create_autocmd('User', {
@@ -175,6 +269,9 @@ vim.api.nvim_create_autocmd('User', {
   pattern = 'EcaTurnStarted',
   callback = function()
     vim.tbl_map(clear, vim.tbl_keys(marked))
+    for win in pairs(filled) do
+      filled[win] = is_ours(win) and filled[win] or nil
+    end
   end,
 })
 

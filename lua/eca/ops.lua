@@ -39,7 +39,7 @@ M.fields = {
   output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
-  files = { 'chat', 'paths' },
+  files = { 'chat', 'paths', 'moved' },
   place = { 'chat', 'path', 'places', 'done' },
   external = { 'target' },
   answer = { 'request', 'value' },
@@ -307,8 +307,11 @@ function draw.emit(event, data)
   emit(event, mirror.clean(data))
 end
 
-function draw.files(_, paths)
-  require('eca.checktime').files(paths)
+function draw.files(chat, paths, moved)
+  require('eca.checktime').files(paths, moved)
+  if moved then
+    require('eca.onlooker').moved(chat, moved[1], moved[2])
+  end
 end
 
 function draw.place(chat, path, places, done)

@@ -160,7 +160,8 @@ def test_what_a_call_changed_is_told(
 ) -> None:
     driver = Driver()
     driver.hear(ToolFinished(call("t", tool, arguments=arguments)))
-    assert driver.view.other == [FilesChanged("chat", paths)]
+    moved = paths if tool == "move_file" else None
+    assert driver.view.other == [FilesChanged("chat", paths, moved)]
     assert driver.view.fired("EcaFileChanged") == [{"chat": "chat", "path": path} for path in paths]
 
 

@@ -1,5 +1,6 @@
 """The option `follow`: files beside the chat as the agent changes them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,81 @@ def test_a_file_that_is_gone_is_no_fault(stage: Neovim, workspace: Path) -> None
     change(stage, workspace / "none.txt", (5, 1))
     change(stage, workspace / "a.txt", (5, 1))
     wait_shown(stage, "a.txt")
+
+
+def move(nvim: Neovim, source: Path, destination: Path) -> None:
+    """Let a tool move a file."""
+    source.rename(destination)
+    ends = [str(source), str(destination)]
+    draw(nvim, ["files", nvim.eval("g:eca_status.chat"), ends, ends])
+
+
+def test_a_window_of_ours_goes_on_with_a_file_that_is_moved(stage: Neovim, workspace: Path) -> None:
+    change(stage, workspace / "a.txt", (50, 1))
+    wait_shown(stage, "a.txt")
+    move(stage, workspace / "a.txt", workspace / "c.txt")
+    wait_shown(stage, "c.txt")
+    assert stage.lua(LINE, "c.txt") == 50
+    stage.wait_screen("a.txt was moved to c.txt, its buffer is kept")
+    assert stage.eval("&filetype") == "eca-input"
+
+
+def test_a_moved_file_that_is_changed_stays_in_its_window(stage: Neovim, workspace: Path) -> None:
+    change(stage, workspace / "a.txt", (50, 1))
+    wait_shown(stage, "a.txt")
+    stage.command("wincmd h | vsplit base.txt | wincmd b")
+    move(stage, workspace / "a.txt", workspace / "c.txt")
+    change(stage, workspace / "c.txt", (70, 1))
+    wait_shown(stage, "base.txt", "c.txt")
+    assert stage.lua(LINE, "c.txt") == 70
+
+
+@pytest.mark.parametrize("where", ["inside", "unsaved"])
+def test_a_window_the_user_is_at_stays_with_what_was_moved(
+    stage: Neovim, workspace: Path, where: str
+) -> None:
+    stage.command("set nohidden")
+    change(stage, workspace / "a.txt", (50, 1))
+    wait_shown(stage, "a.txt")
+    stage.keys("<C-w>h" if where == "inside" else "<C-w>hOmine<Esc><C-w>l")
+    move(stage, workspace / "a.txt", workspace / "c.txt")
+    stage.wait_screen("a.txt was moved to c.txt, its buffer is kept")
+    change(stage, workspace / "b.txt", (5, 1))
+    stage.wait_until("vim.fn.bufloaded('b.txt') == 1")
+    assert stage.lua(SHOWN) == ["a.txt"]
+    stage.command("bwipeout! a.txt")
+
+
+def test_a_window_of_the_user_stays_with_what_was_moved(stage: Neovim, workspace: Path) -> None:
+    change(stage, workspace / "b.txt", (5, 1))
+    wait_shown(stage, "b.txt")
+    stage.command("wincmd h | leftabove vsplit a.txt | wincmd b")
+    move(stage, workspace / "a.txt", workspace / "c.txt")
+    stage.wait_screen("a.txt was moved to c.txt, its buffer is kept")
+    change(stage, workspace / "b.txt", (70, 1))
+    stage.wait_for(lambda: stage.lua(LINE, "b.txt") == 70, "the next change")
+    assert stage.lua(SHOWN) == ["a.txt", "b.txt"]
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_window_of_ours_says_that_its_file_is_deleted(
+    stage: Neovim, workspace: Path, ours: bool
+) -> None:
+    path = workspace / "a.txt"
+    text = path.read_text()
+    if not ours:
+        stage.command("wincmd h | edit a.txt | wincmd l")
+    change(stage, path, (50, 1))
+    stage.wait_screen("a.txt line 50")
+    path.unlink()
+    draw(stage, ["files", stage.eval("g:eca_status.chat"), [str(path)]])
+    stage.wait_screen("a.txt was deleted on disk, its buffer is kept")
+    remark = re.compile("a.txt line 50 .* deleted on disk ")
+    assert bool(remark.search(stage.screen.text())) == ours
+    path.write_text(text)
+    draw(stage, ["files", stage.eval("g:eca_status.chat"), [str(path)]])
+    stage.wait_screen(lambda screen: not remark.search(screen.text()))
+    assert stage.lua(SHOWN) == ["a.txt"]
 
 
 def test_nothing_happens_without_the_option(start_nvim: StartNeovim, workspace: Path) -> None:

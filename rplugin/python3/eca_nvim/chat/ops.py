@@ -280,12 +280,14 @@ class Emit(Struct, frozen=True):
 class FilesChanged(Struct, frozen=True):
     """Files that a tool changed on disk (absolute paths): buffers of them are to be checked.
 
-    No paths: a tool ran that may have changed any file; all buffers are to be checked.
+    No paths: a tool ran that may have changed any file; all buffers are to be checked. moved: where
+    it moved a file from and to.
     """
 
     name: ClassVar[str] = "files"
     chat: str
     paths: Sequence[str]
+    moved: tuple[str, str] | None = None
 
 
 class ShowPlace(Struct, frozen=True):

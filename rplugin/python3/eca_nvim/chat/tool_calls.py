@@ -19,7 +19,7 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.files import changed_paths, changed_places, may_change
+from eca_nvim.chat.files import changed_paths, changed_places, may_change, moved
 from eca_nvim.chat.groups import join_neighbours
 from eca_nvim.chat.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.plan import take_plan
@@ -141,6 +141,6 @@ def _tell_files(update: Update, block: ToolBlock) -> None:
     if not may_change(block.call):
         return
     paths = changed_paths(block.call)
-    update.ops.append(FilesChanged(update.chat.id, paths))
+    update.ops.append(FilesChanged(update.chat.id, paths, moved(block.call)))
     for path in paths:
         update.emit("EcaFileChanged", {"path": path})
