@@ -139,8 +139,11 @@ end
 local function tell_trust(chat)
   local mirror = require('eca.mirror')
   if mirror.status(chat).trust then
-    local rest = #mirror.pending(chat) > 0 and '; what waits already still asks' or ''
-    require('eca.notify').warn('this chat is trusted: its tools run WITHOUT ASKING' .. rest)
+    local waits = #mirror.pending(chat) > 0
+    require('eca.notify').warn(
+      waits and 'trusted: its tools run WITHOUT ASKING; what waits still asks'
+        or 'this chat is trusted: its tools run WITHOUT ASKING'
+    )
   else
     require('eca.notify').info('this chat asks before its tools run')
   end

@@ -29,7 +29,7 @@ from eca_nvim.chat.text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.wording import BY_COMMAND, full_name, is_native, is_unknown, shell_line
 
-SUBAGENT_GOES_ON = "the subagent only hears that you refuse: what you wrote is in the input"
+SUBAGENT_GOES_ON = "the subagent hears only a no: what you wrote is in the input"
 
 MOST_SHOWN = 50_000
 """Characters of a command or of arguments that are shown, at most."""
