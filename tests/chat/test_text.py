@@ -18,6 +18,7 @@ from eca_nvim.chat.text import (
     literal_line,
     literal_name,
     one_line,
+    shorten,
     truncate,
     width,
 )
@@ -137,6 +138,19 @@ def test_width(text: str, cells: int) -> None:
 def test_truncate(text: str, cells: int, shown: str) -> None:
     assert truncate(text, cells) == shown
     assert width(truncate(text, cells)) <= cells
+
+
+@pytest.mark.parametrize(
+    ("text", "cells", "shown"),
+    [
+        ("abc", 3, "abc"),
+        ("some/folder/name.py", 13, "som…r/name.py"),
+        ("日本語/日本語.py", 12, "日…日本語.py"),
+    ],
+)
+def test_shorten(text: str, cells: int, shown: str) -> None:
+    assert shorten(text, cells) == shown
+    assert width(shown) <= cells
 
 
 @pytest.mark.parametrize(
