@@ -94,6 +94,9 @@ def is_content(kind: str) -> Callable[[Message], bool]:
     return lambda message: content_of(message).get("type") == kind
 
 
+is_progress = is_content("progress")
+
+
 def is_finished(message: Message) -> bool:
     return content_of(message).get("state") == "finished"
 
@@ -178,6 +181,49 @@ def test_remembers_a_tool_for_the_session(client: Client) -> None:
     assert "Hello, world!" in json.dumps(outputs)
 
 
+def asking(client: Client) -> object:
+    """Read until a tool call waits for the user; return its id."""
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
+    return content_of(asked[-1])["id"]
+
+
+def approvals(messages: list[Message]) -> list[object]:
+    runs = [content_of(message) for message in messages if is_content("toolCallRun")(message)]
+    return [run["manualApproval"] for run in runs]
+
+
+def test_trust_counts_from_the_next_call_on(client: Client) -> None:
+    client.prompt("refactor")
+    waiting = asking(client)
+    client.request("chat/update", chatId="c", trust=True)
+    client.notify("chat/toolCallApprove", chatId="c", toolCallId=waiting)
+    assert approvals(client.until(is_finished)) == [False] * 4
+    client.request("chat/update", chatId="c", trust=False)
+    client.request("chat/update", chatId="c", title="Still not")
+    client.prompt("run it")
+    client.notify("chat/toolCallApprove", chatId="c", toolCallId=asking(client))
+    client.until(is_finished)
+
+
+def test_a_subagent_is_trusted_as_its_chat_is(client: Client) -> None:
+    client.prompt("delegate", trust=True)
+    assert True not in approvals(client.until(is_finished))
+
+
+def test_an_opened_chat_tells_whether_it_is_trusted(client: Client) -> None:
+    client.prompt("hello", trust=True)
+    client.until(is_finished)
+    for trusted in True, False:
+        client.request("chat/update", chatId="c", trust=trusted)
+        client.request("chat/open", chatId="c")
+        answer = client.until(
+            lambda message: isinstance(message, Response) and "selection" in str(message.result)
+        )[-1]
+        assert isinstance(answer, Response)
+        assert isinstance(answer.result, dict)
+        assert answer.result["selection"]["trust"] is trusted
+
+
 def test_stop_sends_no_idle_and_rejects_what_waits(client: Client) -> None:
     client.prompt("run it")
     client.until(lambda message: content_of(message).get("manualApproval") is True)
@@ -259,9 +305,10 @@ def test_reports_the_diagnostics_of_the_editor(client: Client) -> None:
     question = client.until(lambda message: method_of(message) == "editor/getDiagnostics")[-1]
     assert isinstance(question, Request)
     place = {"start": {"line": 7, "character": 1}, "end": {"line": 7, "character": 4}}
-    finding = {"uri": "file:///a/b.py", "severity": "error", "message": "oh no", "range": place}
+    uri = "file:///a/b%20%5B1%5D.py"
+    finding = {"uri": uri, "severity": "error", "message": "oh no", "range": place}
     client.answer(question, {"diagnostics": [finding]})
-    assert "`b.py:7` error: oh no" in assistant_text(client.until(is_finished))
+    assert "`b [1].py:7` error: oh no" in assistant_text(client.until(is_finished))
 
 
 def test_thinks_before_it_edits(client: Client) -> None:
@@ -274,6 +321,14 @@ def test_streams_as_many_chunks_as_asked(client: Client) -> None:
     client.prompt("stream 5,000")
     seen = client.until(is_finished)
     assert sum(is_content("text")(message) for message in seen) == 5_000 + 1  # and the echo
+
+
+@pytest.mark.parametrize("prompt", ["stream 100", "hello", "fix the greeting"])
+def test_it_generates_once_it_speaks(client: Client, prompt: str) -> None:
+    client.prompt(prompt, trust=True)
+    doing = [content_of(it).get("text") for it in client.until(is_finished) if is_progress(it)]
+    after = ["Calling tool", "Generating"] * doing.count("Calling tool")
+    assert doing[:-1] == ["Waiting model", "Generating", *after]
 
 
 def test_fails_on_request_and_goes_on(client: Client) -> None:
