@@ -118,6 +118,17 @@ def test_nothing_to_list_is_said(stage: Neovim) -> None:
     stage.wait_screen("there is no list")
 
 
+def test_who_goes_on_is_not_taken_to_the_list(stage: Neovim, file: Path) -> None:
+    stage.command("Eca changes")
+    (asked,) = wait_sent(stage, "changes")
+    stage.keys("Otyped")
+    draw(stage, ["answer", asked["request"], [change(file)]])
+    stage.keys(" on<Esc>")
+    stage.wait_until("vim.fn.execute('messages'):find('the list of changes did not come up')")
+    assert stage.buffer_lines()[0] == "typed on"
+    stage.command("edit!")
+
+
 def test_a_change_that_is_kept_is_not_listed_again(stage: Neovim, file: Path) -> None:
     show(stage, change(file))
     stage.keys("a")

@@ -72,10 +72,13 @@ end
 ---@param chat string
 ---@param changes eca.Change[]
 ---@param turn? integer the only one that is listed
-local function show(chat, changes, turn)
+---@param asked eca.Asked
+local function show(chat, changes, turn, asked)
   local ordered = rows.order(changes, said.listed(chat, changes, turn))
   if #ordered == 0 then
     require('eca.notify').info('no change of the agent is left to look at')
+    return
+  elseif not require('eca.origin').may_take(asked, 'the list of changes') then
     return
   end
   review = { id = 0, chat = chat, changes = {} }
@@ -100,8 +103,9 @@ end
 ---@param chat string
 ---@param turn? integer
 function M.open(chat, turn)
+  local asked = require('eca.origin').asked()
   require('eca.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
-    show(chat, changes, turn)
+    show(chat, changes, turn, asked)
   end)
 end
 
