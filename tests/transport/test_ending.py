@@ -36,7 +36,7 @@ async def test_a_crash_is_told_with_its_signal(children: Children) -> None:
         with anyio.fail_after(DEADLINE_S):
             ending = await connection.wait_closed()
     assert (ending.code, ending.signal) == (None, signal.SIGABRT)
-    assert str(ending) == "ended by signal 6 (Aborted)"
+    assert str(ending) == "signal 6 (Aborted)"
 
 
 async def test_all_who_wait_are_woken(children: Children) -> None:

@@ -45,7 +45,7 @@ class Exit:
     def __str__(self) -> str:
         if self.signal is None:
             return f"exit code {self.code}"
-        return f"ended by signal {self.signal} ({signal.strsignal(self.signal)})"
+        return f"signal {self.signal} ({signal.strsignal(self.signal)})"
 
 
 class ChildProcess:
