@@ -4,6 +4,7 @@ Rules kept here:
 - Wishes (start, restart, quit) are fulfilled one after the other, whoever makes them.
 - One life at a time: a new one begins when the last has ended.
 - Every end is told once, with its reason; what failed to start ends like any other.
+- What takes long to be ready is told once, and waited for all the same.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 
 FAREWELL = 2.0
 """Seconds an agent has to end by itself when asked, close ladder and all."""
+
+PATIENCE = 10.0
+"""Seconds after which the user is told that an agent is not ready yet."""
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +66,9 @@ class Listener(Protocol):
     def server_changed(self, state: ServerState, label: str) -> None:
         """Take a new state."""
 
+    def server_silent(self, label: str, seconds: float) -> None:
+        """Take that an agent is not ready after so long; it may still become so."""
+
     def server_ended(self, ending: AgentExit) -> None:
         """Take the end of a life, or that it could not begin; the new state is told before."""
 
@@ -73,6 +80,7 @@ class _Life:
         self.agent = agent
         self.wanted = True
         self.scope = anyio.CancelScope()
+        self.settled = anyio.Event()  # it is ready, or over
         self.over = anyio.Event()
 
 
@@ -149,6 +157,13 @@ class Server:
         self._become(ServerState.STARTING, candidate.label)
         self._life = _Life(candidate.agent)
         lives.start_soon(self._live, self._life)
+        lives.start_soon(self._watch, self._life)
+
+    async def _watch(self, life: _Life) -> None:
+        with anyio.move_on_after(PATIENCE):
+            await life.settled.wait()
+        if life.wanted and not life.settled.is_set():
+            self._listener.server_silent(self._label, PATIENCE)
 
     async def _live(self, life: _Life) -> None:
         """Run an agent from start to end; its own faults are ends too."""
@@ -164,6 +179,7 @@ class Server:
             life.agent.kill()
         finally:
             self._life = None
+            life.settled.set()
             life.over.set()
         if life.wanted:
             self._end(ending)
@@ -171,6 +187,8 @@ class Server:
             self._listener.server_ended(ending)
 
     def _ready(self) -> None:
+        if self._life is not None:
+            self._life.settled.set()
         self._become(ServerState.READY)
 
     def _end(self, ending: AgentExit) -> None:

@@ -258,6 +258,13 @@ class Session:
             for effect in self._held.take():
                 self._tell(effect)
 
+    def server_silent(self, label: str, seconds: float) -> None:
+        """Say in every chat that nothing has come of the server yet, and what can be done."""
+        told = f"{label} is not ready after {seconds:g} s and is waited for"
+        line = f"{told}: `:Eca log` may tell why, `:Eca restart` starts it again"
+        for chat in self._chats:
+            self._chats.apply(chat, [NoticeReceived(line)])
+
     def server_ended(self, ending: AgentExit) -> None:
         """Show the end in every chat; no turn goes on.
 
