@@ -93,6 +93,20 @@ async def test_a_chat_that_is_opened_again_has_its_own_draft(
     assert view.of(RestoreDraft) == [RestoreDraft("a", "of a")]
 
 
+async def test_a_draft_told_before_the_file_is_read_stays(
+    store: Store, view: Recorder, dead: int
+) -> None:
+    store.write(Changed(drafts={"old": Draft("of another day", 1.0, dead)}))
+    keeper = Keeper(store, view, NEOVIM)
+    keeper.draft("a", "typed early")
+    keeper.load()
+    keeper.restore("a")
+    keeper.write()
+    assert view.of(RestoreDraft) == [RestoreDraft("a", "typed early")]
+    drafts = {chat: draft.text for chat, draft in store.read().drafts.items()}
+    assert drafts == {"old": "of another day", "a": "typed early"}
+
+
 async def test_a_draft_that_was_sent_is_forgotten(store: Store, view: Recorder) -> None:
     keeper = start(store, view)
     keeper.draft("a", "half")

@@ -44,7 +44,7 @@ class Keeper:
         """Read what was kept, and show the prompts."""
         if self._store is not None:
             try:
-                self._kept = self._store.read()
+                self._kept = merge(self._store.read(), self._changes)
             except Damaged as damaged:
                 self._rescue(self._store, damaged)
             except OSError as fault:
