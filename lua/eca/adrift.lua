@@ -8,18 +8,45 @@ local M = {}
 --- The host's own icon of a call that was stopped (`eca_nvim/chat/settings.py`).
 local STOPPED = '⊘'
 
---- Let the block of what waited say that nobody can answer it any more.
----@param item eca.Pending
-local function stop(item)
-  local chat = require('eca.chats').get(item.chat)
-  if chat and item.block and require('eca.transcript.places').range(chat.buf, item.block) then
-    local icons = require('eca.config').get().icons
-    local header = {
-      { icons.stopped or STOPPED, 'EcaToolRejected' },
-      { ' ' .. item.title, 'EcaToolName' },
-      { ' stopped', 'EcaToolRejected' },
-    }
-    require('eca.ops').draw({ 'header', item.chat, item.block, header })
+--- What a header tells of what goes on; it is left out when nothing does.
+local GOING_ON = { EcaToolWaiting = true, EcaTime = true }
+
+--- The header of a call that was stopped: without what waits, and without a time that ticks.
+---@param header eca.Segment[]
+---@return eca.Segment[]
+local function stopped(header)
+  local icons = require('eca.config').get().icons
+  local fresh = { { icons.stopped or STOPPED, 'EcaToolRejected' } }
+  for index, segment in ipairs(header) do
+    if index > 1 and not GOING_ON[segment[2]] then
+      fresh[#fresh + 1] = segment
+    end
+  end
+  fresh[#fresh + 1] = { ' stopped', 'EcaToolRejected' }
+  return fresh
+end
+
+--- The header of a thought that was not ended.
+---@param header eca.Segment[]
+---@return eca.Segment[]
+local function thought(header)
+  return vim.tbl_map(function(segment)
+    return { (segment[1]:gsub('thinking…', 'thought')), segment[2] }
+  end, header)
+end
+
+--- How headers read when nothing goes on, by the kind of their block.
+local ENDED = { question = stopped, reasoning = thought, tool = stopped }
+
+--- Let the blocks of what ran or waited say that it does not any more.
+---@param id string
+local function stop(id)
+  local buf = require('eca.chats').get(id).buf
+  for _, block in ipairs(require('eca.transcript').unfinished(buf)) do
+    local ended = ENDED[block.kind]
+    if ended then
+      require('eca.ops').draw({ 'header', id, block.id, ended(block.header) })
+    end
   end
 end
 
@@ -30,7 +57,8 @@ local function calm(id)
     draw({ 'input', id, prompt[2] })
   end
   local status = mirror.status(id)
-  status.state, status.pending, status.elapsed, status.activity = 'idle', 0, nil, nil
+  status.state, status.pending = 'idle', 0
+  status.elapsed, status.activity, status.retrying = nil, nil, nil
   draw({ 'queue', id, {} })
   draw({ 'status', id, status })
 end
@@ -73,9 +101,10 @@ function M.show()
   local at_work = vim.tbl_filter(function(id)
     return mirror.status(id).state ~= 'idle'
   end, ids)
-  draw({ 'server', 'failed', '' })
-  vim.iter(waiting):each(stop)
+  draw({ 'server', 'failed', mirror.server().label })
+  vim.iter(ids):each(stop)
   draw({ 'pending', {} })
+  draw({ 'work', {} })
   vim.iter(ids):each(calm)
   tell(waiting, at_work)
 end

@@ -2,12 +2,14 @@
 ---
 --- Rules kept here:
 --- - It starts with the first intent and is never waited for: what is sent early, pynvim queues.
---- - What was sent before the host gave a sign of life is sent again to the next one.
---- - Its end is told in one line with the remedy; `:Eca restart` starts it again.
+--- - What was sent before the host gave a sign of life is sent again to the next one (`unheard`).
+--- - Its end is told in one line with the remedy; `:Eca restart` starts it again, with the options
+---   as they are then.
 local intents = require('eca.intents')
 local log = require('eca.log')
 local process = require('eca.process')
 local python = require('eca.python')
+local unheard = require('eca.unheard')
 
 local M = {}
 
@@ -17,6 +19,8 @@ local M = {}
 
 --- Intents that answer the host: what one that is gone had asked interests nobody.
 local ANSWERS = { drawn = true, returned = true }
+--- What is sent by itself, not by a key: that it must wait is no news.
+local QUIET = { keep_prompt = true, keep_draft = true }
 local METHOD = '%s:function:EcaIntent'
 
 ---@type 'stopped'|'running'|'shared'|'failed'
@@ -24,7 +28,7 @@ local state = 'stopped'
 local channel ---@type integer?
 local folders ---@type string[]?
 local answered = false
-local unanswered = {} ---@type eca.Intent[]
+local fault_of = '' -- why it does not run
 local told = false -- that the host does not run, since Neovim last waited for its user
 
 --- The file that both sides log to.
@@ -90,10 +94,19 @@ end
 
 ---@param fault string
 local function fail(fault)
-  state, channel, answered = 'failed', nil, false
+  state, channel, answered, fault_of = 'failed', nil, false, fault
   tell('error', fault)
   require('eca.frames').forget()
+  unheard.hide() -- what is then still above the input was the host's
   require('eca.adrift').show()
+  unheard.strand()
+end
+
+--- Keep an intent that did not arrive.
+---@param intent eca.Intent
+local function missed(intent)
+  answered = false
+  unheard.add(intent)
 end
 
 --- Hand an intent to the host of `:UpdateRemotePlugins`, which starts or fails in the call.
@@ -102,16 +115,8 @@ local function transmit_shared(intent)
   local worked, fault = pcall(vim.fn.EcaIntent, intent.name, intent.payload)
   if not worked then
     local first = vim.split(tostring(fault), '\n')[1]
+    missed(intent)
     fail('`:checkhealth provider` helps, the shared Python host fails: ' .. first)
-  end
-end
-
---- Keep an intent that did not arrive.
----@param intent eca.Intent
-local function missed(intent)
-  answered = false
-  if not vim.list_contains(unanswered, intent) then
-    unanswered[#unanswered + 1] = intent
   end
 end
 
@@ -153,11 +158,11 @@ local function start()
     fail(fault)
     return
   end
-  if vim.iter(unanswered):any(wants_server) then
-    require('eca.ops').draw({ 'server', 'starting', '' })
+  if vim.iter(unheard.all()):any(wants_server) then
+    require('eca.ops').draw({ 'server', 'starting', require('eca.mirror').server().label })
   end
   transmit(attach())
-  for _, intent in ipairs(unanswered) do
+  for _, intent in ipairs(unheard.all()) do
     transmit(intent)
   end
 end
@@ -166,8 +171,31 @@ end
 ---@param payload? table<string, any> of the intent `start`
 local function start_again(payload)
   local demo = payload and payload.demo or false
-  table.insert(unanswered, 1, { name = 'start', payload = { restart = false, demo = demo } })
+  require('eca.config').forget()
+  unheard.begin_with({ name = 'start', payload = { restart = false, demo = demo } })
   start()
+end
+
+--- Start the host if it has failed: what was in its way may be gone.
+---@return 'failed'|'stopped'|'running'|'shared' state it was in
+function M.revive()
+  local before = state
+  if state == 'failed' then
+    start_again()
+  end
+  return before
+end
+
+--- Keep an intent for the host that follows one that failed.
+---@param intent eca.Intent
+local function send_later(intent)
+  if ANSWERS[intent.name] or unheard.do_alone(intent) then
+    return
+  end
+  unheard.add(intent)
+  if not QUIET[intent.name] then
+    tell('warn', 'the host does not run: ' .. fault_of)
+  end
 end
 
 --- Send an intent; the host starts when it does not run. Never waits.
@@ -175,34 +203,34 @@ end
 ---@param payload? table<string, any>
 function M.send(name, payload)
   assert(intents[name], name)
-  if state == 'failed' and ANSWERS[name] then
-    return
-  end
-  if state == 'failed' and name == 'start' then
-    start_again(payload)
-    return
-  end
   local intent = { name = name, payload = payload or vim.empty_dict() }
+  if state == 'failed' then
+    if name == 'start' then
+      start_again(payload)
+    else
+      send_later(intent)
+    end
+    return
+  end
   if not answered then
-    unanswered[#unanswered + 1] = intent
+    unheard.add(intent)
   end
   if state == 'stopped' then
     start()
-  elseif state == 'failed' then
-    tell('warn', 'the host does not run, ' .. process.REMEDY)
-  else
-    if name == 'start' then
-      require('eca.config').forget() -- who starts again wants the options as they are now
-      transmit(attach())
-    end
-    transmit(intent)
+    return
   end
+  if name == 'start' then
+    require('eca.config').forget() -- who starts again wants the options as they are now
+    transmit(attach())
+  end
+  transmit(intent)
 end
 
 --- The host gave a sign of life: what was sent to it has arrived.
 function M.alive()
   if not answered then
-    answered, unanswered = true, {}
+    answered = true
+    unheard.heard()
   end
 end
 

@@ -2,12 +2,21 @@
 ---
 --- Rules kept here:
 --- - It runs the installation's one build step, in the plugin's folder, and nothing waits for it.
+--- - A host that has failed is started again, and hears all that waited for it.
 --- - All it writes goes to the log; what the user reads is one line at its start and at its end.
 local python = require('eca.python')
 
 local M = {}
 
 local BUILD = { 'python3', '-m', 'scripts.setup', 'plugin' }
+
+--- What follows from an environment that is there, by what the host was doing until then.
+local FOLLOWS = {
+  failed = 'the environment is ready, the host starts',
+  stopped = 'the environment is ready; the first prompt uses it',
+  running = 'the environment is ready; the next Neovim uses it',
+}
+FOLLOWS.shared = FOLLOWS.running
 
 local running = false
 
@@ -24,7 +33,7 @@ local function ended(result)
   local said = (result.stdout or '') .. (result.stderr or '')
   require('eca.log').write(said)
   if result.code == 0 then
-    require('eca.notify').info('the environment is ready; the next prompt uses it')
+    require('eca.notify').info(FOLLOWS[require('eca.host').revive()])
   else
     require('eca.notify').error(
       ('cannot install: %s (`:Eca log` tells more)'):format(last_line(said))
@@ -38,7 +47,7 @@ function M.run()
     require('eca.notify').info('the environment is being built already')
     return
   elseif vim.fn.executable(BUILD[1]) == 0 then
-    require('eca.notify').error('no python3 on PATH: install Python 3.11 or newer, then try again')
+    require('eca.notify').error('no python3 on PATH: install Python 3.11 or newer and try again')
     return
   end
   running = true

@@ -30,7 +30,7 @@ end
 local function choose()
   local option = require('eca.config').get().python
   if option then
-    return vim.fs.normalize(option), 'correct the option `python`'
+    return vim.fs.normalize(option), 'fix `python`, `:Eca restart`'
   elseif vim.fn.executable(M.own()) == 1 then
     return M.own(), INSTALL
   elseif vim.g.python3_host_prog then
@@ -48,7 +48,7 @@ function M.find()
   if vim.fn.executable(command) == 1 then
     return command, remedy
   end
-  return nil, ('%s: there is no %s'):format(remedy, command)
+  return nil, ('%s: no %s'):format(remedy, command)
 end
 
 --- Is the plugin in the manifest of `:UpdateRemotePlugins`? Its function is defined at first use.

@@ -66,3 +66,19 @@ def test_host_of_all_plugins(user: User) -> None:
     assert_chat_works(nvim)
     assert nvim.eval("exists('*EcaIntent')") == 1, "a host of our own was started"
     assert not (plugin / ".venv").exists()
+
+
+def test_after_the_build_step_what_waited_is_sent(user: User) -> None:
+    copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
+    nvim = user.start()
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_screen("run `:Eca install`")
+    nvim.take_errors()
+    nvim.wait_screen("⧗ hello")
+    nvim.keys(":Eca install<CR>")
+    nvim.wait_screen("I am the demo agent")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    assert "⧗ hello" not in nvim.screen
+    nvim.take_errors()
+    nvim.keys(":EcaChat show markdown<CR>")
+    nvim.wait_screen("That is all.")

@@ -103,7 +103,7 @@ def test_after_the_hosts_end_prompts_wait_for_a_restart(
 def test_a_python_that_is_not_there_is_told_at_once(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(settings={"python": "/nowhere/python"}, columns=80)
     nvim.keys(":EcaChat hi<CR>")
-    told = "correct the option `python`: there is no /nowhere/python"
+    told = "fix `python`, `:Eca restart`: no /nowhere/python"
     nvim.wait_screen(f"eca: {told}")
     nvim.wait_for(lambda: lines_of(nvim)[-1] == told, "the same in the chat")
     assert nvim.lua("return require('eca').status().server") == "failed"
@@ -120,9 +120,9 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_missing_modules_are_told_in_one_line(start_nvim: StartNeovim, bare_python: str) -> None:
     nvim = start_nvim(settings={"python": bare_python}, columns=80)
     nvim.keys(":EcaChat hi<CR>")
-    nvim.wait_screen("eca: correct the option `python`:")
+    nvim.wait_screen("eca: fix `python`, `:Eca restart`")
     nvim.wait_screen("lacks pynvim and 4 more")
-    told = f"correct the option `python`: {bare_python} lacks pynvim and 4 more"
+    told = f"fix `python`, `:Eca restart`: {bare_python} lacks pynvim and 4 more"
     nvim.wait_for(lambda: lines_of(nvim)[-1] == told, "the whole line in the chat")
     assert len([line for line in nvim.messages().splitlines() if line]) == 1
     nvim.take_errors()

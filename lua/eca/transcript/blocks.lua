@@ -26,6 +26,7 @@ M.PROSE = { assistant = true, reasoning = true }
 ---@field held integer line breaks at the end of its text that are not in the buffer yet
 ---@field margin integer blank rows before it
 ---@field closed boolean
+---@field unfinished? eca.Segment[] its header, while that tells of something that goes on
 ---@field page? integer of older messages that it came with
 ---@field previous? eca.Block
 ---@field next? eca.Block

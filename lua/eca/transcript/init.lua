@@ -71,6 +71,22 @@ local function header_text(segments)
   return table.concat(parts)
 end
 
+--- Groups in headers of what is not over.
+local UNFINISHED = {
+  EcaReasoning = true,
+  EcaToolPreparing = true,
+  EcaToolRunning = true,
+  EcaToolWaiting = true,
+}
+
+--- Remember the header of a block that is not over, for when nobody is left to say how it ends.
+---@param block eca.Block
+---@param header eca.Segment[]
+local function note_header(block, header)
+  local first = header[1]
+  block.unfinished = first and UNFINISHED[first[2]] and header or nil
+end
+
 ---@param chain eca.Chain
 ---@param id integer
 ---@return eca.Block
@@ -128,6 +144,7 @@ function M.open(buf, id, kind, header, depth, after)
   block.empty, block.held, block.closed = true, 0, false
   block.page = anchor and (anchor.kind == 'older' and chain.page or anchor.page)
   block.margin = blocks.margin(previous, block)
+  note_header(block, header)
   local rows = { header_text(header) }
   if block.margin > 0 then
     table.insert(rows, 1, '')
@@ -160,6 +177,7 @@ function M.header(buf, id, header)
   local block = known(chain, id)
   local row = blocks.first_row(chain, block)
   vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { header_text(header) })
+  note_header(block, header)
   turn_page(chain, block)
   decoration.clear_colours(buf, row)
   decoration.header(buf, row, header)
@@ -287,5 +305,6 @@ M.block_at = places.block_at
 M.range = places.range
 M.prose_between = places.prose_between
 M.find = places.find
+M.unfinished = places.unfinished
 
 return M

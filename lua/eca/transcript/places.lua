@@ -74,6 +74,22 @@ function M.range(buf, id)
   end
 end
 
+--- The blocks whose headers tell of something that goes on, in order.
+---@param buf integer
+---@return { id: integer, kind: string, header: eca.Segment[] }[]
+function M.unfinished(buf)
+  local chain = M.chains[buf]
+  local block = chain and chain.first
+  local found = {} ---@type { id: integer, kind: string, header: eca.Segment[] }[]
+  while block do
+    if block.unfinished and blocks.is_current(chain, block) then
+      found[#found + 1] = { id = block.id, kind = block.kind, header = block.unfinished }
+    end
+    block = block.next
+  end
+  return found
+end
+
 --- Blocks of Markdown that touch some rows, in order; their header is not part of them.
 ---@param buf integer
 ---@param top integer

@@ -1,0 +1,173 @@
+--- What the user did that no host has heard of yet.
+---
+--- Rules kept here:
+--- - It is kept in order, for the host that follows. Of what was meant for one that is gone only
+---   what does not depend on it is kept: its blocks and its questions mean nothing to another.
+--- - While there is no host, the prompts that wait stand above the input and can be taken back;
+---   they and the drafts are on the disk, too.
+local unsent = require('eca.unsent')
+
+local M = {}
+
+--- What any host can be told.
+local LASTING = { open_chat = true, prompt = true, choose = true, keep_prompt = true }
+LASTING.keep_draft = true
+
+local intents = {} ---@type eca.Intent[]
+local shown = {} ---@type table<string, true> chats with prompts above the input that wait here
+
+--- The host: not heard of yet, at work, or gone.
+---@type 'awaited'|'there'|'gone'
+local host = 'awaited'
+
+--- All of it, in order.
+---@return eca.Intent[]
+function M.all()
+  return intents
+end
+
+--- The prompts of a chat.
+---@param chat string
+---@return eca.Intent[]
+local function prompts_of(chat)
+  return vim.tbl_filter(function(intent)
+    return intent.name == 'prompt' and intent.payload.chat == chat
+  end, intents)
+end
+
+---@param prompts eca.Intent[]
+---@return string[]
+local function texts_of(prompts)
+  return vim.tbl_map(function(prompt)
+    return prompt.payload.text
+  end, prompts)
+end
+
+--- Keep on the disk what nobody else does: prompts that wait, and drafts.
+local function save()
+  local texts = {} ---@type string[]
+  for _, id in ipairs(require('eca.chats').ids()) do
+    vim.list_extend(texts, texts_of(prompts_of(id)))
+    local input = require('eca.chats').get(id).input
+    local draft = vim.api.nvim_buf_is_loaded(input) and require('eca.input').draft(input) or ''
+    texts[#texts + 1] = draft:find('%S') and draft or nil
+  end
+  unsent.keep(table.concat(texts, '\n'))
+end
+
+---@param intent eca.Intent
+---@return [string, string]
+local function line_of(intent)
+  return { 'queue', intent.payload.text }
+end
+
+---@param chat string
+local function show(chat)
+  local lines = vim.tbl_map(line_of, prompts_of(chat))
+  if #lines > 0 or shown[chat] then
+    shown[chat] = #lines > 0 or nil
+    require('eca.ops').draw({ 'queue', chat, lines })
+  end
+end
+
+--- Take what waits here off the screen.
+function M.hide()
+  for chat in pairs(shown) do
+    require('eca.ops').draw({ 'queue', chat, {} })
+  end
+  shown = {}
+end
+
+--- Show what waits, and keep it on the disk as long as no host does.
+function M.settle()
+  if host == 'there' then
+    unsent.keep('')
+    return
+  elseif host == 'gone' then
+    vim.tbl_map(show, require('eca.chats').ids())
+    save()
+  elseif vim.v.exiting ~= vim.NIL then
+    save()
+  end
+end
+
+--- Keep an intent; of one draft only the last.
+---@param intent eca.Intent
+function M.add(intent)
+  if vim.list_contains(intents, intent) or (host == 'gone' and not LASTING[intent.name]) then
+    return
+  end
+  intents = vim.tbl_filter(function(other)
+    local is_draft = intent.name == 'keep_draft' and other.name == 'keep_draft'
+    return not is_draft or other.payload.chat ~= intent.payload.chat
+  end, intents)
+  intents[#intents + 1] = intent
+  M.settle()
+end
+
+--- Say something before all else.
+---@param intent eca.Intent
+function M.begin_with(intent)
+  table.insert(intents, 1, intent)
+end
+
+--- There is no host: show what waits for one.
+function M.strand()
+  host = 'gone'
+  intents = vim.tbl_filter(function(intent)
+    return LASTING[intent.name] == true
+  end, intents)
+  M.settle()
+end
+
+--- A host has heard all.
+function M.heard()
+  intents, host = {}, 'there'
+  M.hide()
+  if unsent.is_there() then
+    require('eca.drafts').flush() -- what is in the file only because it was not told yet
+  end
+end
+
+---@param chat string
+---@param prompts eca.Intent[]
+---@param edit boolean put them into the input
+local function take_out(chat, prompts, edit)
+  intents = vim.tbl_filter(function(intent)
+    return not vim.list_contains(prompts, intent)
+  end, intents)
+  if edit and #prompts > 0 then
+    require('eca.ops').draw({ 'input', chat, table.concat(texts_of(prompts), '\n') })
+  end
+  M.settle()
+end
+
+--- What can be done without a host, by intent.
+---@type table<string, fun(payload: table<string, any>)>
+local ALONE = {
+  unqueue = function(payload)
+    local prompt = prompts_of(payload.chat)[payload.index]
+    take_out(payload.chat, { prompt }, payload.edit ~= false)
+  end,
+  stop = function(payload)
+    take_out(payload.chat, prompts_of(payload.chat), true)
+  end,
+}
+
+--- Do without a host what can be done without one.
+---@param intent eca.Intent
+---@return boolean done
+function M.do_alone(intent)
+  local run = ALONE[intent.name]
+  if run then
+    run(intent.payload)
+  end
+  return run ~= nil
+end
+
+vim.api.nvim_create_autocmd('VimLeavePre', {
+  group = vim.api.nvim_create_augroup('eca.unheard', {}),
+  callback = M.settle,
+})
+
+return M
