@@ -126,7 +126,6 @@ def test_who_goes_on_is_not_taken_to_the_list(stage: Neovim, file: Path) -> None
     stage.keys(" on<Esc>")
     stage.wait_until("vim.fn.execute('messages'):find('the list of changes did not come up')")
     assert stage.buffer_lines()[0] == "typed on"
-    stage.command("edit!")
 
 
 def test_a_change_that_is_kept_is_not_listed_again(stage: Neovim, file: Path) -> None:
