@@ -50,6 +50,14 @@ function M.buffer_of(path)
   return nil
 end
 
+--- Give a file a buffer, which is not loaded yet, with the name that `:edit` would give it: relative
+--- inside the working folder.
+---@param path string absolute
+---@return integer buf
+function M.add(path)
+  return vim.fn.bufadd(vim.fn.fnamemodify(path, ':.'))
+end
+
 --- Load a file into a buffer without a window, or give the one that has it.
 ---@param path string
 ---@return integer buf
@@ -60,7 +68,7 @@ function M.load(path)
     return known, false
   end
   local added = vim.fn.bufexists(path) == 0
-  local buf = vim.fn.bufadd(path)
+  local buf = M.add(path)
   -- A swap file of another Neovim would stop everything with a question.
   local shortmess = vim.o.shortmess
   vim.opt.shortmess:append('A')

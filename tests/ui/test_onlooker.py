@@ -82,6 +82,7 @@ def test_the_file_appears_at_the_change_and_focus_stays(stage: Neovim, workspace
     stage.keys(" world<Esc>")
     assert stage.eval("getline(1)") == "hello world"
     assert stage.eval("getbufvar('a.txt', '&buflisted')") == 1
+    assert stage.eval("bufname('a.txt')") == "a.txt"
 
 
 def test_only_the_last_of_many_changes_is_shown(stage: Neovim, workspace: Path) -> None:

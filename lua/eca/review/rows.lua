@@ -80,7 +80,7 @@ function M.item(change, said)
     item.valid = 0
     return item
   end
-  item.bufnr = vim.fn.bufadd(change.path)
+  item.bufnr = require('eca.paths').add(change.path)
   item.lnum = change.line
   item.end_lnum = math.max(change.line, change.line + (change.count or 1) - 1)
   return item
