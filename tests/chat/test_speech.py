@@ -57,7 +57,8 @@ def test_an_answer_goes_on_in_a_new_block_after_a_tool_call() -> None:
 def test_a_system_text_is_a_note_and_an_empty_one_nothing() -> None:
     driver = Driver()
     driver.hear(system("\nPrompt stopped\n"), system("\n"), NoticeReceived("broken", is_error=True))
-    assert [shown.kind for shown in driver.view.blocks] == [BlockKind.NOTE, BlockKind.NOTE]
+    assert [shown.kind for shown in driver.view.blocks] == [BlockKind.SYSTEM, BlockKind.NOTE]
+    assert all(shown.closed for shown in driver.view.blocks)
     assert driver.view.lines == ["Prompt stopped", "broken"]
 
 

@@ -137,7 +137,7 @@ async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
     agent.announce(ChoicesChanged(welcome="Welcome!\n"))
     rig.do(intents.OpenChat("c"))
     await rig.done()
-    notes = [op.chat for op in rig.view.of(OpenBlock) if op.kind is BlockKind.NOTE]
+    notes = [op.chat for op in rig.view.of(OpenBlock) if op.kind is BlockKind.SYSTEM]
     assert notes == ["a", "c"]
 
 

@@ -37,6 +37,39 @@ def test_headings(stage: Neovim, marks: str) -> None:
     assert "Title" not in groups(screen, "####### neither")
 
 
+def note(nvim: Neovim, kind: str, *lines: str) -> Screen:
+    """Draw a word of the system, as the host does, and a last line."""
+    group = "EcaNote" if kind == "system" else "EcaError"
+    marks = [[row, 0, -1, group] for row in range(len(lines))]
+    body = [["open", CHAT, 7, kind, [], 0, None], ["body", CHAT, 7, lines, marks]]
+    draw(nvim, *body, ["close", CHAT, 7])
+    return show(nvim, "")
+
+
+def test_words_of_the_system_are_markdown(stage: Neovim) -> None:
+    screen = note(stage, "system", "# Welcome to it", "Type `/login`, [or not](https://x.y/z).")
+    assert re.search(r"^ ?Welcome to it$", screen.text(), re.MULTILINE)
+    assert "Type /login, or not." in screen
+    assert "Title" in groups(screen, "Welcome")
+    assert "Comment" in groups(screen, "Type")
+    assert "Comment" in groups(screen, "/login")
+
+
+def test_faults_are_shown_as_they_came(stage: Neovim) -> None:
+    screen = note(stage, "note", "# no `heading` of **anything**", "```", "* [no](link)")
+    for line in "# no `heading` of **anything**", "```", "* [no](link)":
+        assert line in screen
+        assert groups(screen, line)[-1] == "DiagnosticError"
+
+
+def test_a_fence_of_the_system_ends_with_its_note(stage: Neovim) -> None:
+    screen = note(stage, "system", "```", "*left open*")
+    assert "*left open*" in screen
+    draw(stage, *chat_text("*leaning*", 8))
+    screen = stage.wait_screen(lambda screen: "leaning" in screen and "*leaning*" not in screen)
+    assert "italic" in screen.highlight_at(*screen.find("leaning"))
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "attributes"),
     [

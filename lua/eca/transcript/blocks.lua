@@ -13,7 +13,7 @@ local M = {}
 M.namespace = vim.api.nvim_create_namespace('eca.blocks')
 
 --- Kinds whose text is Markdown.
-M.PROSE = { assistant = true, reasoning = true }
+M.PROSE = { assistant = true, reasoning = true, system = true }
 
 ---@class eca.Block
 ---@field id integer the host's
@@ -159,6 +159,7 @@ local COMPACT = {
   link = true,
   note = true,
   reasoning = true,
+  system = true,
   tool = true,
 }
 

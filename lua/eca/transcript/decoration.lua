@@ -8,7 +8,7 @@ local M = {}
 local colours = vim.api.nvim_create_namespace('eca.text')
 local gutter = vim.api.nvim_create_namespace('eca.gutter')
 
-local PRIORITY = 100
+local PRIORITY, PROSE_PRIORITY = 100, 80
 local BAR, GOES_ON = '│ ', '%#EcaWrap#↳'
 
 ---@alias eca.Segment [string, string] text and highlight group
@@ -100,7 +100,8 @@ end
 ---@param buf integer
 ---@param first integer row of the body's first line
 ---@param marks eca.Mark[]
-function M.marks(buf, first, marks)
+---@param prose? boolean the colours of its Markdown go above them
+function M.marks(buf, first, marks, prose)
   for _, mark in ipairs(marks) do
     local row, whole = first + mark[1], mark[3] < 0
     vim.api.nvim_buf_set_extmark(buf, colours, row, mark[2], {
@@ -108,7 +109,7 @@ function M.marks(buf, first, marks)
       end_col = whole and 0 or mark[3],
       hl_group = mark[4],
       hl_eol = whole,
-      priority = PRIORITY,
+      priority = prose and PROSE_PRIORITY or PRIORITY,
       strict = false,
     })
   end

@@ -237,7 +237,7 @@ function M.body(buf, id, lines, marks, language)
   local first, last = replace_rows(chain, block, lines)
   block.empty, block.held = #lines == 0, 0
   decoration.body(buf, block, first, last)
-  decoration.marks(buf, first, marks)
+  decoration.marks(buf, first, marks, blocks.PROSE[block.kind])
   if blocks.PROSE[block.kind] and not block.empty then
     require('eca.markdown.fences').text_appended(buf, id, first, last)
     if block.closed then

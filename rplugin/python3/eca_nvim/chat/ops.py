@@ -32,6 +32,7 @@ class BlockKind(StrEnum):
     FLAG = "flag"
     OLDER = "older"
     NOTE = "note"
+    SYSTEM = "system"
 
 
 Segment: TypeAlias = tuple[str, str]

@@ -81,9 +81,10 @@ def show_user(update: Update, text: str, content_id: str | None = None) -> TextB
 
 
 def note(update: Update, text: str, *, is_error: bool = False) -> None:
-    """Add a word of the system, if it has any."""
+    """Add a word of the system, if it has any: Markdown as agents write it, but for a fault."""
     if text := text.strip("\r\n"):
-        update.add(NoteBlock(update.mint(), BlockKind.NOTE, text=text, is_error=is_error))
+        kind = BlockKind.NOTE if is_error else BlockKind.SYSTEM
+        update.add(NoteBlock(update.mint(), kind, text=text, is_error=is_error))
 
 
 def notice_received(update: Update, event: NoticeReceived) -> None:

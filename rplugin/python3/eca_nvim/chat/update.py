@@ -12,7 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Flag, auto
 
-from eca_nvim.chat.blocks import AUTOMATIC_FOLDS, Block, Fold, GroupBlock, SpokenBlock, ToolBlock
+from eca_nvim.chat.blocks import (
+    AUTOMATIC_FOLDS,
+    Block,
+    Fold,
+    GroupBlock,
+    NoteBlock,
+    SpokenBlock,
+    ToolBlock,
+)
 from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import (
@@ -125,7 +133,7 @@ class Update:
             self.ops.append(
                 SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
             )
-        if isinstance(block, SpokenBlock) and block.complete and block.is_open:
+        if _is_whole(block) and block.is_open:
             self.ops.append(CloseBlock(self.chat.id, block.id))
 
     def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
@@ -250,3 +258,8 @@ class Update:
         if fresh != self.chat.shown_status:
             self.chat.shown_status = fresh
             self.ops.append(SetStatus(self.chat.id, fresh))
+
+
+def _is_whole(block: Block) -> bool:
+    """Say whether a block of text gets no more of it."""
+    return isinstance(block, NoteBlock) or (isinstance(block, SpokenBlock) and block.complete)
