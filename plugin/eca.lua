@@ -33,7 +33,7 @@ end, {
 local names = {
   normal = 'Act AddContext Agent Answer Approval Approve ApproveAll ApproveRemember Chat '
     .. 'ChangeComment ChangeKeep ChangeRevert Changes ChangeSend Conflicts Files UndoTurn '
-    .. 'Chats Clear CloseAll CloseBlock Delete Diff Flag Fork Hide History HistoryNext '
+    .. 'Chats Clear CloseAll CloseBlock Contexts Delete Diff Flag Fork Hide History HistoryNext '
     .. 'HistoryPrevious Input Keys Model New NextAgent NextApproval NextChat NextFlag NextTurn '
     .. 'Older OpenAll OpenBlock OpenFile OpenLink Palette PreviousApproval PreviousChat '
     .. 'PreviousFlag PreviousTurn Prompts Queue Reject RejectReason Rename Resume Rollback '

@@ -18,7 +18,7 @@ local M = {}
 ---@class eca.Subcommand
 ---@field text string
 ---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
----@field choices? fun(lead: string): string[] completion of its argument
+---@field choices? fun(lead: string, bang: boolean): string[] completion of its argument
 
 local CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
 
@@ -68,30 +68,13 @@ local function choice(what)
   }
 end
 
+--- The lines that a command was given.
 ---@param call eca.Call
----@return eca.Context
+---@return integer? first, integer? last
 local function lines_of(call)
-  local first = call.range > 0 and call.line1 or nil
-  local last = call.range > 0 and call.line2 or nil
-  return require('eca.contexts').of_lines(vim.api.nvim_get_current_buf(), first, last)
-end
-
---- Add lines of the current buffer, or a file or folder that is named.
----@param rest string
----@param call eca.Call
-local function add(rest, call)
-  local item = rest == '' and lines_of(call) or require('eca.context_tokens').find('@' .. rest)[1]
-  if not item then
-    require('eca.notify').warn('there is no ' .. rest)
-    return
+  if call.range > 0 then
+    return call.line1, call.line2
   end
-  require('eca').add_context(item.context or item)
-end
-
-local function show_contexts()
-  local label = require('eca.contexts').label
-  local labels = vim.tbl_map(label, require('eca').contexts())
-  require('eca.notify').info(#labels > 0 and table.concat(labels, '  ') or 'no contexts')
 end
 
 local function log()
@@ -236,13 +219,22 @@ M.subcommands = {
   tasks = { text = "go to the agent's list of tasks", run = action('Tasks') },
   usage = { text = 'what fills the context, and what it cost', run = action('Usage') },
   add = {
-    text = 'add lines, a buffer or a file to the context',
-    run = add,
-    choices = function()
-      return vim.fn.getcompletion('', 'file')
+    text = 'add lines, a buffer or a file to the context (! takes it off)',
+    run = function(rest, call)
+      local act = call.bang and 'remove_named' or 'add_named'
+      require('eca.actions.contexts')[act](given(rest), lines_of(call))
+    end,
+    choices = function(lead, bang)
+      if bang then
+        return require('eca.context_line').labels(require('eca').current())
+      end
+      return vim.fn.getcompletion(lead, 'file')
     end,
   },
-  contexts = { text = 'show what goes along with a prompt', run = show_contexts },
+  contexts = {
+    text = 'see what goes along with a prompt, or take it away',
+    run = action('Contexts'),
+  },
   model = choice('model'),
   agent = vim.tbl_extend('force', choice('agent'), {
     text = 'choose the agent (! takes the next one)',
@@ -357,12 +349,13 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local name = line:match('Eca!?%s+(%S+)%s')
+  local bang, name = line:match('Eca(!?)%s+(%S+)%s')
   if not name then
     return names(lead)
   end
   local found = M.subcommands[name:gsub('!$', '')]
-  local choices = found and found.choices and found.choices(lead) or {}
+  local banged = bang == '!' or vim.endswith(name, '!')
+  local choices = found and found.choices and found.choices(lead, banged) or {}
   ---@param place number where it may begin at most
   ---@return string[]
   local function having(place)
@@ -381,7 +374,7 @@ end
 ---@param call eca.Call
 function M.chat(call)
   local eca = require('eca')
-  local item = call.range > 0 and lines_of(call) or nil
+  local item = call.range > 0 and require('eca.contexts').here(lines_of(call)) or nil
   local id = call.bang and require('eca.chats').new() or nil
   id = eca.open({ chat = id, mods = call.smods })
   if item then

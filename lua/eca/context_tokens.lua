@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - A token is plain text after a blank; it counts only when what it names is there.
 --- - A space in a path is written `\ `. Punctuation after a token is not part of it.
+--- - Lines in the other order mean the same.
 --- - Names are looked up in the working folder; nothing is expanded, no command is run.
 local paths = require('eca.paths')
 
@@ -54,6 +55,9 @@ local function path_context(word)
   end
   local from = tonumber(first)
   local to = tonumber(last) or from
+  if from and to then
+    from, to = math.max(math.min(from, to), 1), math.max(from, to, 1)
+  end
   return { type = 'file', path = paths.normalize(path), first = from, last = to }
 end
 
@@ -79,6 +83,13 @@ local function read_word(word)
     context = context_of(word)
   end
   return context, word
+end
+
+--- What a name means by itself, its blanks escaped or not.
+---@param name string with or without the @
+---@return eca.Context?
+function M.named(name)
+  return context_of((name:gsub('^@', '')))
 end
 
 --- Find the tokens of a text.
@@ -118,7 +129,10 @@ function M.write(item)
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end
-  return item.first and ('%s:%d-%d'):format(name, item.first, item.last) or name
+  if item.first or item.last then
+    return ('%s:%d-%s'):format(name, item.first or 1, item.last or '')
+  end
+  return name
 end
 
 return M

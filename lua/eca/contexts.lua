@@ -2,9 +2,11 @@
 ---
 --- Rules kept here:
 --- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line.
----   Deleting the token takes the context away. `@cursor` is where the user was in code.
+---   Deleting the token, or taking the item off, takes the context away. `@cursor` is where the
+---   user was in code.
 --- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
+local context_line = require('eca.context_line')
 local paths = require('eca.paths')
 local tokens = require('eca.context_tokens')
 
@@ -26,7 +28,6 @@ local MOST_PLACES = 8
 
 local places = {} ---@type eca.Place[] where the user was in code, the last one first
 local selected = nil ---@type eca.Selected?
-local lines = {} ---@type table<string, eca.Context[]> context line by chat
 
 ---@param buf integer
 ---@param line integer 1-based
@@ -187,69 +188,86 @@ function M.of_lines(buf, first, last)
   if path then
     return { type = 'file', path = path, first = first, last = last }
   end
+  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   return { type = 'buffer', buf = buf, first = first, last = last }
 end
 
---- Put something on a chat's context line; the same thing twice stays one.
----@param chat string
----@param item eca.Context
-function M.add(chat, item)
-  local line = lines[chat] or {}
-  lines[chat] = line
-  for _, known in ipairs(line) do
-    if vim.deep_equal(known, item) then
-      return
-    end
+--- A context for lines of the current buffer. The chat's own buffers are none: there it is the last
+--- code window's file, or the lines selected in it when lines are asked for; nil without one.
+---@param first? integer
+---@param last? integer
+---@return eca.Context?
+function M.here(first, last)
+  local filetype = vim.bo.filetype
+  if not filetype:find('^eca%-') or filetype == 'eca-output' then
+    return M.of_lines(0, first, last)
   end
-  line[#line + 1] = item
-end
-
---- Take an item off a chat's context line, by its place.
----@param chat string
----@param index integer 1-based
-function M.remove(chat, index)
-  if lines[chat] then
-    table.remove(lines[chat], index)
+  local place = last_place()
+  if not place then
+    require('eca.notify').info('there is no code window to add from')
+    return nil
   end
+  local kept = first and selection_in(place, cursor_of(place))
+  return M.of_lines(place.buf, kept and kept.first[1], kept and kept.last[1])
 end
 
---- Do two contexts say the same, whatever token names them?
----@param one eca.Context
----@param other eca.Context
----@return boolean
-local function same(one, other)
-  local bare = vim.tbl_extend('force', {}, other)
-  bare.token = one.token
-  return vim.deep_equal(one, bare)
-end
+---@class eca.Along
+---@field item eca.Context
+---@field entry? eca.Context where it stands on the context line
 
----@param found eca.Context[]
+---@param found eca.Along[]
 ---@param item? eca.Context
-local function include(found, item)
+---@param entry? eca.Context
+local function include(found, item, entry)
   for _, known in ipairs(item and found or {}) do
-    if same(known, item) then
+    if context_line.same(known.item, item) then
       return
     end
   end
-  found[#found + 1] = item
+  found[#found + 1] = item and { item = item, entry = entry }
 end
 
---- All that would go along with a prompt now: the context line, the cursor, and the text's tokens.
+---@param item eca.Context
+---@return eca.Context?
+local function resolve(item)
+  return item.type == 'cursor' and M.cursor() or (item.type ~= 'cursor' and item or nil)
+end
+
+--- All that would go along with a prompt now, and where it comes from: the context line, the
+--- cursor, and the text's tokens.
 ---@param chat string
 ---@param text? string the prompt
----@return eca.Context[]
-function M.list(chat, text)
-  local found = {} ---@type eca.Context[]
-  for _, item in ipairs(lines[chat] or {}) do
-    include(found, item)
+---@return eca.Along[]
+function M.sources(chat, text)
+  local found = {} ---@type eca.Along[]
+  for _, item in ipairs(context_line.items(chat)) do
+    include(found, resolve(item), item)
   end
   if require('eca.config').get().contexts.cursor then
     include(found, M.cursor())
   end
   for _, token in ipairs(tokens.find(text or '')) do
-    include(found, token.context.type == 'cursor' and M.cursor() or token.context)
+    include(found, resolve(token.context))
   end
   return found
+end
+
+--- All that would go along with a prompt now.
+---@param chat string
+---@param text? string the prompt
+---@return eca.Context[]
+function M.list(chat, text)
+  return vim.tbl_map(function(along)
+    return along.item
+  end, M.sources(chat, text))
+end
+
+--- The prompt that is being typed.
+---@param chat string
+---@return string
+function M.draft(chat)
+  local known = require('eca.chats').get(chat)
+  return known and require('eca.input').draft(known.input) or ''
 end
 
 --- Text contexts are read now.
@@ -271,11 +289,20 @@ end
 --- What a prompt that is being sent carries.
 ---@param chat string
 ---@param text string
+---@param others? eca.Context[] that go along with this one prompt
 ---@return eca.Context[]
-function M.collect(chat, text)
+function M.collect(chat, text, others)
   local found = {} ---@type eca.Context[]
   for _, item in ipairs(M.list(chat, text)) do
     found[#found + 1] = read(item)
+  end
+  for _, item in ipairs(others or {}) do
+    local checked, fault = require('eca.context_checks').check(item)
+    local resolved = checked and resolve(checked)
+    found[#found + 1] = resolved and read(resolved)
+    if fault then
+      require('eca.notify').warn('context not sent: ' .. fault)
+    end
   end
   return found
 end

@@ -184,18 +184,35 @@ function M.pending()
   end, require('eca.mirror').pending())
 end
 
---- Add something to the context of the current chat.
+--- Add something to the context of the current chat. What is wrong with it is told in one line.
 ---@param item eca.Context
+---@return boolean added
 function M.add_context(item)
   local id = M.current()
-  require('eca.contexts').add(id, item)
+  local fault = require('eca.context_line').add(id, item)
+  if fault then
+    require('eca.notify').warn('context not added: ' .. fault)
+  end
   require('eca.winbar').refresh(id)
+  return fault == nil
 end
 
---- What would go along with a prompt now.
+--- Take something off the context of a chat; a file without lines means all of it that is there.
+---@param what eca.Context|string a context, or its token, or a path
+---@param chat? string default: the current one
+---@return boolean removed false when it is not there
+function M.remove_context(what, chat)
+  local id = chat or M.current()
+  local removed = require('eca.context_line').remove(id, what)
+  require('eca.winbar').refresh(id)
+  return removed
+end
+
+--- What would go along with a prompt now, the tokens of the draft included.
 ---@return eca.Context[]
 function M.contexts()
-  return require('eca.contexts').list(M.current())
+  local contexts, id = require('eca.contexts'), M.current()
+  return contexts.list(id, contexts.draft(id))
 end
 
 --- The chats of this session, oldest first.

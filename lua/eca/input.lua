@@ -133,8 +133,7 @@ end
 ---@param text string
 ---@param opts? { queue?: boolean, contexts?: eca.Context[] }
 function M.send(chat, text, opts)
-  local contexts = require('eca.contexts').collect(chat, text)
-  vim.list_extend(contexts, opts and opts.contexts or {})
+  local contexts = require('eca.contexts').collect(chat, text, opts and opts.contexts)
   require('eca.host').send('prompt', {
     chat = chat,
     text = text,

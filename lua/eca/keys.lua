@@ -56,7 +56,11 @@ M.actions = {
     chat = { STOP_KEY },
     input = { STOP_KEY },
   }),
-  AddContext = action('prompts', 'add_context', 'add this file or selection to the context'),
+  AddContext = action('contexts', 'add', 'add this file or selection to the context'),
+  Contexts = action('contexts', 'choose', 'what goes along with a prompt; take it away', {
+    chat = { 'gC' },
+    input = { 'gC' },
+  }),
 
   Chat = action('chats', 'open', 'go to the chat; what is selected goes along'),
   Toggle = action('chats', 'toggle', 'open or hide the chat'),

@@ -1,4 +1,4 @@
---- Actions on prompts: send, queue, take back, stop, recall, add context.
+--- Actions on prompts: send, queue, take back, stop, recall.
 local M = {}
 
 --- The input of the chat the user means.
@@ -66,13 +66,6 @@ end
 --- Put the next prompt, or the draft, into the input.
 function M.newer()
   recall(1)
-end
-
---- Add the current buffer, or the selected lines of it.
-function M.add_context()
-  local first, last = require('eca.selection').lines()
-  local contexts = require('eca.contexts')
-  require('eca').add_context(contexts.of_lines(vim.api.nvim_get_current_buf(), first, last))
 end
 
 return M
