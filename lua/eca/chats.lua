@@ -40,6 +40,9 @@ local function keep(buf, refill)
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
     callback = function()
+      if vim.v.exiting ~= vim.NIL then
+        return
+      end
       local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
       vim.schedule(function()
         if by_buffer[buf] and vim.api.nvim_buf_is_loaded(buf) then

@@ -2,17 +2,34 @@
 ---
 --- Rules kept here:
 --- - Exit code 0 only when the turn finished by itself and there is an answer: text of the model,
----   or something it did; to a command, what the server says is answer enough. Else 1 and one line
----   on standard error.
+---   or something it did; to a command, what the server says is answer enough. Else 1, and why on
+---   standard error; the chat, as far as it goes, on standard output.
 --- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
 ---   questions are cancelled.
 local M = {}
 
+local GONE = 'the server is gone'
 local PATIENCE = 2000 -- ms to wait for the chat's text at the end
 
+local complaints = {} ---@type table<string, true>
+
+--- Say what is wrong, each thing once.
 ---@param text string
 local function complain(text)
-  io.stderr:write('eca: ', (text:gsub('%c+', ' ')), '\n')
+  local line = text:gsub('%c+', ' ')
+  if not complaints[line] then
+    complaints[line] = true
+    io.stderr:write('eca: ', line, '\n')
+  end
+end
+
+--- What is told beside the chat goes to standard error, in lines.
+local function listen()
+  rawset(vim, 'notify', function(line, level) -- as plugins that show messages do
+    if level >= vim.log.levels.WARN then
+      complain((line:gsub('^eca: ', '')))
+    end
+  end)
 end
 
 ---@param code integer
@@ -23,15 +40,35 @@ local function exit(code)
   end)
 end
 
+--- Say why the server is gone, in the words that the chat ends with.
+---@param chat string
+local function complain_of_end(chat)
+  local transcript = require('eca.transcript')
+  local buf = require('eca.chats').ensure(chat).buf
+  local row = transcript.find(buf, vim.api.nvim_buf_line_count(buf), 'note', -1)
+  local block = row and transcript.block_at(buf, row)
+  if block then
+    local lines = vim.api.nvim_buf_get_lines(buf, block.first, block.last + 1, false)
+    vim.tbl_map(complain, lines)
+  end
+end
+
 --- Print the chat, then exit; without the chat when the host cannot tell it any more.
 ---@param chat string
 ---@param fault? string
 local function finish(chat, fault)
   local function leave()
+    if fault == GONE then
+      complain_of_end(chat)
+    end
     if fault then
       complain(fault)
     end
     exit(fault and 1 or 0)
+  end
+  if require('eca.host').has_failed() then
+    vim.schedule(leave) -- after the reason
+    return
   end
   vim.defer_fn(leave, PATIENCE)
   require('eca').transcript(chat, function(markdown)
@@ -113,6 +150,7 @@ function M.run(prompt)
     complain('there is no prompt')
     return exit(1)
   end
+  listen()
   local chat ---@type string
   local decided = {} ---@type table<string, true>
   local ended = false
@@ -130,11 +168,13 @@ function M.run(prompt)
     finish_once(fault_of(chat, prompt, data.reason or 'done'))
   end)
   on('EcaServerExited', function()
-    finish_once('the server is gone')
+    finish_once(GONE)
   end)
   -- Last, as what cannot start is told at once.
   chat = require('eca').new()
-  require('eca').send(prompt, { chat = chat })
+  if not require('eca.host').has_failed() then
+    require('eca').send(prompt, { chat = chat })
+  end
 end
 
 return M

@@ -176,6 +176,12 @@ local function start_again(payload)
   start()
 end
 
+--- Has it ended, or could not start?
+---@return boolean
+function M.has_failed()
+  return state == 'failed'
+end
+
 --- Start the host if it has failed: what was in its way may be gone.
 ---@return 'failed'|'stopped'|'running'|'shared' state it was in
 function M.revive()

@@ -89,6 +89,16 @@ def test_any_other_end_is_a_failure(
     assert (result.returncode, result.stderr) == (1, complaint)
 
 
+def test_the_reason_of_an_end_is_told_too(nvim_version: str, tmp_path: Path) -> None:
+    note = """
+    draw({ 'open', payload.chat, 1, 'note', {}, 0 })
+    draw({ 'body', payload.chat, 1, { 'the server ended, exit code 3', 'no\tmemory' }, {} })
+    """
+    result = run(nvim_version, tmp_path, DIE + note)
+    told = "eca: the server ended, exit code 3\neca: no memory\neca: the server is gone\n"
+    assert (result.returncode, result.stderr) == (1, told)
+
+
 def test_a_command_is_answered_by_what_the_server_says(nvim_version: str, tmp_path: Path) -> None:
     assert run(nvim_version, tmp_path, FAIL, prompt="/costs").returncode == 0
 

@@ -114,15 +114,30 @@ def test_a_refused_prompt_is_a_failure(
 
 
 @pytest.mark.parametrize(
-    "option", ["'server': {'command': ['/nowhere/eca']}", "'python': '/nowhere/python'"]
+    ("option", "reason"),
+    [
+        (
+            "'server': {'command': ['/nowhere/eca']}",
+            "server.command: no program '/nowhere/eca' is there to run: correct its path",
+        ),
+        ("'python': '/nowhere/python'", "fix `python`, `:Eca restart`: no /nowhere/python"),
+    ],
 )
-def test_what_cannot_start_ends_at_once_with_one_line(
-    option: str, nvim_version: str, tmp_path: Path
+def test_what_cannot_start_ends_at_once_with_its_reason(
+    option: str, reason: str, nvim_version: str, tmp_path: Path
 ) -> None:
     began = time.monotonic()
     ran = run_headless(nvim_version, tmp_path, "hello", "--cmd", f"let g:eca = {{{option}}}")
     assert ran.returncode == 1
-    assert "/nowhere/" in ran.stderr + ran.stdout
-    assert "Traceback" not in ran.stderr + ran.stdout
-    assert "stack traceback" not in ran.stderr
+    assert ran.stderr.splitlines() == [f"eca: {reason}", "eca: the server is gone"]
     assert time.monotonic() - began < 5
+
+
+def test_a_server_that_cannot_start_says_why(nvim_version: str, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "eca"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho no such option >&2\nexit 3\n")
+    program.chmod(0o755)
+    ran = run_headless(nvim_version, tmp_path, "hello")
+    assert ran.returncode == 1
+    assert "exit code 3: no such option" in ran.stderr

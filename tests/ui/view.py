@@ -19,6 +19,9 @@ function host.log_path()
   return vim.fn.stdpath('log') .. '/eca.log'
 end
 function host.alive() end
+function host.has_failed()
+  return false
+end
 package.loaded['eca.host'] = host
 """
 
