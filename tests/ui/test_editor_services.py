@@ -7,9 +7,9 @@ from urllib.parse import unquote
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
-from tests.support.script import Steps, ask, expect, handshake, pause, reply, status, turn
+from tests.support.script import Steps, ask, expect, handshake, pause, reply, status, text, turn
 from tests.support.servers import ScriptedServer
-from tests.ui.talk import prompts, say, start_chat, wait_idle
+from tests.ui.talk import lines_of, prompts, say, start_chat, wait_idle
 
 Value: TypeAlias = Any
 
@@ -267,6 +267,25 @@ def test_contexts_go_along_with_a_prompt(
     contexts = sent_contexts(nvim, server)
     assert contexts[: len(wanted)] == wanted
     assert prompts(server)[0] in keys
+
+
+def test_lines_added_to_a_chat_that_goes_on_are_read_with_the_next_prompt(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
+) -> None:
+    """The server reads contexts with the first prompt alone, and `@/path:L1-L2` with each."""
+    server = scripted_server(handshake(), *[turn(text("well"))] * 3)
+    nvim = start_chat(start_nvim, server, "README.md")
+    for keys in ("ione<C-s>", "<Esc><C-w>h:1,2EcaChat why?<CR>", "ion<C-s>"):
+        before = lines_of(nvim).count("well")
+        nvim.keys(keys)
+        nvim.wait_for(lambda before=before: lines_of(nvim).count("well") > before, "the answer")
+        wait_idle(nvim)
+    lines = f"why?\n<contexts>\n@{workspace}/README.md:L1-L2\n</contexts>"
+    assert prompts(server) == ["one", lines, "on"]
+    contexts = [it["params"]["contexts"] for it in server.received("chat/prompt")]
+    assert [[it["type"] for it in each] for each in contexts] == [["cursor"]] * 3
+    nvim.wait_until("require('eca').transcript():find('why?', 1, true)")
+    assert "<contexts>" not in nvim.lua("return require('eca').transcript()")
 
 
 def test_without_a_file_no_cursor_goes_along(
