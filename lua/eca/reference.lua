@@ -37,6 +37,22 @@ function M.under_cursor()
   return path and { path = path, line = tonumber(line) } or nil
 end
 
+--- The one file that a text names, as a whole or by its words, when it is there.
+---@param text string
+---@return eca.FileReference?
+function M.only_in(text)
+  local whole = existing(vim.trim(text))
+  local found = {} ---@type table<string, true>
+  for name in text:gmatch('[^%s,:]+') do
+    local path = existing(name)
+    if path then
+      found[path] = true
+    end
+  end
+  local path = whole or next(found)
+  return path and (whole or not next(found, path)) and { path = path } or nil
+end
+
 --- The target of the Markdown link that the cursor is in.
 ---@return string?
 local function linked()

@@ -230,3 +230,30 @@ def test_jumps_between_prompts_end_at_the_first_and_the_last(start_nvim: StartNe
         view.nvim.keys(key)
         rows.append(view.nvim.eval("getline('.')"))
     assert rows == ["two", "two", "one", "one", "one", "one"]
+
+
+def header(*segments: tuple[str, str]) -> ops.OpenBlock:
+    """Give the op that opens a tool call with a header."""
+    return ops.OpenBlock(CHAT, 1, BlockKind.TOOL, [("✓", "EcaToolDone"), *segments])
+
+
+@pytest.mark.parametrize(
+    ("target", "opened"),
+    [
+        ("src/calc.py", "calc.py"),
+        ("src/calc.py 10-20", "calc.py"),
+        ("old name.py → src/calc.py", "calc.py"),
+        ("README.md, src/calc.py", None),
+        ("no/such.py", None),
+        ("src", None),
+    ],
+)
+def test_a_header_leads_to_the_one_file_it_names(
+    start_nvim: StartNeovim, target: str, opened: str | None
+) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(header((" edit", "EcaToolName"), (f" {target}", "EcaToolTarget"), (" 1s", "")))
+    view.nvim.keys("<C-w>kgg0gf")
+    if opened is None:
+        view.nvim.wait_screen("there is no file under the cursor")
+    assert view.current() == (opened or "chat")

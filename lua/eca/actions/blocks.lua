@@ -59,15 +59,18 @@ function M.close_all()
   set_all(false)
 end
 
---- Open the file named under the cursor, at its line when that is told, in a code window.
+--- Open the file named under the cursor, at its line when that is told, in a code window. Anywhere
+--- on the header of a tool call it is the file that the call works on.
 ---@return boolean opened
 function M.open_file()
-  local file = require('eca.reference').under_cursor()
+  local reference = require('eca.reference')
+  local target = transcript.target_at(vim.api.nvim_get_current_buf(), cursor_row())
+  local file = reference.under_cursor() or (target and reference.only_in(target))
   if not file then
     require('eca.notify').info('there is no file under the cursor')
     return false
   end
-  require('eca.reference').show(file)
+  reference.show(file)
   return true
 end
 

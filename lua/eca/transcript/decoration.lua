@@ -115,17 +115,20 @@ function M.marks(buf, first, marks, prose)
   end
 end
 
---- Has a row text in a group?
+--- Where a row has text in a group, for the first time; nil when it has none.
 ---@param buf integer
 ---@param row integer
 ---@param group string
----@return boolean
-function M.has(buf, row, group)
+---@return integer? first byte column
+---@return integer? last exclusive; -1 for the end of the line
+function M.place_of(buf, row, group)
   local options = { details = true }
   local marks = vim.api.nvim_buf_get_extmarks(buf, colours, { row, 0 }, { row, -1 }, options)
-  return vim.iter(marks):any(function(mark)
-    return mark[4].hl_group == group
-  end)
+  for _, mark in ipairs(marks) do
+    if mark[4].hl_group == group then
+      return mark[3], mark[4].end_row == row and mark[4].end_col or -1
+    end
+  end
 end
 
 --- Forget the colours of a row, not what stands before it.

@@ -296,7 +296,16 @@ end
 ---@param row integer
 ---@return boolean
 function M.is_cut(buf, row)
-  return decoration.has(buf, row, 'EcaMore')
+  return decoration.place_of(buf, row, 'EcaMore') ~= nil
+end
+
+--- What the tool call of a header works on, as the header says it; nil on any other row.
+---@param buf integer
+---@param row integer
+---@return string?
+function M.target_at(buf, row)
+  local first, last = decoration.place_of(buf, row, 'EcaToolTarget')
+  return first and vim.api.nvim_buf_get_text(buf, row, first, row, last, {})[1] or nil
 end
 
 M.is_transcript = places.is_transcript
