@@ -4,7 +4,7 @@
 --- - What is shown is one line, and harmless.
 --- - It never makes Neovim wait for a key: one that is too long for its place loses its middle, and
 ---   each takes the place of the one before. `:messages` has them all; the log has them whole.
---- - While the user types a command or selects text it waits.
+--- - While the user types a command, selects or inserts text it waits: nobody could read it.
 --- - The option `notify` is the least level that is shown, or false for none.
 local M = {}
 
@@ -65,10 +65,19 @@ local function tell(line, level)
   vim.notify(fitted(line, vim.v.echospace), level)
 end
 
---- Tell what waits, unless the user types a command, or selects: there Neovim would stop for three
---- seconds, so that the message can be read before the mode's name takes its place.
+--- Would Neovim hide a line at once, or make the user wait for it? While he types a command or
+--- selects it stops for three seconds, so that the line can be read before the mode's name takes
+--- its place; while he inserts the mode's name takes it before anybody could.
+---@return boolean
+local function is_bad_moment()
+  local mode = vim.api.nvim_get_mode().mode
+  return mode:find('^[cvVsS\22\19]') ~= nil
+    or (mode:find('^[iR]') ~= nil and vim.o.showmode and is_plain())
+end
+
+--- Tell what waits, as soon as it can be read.
 local function tell_all()
-  if vim.api.nvim_get_mode().mode:find('^[cvVsS\22\19]') then
+  if is_bad_moment() then
     vim.api.nvim_create_autocmd({ 'CmdlineLeave', 'ModeChanged' }, {
       group = vim.api.nvim_create_augroup('eca.notify', {}),
       once = true,

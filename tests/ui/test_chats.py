@@ -212,6 +212,7 @@ class TestComing:
         view.draw(status("copy", "idle", "Copy"), ops.ShowChat("copy"))
         assert view.nvim.eval("[win_getid(), mode()]") == before
         assert view.nvim.lua("return require('eca.windows').chat_shown()") == CHAT
+        view.nvim.keys("<Esc>")
         view.nvim.wait_until("""vim.fn.execute('messages'):find('there is a new chat, "Copy"')""")
 
     def test_the_chat_before_takes_the_place_of_one_that_is_gone(self, view: View) -> None:
