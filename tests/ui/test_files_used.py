@@ -11,7 +11,7 @@ from tests.ui.talk import Value
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
-    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=80, lines=24)
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings={"approval": {"guard": 0}})
     nvim.lua(f"require('eca.chats').ensure('{CHAT}')")
     return nvim
 
@@ -42,6 +42,27 @@ def test_files_are_listed_and_opened(
     stage.keys("<CR>")
     assert stage.eval("expand('%:t')") == "calc.py"
     assert "files of this chat" not in stage.screen
+
+
+def test_a_key_that_comes_too_soon_opens_nothing(stage: Neovim, workspace: Path) -> None:
+    stage.lua("require('eca.config').setup({ approval = { guard = 600000 } })")
+    show(stage, use(workspace / "src" / "calc.py", 3))
+    stage.wait_screen("files of this chat")
+    stage.keys("<CR>")
+    assert "files of this chat" in stage.screen
+    stage.keys("q")
+    assert stage.eval("expand('%:t')") == "README.md"
+
+
+def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
+    stage.command("Eca files")
+    (asked,) = wait_sent(stage, "files")
+    stage.keys("A<CR>")
+    draw(stage, ["answer", asked["request"], [use(workspace / "src" / "calc.py", 3)]])
+    stage.lua("return 1")
+    assert stage.mode == "i"
+    stage.keys("<Esc>")
+    stage.wait_screen("the list of files did not come up, as you went on: ask again")
 
 
 def test_no_files_are_said(stage: Neovim) -> None:

@@ -138,7 +138,7 @@ def test_jumps(view: View) -> None:
         ("A", "approve", {"chat": CHAT, "id": "call", "remember": True}),
         ("r", "reject", {"chat": CHAT, "id": "call"}),
         ("Ruse sed<CR>", "reject", {"chat": CHAT, "id": "call", "reason": "use sed"}),
-        ("gd", "diff", {"chat": CHAT, "block": 3}),
+        ("gd", "diff", {"chat": CHAT, "block": 3, "instead": [CHAT, "call"]}),
     ],
 )
 def test_keys_on_a_waiting_block(
