@@ -9,6 +9,7 @@ from tests.agents.client import Client, make_agent, running
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import AgentTurn, TurnChanged
 
 TRUSTING = Selection(trust=True)
@@ -25,9 +26,15 @@ async def talking(folder: Path, *prompts: str) -> AsyncIterator[tuple[Client, Ar
         yield client, agent.archive
 
 
-async def talk(client: Client, chat: str, prompt: str, chosen: Selection = TRUSTING) -> None:
+async def talk(
+    client: Client,
+    chat: str,
+    prompt: str,
+    chosen: Selection = TRUSTING,
+    contexts: tuple[Context, ...] = (),
+) -> None:
     """Prompt a chat and wait for the end of the answer."""
     ends = TurnChanged(AgentTurn.FINISHED)
     wanted = client.all(TurnChanged).count(ends) + 1
-    client.agent.prompt(Prompt(chat, prompt, selection=chosen))
+    client.agent.prompt(Prompt(chat, prompt, contexts, chosen))
     await client.until(lambda: client.all(TurnChanged).count(ends) == wanted)

@@ -6,6 +6,7 @@ import pytest
 from tests.demo.talks import talk, talking
 
 from eca_nvim.agents.archive import AgentRefused, ChatUnknown, CursorExpired
+from eca_nvim.chat.contexts import FileContext
 from eca_nvim.chat.events import (
     ChatCleared,
     ChatDeleted,
@@ -41,6 +42,15 @@ async def test_a_talk_is_listed_and_replayed(tmp_path: Path) -> None:
     assert texts(opened.page)[0] == "fix the greeting"
     assert texts(opened.page)[-1][-40:] == lived.strip()[-40:]
     assert any(isinstance(it.event, ToolFinished) for it in opened.page.events)
+
+
+async def test_names_of_files_that_go_along_are_no_topic(tmp_path: Path) -> None:
+    async with talking(tmp_path, "hello") as (client, archive):
+        await talk(client, "c", "and now?", contexts=(FileContext("/crash/fail.py", 1, 2),))
+        page = (await archive.open_chat("c")).page
+    hello, greeting, question, answer = texts(page)
+    assert (hello, question) == ("hello", "and now?")
+    assert answer == greeting
 
 
 async def test_an_old_chat_is_read_by_the_page(tmp_path: Path) -> None:

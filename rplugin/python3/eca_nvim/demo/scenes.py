@@ -183,7 +183,7 @@ SCENES: Mapping[str, Scene] = {
 
 async def play(turn: Turn, workshop: Workshop) -> None:
     """Play the scene that the prompt asks for."""
-    prompt = turn.prompt.lower()
+    prompt = turn.prompt.partition("\n<contexts>")[0].lower()  # names of files are no topic
     scene = next((scene for words, scene in SCENES.items() if re.search(words, prompt)), greet)
     try:
         await scene(turn, workshop)
