@@ -23,6 +23,7 @@ vim.cmd.source(folder .. '/plugin/eca.lua')
 
 
 def test_lazy(user: User) -> None:
+    """The README's specification, with what lazy.nvim does imitated: no package index has it."""
     (spec,) = snippets("### lazy.nvim", "lua")
     plugin = copy_plugin(user.folder("data") / "lazy" / "eca")
     user.configure(LAZY % (spec, f"'{plugin}'"))
