@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -42,6 +43,8 @@ class Agent:
         path = self.folder / name
 
         def after() -> str:
+            if old not in slurp(path):
+                raise ValueError("original content not found")
             return edited(slurp(path), old, new, every=every)
 
         def change() -> FileChange:
@@ -62,7 +65,7 @@ class Agent:
         yield from self._call("write_file", path, {}, path.unlink)
 
     def move(self, name: str, to: str) -> Iterator[Moment]:
-        """Move a file to where none is."""
+        """Move a file to where none is; fails where one is."""
         source, destination = self.folder / name, self.folder / to
         ends = {"source": str(source), "destination": str(destination)}
         yield from self._tell("move_file", ends, lambda: _rename(source, destination))
@@ -96,13 +99,25 @@ class Agent:
         (key, value), *_ = arguments.items()
         yield ToolPreparing(bare)
         yield ToolPreparing(bare, f'{{"{key}": "{value}", "')
-        details = change() if change is not None else None
+        details, faults = None, list[Exception]()
+        if change is not None:
+            with suppress(OSError, ValueError):
+                details = change()
+
+        def attempt() -> None:
+            try:
+                act()
+            except (OSError, ValueError) as fault:
+                faults.append(fault)
+
         call = ToolCall(bare.id, tool, arguments=arguments, details=details)
-        yield from (ToolRequested(call), ToolRunning(call), act, ToolFinished(call))
+        yield from (ToolRequested(call), ToolRunning(call), attempt)
+        yield ToolFinished(call, failed=bool(faults))
 
 
 def _rename(source: Path, destination: Path) -> None:
-    assert not destination.exists()
+    if destination.exists():
+        raise ValueError("there is a file already")
     source.rename(destination)
 
 

@@ -239,6 +239,19 @@ def test_some_files_of_a_turn_are_planned(desk: Desk) -> None:
     assert [Path(str(it["path"])).name for it in found.files] == ["new", "other"]
 
 
+def test_a_file_that_cannot_go_back_where_it_was_stays(desk: Desk) -> None:
+    source, destination = desk.folder / "a", desk.folder / "d"
+    ends = {"source": str(source), "destination": str(destination)}
+    call = desk.request("move_file", waits=False, arguments=ends)
+    source.rename(destination)
+    desk.hear(ToolFinished(call))
+    source.mkdir()
+    turn = desk.turn_of(1)
+    faults = undo(turn, list(turn.files), desk.ledger)
+    assert set(faults.values()) == {"it is no ordinary file"}
+    assert destination.read_bytes() == b"1\n2\n3\n"
+
+
 def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
     path = desk.folder / "a"
     call = desk.request("edit_file", arguments={"path": str(path)})

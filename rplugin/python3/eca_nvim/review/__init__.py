@@ -2,7 +2,10 @@
 
 snapshots.py  a file at one moment, byte for byte
 changes.py    two texts compared, and where a change is now
-prior.py      a file before a change that may have been made already
+steps.py      calls that change files, and what was seen of these
+prior.py      a file before a change, from what the change left
+tracing.py    files before the calls of a turn, from what these left
+records.py    what a turn changed
 ledger.py     which turn changed which file, from what to what
 listing.py    all changes of a chat, for the user to keep or revert
 undoing.py    a turn taken back

@@ -3,7 +3,7 @@
 Rules kept here:
 - A file is looked at as soon as the model has written which one a call is to change, when the call
   is complete, when the user lets it, and when it has ended in whatever way. What the file was
-  before, and what the call did to it, follows from all of that (`steps.py`).
+  before, and what the call did to it, follows from all of that (`tracing.py`).
 - Changes that no call announces, as a shell command's, are not known here.
 - Memory is bounded: the oldest turns are forgotten first.
 """
@@ -94,14 +94,15 @@ class Ledger:
         """Look at a call's files again: the user may have changed them while it waited."""
         for (_, known), opened in self._open.items():
             if known == call_id:
-                opened.step.before = self._look(opened.turn, opened.step.before.seen)
+                before = opened.step.before
+                opened.step.before = self._look(opened.turn, before.seen, before)
 
     def _preparing(self, chat: Chat, call_id: str) -> None:
         block = chat.find_call(call_id)
         if block is not None and (chat.id, call_id) not in self._early:
             paths = paths_so_far(block.call, block.arguments.telling)
             if paths:
-                self._early[chat.id, call_id] = self._look(self._turn(chat), paths)
+                self._early[chat.id, call_id] = self._look(self._turn(chat), paths, Look())
 
     def _requested(self, chat: Chat, call_id: str, *, waits: bool) -> None:
         early = self._early.pop((chat.id, call_id), Look())
@@ -109,11 +110,14 @@ class Ledger:
         paths = changed_paths(call)
         if paths:
             turn = self._turn(chat)
-            step = Step(call, early, self._look(turn, paths), waits)
+            step = Step(call, early, self._look(turn, paths, early), waits)
             self._open[chat.id, call_id] = _Open(step, turn)
 
-    def _look(self, turn: TurnRecord, paths: Iterable[str]) -> Look:
-        return Look({path: self.snapshot(path) for path in paths}, len(turn.steps))
+    def _look(self, turn: TurnRecord, paths: Iterable[str], last: Look) -> Look:
+        """Look at files; those that are as they were seen last take no room."""
+        known = {**(turn.steps[-1].after if turn.steps else {}), **last.seen}
+        seen = {path: self.snapshot(path, known.get(path)) for path in paths}
+        return Look(seen, len(turn.steps))
 
     def _turn(self, chat: Chat) -> TurnRecord:
         number = max(1, chat.turn.number)

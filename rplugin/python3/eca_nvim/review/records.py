@@ -15,7 +15,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.steps import Keep, Step, Traced, origins, trace
+from eca_nvim.review.steps import Step
+from eca_nvim.review.tracing import Keep, Traced, origins, trace
 
 
 class FileRecord(Struct, eq=False):

@@ -90,9 +90,17 @@ def _counts(now: str | None, before: str | None) -> tuple[int, int]:
 
 
 def undo(turn: TurnRecord, paths: Sequence[str], ledger: Ledger) -> Mapping[str, str | None]:
-    """Put files of a turn back; gives why it did not work, or None, by path."""
+    """Put files of a turn back; gives why it did not work, or None, by path.
+
+    A file that was moved stays where it is when it could not go back.
+    """
     turn.settle()
-    return {path: _undo(turn, path, ledger) for path in paths if path in turn.files}
+    faults: dict[str, str | None] = {}
+    for path in paths:
+        if path in turn.files:
+            origin = turn.files[path].origin or ""
+            faults[path] = faults.get(origin) or _undo(turn, path, ledger)
+    return faults
 
 
 def _undo(turn: TurnRecord, path: str, ledger: Ledger) -> str | None:

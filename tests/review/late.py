@@ -1,0 +1,86 @@
+"""An agent at work on real files in a turn, and a ledger that hears of it when the test wants."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from tests.chat.driver import Driver
+from tests.review.agent import Agent, Moment
+
+from eca_nvim.chat.events import ChatEvent
+from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.listing import Present, entries
+from eca_nvim.review.records import FileRecord
+from eca_nvim.review.undoing import undo
+
+Contents: TypeAlias = Mapping[str, bytes]
+
+
+class LateDesk:
+    """An agent at work in a turn, and a ledger that hears of it later."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.agent = Agent(folder)
+        self.driver = Driver((str(folder),))
+        self.ledger = Ledger()
+        self.unheard = deque[ChatEvent]()
+        self.driver.run("do it")
+
+    def work(self, *calls: Iterable[Moment]) -> None:
+        """Let the agent act, and keep what it tells."""
+        for call in calls:
+            for moment in call:
+                self.take(moment)
+
+    def take(self, moment: Moment) -> None:
+        """Let one thing happen."""
+        if callable(moment):
+            moment()
+        else:
+            self.unheard.append(moment)
+
+    def hear(self, count: int | None = None) -> None:
+        """Hear some of what was told, or all."""
+        for _ in range(len(self.unheard) if count is None else min(count, len(self.unheard))):
+            event = self.unheard.popleft()
+            self.driver.hear(event)
+            self.ledger.witness(self.driver.chat, event)
+
+    def files(self) -> Mapping[str, FileRecord]:
+        return {
+            Path(path).name: record
+            for turn in self.ledger.turns("chat")
+            for path, record in turn.files.items()
+        }
+
+    def before(self) -> Mapping[str, bytes | str | None]:
+        """Give what the files were, by name: content, None for no file, or why it is not known."""
+        return {name: content(record) for name, record in self.files().items()}
+
+    def listed(self) -> Sequence[str]:
+        """List the changes as the user sees them."""
+        shown = []
+        for turn in self.ledger.turns("chat"):
+            for path in turn.files:
+                present = Present(self.ledger.snapshot(path))
+                found = entries(turn, path, present)
+                shown += [f"{Path(path).name}: {it['text']}" for it in found]
+        return shown
+
+    def undo(self) -> Mapping[str, str | None]:
+        (turn,) = self.ledger.turns("chat")
+        faults = undo(turn, list(turn.files), self.ledger)
+        return {Path(path).name: fault for path, fault in faults.items()}
+
+
+def content(record: FileRecord) -> bytes | str | None:
+    before = record.before
+    return before.fault if before.blob is None else before.blob.read()
+
+
+def contents(folder: Path) -> Contents:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
