@@ -181,13 +181,14 @@ end
 ---@param item eca.Pending
 ---@return eca.PromptContent
 local function content_of(item)
-  local lines, marks = require('eca.approval_body').of(item)
+  local lines, marks, own = require('eca.approval_body').of(item)
   local keys = keys_of(item)
   local texts = vim.list_extend({}, FOOTER)
   table.insert(texts, 3, { ALL, ('all %d'):format(#approvals_of(item.chat)) })
   return {
     lines = lines,
     marks = marks,
+    quoted = { own, #lines - 1 },
     keys = keys,
     footer = M.footer(keys, texts),
     rest = keys.d and 'd shows all' or 'scroll to see',
@@ -241,16 +242,30 @@ local function follow_windows()
   end
 end
 
---- Take a new list, and give what is new in it.
+--- What is asked of the user. How it is coloured, and where its block is, are not part of it.
+---@param item eca.Pending
+---@return table<string, any>
+local function question_of(item)
+  local question = vim.tbl_extend('force', {}, item)
+  question.marks, question.block = nil, nil
+  return question
+end
+
+--- Take a new list, and give what is new in it. What asks something else now begins to wait anew.
 ---@param pending eca.Pending[]
 ---@return eca.Pending[]
 local function take(pending)
   local before, now = since, vim.uv.hrtime()
-  local new = {} ---@type eca.Pending[]
+  local known, new = {}, {} ---@type table<string, eca.Pending>, eca.Pending[]
+  for _, item in ipairs(items) do
+    known[key_of(item)] = item
+  end
   since = {}
   for _, item in ipairs(pending) do
-    since[key_of(item)] = before[key_of(item)] or now
-    new[#new + 1] = not before[key_of(item)] and item or nil
+    local key = key_of(item)
+    local same = known[key] and vim.deep_equal(question_of(known[key]), question_of(item))
+    since[key] = same and before[key] or now
+    new[#new + 1] = not known[key] and item or nil
   end
   for key in pairs(aside) do
     aside[key] = since[key] and aside[key]

@@ -40,7 +40,7 @@ end
 
 --- The lines of the float, and their colours. A command is its own title: whole, as it will run.
 ---@param item eca.Pending
----@return string[] lines, eca.Mark[] marks
+---@return string[] lines, eca.Mark[] marks, integer own rows that are our own words, the first ones
 function M.of(item)
   local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
   local asks = who(item)
@@ -53,6 +53,7 @@ function M.of(item)
   for _, warning in ipairs(item.warnings or {}) do
     add(body, '! ' .. warning, 'EcaWarning')
   end
+  local own = #body.lines
   if not item.titled and (item.lines or {})[1] ~= item.title then
     add(body, item.title, 'EcaToolName')
   end
@@ -64,7 +65,7 @@ function M.of(item)
   for _, mark in ipairs(item.marks or {}) do
     body.marks[#body.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
   end
-  return body.lines, body.marks
+  return body.lines, body.marks, own
 end
 
 return M

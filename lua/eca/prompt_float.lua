@@ -4,18 +4,21 @@
 --- - It appears without taking focus and without changing the mode, in the tab page the user is in.
 --- - A key pressed within the guard time of a question's appearance does not answer it: the hand
 ---   that pressed it meant something else.
---- - Who went into it comes back to where he was, in insert mode if that is where he came from.
+--- - Who went into it comes back to where he was, in insert mode or with his selection.
 --- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. What
 ---   does not fit is counted in its title and can be scrolled to.
+--- - Every row of the screen tells whose it is by its margin, where no text can come to stand:
+---   blank before our own words, a bar before the agent's, an arrow where a line goes on.
+--- - It gets out of the way of the cursor, and otherwise stays where it is.
 local footer = require('eca.footer')
+local place = require('eca.prompt_place')
 
 local M = {}
 
-local MOST_ROWS = 16
-local MOST_COLUMNS = 84
-local LEAST_COLUMNS = 20
---- A chat's window smaller than this has no corner to spare.
-local LEAST_WINDOW = { columns = 40, rows = 8 }
+local BAR, GOES_ON = '│ ', '↳ '
+local BAR_CELLS = 2
+--- Cells before every row.
+local MARGIN = 1
 
 ---@class eca.PromptContent
 ---@field key string what is asked; another key is another question
@@ -24,6 +27,7 @@ local LEAST_WINDOW = { columns = 40, rows = 8 }
 ---@field rest string what to do to see all of it, in our own words
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
+---@field quoted [integer, integer] first and last row of `lines` that are the agent's words, from 0
 ---@field footer eca.FooterKey[]
 ---@field keys table<string, fun()> what answers
 ---@field gone fun(by_user: boolean) the window was closed by somebody else
@@ -34,23 +38,14 @@ local LEAST_WINDOW = { columns = 40, rows = 8 }
 ---@field win integer
 ---@field content eca.PromptContent
 ---@field since integer when it appeared, in ns
+---@field place? eca.PromptPlace
 ---@field origin? eca.Origin where the user came from
+---@field selecting? boolean what he was doing there
 
 local namespace = vim.api.nvim_create_namespace('eca.prompt')
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
 
 local shown = nil ---@type eca.PromptFloat?
-
---- The transcript in this tab page, whichever chat it shows: over it the float hides no input.
----@return integer? window when it is big enough
-local function chat_window()
-  local win = require('eca.windows').shown()
-  if not win then
-    return nil
-  end
-  local wide = vim.api.nvim_win_get_width(win) >= LEAST_WINDOW.columns
-  return wide and vim.api.nvim_win_get_height(win) >= LEAST_WINDOW.rows and win or nil
-end
 
 ---@param content eca.PromptContent
 ---@return integer
@@ -59,46 +54,20 @@ local function wanted_columns(content)
     footer.width(footer.of(content.footer)),
     vim.fn.strdisplaywidth(content.title)
   ) + 2
-  for _, line in ipairs(content.lines) do
-    widest = math.max(widest, vim.fn.strdisplaywidth(line) + 1)
+  for row, line in ipairs(content.lines) do
+    local quoted = row > content.quoted[1] and row <= content.quoted[2] + 1
+    local margin = quoted and MARGIN + BAR_CELLS or MARGIN
+    widest = math.max(widest, margin + vim.fn.strdisplaywidth(line) + 1)
   end
   return widest
 end
 
---- The part of the screen whose lower right corner the float takes.
----@param win? integer
----@return integer bottom row after its last one, integer right column after its last one
----@return integer rows, integer columns
-local function room(win)
-  if not win then
-    local rows = vim.o.lines - vim.o.cmdheight - 1
-    return rows, vim.o.columns, rows, vim.o.columns
-  end
-  local corner = vim.api.nvim_win_get_position(win)
-  local rows, columns = vim.api.nvim_win_get_height(win), vim.api.nvim_win_get_width(win)
-  return corner[1] + rows, corner[2] + columns, rows, columns
-end
-
---- Where the float goes: the lower right corner of the chat, or of the screen without one. It is
---- told in cells of the screen, so that it does not depend on a window that may be gone.
----@param content eca.PromptContent
----@return vim.api.keyset.win_config config of one row, integer rows that there is room for
-local function place(content)
-  local bottom, right, rows, columns = room(chat_window())
-  local width =
-    math.max(LEAST_COLUMNS, math.min(wanted_columns(content), columns - 2, MOST_COLUMNS))
-  local config = {
-    relative = 'editor',
-    anchor = 'SE',
-    row = bottom,
-    col = right,
-    width = width,
-    height = 1,
-    border = 'rounded',
-    footer = footer.of(content.footer, width),
-    zindex = 60,
-  }
-  return config, math.max(1, math.min(MOST_ROWS, rows - 2))
+--- The window whose cursor must be seen: the current one, or where the user came from.
+---@return integer
+local function watched_window()
+  local win = vim.api.nvim_get_current_win()
+  local origin = shown and shown.win == win and shown.origin
+  return origin and vim.api.nvim_win_is_valid(origin.win) and origin.win or win
 end
 
 ---@param win integer
@@ -125,14 +94,31 @@ end
 --- Put the float where it belongs, as high as its text but no higher than there is room.
 ---@param float eca.PromptFloat
 local function fit(float)
-  local config, most = place(float.content)
-  vim.api.nvim_win_set_config(float.win, config)
-  config.height = math.min(vim.api.nvim_win_text_height(float.win, {}).all, most)
+  local content = float.content
+  float.place = place.choose({
+    columns = wanted_columns(content),
+    rows = function(width)
+      vim.api.nvim_win_set_config(float.win, { width = width })
+      return vim.api.nvim_win_text_height(float.win, {}).all
+    end,
+  }, watched_window())
+  local config = place.config(float.place)
+  config.footer = footer.of(content.footer, float.place.width)
   vim.api.nvim_win_set_config(float.win, config)
   draw_title(float)
   -- On the command line nothing else would draw it.
   if vim.api.nvim_get_mode().mode:find('^c') then
     vim.cmd.redraw()
+  end
+end
+
+--- The cursor may have come under the float.
+local function make_way()
+  local visible, focused = M.state()
+  if shown and visible and not focused and shown.place then
+    if place.hides_cursor(shown.place, vim.api.nvim_get_current_win()) then
+      fit(shown)
+    end
   end
 end
 
@@ -161,6 +147,20 @@ local function entered()
   vim.cmd.stopinsert()
 end
 
+--- Mark the rows that are the agent's words. Neovim has no other margin that tells rows apart and
+--- that is counted before it is drawn.
+---@param buf integer
+---@param quoted [integer, integer]
+local function draw_bar(buf, quoted)
+  for row = quoted[1], quoted[2] do
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+      virt_text = { { BAR, 'EcaGuide' } },
+      virt_text_pos = 'inline',
+      right_gravity = false,
+    })
+  end
+end
+
 ---@param content eca.PromptContent
 ---@return integer buf
 local function write(content)
@@ -180,6 +180,7 @@ local function write(content)
       strict = false,
     })
   end
+  draw_bar(buf, content.quoted)
   vim.bo[buf].modifiable = false
   for key, answer in pairs(content.keys) do
     bind(buf, key, answer)
@@ -188,9 +189,16 @@ local function write(content)
   return buf
 end
 
+local COLOURS =
+  'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat,NonText:EcaWrap'
+
 ---@param win integer
 local function dress(win)
-  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+  vim.wo[win][0].winhighlight = COLOURS
+  vim.wo[win][0].foldcolumn = '1' -- a margin, also of rows that go on
+  vim.wo[win][0].showbreak = GOES_ON
+  vim.wo[win][0].fillchars = 'eob: ,lastline:…'
+  vim.wo[win][0].breakindent = false
   vim.wo[win][0].list = true
   vim.wo[win][0].listchars = 'tab:→ ,trail:·,nbsp:␣'
   vim.wo[win][0].wrap = true
@@ -212,6 +220,8 @@ local function closed(win)
   end
 end
 
+local MOVES = { 'CursorMoved', 'CursorMovedI', 'TextChangedT', 'WinEnter', 'WinScrolled' }
+
 ---@param win integer
 local function watch(win)
   vim.api.nvim_clear_autocmds({ group = group })
@@ -231,24 +241,35 @@ local function watch(win)
       end
     end,
   })
+  vim.api.nvim_create_autocmd(MOVES, { group = group, callback = make_way })
 end
+
+--- The float as it appears before its text is measured.
+local FIRST = { relative = 'editor', row = 0, col = 0, width = 1, height = 1, border = 'rounded' }
+FIRST.style, FIRST.zindex, FIRST.noautocmd = 'minimal', 60, true
 
 ---@param content eca.PromptContent
 local function open(content)
-  local config = place(content)
-  config.noautocmd, config.style = true, 'minimal'
-  local win = vim.api.nvim_open_win(write(content), false, config)
+  local win = vim.api.nvim_open_win(write(content), false, FIRST)
   shown = { win = win, content = content, since = vim.uv.hrtime() }
   watch(win)
   dress(win)
   fit(shown)
 end
 
+--- Is the same asked, in the same words?
+---@param left eca.PromptContent
+---@param right eca.PromptContent
+---@return boolean
+local function asks_same(left, right)
+  return left.key == right.key and vim.deep_equal(left.lines, right.lines)
+end
+
 --- Show something else in the float that is there.
 ---@param float eca.PromptFloat
 ---@param content eca.PromptContent
 local function replace(float, content)
-  if float.content.key ~= content.key then
+  if not asks_same(float.content, content) then
     float.since = vim.uv.hrtime()
   end
   float.content = content
@@ -261,9 +282,8 @@ end
 ---@param right eca.PromptContent
 ---@return boolean
 local function same(left, right)
-  return left.key == right.key
+  return asks_same(left, right)
     and left.title == right.title
-    and vim.deep_equal(left.lines, right.lines)
     and vim.deep_equal(left.marks, right.marks)
     and vim.deep_equal(left.footer, right.footer)
 end
@@ -295,12 +315,16 @@ function M.close()
   shown = nil
   if focused and float.origin then
     require('eca.origin').go_back(float.origin)
+    if float.selecting then
+      vim.cmd('normal! gv')
+    end
   end
   local worked, fault = pcall(vim.api.nvim_win_close, float.win, true)
   if not worked and vim.api.nvim_win_is_valid(float.win) then
     shown = float
     error(fault, 0)
   end
+  vim.api.nvim_clear_autocmds({ group = group })
 end
 
 --- Show a question in this tab page. The one that is shown already stays as it is, its keys guarded
@@ -308,7 +332,7 @@ end
 ---@param content eca.PromptContent
 function M.show(content)
   if shown and not M.state() then
-    local since = shown.content.key == content.key and shown.since
+    local since = asks_same(shown.content, content) and shown.since
     M.close()
     open(content)
     shown.since = since or shown.since
@@ -327,7 +351,12 @@ end
 function M.focus()
   local visible = M.state()
   if visible and shown then
+    local selecting = vim.api.nvim_get_mode().mode:find('^[vV\22]') ~= nil
+    if selecting then
+      vim.cmd('normal! \27')
+    end
     vim.api.nvim_set_current_win(shown.win)
+    shown.selecting = selecting
   end
   return visible
 end

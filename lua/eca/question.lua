@@ -84,7 +84,14 @@ function M.content(item)
   local texts = { { numbers, 'choose' }, { 'i', 'write' }, { 'x', 'cancel' }, { 'q', 'hide' } }
   local there = vim.tbl_extend('force', { [numbers] = count > 0 or nil }, keys)
   local footer = require('eca.approval').footer(there, texts)
-  return { lines = lines, marks = marks, keys = keys, footer = footer, rest = 'scroll to see' }
+  return {
+    lines = lines,
+    marks = marks,
+    quoted = { 0, first_row - 2 },
+    keys = keys,
+    footer = footer,
+    rest = 'scroll to see',
+  }
 end
 
 --- The oldest question, of the current chat first.

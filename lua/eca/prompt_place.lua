@@ -1,0 +1,199 @@
+--- Where the float that asks goes: a corner in which it hides nothing the user works with.
+---
+--- Rules kept here:
+--- - Over the chat when it is in sight, else over the screen; the lower right corner first.
+--- - It never lies on the line of the cursor, nor on the chat's input, as long as any corner has
+---   room; where no corner has enough, the largest is taken and the text scrolls.
+--- - Rows and columns are cells of the screen, from 0; the last ones of an area are not in it.
+local M = {}
+
+local MOST_ROWS = 16
+local MOST_COLUMNS = 84
+local LEAST_COLUMNS = 20
+--- A corner with room for this many rows of text is good enough to stay with the chat.
+local ENOUGH_ROWS = 6
+--- A chat narrower than this has no corner to spare; over a lower one the float rises above it.
+local LEAST_WINDOW = { columns = 40, rows = 8 }
+local BORDER = 2
+
+---@class eca.ScreenArea
+---@field top integer
+---@field bottom integer
+---@field left integer
+---@field right integer
+
+---@alias eca.Corner 'SE'|'NE'|'SW'|'NW'
+
+---@class eca.PromptPlace
+---@field corner eca.Corner
+---@field room eca.ScreenArea
+---@field width integer of the text
+---@field rows integer of the text, as many as there is room for
+
+---@class eca.PromptWant
+---@field columns integer of the text
+---@field rows fun(width: integer): integer rows of the text in a width
+
+---@param win integer
+---@return eca.ScreenArea
+local function area_of(win)
+  local corner = vim.api.nvim_win_get_position(win)
+  return {
+    top = corner[1],
+    bottom = corner[1] + vim.api.nvim_win_get_height(win),
+    left = corner[2],
+    right = corner[2] + vim.api.nvim_win_get_width(win),
+  }
+end
+
+--- The screen without tab line, last status line and command line.
+---@return eca.ScreenArea
+local function screen()
+  local tabs = vim.o.showtabline
+  local tabline = tabs == 2 or (tabs == 1 and #vim.api.nvim_list_tabpages() > 1)
+  local bottom = vim.o.lines - vim.o.cmdheight - 1
+  return { top = tabline and 1 or 0, bottom = bottom, left = 0, right = vim.o.columns }
+end
+
+--- The transcript in this tab page, whichever chat it shows, under its winbar.
+---@return eca.ScreenArea? area when it is big enough
+local function chat_area()
+  local win = require('eca.windows').shown()
+  local area = win and area_of(win)
+  if not area or area.right - area.left < LEAST_WINDOW.columns then
+    return nil
+  end
+  local low = area.bottom - area.top < LEAST_WINDOW.rows
+  area.top = low and screen().top or area.top + 1
+  return area
+end
+
+--- The row of the screen that a window's cursor is in, as wide as the window.
+---@param win integer
+---@return eca.ScreenArea
+local function cursor_line(win)
+  local cursor = vim.api.nvim_win_get_cursor(win)
+  local row = vim.fn.screenpos(win, cursor[1], cursor[2] + 1).row - 1
+  local area = area_of(win)
+  area.top, area.bottom = row, row + 1
+  return area
+end
+
+---@param left eca.ScreenArea
+---@param right eca.ScreenArea
+---@return boolean
+local function overlap(left, right)
+  return left.top < right.bottom
+    and right.top < left.bottom
+    and left.left < right.right
+    and right.left < left.right
+end
+
+--- What the float must not hide.
+---@param win integer the window the user works in
+---@return eca.ScreenArea[]
+local function kept_free(win)
+  local areas = { cursor_line(win) }
+  local _, input = require('eca.windows').shown()
+  areas[2] = input and area_of(input) or nil
+  return areas
+end
+
+--- What is left of an area at one of its corners, for something of a width.
+---@param area eca.ScreenArea
+---@param corner eca.Corner
+---@param width integer
+---@param kept eca.ScreenArea[]
+---@return eca.ScreenArea
+local function free_corner(area, corner, width, kept)
+  local free = vim.deepcopy(area)
+  if corner:sub(2) == 'E' then
+    free.left = math.max(free.left, free.right - width)
+  else
+    free.right = math.min(free.right, free.left + width)
+  end
+  for _, other in ipairs(kept) do
+    if overlap(free, other) and corner:sub(1, 1) == 'S' then
+      free.top = other.bottom
+    elseif overlap(free, other) then
+      free.bottom = other.top
+    end
+  end
+  return free
+end
+
+--- The first corner with room for all rows, else the one with the most.
+---@param area eca.ScreenArea
+---@param corners eca.Corner[]
+---@param want eca.PromptWant
+---@param kept eca.ScreenArea[]
+---@return eca.PromptPlace best, integer wanted rows
+local function best_corner(area, corners, want, kept)
+  local width = math.min(want.columns, area.right - area.left - BORDER, MOST_COLUMNS)
+  width = math.max(LEAST_COLUMNS, width)
+  local wanted = math.min(MOST_ROWS, want.rows(width))
+  local best ---@type eca.PromptPlace?
+  for _, corner in ipairs(corners) do
+    local free = free_corner(area, corner, width + BORDER, kept)
+    local rows = math.min(wanted, free.bottom - free.top - BORDER)
+    if not best or rows > best.rows then
+      best = { corner = corner, room = free, width = width, rows = rows }
+    end
+  end
+  return assert(best), wanted
+end
+
+--- Choose a place.
+---@param want eca.PromptWant
+---@param win integer the window the user works in
+---@return eca.PromptPlace
+function M.choose(want, win)
+  local kept, chat = kept_free(win), chat_area()
+  local best ---@type eca.PromptPlace?
+  if chat then
+    local place, wanted = best_corner(chat, { 'SE', 'NE' }, want, kept)
+    if place.rows >= math.min(wanted, ENOUGH_ROWS) then
+      return place
+    end
+    best = place
+  end
+  local place = best_corner(screen(), { 'SE', 'NE', 'SW', 'NW' }, want, kept)
+  best = best and best.rows >= place.rows and best or place
+  if best.rows < 1 then
+    best = best_corner(screen(), { 'SE' }, want, {})
+  end
+  best.rows = math.max(1, best.rows)
+  return best
+end
+
+--- The part of a window's configuration that says where.
+---@param place eca.PromptPlace
+---@return vim.api.keyset.win_config
+function M.config(place)
+  local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
+  return {
+    relative = 'editor',
+    anchor = place.corner,
+    row = south and place.room.bottom or place.room.top,
+    col = east and place.room.right or place.room.left,
+    width = place.width,
+    height = place.rows,
+  }
+end
+
+--- Does what is placed there hide the line of a window's cursor?
+---@param place eca.PromptPlace
+---@param win integer
+---@return boolean
+function M.hides_cursor(place, win)
+  local config, rows, columns = M.config(place), place.rows + BORDER, place.width + BORDER
+  local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
+  local area = {
+    top = south and config.row - rows or config.row,
+    left = east and config.col - columns or config.col,
+  }
+  area.bottom, area.right = area.top + rows, area.left + columns
+  return overlap(area, cursor_line(win))
+end
+
+return M

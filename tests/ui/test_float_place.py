@@ -1,0 +1,165 @@
+"""Where the float is: in a corner that hides neither the cursor's line nor the chat's input."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Screen
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw
+
+EDIT = {
+    "title": "edit src/io.py +1 -1",
+    "lines": ["@@ -1,4 +1,4 @@", *[" context"] * 8],
+    "path": "/x",
+    "remember": ["edit_file"],
+}
+TEXT = "typed while the agent asks, long enough to reach the corner of the screen and beyond"
+
+
+def start(start_nvim: StartNeovim, size: tuple[int, int], layout: str | None = None) -> Neovim:
+    """Start with a file of many rows; with a layout the chat is open, the user in its input."""
+    settings = {"approval": {"guard": 0}, "layout": layout or "right"}
+    columns, lines = size
+    nvim = start_nvim(init=WITHOUT_HOST, settings=settings, columns=columns, lines=lines)
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, ...)", [f"row {n}" for n in range(1, 61)])
+    if layout:
+        nvim.lua("require('eca').open({ chat = ... })", CHAT)
+        draw(nvim, *chat_text("hello\n\nI will edit"))
+        nvim.wait_screen("I will edit")
+    return nvim
+
+
+def ask(nvim: Neovim, **fields: object) -> Screen:
+    draw(nvim, ["pending", [approval(**{**EDIT, **fields})]])
+    return nvim.wait_screen("a accept")
+
+
+def rows_of(screen: Screen) -> set[int]:
+    """Tell the rows of the screen that the float takes."""
+    return set(range(screen.find("allow this?").row, screen.find("a accept").row + 1))
+
+
+def input_rows(nvim: Neovim) -> set[int]:
+    """Tell the rows of the screen that the input takes."""
+    code = """
+    local win = select(2, require('eca.windows').shown())
+    return { vim.api.nvim_win_get_position(win)[1], vim.api.nvim_win_get_height(win) }
+    """
+    first, count = nvim.lua(code)
+    return set(range(first, first + count))
+
+
+def covers(screen: Screen) -> bool:
+    """Tell whether the float lies on the row of the cursor, which is under or beside it."""
+    return screen.cursor.row in rows_of(screen)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("layout", ["right", "left", "bottom", "top", "float", "tab", "current"])
+def test_the_input_is_seen_while_it_is_typed_in(
+    start_nvim: StartNeovim, layout: str, size: tuple[int, int]
+) -> None:
+    nvim = start(start_nvim, size, layout)
+    nvim.keys("i" + TEXT)
+    assert not rows_of(ask(nvim)) & input_rows(nvim)
+    nvim.keys(TEXT * 3)
+    assert nvim.mode == "i"
+    assert not rows_of(nvim.screen) & input_rows(nvim)
+
+
+@pytest.mark.parametrize("row", [1, 11, 22])
+def test_the_line_of_the_cursor_is_seen(start_nvim: StartNeovim, row: int) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.keys(f"{row}G")
+    screen = ask(nvim)
+    assert not covers(screen)
+    assert len(rows_of(screen)) >= 8
+
+
+def test_it_makes_way_and_then_stays(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24))
+    low = rows_of(ask(nvim))
+    nvim.keys("22G")
+    high = rows_of(nvim.screen)
+    assert (max(low), min(high)) == (21, 0)
+    nvim.keys("15G")
+    assert rows_of(nvim.screen) == high
+    nvim.keys("1GA typed")
+    assert rows_of(nvim.screen) == low
+
+
+def test_typing_down_the_screen_makes_it_move(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.keys("A")
+    ask(nvim)
+    nvim.keys("<CR>a line" * 21)
+    assert not covers(nvim.screen)
+    assert nvim.mode == "i"
+
+
+def test_scrolling_under_it_makes_it_move(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.keys("10G")
+    before = rows_of(ask(nvim))
+    nvim.keys("zt" + "<C-y>" * 9)
+    nvim.keys("8<C-e>2<C-y>")
+    assert not covers(nvim.screen)
+    nvim.keys("H")
+    assert rows_of(nvim.screen) == before
+
+
+def test_entering_a_window_under_it_makes_it_move(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.keys(":below split<CR><C-w>k")
+    ask(nvim)
+    nvim.keys("<C-w>jL")
+    assert not covers(nvim.screen)
+
+
+def test_a_smaller_screen_does_not_put_it_on_the_cursor(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (160, 45))
+    nvim.keys("18G")
+    ask(nvim)
+    nvim.resize(80, 24)
+    nvim.wait_screen(lambda it: "a accept" in it and max(rows_of(it)) < 22 and not covers(it))
+
+
+def test_in_a_terminal_the_row_of_its_cursor_is_seen(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.command("terminal read begin; seq 17; cat")
+    nvim.keys("i")
+    nvim.wait_for(lambda: nvim.mode == "t", "terminal mode")
+    ask(nvim)
+    nvim.input("<CR>")
+    nvim.wait_screen(lambda screen: screen.cursor.row == 18 and not covers(screen))
+
+
+def test_it_does_not_move_for_a_window_beside_it(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (160, 45), "right")
+    before = rows_of(ask(nvim))
+    nvim.keys("<C-w>h" + "G")
+    assert nvim.eval("&buftype") == ""
+    assert rows_of(nvim.screen) == before
+
+
+def test_it_does_not_move_for_who_goes_into_it(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.keys("22G")
+    before = rows_of(ask(nvim))
+    nvim.command("Eca approval")
+    nvim.keys("G")
+    draw(nvim, ["pending", [approval(**EDIT), approval("t2")]])
+    assert rows_of(nvim.wait_screen("(1/2)")) == before
+
+
+def test_with_little_room_the_rest_is_counted(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 16))
+    nvim.keys("7G")
+    screen = ask(nvim)
+    assert not covers(screen)
+    assert "more lines, d shows all" in screen
+
+
+def test_with_no_room_at_all_it_is_seen_all_the_same(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 5))
+    nvim.keys("2G")
+    ask(nvim)

@@ -1,0 +1,67 @@
+"""A key pressed just after something came up was meant for something else; the clock is ours."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, sent, wait_sent
+
+CLOCK = "_G.now = 1e9 vim.uv.hrtime = function() return _G.now end "
+HALF_A_SECOND = "_G.now = _G.now + 5e8"
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Let a call wait for half a second, with the user in the float."""
+    nvim = start_nvim(init=CLOCK + WITHOUT_HOST)
+    nvim.lua("vim.keymap.set('n', '<F5>', '<Plug>(EcaApprove)')")
+    nvim.lua("vim.keymap.set('n', '<F6>', '<Plug>(EcaApproveAll)')")
+    nvim.lua("require('eca.chats').use(require('eca.chats').ensure(...).id)", CHAT)
+    wait(nvim, approval(title="$ ls", lines=["$ ls"]))
+    nvim.wait_screen("a accept")
+    nvim.command("Eca approval")
+    nvim.lua(HALF_A_SECOND)
+    return nvim
+
+
+def wait(nvim: Neovim, *items: Value) -> None:
+    draw(nvim, ["pending", list(items)])
+    nvim.keys("")
+
+
+def test_what_asks_the_same_is_answered_at_once(stage: Neovim) -> None:
+    wait(stage, approval(title="$ ls", lines=["$ ls"], marks=[[0, 0, 1, "EcaMuted"]], block=7))
+    stage.keys("a")
+    assert len(wait_sent(stage, "approve")) == 1
+
+
+@pytest.mark.parametrize("key", ["a", "r", "<F5>", "<F6>"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"title": "$ ls", "lines": ["$ rm -r /"]},
+        {"title": "$ rm -r /", "lines": ["$ ls"]},
+        {"title": "$ ls", "lines": ["$ ls"], "remember": ["ls"]},
+        {"title": "$ ls", "lines": ["$ ls"], "warnings": ["outside the workspace"]},
+    ],
+)
+def test_what_asks_something_else_now_is_guarded_anew(
+    stage: Neovim, other: dict[str, Value], key: str
+) -> None:
+    wait(stage, approval(**other))
+    stage.keys(key)
+    assert sent(stage, "approve") == sent(stage, "reject") == []
+    stage.lua(HALF_A_SECOND)
+    stage.keys(key)
+    assert len(sent(stage, "approve") + sent(stage, "reject")) == 1
+
+
+def test_a_question_with_other_options_is_guarded_anew(stage: Neovim) -> None:
+    wait(stage, question(options=[["keep", ""], ["delete", ""]]))
+    stage.lua(HALF_A_SECOND)
+    wait(stage, question(options=[["delete", ""], ["keep", ""]]))
+    stage.keys("1")
+    assert sent(stage, "answer") == []
+    stage.lua(HALF_A_SECOND)
+    stage.keys("1")
+    assert wait_sent(stage, "answer")[0]["text"] == "delete"
