@@ -38,6 +38,7 @@ def preparing(update: Update, event: ToolPreparing) -> None:
     """Take a piece of a call's arguments while the model writes it."""
     block = _block(update, event.call)
     if block.state is not CallState.PREPARING:
+        update.redraw(block, update.lane, with_body=block.is_open)
         return
     block.arguments.feed(event.arguments_text)
     grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
