@@ -5,6 +5,12 @@
 local checkout = vim.fn.escape(vim.fn.getcwd(), '\\,')
 vim.o.runtimepath = checkout .. ',' .. vim.o.runtimepath
 
+-- With the demo agent the workspace is its folder: what it shows and changes is at hand there.
+local folder = vim.env.ECA_DEMO_FOLDER
+if folder then
+  vim.fn.chdir(folder)
+end
+
 local prompt = vim.env.ECA_PROMPT
 vim.env.ECA_PROMPT = nil
 

@@ -3,17 +3,27 @@
 The prompt comes in the environment variable ECA_PROMPT and stays there: no command line, no shell
 and no Vim command is ever made of it. The user's configuration is not loaded, so that the chat is
 the same on every machine; `scripts/chat.lua` does the rest inside Neovim.
+
+With the demo agent Neovim works in a folder of its own, which goes when Neovim ends.
 """
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from scripts.setup import neovim
 from scripts.setup.steps import ROOT, for_chat, prepare
+
+DEMO_FOLDER = "ECA_DEMO_FOLDER"
+"""The variable by which the demo agent is told where to work."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +43,13 @@ def choose_editor(root: Path, own: Path | None) -> Editor:
     return Editor(unpacked, f"Neovim {release.version} of this folder (no 0.10 or newer on PATH)")
 
 
-def name_agent(root: Path) -> str:
-    """Name the agent that the plugin will choose, by the plugin's own rule."""
+def choose_agent(root: Path) -> tuple[str, bool]:
+    """Name the agent that the plugin will choose, by its own rule; true for the demo agent."""
     sys.path.append(str(root / "rplugin" / "python3"))
-    from eca_nvim.server.find import find_server
+    from eca_nvim.server.find import DEMO_LABEL, find_server
 
-    return find_server(None, {}).label
+    label = find_server(None, {}).label
+    return label, label == DEMO_LABEL
 
 
 def command_line(editor: Editor, with_terminal: bool) -> list[str]:
@@ -47,8 +58,28 @@ def command_line(editor: Editor, with_terminal: bool) -> list[str]:
     return [str(editor.nvim), "--clean", *mode, "--cmd", "luafile scripts/chat.lua"]
 
 
+def run_beside_demo(command: Sequence[str]) -> int:
+    """Run Neovim with a folder for the demo agent, and take that away; return the exit code."""
+    editor: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if editor is None:
+            sys.exit(128 + number)
+        editor.send_signal(number)
+
+    # A terminal sends <C-c> to Neovim itself; we only have to outlive it.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGHUP, pass_on)
+    signal.signal(signal.SIGTERM, pass_on)
+    prefix = "eca-demo-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+        editor = subprocess.Popen(command, env={**os.environ, DEMO_FOLDER: os.path.realpath(folder)})
+        exit_code = editor.wait()
+    return exit_code if exit_code >= 0 else 128 - exit_code
+
+
 def main() -> int:
-    """Prepare, tell what will run, and become Neovim; return an exit code if that cannot be."""
+    """Prepare, tell what will run, and run it; return an exit code unless we become Neovim."""
     with_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not with_terminal and not os.environ.get("ECA_PROMPT"):
         print('make chat needs a terminal, or a prompt: make chat PROMPT="…"', file=sys.stderr)
@@ -57,9 +88,14 @@ def main() -> int:
     exit_code = prepare(for_chat(ROOT, own), ROOT)
     if exit_code == 0:
         editor = choose_editor(ROOT, own)
-        print(f"Chat: {editor.name}, with {name_agent(ROOT)}", file=sys.stderr)
+        agent, is_demo = choose_agent(ROOT)
+        print(f"Chat: {editor.name}, with {agent}", file=sys.stderr)
         os.chdir(ROOT)
-        os.execv(editor.nvim, command_line(editor, with_terminal))  # noqa: S606 - no shell is meant
+        command = command_line(editor, with_terminal)
+        if is_demo:
+            return run_beside_demo(command)
+        os.environ.pop(DEMO_FOLDER, None)
+        os.execv(editor.nvim, command)  # noqa: S606 - no shell is meant
     return exit_code
 
 

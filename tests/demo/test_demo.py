@@ -20,13 +20,13 @@ Message = Notification | Request | Response
 class Client:
     """A client of the demo agent that reads one message after the other."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **variables: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "eca_nvim.demo"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "TMPDIR": str(folder)},
+            env={**os.environ, "TMPDIR": str(folder), **variables},
         )
         self._peer = Peer()
         self._messages = self._read()
@@ -359,3 +359,35 @@ def test_leaves_politely_and_leaves_nothing_behind(client: Client, tmp_path: Pat
     client.notify("exit")
     assert client.process.wait(timeout=DEADLINE_S) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def leave(client: Client) -> None:
+    """Say goodbye, and wait for the end."""
+    client.request("shutdown")
+    client.notify("exit")
+    assert client.process.wait(timeout=DEADLINE_S) == 0
+    client.process.communicate(timeout=DEADLINE_S)
+
+
+def test_works_in_the_folder_that_was_made_for_it(tmp_path: Path) -> None:
+    """Whoever made the folder takes it away; a second demo goes on with what is in it."""
+    folder, elsewhere = tmp_path / "eca-demo-given", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    for said in "now greets you", "fixed already":
+        client = Client(elsewhere, ECA_DEMO_FOLDER=str(folder))
+        client.prompt("fix the greeting", trust=True)
+        assert said in assistant_text(client.until(is_finished))
+        leave(client)
+    assert "name.lower()" not in (folder / "greet.py").read_text()
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["project", "eca-demo-not-there"])
+def test_writes_in_no_folder_that_was_not_made_for_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "project").mkdir()
+    client = Client(tmp_path, ECA_DEMO_FOLDER=str(tmp_path / name))
+    client.prompt("fix the greeting", trust=True)
+    client.until(is_finished)
+    leave(client)
+    assert [path.name for path in tmp_path.rglob("*")] == ["project"]

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -24,8 +25,13 @@ import json, os, sys
 if sys.argv[1:] == ["--version"]:
     print("NVIM v0.11.0")
 else:
-    prompt = os.environ.get("ECA_PROMPT")
-    print(json.dumps({{"arguments": sys.argv[1:], "cwd": os.getcwd(), "prompt": prompt}}))
+    prompt, folder = os.environ.get("ECA_PROMPT"), os.environ.get("ECA_DEMO_FOLDER")
+    told = {{"prompt": prompt, "folder": folder, "is_there": os.path.isdir(folder or "")}}
+    print(json.dumps({{"arguments": sys.argv[1:], "cwd": os.getcwd(), **told}}), flush=True)
+    if prompt == "wait":
+        import signal
+        signal.pause()
+    sys.exit(3 if prompt == "fail" else 0)
 """
 
 
@@ -118,6 +124,41 @@ def test_it_says_what_runs(checkout: Checkout) -> None:
     assert line.endswith(f", with {checkout.programs / 'eca'}\n")
 
 
+def test_the_demo_gets_a_folder_that_goes_with_neovim(checkout: Checkout, tmp_path: Path) -> None:
+    done = checkout.run("chat", "PROMPT=fail", TMPDIR=str(tmp_path))
+    started = json.loads(done.stdout)
+    folder = Path(started["folder"])
+    assert folder.parent == tmp_path.resolve()
+    assert folder.name.startswith("eca-demo-")
+    assert started["is_there"]
+    assert not folder.exists()
+    assert "Error 3" in done.stderr
+
+
+def test_a_server_gets_no_folder_of_the_demo(checkout: Checkout, tmp_path: Path) -> None:
+    _program(checkout.programs / "eca", "#!/bin/sh\n")
+    done = checkout.run("chat", "PROMPT=hi", ECA_DEMO_FOLDER=str(tmp_path))
+    assert json.loads(done.stdout)["folder"] is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_folder_goes_when_the_chat_is_ended(checkout: Checkout, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "scripts.chat"],
+        cwd=checkout.root,
+        env={"PATH": f"{checkout.programs}:{os.environ['PATH']}", "ECA_PROMPT": "wait"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as chat:
+        assert chat.stdout is not None
+        started = json.loads(chat.stdout.readline())
+        chat.send_signal(number)
+        assert chat.wait(20) == 128 + number
+    assert started["is_there"]
+    assert not Path(started["folder"]).exists()
+
+
 @pytest.fixture
 def plugin(tmp_path: Path) -> Path:
     """Return a checkout whose plugin only writes down the prompt it is given."""
@@ -147,6 +188,19 @@ def test_headless_chat_gets_the_prompt_and_nobody_else(plugin: Path, nvim_versio
     assert done.stdout == ODD + "nil"
 
 
+def test_chat_works_in_the_folder_of_the_demo(plugin: Path, nvim_version: str) -> None:
+    folder = plugin.parent / "eca-demo-1 of 2%"
+    folder.mkdir()
+    (plugin / "lua" / "eca" / "headless.lua").write_text(
+        "return { run = function()\n"
+        "  io.stdout:write(vim.fn.getcwd())\n"
+        "  vim.cmd.cquit({ count = 0 })\n"
+        "end }\n"
+    )
+    done = _run_chat(plugin, nvim_version, "hi", "--headless", folder=folder)
+    assert done.stdout == str(folder)
+
+
 def test_headless_chat_that_cannot_start_ends(plugin: Path, nvim_version: str) -> None:
     done = _run_chat(plugin, nvim_version, "fail", "--headless")
     assert done.returncode == 1
@@ -161,10 +215,16 @@ def test_chat_on_a_screen_gets_the_prompt(plugin: Path, nvim_version: str) -> No
 
 
 def _run_chat(
-    plugin: Path, version: str, prompt: str, *mode: str, stdin: BinaryIO | int = subprocess.DEVNULL
+    plugin: Path,
+    version: str,
+    prompt: str,
+    *mode: str,
+    stdin: BinaryIO | int = subprocess.DEVNULL,
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Start Neovim as `make chat` does, without its colours on a screen."""
     variables = {"PATH": os.environ["PATH"], "HOME": str(plugin), "TERM": "dumb"}
+    variables |= {"ECA_DEMO_FOLDER": str(folder)} if folder else {}
     return subprocess.run(
         [neovim_binary(version), "--clean", *mode, "--cmd", "luafile scripts/chat.lua"],
         cwd=plugin,

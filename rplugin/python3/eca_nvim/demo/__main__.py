@@ -1,22 +1,43 @@
-"""Run the demo agent on stdin and stdout until the client leaves."""
+"""Run the demo agent on stdin and stdout until the client leaves.
+
+Rules kept here: it works in a folder made for it and nowhere else. Whoever opened an editor in such
+a folder names it in ECA_DEMO_FOLDER, and takes it away again; else it is ours, and goes with us.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from eca_nvim.demo.server import DemoServer
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.wire import Wire
 
+PREFIX = "eca-demo-"
+"""What the name of a folder made for the demo begins with."""
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Give the folder to work in."""
+    given = Path(os.environ.get("ECA_DEMO_FOLDER", ""))
+    if given.name.startswith(PREFIX) and given.is_dir():
+        yield given
+        return
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+        yield Path(folder)
+
 
 async def serve() -> int:
     """Serve one client; return the exit code."""
     wire = await Wire.open()
-    with tempfile.TemporaryDirectory(prefix="eca-demo-") as folder:
-        return await DemoServer(wire, Workshop.furnish(Path(folder))).run()
+    with scratch_folder() as folder:
+        return await DemoServer(wire, Workshop.furnish(folder)).run()
 
 
 if __name__ == "__main__":

@@ -68,9 +68,10 @@ class Workshop:
 
     @classmethod
     def furnish(cls, folder: Path) -> Workshop:
-        """Put the demo's files into an empty folder."""
-        (folder / "greet.py").write_text(GREETING, encoding="utf-8")
-        (folder / "README.md").write_text(NOTES, encoding="utf-8")
+        """Put the demo's files into an empty folder; one that is furnished stays as it is."""
+        if not any(folder.iterdir()):
+            (folder / "greet.py").write_text(GREETING, encoding="utf-8")
+            (folder / "README.md").write_text(NOTES, encoding="utf-8")
         return cls(folder.resolve())
 
     def read(self, name: str) -> Plan:
