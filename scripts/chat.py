@@ -73,7 +73,8 @@ def run_beside_demo(command: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, pass_on)
     prefix = "eca-demo-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
-        editor = subprocess.Popen(command, env={**os.environ, DEMO_FOLDER: os.path.realpath(folder)})
+        told = {**os.environ, DEMO_FOLDER: os.path.realpath(folder)}
+        editor = subprocess.Popen(command, env=told)
         exit_code = editor.wait()
     return exit_code if exit_code >= 0 else 128 - exit_code
 
