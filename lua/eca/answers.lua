@@ -1,7 +1,7 @@
 --- What the user says to something that waits: accept, reject, answer. One place for all keys.
 ---
 --- Rules kept here: only what still waits is answered; a late word is told to the user instead of
---- being sent.
+--- being sent, and what he typed is his draft then.
 local M = {}
 
 --- Does it still wait?
@@ -44,12 +44,26 @@ function M.reject(item)
   return send(item, 'reject')
 end
 
+--- What was typed for a request that is gone: it waits in the chat's input, above what is there.
+---@param chat string
+---@param reason string
+function M.keep(chat, reason)
+  local chats = require('eca.chats')
+  local known = chats.get(chat) or chats.ensure(require('eca').current())
+  require('eca.input').put_back(known.input, reason)
+  require('eca.notify').warn('nothing waits for this any more: what you typed is in the input')
+end
+
 --- Reject, and say what to do instead. Nothing typed leaves it waiting.
 ---@param item { chat: string, id: string }
 ---@param done? fun() when it was sent
 function M.reject_with_reason(item, done)
   vim.ui.input({ prompt = 'What to do instead: ' }, function(reason)
-    if reason and reason:find('%S') and send(item, 'reject', { reason = reason }) and done then
+    if not reason or not reason:find('%S') then
+      return
+    elseif not M.waits(item) then
+      M.keep(item.chat, reason)
+    elseif send(item, 'reject', { reason = reason }) and done then
       done()
     end
   end)

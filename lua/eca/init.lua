@@ -131,7 +131,9 @@ end
 local function decide(opts, name, field)
   opts = opts or {}
   local items = meant(opts)
-  if #items == 0 then
+  if #items == 0 and opts.reason then
+    require('eca.answers').keep(opts.chat or M.current(), opts.reason)
+  elseif #items == 0 then
     require('eca.notify').info('nothing waits for approval')
   end
   for _, item in ipairs(items) do

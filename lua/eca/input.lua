@@ -153,12 +153,20 @@ function M.show_end(chat)
   end
 end
 
---- Put text back, above a draft that is there.
+--- Put text back, above a draft that is there: the cursor stays in the draft. Else it is the draft,
+--- with the cursor at its end.
 ---@param buf integer
 ---@param text string
 function M.put_back(buf, text)
-  local present = M.draft(buf)
-  M.set_draft(buf, present:find('%S') and text .. '\n' .. present or text)
+  if M.draft(buf):find('%S') then
+    vim.api.nvim_buf_set_lines(buf, 0, 0, false, vim.split(text, '\n', { plain = true }))
+  else
+    M.set_draft(buf, text)
+    local last = vim.api.nvim_buf_line_count(buf)
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      vim.api.nvim_win_set_cursor(win, { last, #text })
+    end
+  end
   changed(buf)
 end
 

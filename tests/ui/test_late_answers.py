@@ -1,0 +1,71 @@
+"""What was typed for a request that is gone: never sent, never lost."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Neovim without a host, and without guard time."""
+    return start_nvim(init=WITHOUT_HOST, settings={"approval": {"guard": 0}})
+
+
+def draft(nvim: Neovim) -> str:
+    code = "return require('eca.input').draft(require('eca.chats').get(...).input)"
+    return str(nvim.lua(code, CHAT))
+
+
+def type_too_late(nvim: Neovim) -> None:
+    """Write a reason while the request that it is for goes away."""
+    draw(nvim, ["pending", [approval()]])
+    nvim.wait_screen("a accept")
+    nvim.command("Eca approval")
+    nvim.keys("R")
+    nvim.keys("use the")
+    draw(nvim, ["pending", []])
+    nvim.wait_screen(lambda screen: "a accept" not in screen)
+    nvim.keys(" other one<CR>")
+    nvim.wait_screen("what you typed is in the input")
+
+
+def test_late_answer_is_not_sent_and_not_lost(stage: Neovim) -> None:
+    stage.lua("require('eca.chats').ensure(...)", CHAT)
+    type_too_late(stage)
+    assert sent(stage, "reject") == []
+    assert draft(stage) == "use the other one"
+
+
+def test_late_answer_leaves_the_draft_that_is_there(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.keys("ia draft<Esc>")
+    type_too_late(stage)
+    assert draft(stage) == "use the other one\na draft"
+
+
+def test_a_reason_for_what_is_gone_is_kept(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.keys(":Eca reject use the other one<CR>")
+    stage.wait_screen("what you typed is in the input")
+    assert draft(stage) == "use the other one"
+    stage.keys(":Eca reject<CR>")
+    stage.wait_screen("nothing waits for approval")
+
+
+def test_what_comes_back_into_the_input_leaves_the_cursor_in_the_draft(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.keys("imy draft")
+    draw(stage, ["input", CHAT, "use rg\nplease"])
+    stage.wait_screen("use rg")
+    stage.keys(" goes on<Esc>")
+    assert draft(stage) == "use rg\nplease\nmy draft goes on"
+
+
+def test_what_comes_back_into_an_empty_input_has_the_cursor_at_its_end(stage: Neovim) -> None:
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.keys("i")
+    draw(stage, ["input", CHAT, "use rg\nplease"])
+    stage.wait_screen("use rg")
+    stage.keys(", all of it<Esc>")
+    assert draft(stage) == "use rg\nplease, all of it"
