@@ -38,14 +38,19 @@ local names = {
     .. 'Older OpenAll OpenBlock OpenFile OpenLink Palette PreviousApproval PreviousChat '
     .. 'PreviousFlag PreviousTurn Prompts Queue Reject RejectReason Rename Resume Rollback '
     .. 'Stop Submit Tasks Toggle ToggleBlock Trust Unqueue Usage Variant YankCode',
-  insert = 'HistoryNext HistoryPrevious Queue Submit Unqueue',
-  visual = 'AddContext Chat',
+  insert = 'HistoryNext HistoryPrevious Unqueue',
+  visual = 'AddContext',
+  everywhere = 'Answer Approval Approve ApproveAll ApproveRemember Chat Diff Hide Queue Reject '
+    .. 'RejectReason Stop Submit Toggle',
 }
-local modes = { normal = 'n', insert = 'i', visual = 'x' }
+local modes =
+  { normal = { 'n' }, insert = { 'i' }, visual = { 'x' }, everywhere = { 'i', 'x', 't' } }
 
 for mode, list in pairs(names) do
   for name in list:gmatch('%a+') do
     local run = "<Cmd>lua require('eca.keys').run('" .. name .. "')<CR>"
-    vim.api.nvim_set_keymap(modes[mode], '<Plug>(Eca' .. name .. ')', run, { noremap = true })
+    for _, letter in ipairs(modes[mode]) do
+      vim.api.nvim_set_keymap(letter, '<Plug>(Eca' .. name .. ')', run, { noremap = true })
+    end
   end
 end

@@ -1,0 +1,104 @@
+"""The <Plug>s that answer and send, from every mode: mode, cursor and text stay as they are."""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
+
+ACTIONS = "Answer Approval Approve ApproveAll ApproveRemember Chat Diff Hide Queue Reject"
+ACTIONS += " RejectReason Stop Submit Toggle"
+ANSWERS = {
+    "Approve": ("approve", {"chat": CHAT, "id": "t1", "remember": False}),
+    "ApproveRemember": ("approve", {"chat": CHAT, "id": "t1", "remember": True}),
+    "ApproveAll": ("approve", {"chat": CHAT, "id": "t1", "remember": False}),
+    "Reject": ("reject", {"chat": CHAT, "id": "t1"}),
+    "Stop": ("stop", {"chat": CHAT}),
+}
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Let a call wait, with the chat hidden; <F5> is for the test."""
+    nvim = start_nvim(init=WITHOUT_HOST, settings={"approval": {"guard": 0}}, lines=40)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.lua("require('eca').hide()")
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one two three' })")
+    draw(nvim, ["pending", [approval(remember=["ls"])]])
+    nvim.wait_screen("a accept")
+    return nvim
+
+
+def map_key(nvim: Neovim, action: str) -> None:
+    code = "vim.keymap.set({ 'n', 'i', 'x', 't' }, '<F5>', '<Plug>(Eca' .. ... .. ')')"
+    nvim.lua(code, action)
+
+
+def go(nvim: Neovim, mode: str) -> None:
+    """Enter a mode, with the cursor in the middle of a line."""
+    if mode == "t":
+        nvim.command("terminal cat")
+    nvim.keys({"i": "0wi", "v": "0wve", "t": "i"}[mode])
+    nvim.wait_for(lambda: nvim.mode == mode, f"mode {mode}")
+
+
+@pytest.mark.parametrize("mode", ["i", "x", "t"])
+@pytest.mark.parametrize("action", ACTIONS.split())
+def test_the_plugs_are_mapped_in_every_mode(stage: Neovim, action: str, mode: str) -> None:
+    mapped = stage.eval(f"maparg('<Plug>(Eca{action})', '{mode}')")
+    assert mapped == stage.eval(f"maparg('<Plug>(Eca{action})', 'n')")
+    assert "<Cmd>" in mapped
+
+
+@pytest.mark.parametrize("mode", ["i", "v", "t"])
+@pytest.mark.parametrize("action", ANSWERS)
+def test_answers_keep_mode_and_cursor(stage: Neovim, action: str, mode: str) -> None:
+    map_key(stage, action)
+    go(stage, mode)
+    before = stage.eval("[win_getid(), getpos('.'), getpos('v')]")
+    stage.input("<F5>")
+    intent, payload = ANSWERS[action]
+    assert wait_sent(stage, intent) == [payload]
+    assert stage.mode == mode
+    assert stage.eval("[win_getid(), getpos('.'), getpos('v')]") == before
+    stage.input("x")
+    if mode == "i":
+        stage.keys("<Esc>")
+        assert stage.buffer_lines() == ["one xtwo three"]
+    elif mode == "v":
+        assert stage.buffer_lines() == ["one  three"]
+    else:
+        stage.input("<CR>")
+        stage.wait_screen(lambda screen: screen.text().count("x\n") >= 2)
+
+
+@pytest.mark.parametrize("mode", ["i", "v", "t"])
+def test_a_reason_is_asked_for_in_every_mode(stage: Neovim, mode: str) -> None:
+    map_key(stage, "RejectReason")
+    go(stage, mode)
+    stage.input("<F5>")
+    stage.wait_screen("What to do instead:")
+    stage.input("use rg<CR>")
+    assert wait_sent(stage, "reject")[0]["reason"] == "use rg"
+    stage.wait_for(lambda: stage.mode == mode, f"mode {mode} again")
+
+
+@pytest.mark.parametrize("mode", ["i", "v", "t"])
+def test_who_went_to_the_float_comes_back_as_he_was(stage: Neovim, mode: str) -> None:
+    map_key(stage, "Approval")
+    go(stage, mode)
+    before = stage.eval("[win_getid(), getpos('.'), getpos('v')]")
+    stage.input("<F5>")
+    stage.wait_for(lambda: stage.mode == "n", "normal mode in the float")
+    stage.input("a")
+    wait_sent(stage, "approve")
+    stage.wait_for(lambda: stage.mode == mode, f"mode {mode} again")
+    assert stage.eval("[win_getid(), getpos('.'), getpos('v')]") == before
+
+
+def test_what_is_typed_is_queued_from_insert_mode(stage: Neovim) -> None:
+    map_key(stage, "Queue")
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.keys("ilater<F5>")
+    assert wait_sent(stage, "prompt")[0]["queue"] is True
+    assert stage.mode == "i"
+    assert sent(stage, "approve") == []
