@@ -12,7 +12,7 @@ local M = {}
 local DEBOUNCE_MS = 50
 
 local TOLD = {
-  conflict = '%s changed on disk, your edits are kept; :Eca conflicts',
+  conflict = '%s changed on disk, your edits stay; :Eca conflicts',
   deleted = '%s was %s, its buffer is kept',
 }
 

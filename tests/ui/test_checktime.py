@@ -35,7 +35,7 @@ local due = held.due
 held.due = nil
 due()
 """
-WARNING = "changed on disk, your edits are kept; :Eca conflicts"
+WARNING = "changed on disk, your edits stay; :Eca conflicts"
 
 
 @pytest.fixture

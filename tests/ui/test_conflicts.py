@@ -34,7 +34,7 @@ def choose(nvim: Neovim, number: int, prompt: str = "changed on disk, and here")
 
 def test_nothing_is_asked_by_itself(stage: Neovim, workspace: Path) -> None:
     clash(stage, workspace / "code.txt")
-    screen = stage.wait_screen("your edits are kept; :Eca conflicts")
+    screen = stage.wait_screen("your edits stay; :Eca conflicts")
     assert "keep mine" not in screen
     assert stage.buffer_lines() == ["mine"]
     stage.command("edit!")

@@ -62,7 +62,8 @@ local function paragraph(comment)
   quote('-', change.before or {}, quoted)
   quote('+', change.after or {}, quoted)
   if #quoted == 0 then
-    return ('%s (%s)\n\n%s'):format(place(comment), change.text, comment.text)
+    local subject = require('eca.review.rows').subject(change)
+    return ('%s (%s)\n\n%s'):format(place(comment), subject, comment.text)
   end
   local fence = fence_for(quoted)
   local code = table.concat(quoted, '\n')

@@ -29,8 +29,10 @@ local function describe(row, use, width)
   local marks = { { row, 0, #name, 'EcaToolTarget' }, { row, #name, -1, 'EcaMuted' } }
   if use.changes > 0 then
     line = ('%s  changed %-3s '):format(line, times(use.changes))
-    local added, removed = ('+%d'):format(use.added), ('-%d'):format(use.removed)
     marks[2][3] = #line
+  end
+  if use.added + use.removed > 0 then -- it is not told of every change
+    local added, removed = ('+%d'):format(use.added), ('-%d'):format(use.removed)
     marks[3] = { row, #line, #line + #added, 'EcaDiffAdd' }
     marks[4] = { row, #line + #added + 1, #line + #added + 1 + #removed, 'EcaDiffDelete' }
     line = ('%s%s %s'):format(line, added, removed)

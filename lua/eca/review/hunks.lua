@@ -18,6 +18,7 @@ local M = {}
 ---@field added integer
 ---@field removed integer
 ---@field text string a line to show
+---@field origin? string where it was moved from
 ---@field count? integer lines it has now
 ---@field before? string[]
 ---@field after? string[]

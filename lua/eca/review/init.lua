@@ -120,7 +120,7 @@ end
 ---@return boolean
 local function under_cursor(found, change)
   local line = vim.api.nvim_win_get_cursor(0)[1]
-  local last = found.lnum + math.max((change.count or 1) - 1, 0)
+  local last = rows.last_line(change, found.lnum)
   return found.bufnr == vim.api.nvim_get_current_buf() and line >= found.lnum and line <= last
 end
 
@@ -170,7 +170,10 @@ local function refresh(chat)
   local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
   for _, found in ipairs(items) do
     local change = change_of(found)
-    found.text = change and rows.text(change, said.of(chat)) or found.text
+    if change then
+      found.text = rows.text(change, said.of(chat))
+      found.end_lnum = rows.last_line(change, found.lnum) -- Neovim moves the first only
+    end
   end
   local window = vim.fn.getqflist({ winid = 0 }).winid
   local view = window ~= 0 and vim.api.nvim_win_get_cursor(window)

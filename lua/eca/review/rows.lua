@@ -46,6 +46,26 @@ function M.order(listed, others)
   return ordered
 end
 
+--- The last line of a change.
+---@param change eca.Change
+---@param line integer its first, as it is now
+---@return integer
+function M.last_line(change, line)
+  return line + math.max((change.count or 1) - 1, 0)
+end
+
+--- What a change is about, with the path in it as people write it.
+---@param change eca.Change
+---@return string
+function M.subject(change)
+  local first, last = change.text:find(change.origin or '\n', 1, true)
+  if not first then
+    return change.text
+  end
+  local name = require('eca.paths').short(change.origin)
+  return change.text:sub(1, first - 1) .. name .. change.text:sub(last + 1)
+end
+
 ---@param change eca.Change
 ---@return string[]
 local function parts_of(change)
@@ -55,7 +75,7 @@ local function parts_of(change)
   end
   local whole = change.added + change.removed > 0
   local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
-  return { counts, change.lost and 'changed again' or '', change.text }
+  return { counts, change.lost and 'changed again' or '', M.subject(change) }
 end
 
 --- The text of a row: what was done with it comes first.
@@ -82,7 +102,7 @@ function M.item(change, said)
   end
   item.bufnr = require('eca.paths').add(change.path)
   item.lnum = change.line
-  item.end_lnum = math.max(change.line, change.line + (change.count or 1) - 1)
+  item.end_lnum = M.last_line(change, change.line)
   return item
 end
 

@@ -61,10 +61,10 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
     """List the changes of a turn in one of its files.
 
     An entry: key, turn, prompt, path, kind (lines, new, deleted, moved, other), line (1-based),
-    added and removed (counts), text (a line to show). With kind `lines` also: count (of lines it
-    has now), before (lines), after (lines), above and below (lines around it), before_ends and
-    after_ends (false: without the last line feed), lost (its lines were changed again), latin1 (the
-    file was before).
+    added and removed (counts), text (a line to show). With kind `moved` also: origin (the path it
+    had). With kind `lines`: count (of lines it has now), before (lines), after (lines), above and
+    below (lines around it), before_ends and after_ends (false: without the last line feed), lost
+    (its lines were changed again), latin1 (the file was before).
     """
     record = turn.files[path]
     if record.after.is_absent and any(it.origin == path for it in turn.files.values()):
@@ -108,7 +108,7 @@ def _of_move(
     if record.undone or present.disk.is_absent:
         return
     moved = one_line(f"moved from {_short(record.origin or '', path)}")
-    yield 0, _whole("moved", 0, 0, _with_fault(moved, origin))
+    yield 0, {**_whole("moved", 0, 0, _with_fault(moved, origin)), "origin": record.origin}
     before, after = snapshot_text(origin.before), snapshot_text(record.after)
     if before is not None and after is not None and present.text is not None:
         yield from _of_text(before, after, present.text)
