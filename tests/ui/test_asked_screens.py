@@ -33,8 +33,8 @@ PARTS = ShellCommand(
 EDITS = [{"oldText": "def a():\n    pass\n", "newText": "def a():\n    import os\n"}]
 
 
-def native(name: str, arguments: Mapping[str, object], details: object = None) -> ToolCall:
-    return ToolCall("t", name, "eca", "native", details=details, arguments=arguments)  # type: ignore[arg-type]
+def native(name: str, arguments: Mapping[str, object], details: Details | None = None) -> ToolCall:
+    return ToolCall("t", name, "eca", "native", details=details, arguments=arguments)
 
 
 CALLS: Mapping[str, ToolCall] = {
