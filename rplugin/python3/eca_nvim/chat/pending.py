@@ -30,6 +30,7 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.wording import BY_COMMAND, full_name, is_native, is_unknown, shell_line
 
 SUBAGENT_GOES_ON = "the subagent hears only a no: what you wrote is in the input"
+TOO_LATE = "nothing waits for this any more: what you typed is in the input"
 
 MOST_SHOWN = 50_000
 """Characters of a command or of arguments that are shown, at most."""
@@ -49,7 +50,8 @@ def approve(chat: Chat, call_id: str, now: int, *, remember: bool = False) -> Ch
 def reject(chat: Chat, call_id: str, now: int, reason: str | None = None) -> Changes:
     """Refuse a waiting call; `reason` is the next prompt once the turn has ended.
 
-    A subagent goes on when a call of it is refused: then the reason is the user's to send.
+    A subagent goes on when a call of it is refused: then the reason is the user's to send, and so
+    it is when the call waits no more.
     """
     update = Update(chat, chat.root, now)
     block = chat.find_call(call_id)
@@ -60,6 +62,8 @@ def reject(chat: Chat, call_id: str, now: int, reason: str | None = None) -> Cha
             chat.turn.verdict = TurnEnd.REJECTED
         if reason and reason.strip():
             _explain(update, block, reason)
+    elif reason and reason.strip():
+        update.ops += [SetInput(chat.id, clean(reason)), Notify("warn", TOO_LATE)]
     return update.finish()
 
 

@@ -1,0 +1,32 @@
+"""A reason that comes when its call waits no more: the host has heard of that before the view."""
+
+import pytest
+from tests.chat.driver import Driver
+from tests.chat.test_pending import asked
+
+from eca_nvim.chat.effects import TellRejection
+from eca_nvim.chat.ops import Notify, SetInput
+from eca_nvim.chat.pending import TOO_LATE
+
+
+@pytest.mark.parametrize("call", ["t1", "never heard of"])
+def test_a_reason_that_comes_too_late_is_the_users_to_send(call: str) -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    driver.approve("t1")
+    driver.reject(call, "use rg\x07")
+    assert driver.told(TellRejection) == []
+    assert driver.chat.queue == []
+    assert driver.view.other[-2:] == [SetInput("chat", "use rg␇"), Notify("warn", TOO_LATE)]
+
+
+def test_a_rejection_without_a_reason_that_comes_too_late_does_nothing() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(asked())
+    driver.approve("t1")
+    before = list(driver.view.other)
+    driver.reject("t1", " ")
+    driver.reject("t1")
+    assert driver.view.other == before
