@@ -73,7 +73,8 @@ def test_a_turn_that_is_over_before_it_is_heard_of(
     before = contents(desk)
     told = work(refactor(Agent(desk)))
     server = scripted_server(handshake(), turn(told, text("all of it")))
-    nvim = start_chat(start_nvim, server, columns=160, lines=40)
+    settings = {"approval": {"guard": 0}}
+    nvim = start_chat(start_nvim, server, settings=settings, columns=160, lines=40)
     say(nvim, "refactor")
     wait_line(nvim, "all of it")
     wait_idle(nvim)
