@@ -1,4 +1,4 @@
-"""What tools changed, in the quickfix list: kept, reverted, commented."""
+"""Changes in the quickfix list: kept, reverted, found."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,79 +6,19 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, draw, sent, wait_sent
+from tests.ui.listed import LINES, change, file_lines, make_file, rows, show, start_stage, wait_row
+from tests.ui.staged import CHAT, draw, sent, wait_sent
 from tests.ui.talk import Value
-
-LINES = [f"line {number}" for number in range(1, 21)]
-READY = f"require('eca.chats').ensure('{CHAT}')"
-
-
-def change(path: Path, **fields: Value) -> dict[str, Value]:
-    """Make a change as the host lists it: line 5 of twenty lines, or what `fields` say."""
-    item = {
-        "key": "k5",
-        "turn": 1,
-        "prompt": "shout",
-        "path": str(path),
-        "kind": "lines",
-        "line": 5,
-        "count": 1,
-        "added": 1,
-        "removed": 1,
-        "text": "LINE 5",
-        "before": ["line 5"],
-        "after": ["LINE 5"],
-        "above": LINES[1:4],
-        "below": LINES[5:8],
-        "before_ends": True,
-        "after_ends": True,
-        "lost": False,
-    }
-    return {**item, **fields}
 
 
 @pytest.fixture
 def file(workspace: Path) -> Path:
-    path = workspace / "code.txt"
-    path.write_text("\n".join(LINES).replace("line 5", "LINE 5") + "\n")
-    return path
+    return make_file(workspace)
 
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim, file: Path) -> Neovim:
-    """Neovim with a chat that is not shown, and no host."""
-    nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=100, lines=30)
-    nvim.lua(READY)
-    return nvim
-
-
-def show(
-    nvim: Neovim,
-    *changes: Mapping[str, Value],
-    command: str = "Eca changes",
-    listed: bool = False,
-) -> None:
-    """List changes as the host answers them; `listed`: something is, though the host lists none."""
-    count, before = len(sent(nvim, "changes")), nvim.eval("getqflist({'id': 0}).id")
-    nvim.command(command)
-    asked = wait_sent(nvim, "changes", count + 1)[-1]
-    assert asked["chat"] == CHAT
-    draw(nvim, ["answer", asked["request"], list(changes)])
-    if changes or listed:
-        nvim.wait_until(f"vim.fn.getqflist({{ id = 0 }}).id ~= {before} and vim.fn.line('.') == 2")
-
-
-def rows(nvim: Neovim) -> list[str]:
-    return [str(item["text"]) for item in nvim.eval("getqflist()")]
-
-
-def wait_row(nvim: Neovim, row: int, text: str) -> None:
-    nvim.wait_for(lambda: rows(nvim)[row].startswith(text), f"{text!r} in row {row}")
-
-
-def file_lines(nvim: Neovim, path: Path) -> list[str]:
-    lines: list[str] = nvim.eval(f"getbufline('{path}', 1, '$')")
-    return lines
+    return start_stage(start_nvim, file.parent)
 
 
 def write(nvim: Neovim, path: Path) -> None:
@@ -259,142 +199,6 @@ def test_a_file_that_became_empty_is_filled_again(stage: Neovim, workspace: Path
     assert file_lines(stage, path) == ["a", "b"]
     write(stage, path)
     assert path.read_bytes() == b"a\nb\n"
-
-
-def test_comments_become_one_prompt(stage: Neovim, file: Path) -> None:
-    fenced = {"before": ["```"], "after": ["a", "b"], "count": 2, "line": 9}
-    show(stage, change(file), change(file, key="k9", **fenced))
-    stage.keys("s")
-    stage.wait_screen("there is no comment to send")
-    stage.keys("cwhy loud?<CR>")
-    wait_row(stage, 1, "commented")
-    stage.keys("jcand this?<CR>")
-    wait_row(stage, 2, "commented")
-    stage.keys("k:Eca changes comment<CR>")
-    stage.wait_screen("Comment on code.txt:5: why loud?")
-    stage.keys("!<CR>s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert prompt["chat"] == CHAT
-    assert prompt["text"] == (
-        "code.txt:5\n\n```diff\n-line 5\n+LINE 5\n```\n\nwhy loud?!\n\n"
-        "code.txt:9-10\n\n````diff\n-```\n+a\n+b\n````\n\nand this?"
-    )
-    wait_row(stage, 1, "sent")
-    stage.keys("s")
-    assert len(sent(stage, "prompt")) == 1
-
-
-def test_an_empty_comment_takes_it_back(stage: Neovim, file: Path) -> None:
-    show(stage, change(file))
-    stage.keys("cno<CR>")
-    wait_row(stage, 1, "commented")
-    stage.keys("c<C-u><CR>")
-    wait_row(stage, 1, "+1 -1")
-    stage.keys("cno<Esc>")
-    assert rows(stage)[1] == "+1 -1  LINE 5"
-
-
-def comment(nvim: Neovim, text: str, name: str = "code.txt:5") -> None:
-    """Comment on what is under the cursor."""
-    nvim.input("c")
-    nvim.wait_screen(f"Comment on {name}:")
-    nvim.keys(f"{text}<CR>")
-
-
-def test_comments_wait_until_they_are_sent(stage: Neovim, file: Path) -> None:
-    both = change(file), change(file, key="k9", line=9)
-    show(stage, *both)
-    comment(stage, "why?")
-    stage.keys("j")
-    comment(stage, "and this?", "code.txt:9")
-    show(stage, *both)
-    stage.wait_screen("2 comments wait to be sent")
-    assert rows(stage)[1:] == ["commented  +1 -1  LINE 5"] * 2
-    show(stage, change(file, turn=2), command="Eca changes 2")
-    stage.keys("s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert prompt["text"].count("why?") == prompt["text"].count("and this?") == 1
-    stage.command("messages clear")
-    show(stage, *both)
-    assert rows(stage)[1] == "sent  +1 -1  LINE 5"
-    assert stage.messages() == ""
-    stage.keys("s")
-    stage.wait_screen("there is no comment to send")
-
-
-def test_a_comment_outlives_what_it_is_about(stage: Neovim, file: Path) -> None:
-    show(stage, change(file), change(file, key="k9", line=9), change(file, key="k12", line=12))
-    comment(stage, "never again")
-    stage.keys("rj")
-    comment(stage, "good", "code.txt:9")
-    stage.keys("aj")
-    comment(stage, "hm", "code.txt:12")
-    assert rows(stage)[1:3] == [
-        "reverted  commented  +1 -1  LINE 5",
-        "kept  commented  +1 -1  LINE 5",
-    ]
-    show(stage, change(file, key="k2", line=2, turn=2))
-    stage.wait_screen("3 comments wait to be sent")
-    assert rows(stage) == [
-        "turn 1: shout",
-        "reverted  commented  +1 -1  LINE 5",
-        "kept  commented  +1 -1  LINE 5",
-        "gone  commented  +1 -1  LINE 5",
-        "turn 2: shout",
-        "+1 -1  LINE 5",
-    ]
-    stage.keys("jjc<C-u><CR>")
-    wait_row(stage, 3, "gone  +1 -1")
-    show(stage, change(file, key="k9", line=9))
-    assert rows(stage)[1:] == ["commented  +1 -1  LINE 5", "reverted  commented  +1 -1  LINE 5"]
-    show(stage, listed=True)
-    stage.keys("s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert "never again" in prompt["text"]
-    assert "good" in prompt["text"]
-    assert "hm" not in prompt["text"]
-    stage.command("wincmd p | edit code.txt | edit!")
-
-
-def test_a_comment_typed_while_the_list_is_made_anew_is_kept(stage: Neovim, file: Path) -> None:
-    stage.lua("vim.ui.input = function(_, done) package.loaded.done = done end")
-    show(stage, change(file))
-    stage.keys("c")
-    show(stage, change(file))
-    stage.lua("package.loaded.done('late')")
-    wait_row(stage, 1, "commented")
-
-
-def test_a_chat_takes_its_comments_along(stage: Neovim, file: Path) -> None:
-    show(stage, change(file))
-    comment(stage, "why?")
-    draw(stage, ["forget", CHAT], ["emit", "EcaChatClosed", {"chat": CHAT}])
-    stage.wait_screen("1 comment waits no more: the chat is deleted")
-    draw(stage, ["emit", "EcaChatClosed", {"chat": CHAT}])
-    stage.keys("s")
-    stage.wait_screen("there is no comment to send")
-
-
-def test_a_turn_is_commented(stage: Neovim, file: Path) -> None:
-    other = change(file.parent / "new.txt", key="new", kind="new", text="new file")
-    show(stage, change(file), change(file, key="k9", line=9), other)
-    stage.keys("gg")
-    comment(stage, "too much at once", "turn 1")
-    assert rows(stage) == [
-        "commented  turn 1: shout",
-        *["+1 -1  LINE 5"] * 2,
-        "+1 -1  new file",
-    ]
-    show(stage, change(file, turn=2))
-    assert rows(stage)[0] == "commented  turn 1: shout"
-    stage.keys("ggr")
-    stage.wait_screen("there is no change of the agent here")
-    stage.keys("s")
-    (prompt,) = wait_sent(stage, "prompt")
-    assert prompt["text"] == (
-        "all changes of the turn “shout”: code.txt, new.txt\n\ntoo much at once"
-    )
-    wait_row(stage, 0, "sent  turn 1: shout")
 
 
 def test_a_file_that_was_made_is_put_back_by_the_host(stage: Neovim, workspace: Path) -> None:
