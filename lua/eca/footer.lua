@@ -15,7 +15,8 @@ function M.width(segments)
   return width
 end
 
---- The keys with what they do; where there is no room, the last ones stand alone.
+--- The keys with what they do. Where one cell is missing the blank before them goes; where more
+--- are, the last ones stand alone.
 ---@param keys eca.FooterKey[]
 ---@param room? integer cells
 ---@return eca.Segment[]
@@ -24,6 +25,9 @@ function M.of(keys, room)
   for _, key in ipairs(keys) do
     footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. key[1], 'EcaKey' }
     footer[#footer + 1] = { ' ' .. key[2], 'EcaMuted' }
+  end
+  if room and footer[1] and M.width(footer) == room + 1 then
+    footer[1][1] = keys[1][1]
   end
   for index = #footer, 2, -2 do
     if room and M.width(footer) > room then

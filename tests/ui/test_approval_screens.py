@@ -70,3 +70,12 @@ def test_what_waits_is_seen(start_nvim: StartNeovim, state: str, columns: int) -
     nvim.wait_screen(lambda screen: "allow this?" in screen or "the agent asks" in screen)
     nvim.keys("")
     assert_golden(floating(nvim.screen), GOLDEN / f"{state}_{columns}.txt")
+
+
+def test_the_last_key_is_told_where_one_cell_is_missing(start_nvim: StartNeovim) -> None:
+    """So it is beside an empty buffer at 80 columns, where the chat has 59."""
+    nvim = start_nvim(init=WITHOUT_HOST, columns=80, lines=30)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.command("vertical resize 59")
+    draw(nvim, ["pending", STATES["edit"]])
+    nvim.wait_screen("╰a accept  A remember  r reject  R say why  d diff  q hide╯")
