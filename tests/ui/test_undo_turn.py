@@ -139,3 +139,66 @@ def test_a_turn_is_done_again(stage: Neovim, workspace: Path) -> None:
 def test_nothing_to_undo_is_said(stage: Neovim) -> None:
     ask(stage)
     stage.wait_screen("there is nothing to undo")
+
+
+def test_a_key_that_comes_too_soon_undoes_nothing(stage: Neovim, workspace: Path) -> None:
+    stage.lua("require('eca.config').setup({ approval = { guard = 600000 } })")
+    ask(stage, planned(workspace / "code.txt"))
+    stage.wait_screen("undo turn 2")
+    stage.keys("u")
+    assert "undo turn 2" in stage.screen
+    assert sent(stage, "undo_turn") == []
+
+
+def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
+    stage.command("Eca undo-turn")
+    (wanted,) = wait_sent(stage, "plan_undo")
+    stage.keys("Ofull")
+    plan = {"turn": 2, "prompt": "shout", "again": False, "files": [planned("/x")]}
+    draw(stage, ["answer", wanted["request"], plan])
+    stage.keys(" house<Esc>")
+    stage.wait_screen("what undo would do did not come up, as you went on: ask again")
+    assert stage.buffer_lines()[0] == "full house"
+    stage.command("edit!")
+
+
+def test_who_typed_goes_on_typing(stage: Neovim, workspace: Path) -> None:
+    stage.command("inoremap <F5> <Cmd>Eca undo-turn<CR>")
+    stage.keys("A again<F5>")
+    (wanted,) = wait_sent(stage, "plan_undo")
+    plan = {"turn": 2, "prompt": "shout", "again": False, "files": [planned("/x")]}
+    draw(stage, ["answer", wanted["request"], plan])
+    stage.wait_screen("undo turn 2")
+    stage.keys("q")
+    stage.wait_for(lambda: stage.mode == "i", "insert mode again")
+    stage.keys("!")
+    assert stage.buffer_lines() == ["theirs again!"]
+    stage.command("stopinsert | edit!")
+
+
+@pytest.mark.parametrize("columns", [80, 160])
+def test_the_keys_are_seen_below_long_names(
+    stage: Neovim, workspace: Path, assert_screen: AssertScreen, columns: int
+) -> None:
+    stage.resize(columns, 24)
+    deep = workspace / "some" / "other" / "rather" / "long" / "folder" / "for" / "helpers"
+    ask(
+        stage,
+        planned(deep / "of_the_calculator.py", conflict="changed by others, too"),
+        planned(deep / "of_the_parser.py", fault="it is larger than 16 MiB", added=0, removed=0),
+        planned(deep / "new.py", what="delete", added=0, removed=1200),
+        *(planned(deep / f"number_{count}.py", conflict="changed since") for count in range(3)),
+    )
+    stage.wait_screen("t take theirs")
+    assert_screen(stage, f"undo_conflict_{columns}")
+    stage.keys("t")
+    stage.wait_screen("too, put back")
+    assert "k keep mine  t take theirs  d diff  q cancel" in stage.screen
+
+
+def test_more_files_than_rows_scroll_above_the_keys(stage: Neovim, workspace: Path) -> None:
+    ask(stage, *(planned(workspace / f"number_{count}.py") for count in range(60)))
+    screen = stage.wait_screen("u undo  d diff  q cancel")
+    assert "number_59.py" not in screen
+    stage.keys("G")
+    assert "number_59.py" in stage.wait_screen("u undo  d diff  q cancel")
