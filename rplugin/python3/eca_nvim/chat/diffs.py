@@ -253,6 +253,11 @@ def versions(current: str | None, change: FileChange, *, applied: bool) -> Versi
     return Versions(before, after, _kind(before, after, hunks))
 
 
+def rewritten(current: str | None, text: str) -> Versions:
+    """Give a file before and after it is written whole; None: there is no such file."""
+    return Versions(current or "", text, "changed" if current else "new")
+
+
 def _kind(before: str, after: str, hunks: Sequence[Hunk]) -> str:
     if not before and after:
         return "new"

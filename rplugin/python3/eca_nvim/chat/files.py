@@ -64,6 +64,15 @@ def moved(call: ToolCall) -> tuple[str, str] | None:
             return None
 
 
+def whole_text(call: ToolCall) -> str | None:
+    """Give the text that a call writes as the whole of its file, when that is what it does."""
+    wording = wording_of(call)
+    if wording is None or wording.whole is None:
+        return None
+    text = (call.arguments or {}).get(wording.whole)
+    return text if isinstance(text, str) else None
+
+
 def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
     """Give the lines that a change takes out, or when it is done, has put in.
 

@@ -96,7 +96,8 @@ class Wording(Struct, frozen=True):
     moves the first of them to the second. reads: the arguments that name files it reads. kind:
     the kind of its block. looks: all that it does is to read or to search. runs: it runs the shell
     line `command`, of which the commands are remembered, never the tool itself. shows: the
-    arguments that the diff of its change shows.
+    arguments that the diff of its change shows. whole: the argument with all of the text that its
+    file is to have.
     """
 
     what: str
@@ -109,13 +110,16 @@ class Wording(Struct, frozen=True):
     looks: bool = False
     runs: bool = False
     shows: tuple[str, ...] = ()
+    whole: str | None = None
 
 
 _EDIT = ("original_content", "new_content")
 
 WORDINGS: Mapping[str, Wording] = {
     "read_file": Wording("read", _read, reads=("path",), looks=True),
-    "write_file": Wording("write", _path("path"), writes=("path",), shows=("content",)),
+    "write_file": Wording(
+        "write", _path("path"), writes=("path",), shows=("content",), whole="content"
+    ),
     "edit_file": Wording("edit", _path("path"), writes=("path",), shows=_EDIT),
     "preview_file_change": Wording("preview", _path("path"), shows=_EDIT),
     "move_file": Wording("move", _move, writes=("source", "destination"), moves=True),

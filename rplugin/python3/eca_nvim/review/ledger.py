@@ -64,6 +64,11 @@ class Ledger:
         """Take a snapshot of a file as it is."""
         return take(path, self._blobs, like)
 
+    def seen_before(self, chat: Chat, call_id: str, path: str) -> Snapshot:
+        """Give a file as it was before a call, or as it is when nobody has looked before."""
+        early = self._early.get((chat.id, call_id), Look()).seen
+        return early.get(path) or self.snapshot(path)
+
     # --- what happens ---------------------------------------------------------------------------
 
     def witness(self, chat: Chat, event: ChatEvent) -> None:

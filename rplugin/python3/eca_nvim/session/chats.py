@@ -24,6 +24,7 @@ from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
 from eca_nvim.session.view import View, isolated
 from eca_nvim.session.warnings import with_warnings
+from eca_nvim.session.whole_writes import Look, told_whole
 
 TICK = 1.0
 """Seconds between two updates of the times that are shown."""
@@ -43,8 +44,10 @@ class Chats:
         settings: RenderSettings,
         tell: Callable[[Effect], None],
         witness: Callable[[Chat, ChatEvent], None],
+        look: Look,
     ) -> None:
         self._view = view
+        self._look = look
         self._witness = witness
         self._settings = settings
         self._tell = tell
@@ -74,7 +77,8 @@ class Chats:
 
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""
-        for event in events:
+        for told in events:
+            event = told_whole(chat, told, self._look)
             changes = reducer.apply(chat, event, now(), child)
             self._witness(chat, event)
             self.show(changes)

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.blocks import Block, ToolBlock
 from eca_nvim.chat.details import FileChange
-from eca_nvim.chat.diffs import Versions, versions
-from eca_nvim.chat.files import moved
+from eca_nvim.chat.diffs import Versions, rewritten, versions
+from eca_nvim.chat.files import moved, whole_text
 from eca_nvim.chat.intents import RequestDiff
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, ShowDiff, ViewOp
@@ -34,6 +34,7 @@ Look: TypeAlias = Callable[[str], Snapshot]
 
 UNWRITTEN = "you have changes that are not written: the tool does not see them"
 NOT_UTF8 = "not UTF-8: � is what the tool makes of it"
+WRITTEN_WHOLE = "written whole: what was there before was not told"
 NO_CHANGE = "no file change here"
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -108,7 +109,10 @@ def _find(chat: Chat, wanted: RequestDiff) -> ToolBlock | None:
 def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:
     applied = block.state is CallState.DONE
     if isinstance(block.call.details, FileChange):
-        return _changed(block.call.details, look, applied=applied)
+        whole = whole_text(block.call)
+        sides = _changed(block.call.details, look, applied=applied, whole=whole)
+        unknown = whole is not None and block.replayed
+        return replace(sides, remarks=[*sides.remarks, WRITTEN_WHOLE]) if unknown else sides
     if places := moved(block.call):
         return _moved(*places, settings, look, applied=applied)
     raise NothingToShow(NO_CHANGE)
@@ -128,10 +132,13 @@ def _content(path: str, look: Look) -> bytes | None:
     return content
 
 
-def _changed(change: FileChange, look: Look, *, applied: bool) -> _Sides:
+def _changed(change: FileChange, look: Look, *, applied: bool, whole: str | None) -> _Sides:
     content = _content(change.path, look)
     text = None if content is None else content.decode(errors="replace")
-    shown = versions(text, change, applied=applied)
+    if whole is None or applied:
+        shown = versions(text, change, applied=applied)
+    else:
+        shown = rewritten(text, whole)
     if shown.fault is not None and content is None:
         shown = replace(shown, fault=f"there is no such file; {shown.fault}")
     if content is None or not is_latin1(content):

@@ -83,7 +83,8 @@ class Session:
         self._view = view
         self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
         self._ledger = Ledger()
-        self._chats = Chats(view, settings, self._tell, self._ledger.witness)
+        witness, seen_before = self._ledger.witness, self._ledger.seen_before
+        self._chats = Chats(view, settings, self._tell, witness, seen_before)
         self._choices = Choices(keeper)
         self._hearing = Hearing(self._chats, self._choices, view)
         self._server = Server(make_agent, self, self._hearing.hear)

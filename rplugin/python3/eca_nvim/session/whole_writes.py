@@ -1,0 +1,55 @@
+"""Whole writes: a call that writes a file whole, told as what it changes in the file there is.
+
+Rules kept here:
+- The real server tells each such call as if the file were new. Whoever lets it must see what is
+  lost, so the diff is made here, from the file as it is when the call is complete.
+- A file that already holds the text tells nothing of what was there: the call stays as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from eca_nvim.agents.proposed_change import hunks_between
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRejected, ToolRequested, ToolRunning
+from eca_nvim.chat.files import whole_text
+from eca_nvim.chat.model import Chat
+from eca_nvim.review.changes import text_of
+from eca_nvim.review.snapshots import Snapshot
+
+Look: TypeAlias = Callable[[Chat, str, str], Snapshot]
+"""Gives a file as it was before a call: the chat, the call's id, the path."""
+
+
+def told_whole(chat: Chat, event: ChatEvent, look: Look) -> ChatEvent:
+    """Give an event with what a call changes; any other event is given as it is."""
+    match event:
+        case ToolRequested(call, waits):
+            return replace(event, call=_told(chat, call, look, waits=waits))
+        case ToolRunning(call) | ToolFinished(call) | ToolRejected(call):
+            return replace(event, call=_as_before(chat, call))
+        case _:
+            return event
+
+
+def _told(chat: Chat, call: ToolCall, look: Look, *, waits: bool) -> ToolCall:
+    whole, details = whole_text(call), call.details
+    if whole is None or not isinstance(details, FileChange):
+        return call
+    there = look(chat, call.id, details.path)
+    text = None if there.blob is None else text_of(there.blob.read())
+    if not text or (text == whole and not waits):
+        return call
+    return replace(call, details=FileChange(details.path, *hunks_between(text, whole)))
+
+
+def _as_before(chat: Chat, call: ToolCall) -> ToolCall:
+    """Keep what a call was known to change: the server goes on telling it from nothing."""
+    block = chat.find_call(call.id)
+    if block is None or whole_text(block.call) is None or not block.call.details:
+        return call
+    return replace(call, details=None)

@@ -1,0 +1,143 @@
+"""A file that is written whole is told as what changes in it, through the whole session."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import pytest
+from tests.session.rig import FakeAgent, Rig
+
+from eca_nvim.chat import intents
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.events import (
+    AgentTurn,
+    ChatEvent,
+    ToolFinished,
+    ToolPreparing,
+    ToolRequested,
+    ToolRunning,
+    TurnChanged,
+)
+from eca_nvim.chat.ops import Notify, SetHeader, SetPending, ShowDiff
+
+pytestmark = pytest.mark.anyio
+BEFORE = "one\ntwo\n\nfour\n"
+AFTER = "one\n2\n\nfour\n"
+CHANGE = ["@@ -1,4 +1,4 @@", " one", "-two", "+2", " ", " four"]
+
+
+def write(path: Path, text: str = AFTER) -> ToolCall:
+    """Make a call as the real server tells it: as if there were no file."""
+    lines = text.splitlines()
+    diff = "\n".join(list(difflib.unified_diff([""], lines, lineterm=""))[2:])
+    change = FileChange(str(path), diff, len(lines), 0)
+    arguments = {"path": str(path), "content": text}
+    return ToolCall("t", "write_file", origin="native", arguments=arguments, details=change)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "file"
+    file.write_text(BEFORE)
+    return file
+
+
+def fill(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def take_away(path: Path) -> None:
+    path.unlink()
+
+
+async def hears(rig: Rig, *events: ChatEvent) -> FakeAgent:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "write"))
+    await rig.done()
+    agent.say("a", TurnChanged(AgentTurn.RUNNING), *events)
+    await rig.done()
+    return agent
+
+
+def asked(rig: Rig) -> list[str]:
+    """Give the lines of the approval that waits."""
+    (item,) = rig.view.of(SetPending)[-1].items
+    lines = item["lines"]
+    assert isinstance(lines, list | tuple)
+    return list(lines)
+
+
+def header(rig: Rig) -> str:
+    return "".join(text for text, _ in rig.view.of(SetHeader)[-1].header)
+
+
+async def diff(rig: Rig) -> ShowDiff:
+    rig.do(intents.RequestDiff("a", id="t"))
+    await rig.done()
+    return rig.view.of(ShowDiff)[-1]
+
+
+async def test_what_is_lost_is_seen_before_it_is_let(rig: Rig, path: Path) -> None:
+    await hears(rig, ToolRequested(write(path), needs_approval=True))
+    assert asked(rig)[-6:] == CHANGE
+    shown = await diff(rig)
+    assert (shown.before, shown.after, shown.kind) == (BEFORE, AFTER, "changed")
+    assert (shown.fault, shown.remark) == (None, None)
+
+
+async def test_the_diff_is_of_the_file_as_it_is_when_it_opens(rig: Rig, path: Path) -> None:
+    await hears(rig, ToolRequested(write(path), needs_approval=True))
+    fill(path, "mine\n")
+    shown = await diff(rig)
+    assert (shown.before, shown.after, shown.fault) == ("mine\n", AFTER, None)
+
+
+async def test_what_was_told_stays_told(rig: Rig, path: Path) -> None:
+    call = write(path)
+    agent = await hears(rig, ToolRequested(call, needs_approval=True))
+    fill(path, AFTER)
+    agent.say("a", ToolRunning(call), ToolFinished(call, total_ms=5))
+    await rig.done()
+    assert " +1 -1" in header(rig)
+    shown = await diff(rig)
+    assert (shown.before, shown.after) == (BEFORE, AFTER)
+
+
+async def test_a_file_that_does_not_exist_is_new(rig: Rig, path: Path) -> None:
+    take_away(path)
+    await hears(rig, ToolRequested(write(path), needs_approval=True))
+    assert asked(rig)[-5:] == ["@@ -0,0 +1,4 @@", "+one", "+2", "+", "+four"]
+    shown = await diff(rig)
+    assert (shown.before, shown.after, shown.kind) == ("", AFTER, "new")
+
+
+async def test_a_call_that_asks_nobody_is_told_by_what_was_seen_early(rig: Rig, path: Path) -> None:
+    call = write(path)
+    started = ToolCall("t", "write_file", origin="native")
+    agent = await hears(rig, ToolPreparing(started, f'{{"path": "{path}", "content": "on'))
+    fill(path, AFTER)
+    agent.say("a", ToolRequested(call), ToolRunning(call), ToolFinished(call))
+    await rig.done()
+    assert " +1 -1" in header(rig)
+
+
+async def test_a_call_that_was_heard_too_late_stays_as_it_came(rig: Rig, path: Path) -> None:
+    fill(path, AFTER)
+    await hears(rig, ToolRequested(write(path)), ToolFinished(write(path)))
+    assert " +4 -0" in header(rig)
+
+
+async def test_a_write_that_changes_nothing_says_so(rig: Rig, path: Path) -> None:
+    fill(path, AFTER)
+    await hears(rig, ToolRequested(write(path), needs_approval=True))
+    (item,) = rig.view.of(SetPending)[-1].items
+    assert str(item["title"]).endswith("+0 -0")
+
+
+async def test_another_servers_tool_of_the_name_is_left_alone(rig: Rig, path: Path) -> None:
+    call = write(path)
+    other = ToolCall("t", call.name, "evil", "mcp", arguments=call.arguments, details=call.details)
+    await hears(rig, ToolRequested(other, needs_approval=True))
+    assert "-two" not in asked(rig)
+    assert not rig.view.of(Notify)
