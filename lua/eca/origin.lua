@@ -57,10 +57,10 @@ function M.here()
     return before
   end
   local mode = vim.api.nvim_get_mode().mode
-  local inserting = mode:find('^[iR]') or mode:find('^ni') or mode:find('^nt?[RV]') or mode == 't'
+  local inserting = mode:find('^[iRt]') or mode:find('^ni') or mode == 'ntT'
   return {
     win = vim.api.nvim_get_current_win(),
-    inserting = inserting ~= nil and inserting ~= false,
+    inserting = inserting and true or false,
     cursor = vim.api.nvim_win_get_cursor(0),
   }
 end
