@@ -34,9 +34,9 @@ def start(start_nvim: StartNeovim, demo_server: list[str], home: Path) -> tuple[
 def approve_all(nvim: Neovim, turns: int = 5) -> None:
     """Accept one call after the other, each from where the user is."""
     for _ in range(turns):
-        nvim.wait_until("#require('eca').pending() == 1")
+        call = nvim.wait_until("(require('eca').pending()[1] or {}).id")
         nvim.command("Eca approve")
-        nvim.wait_until("#require('eca').pending() == 0")
+        nvim.wait_until(f"(require('eca').pending()[1] or {{}}).id ~= {call!r}")
     wait_idle(nvim)
 
 
