@@ -50,8 +50,8 @@ function M.buffer_of(path)
   return nil
 end
 
---- Give a file a buffer, which is not loaded yet, with the name that `:edit` would give it: relative
---- inside the working folder.
+--- Give a file a buffer, which is not loaded yet, with the name that `:edit` would give it:
+--- relative inside the working folder.
 ---@param path string absolute
 ---@return integer buf
 function M.add(path)
