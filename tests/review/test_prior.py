@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.review.agent import edited, file_change
 
@@ -33,6 +33,7 @@ def plain(diff: str, removed: int = 1, **arguments: object) -> ToldChange:
     return ToldChange(FileChange("/f", diff, 1, removed), arguments)
 
 
+@settings(deadline=None)
 @given(CONTENTS, PIECES, PIECES, st.booleans())
 @example(b"a\n\n\n", "a\n\n", "a\n", False)
 @example(b"a\n\n\n", "\n", "a", False)

@@ -20,7 +20,7 @@ def in_files(blobs: Blobs) -> list[Path]:
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_come_back(tmp_path: Path, before: bytes, after: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(before)
