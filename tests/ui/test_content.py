@@ -200,9 +200,11 @@ def test_a_title_is_shown_as_it_is(start_nvim: StartNeovim, scripted_server: Pre
 def closed(start_nvim: StartNeovim, scripted_server: PrepareScript) -> Neovim:
     """Show a chat with two finished calls, the cursor in the transcript on the first."""
     calls = [
-        *(*tool("Run", "a", manualApproval=False, arguments={"pattern": "a"}),),
-        *(*tool("Run", "b", manualApproval=False, arguments={"pattern": "b"}),),
-        *(*done("a", "from a"), *done("b", "from b")),
+        *tool("Run", "a", manualApproval=False, arguments={"pattern": "a"}),
+        *done("a", "from a"),
+        *text("and"),
+        *tool("Run", "b", manualApproval=False, arguments={"pattern": "b"}),
+        *done("b", "from b"),
     ]
     nvim = start_chat(start_nvim, scripted_server(handshake(), turn(calls, END)))
     finished(nvim)

@@ -33,6 +33,7 @@ def nvim(start_nvim: StartNeovim, scripted_server: PrepareScript) -> Neovim:
         turn(
             text("\n\nFirst a Needle.\n"),
             ran("one", "some\nhay and a needle\nmore"),
+            text("\nmore\n"),
             ran("two", LONG),
             text("\nthe end"),
         ),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 
-from eca_nvim.review.ledger import FileRecord, TurnRecord
 from eca_nvim.review.listing import Present, entries
+from eca_nvim.review.records import FileRecord, TurnRecord
 from eca_nvim.review.snapshots import Blobs, take
 
 REVERT = """
