@@ -54,6 +54,32 @@ def test_a_table_that_comes_piece_by_piece_is_aligned(view: View) -> None:
     assert shown(view)[-1] == "| longer |  b   | 1000 |"
 
 
+def marks(view: View) -> int:
+    """Count what fills up cells, seen or not."""
+    code = "return #vim.api.nvim_buf_get_extmarks(..., %s, 0, -1, {})"
+    return int(view.nvim.lua(code % "vim.api.nvim_create_namespace('eca.tables')", view.buffer()))
+
+
+def test_a_table_far_above_the_end_is_aligned_when_it_is_seen(view: View) -> None:
+    view.draw(*assistant(1, f"{TABLE}\n\n" + "text\n" * 500), ops.CloseBlock(CHAT, 1))
+    view.nvim.wait_screen("text")
+    assert marks(view) == 0
+    view.nvim.keys("<C-w>kgg")
+    view.nvim.wait_screen("| longer |  b   | 1000 |")
+    filled = marks(view)
+    view.nvim.keys("Ggg")
+    view.nvim.wait_screen("| longer |  b   | 1000 |")
+    assert marks(view) == filled > 0
+
+
+def test_a_table_that_was_never_seen_goes_without_a_trace(view: View) -> None:
+    view.draw(*assistant(1, f"{TABLE}\n\n" + "text\n" * 500), ops.CloseBlock(CHAT, 1))
+    view.draw(ops.ClearChat(CHAT), *assistant(2, "| a | b |\n\n" * 40), ops.CloseBlock(CHAT, 2))
+    view.nvim.keys("<C-w>kgg")
+    view.nvim.wait_screen("| a | b |")
+    assert marks(view) == 0
+
+
 def test_a_table_in_code_is_left_alone(view: View) -> None:
     view.draw(*assistant(1, f"```\n{TABLE}\n```\ntext"), ops.CloseBlock(CHAT, 1))
     assert shown(view)[-1] == "| longer | b | 1000 |"
@@ -73,6 +99,4 @@ def test_rows_without_a_ruler_are_no_table(view: View) -> None:
 def test_nothing_stays_of_a_table_that_is_taken_out(view: View) -> None:
     view.draw(*assistant(1, TABLE), ops.CloseBlock(CHAT, 1), *assistant(2, "text"))
     view.draw(ops.RemoveBlock(CHAT, 1))
-    code = "return #vim.api.nvim_buf_get_extmarks(..., %s, 0, -1, {})"
-    namespace = "vim.api.nvim_create_namespace('eca.tables')"
-    assert view.nvim.lua(code % namespace, view.buffer()) == 0
+    assert marks(view) == 0

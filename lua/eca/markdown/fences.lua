@@ -20,8 +20,10 @@ M.namespace = vim.api.nvim_create_namespace('eca.fences')
 ---@field bare? boolean it is the body of a block, whose header is its opener
 
 ---@class eca.markdown.OpenFence
----@field id integer extmark
+---@field id? integer extmark; none until the rows that were appended together are read
+---@field first integer row of the opener
 ---@field mark string backticks or tildes of the opener
+---@field language string
 
 ---@class eca.markdown.Buffer
 ---@field fences table<integer, eca.markdown.Fence> by extmark id
@@ -42,6 +44,7 @@ local function state_of(buf)
       once = true,
       callback = function()
         buffers[buf] = nil
+        tables.forget(buf)
       end,
     })
   end
@@ -66,42 +69,43 @@ local function place_mark(buf, first, last, grows, id)
   })
 end
 
+--- Give a fence that was read its extmark, and put it where it ends or grows.
 ---@param buf integer
 ---@param state eca.markdown.Buffer
----@param block integer
----@param row integer
----@param last integer the block's last row so far, where the fence grows
----@param mark string
----@param info string
-local function open(buf, state, block, row, last, mark, info)
-  local id = place_mark(buf, row, last, true)
-  local language = (info:match('^[%w_+#.-]+') or ''):lower()
-  state.fences[id] = { language = language, closed = false, finished = false, coloured = {} }
-  state.open[block] = { id = id, mark = mark }
+---@param fence eca.markdown.OpenFence
+---@param last integer its last row, or the block's so far
+---@param grows boolean
+local function put(buf, state, fence, last, grows)
+  local known = fence.id and state.fences[fence.id]
+  fence.id = place_mark(buf, fence.first, last, grows, fence.id)
+  state.fences[fence.id] = known
+    or { language = fence.language, closed = false, finished = false, coloured = {} }
 end
 
 ---@param buf integer
 ---@param state eca.markdown.Buffer
----@param block integer
+---@param fence eca.markdown.OpenFence
 ---@param last integer its last row
 ---@param closed boolean that row is a closing line
-local function finish(buf, state, block, last, closed)
-  local id = state.open[block].id
-  state.open[block] = nil
-  local place = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, id, {})
-  place_mark(buf, place[1], last, false, id)
-  state.fences[id].finished = true
-  state.fences[id].closed = closed
+local function finish(buf, state, fence, last, closed)
+  put(buf, state, fence, last, false)
+  state.fences[fence.id].finished = true
+  state.fences[fence.id].closed = closed
 end
 
+--- Read the line that begins a fence.
 ---@param line string
----@return string? mark, string? info
-local function opener(line)
+---@param row integer
+---@return eca.markdown.OpenFence?
+local function opened(line, row)
   local mark, info = line:match('^%s*(```+)([^`]*)$')
   if not mark then
     mark, info = line:match('^%s*(~~~+)(.*)$')
   end
-  return mark, info and vim.trim(info)
+  if mark then
+    local language = info:match('^%s*([%w_+#.-]*)'):lower()
+    return { first = row, mark = mark, language = language }
+  end
 end
 
 ---@param line string
@@ -139,33 +143,36 @@ end
 ---@return eca.markdown.OpenFence?
 local function open_fence(buf, state, block)
   local fence = state.open[block]
-  if fence and not rows_of(buf, fence.id) then
+  if not fence then
+    return nil
+  end
+  local first = rows_of(buf, fence.id)
+  if not first then
     state.open[block], state.fences[fence.id] = nil, nil
     return nil
   end
+  fence.first = first
   return fence
 end
 
 ---@param buf integer
 ---@param state eca.markdown.Buffer
----@param block integer
+---@param fence? eca.markdown.OpenFence the one that the line is in
 ---@param row integer
----@param last integer the block's last row so far
 ---@param line string
-local function read_line(buf, state, block, row, last, line)
-  local fence = open_fence(buf, state, block)
-  if fence then
-    if closes(line, fence.mark) then
-      finish(buf, state, block, row, true)
-    end
-    return
+---@return eca.markdown.OpenFence? fence the one that the next line is in
+local function read_line(buf, state, fence, row, line)
+  if not fence then
+    return opened(line, row)
+  elseif closes(line, fence.mark) then
+    finish(buf, state, fence, row, true)
+    return nil
   end
-  local mark, info = opener(line)
-  if mark then
-    open(buf, state, block, row, last, mark, info or '')
-  end
+  return fence
 end
 
+--- Read complete lines. A fence that begins and ends among them is placed once: an extmark over
+--- many rows, and one that moves, is dear.
 ---@param buf integer
 ---@param block integer
 ---@param first integer
@@ -173,16 +180,21 @@ end
 ---@param last integer the block's last row so far
 local function read_rows(buf, block, first, stop, last)
   local state = state_of(buf)
+  local fence = open_fence(buf, state, block)
   for offset, line in ipairs(vim.api.nvim_buf_get_lines(buf, first, stop, false)) do
     if line:find('^%s*[`~]') then
-      tables.ended(buf, block)
-      read_line(buf, state, block, first + offset - 1, last, line)
-    elseif line:find('^%s*|') and not open_fence(buf, state, block) then
+      tables.ended(buf, block, last - first - offset)
+      fence = read_line(buf, state, fence, first + offset - 1, line)
+    elseif not fence and line:find('^%s*|') then
       tables.row_read(buf, block, first + offset - 1)
     else
-      tables.ended(buf, block)
+      tables.ended(buf, block, last - first - offset)
     end
   end
+  if fence and not fence.id then
+    put(buf, state, fence, last, true)
+  end
+  state.open[block] = fence
 end
 
 --- Text was appended to a block of Markdown; its last row may still grow.
@@ -202,10 +214,12 @@ end
 ---@param last_row integer the block's last row
 function M.block_closed(buf, block, last_row)
   read_rows(buf, block, last_row, last_row + 1, last_row)
-  tables.ended(buf, block)
+  tables.ended(buf, block, 0)
   local state = state_of(buf)
-  if open_fence(buf, state, block) then
-    finish(buf, state, block, last_row, false)
+  local fence = open_fence(buf, state, block)
+  if fence then
+    finish(buf, state, fence, last_row, false)
+    state.open[block] = nil
   end
 end
 

@@ -8,6 +8,7 @@
 local colours = require('eca.markdown.colours')
 local fences = require('eca.markdown.fences')
 local markdown_line = require('eca.markdown.line')
+local tables = require('eca.markdown.tables')
 local transcript = require('eca.transcript')
 
 local M = {}
@@ -67,6 +68,7 @@ local function survey(buf, top, bottom)
       screen.prose[row] = true
     end
   end
+  tables.request(buf, top, bottom)
   for _, place in ipairs(fences.between(buf, top, bottom)) do
     if place.fence.bare then
       colours.request(buf, place, top, bottom)

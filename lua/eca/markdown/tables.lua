@@ -6,13 +6,18 @@
 --- - What counts is what is seen: hidden markers have no width. A table that would be wider than
 ---   its window is left as it is, as wrapped rows have no columns.
 --- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again
----   once, when it is complete.
+---   once: when it is complete, or, far above the end, where nobody looks while text streams in,
+---   when it comes on the screen.
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.tables')
 
+local starts = vim.api.nvim_create_namespace('eca.tables.starts')
+
 local SHORTEST = 2
 local LONGEST = 500 -- rows
+local NEAR = 100 -- rows from the end of the text: there it may be seen at once
+local MOST_SIGNS = 30 -- cells left of the text: signs, numbers and folds take at most this
 
 ---@class eca.markdown.OpenTable
 ---@field mark integer extmark on its first row
@@ -24,6 +29,7 @@ local LONGEST = 500 -- rows
 ---@field width integer cells on the screen
 
 local open = {} ---@type table<integer, table<integer, eca.markdown.OpenTable>> by buffer and block
+local waiting = {} ---@type table<integer, table<integer, integer>> rows, by buffer and extmark
 
 --- Where bars that stand between cells are.
 ---@param line string
@@ -42,6 +48,13 @@ local function bars(line)
   end
 end
 
+--- How many cells a text takes. Most is plain ASCII: one each, which is found out much faster.
+---@param text string
+---@return integer
+local function display_width(text)
+  return text:find('[^ -~]') and vim.fn.strdisplaywidth(text) or #text
+end
+
 --- How many cells a part of a line takes, hidden markers left out.
 ---@param line string
 ---@param regions eca.markdown.Region[]
@@ -49,11 +62,11 @@ end
 ---@param last integer exclusive
 ---@return integer
 local function width_of(line, regions, first, last)
-  local width = vim.fn.strdisplaywidth(line:sub(first + 1, last))
+  local width = display_width(line:sub(first + 1, last))
   for _, region in ipairs(regions) do
     if region.conceal and region.first >= first and region.last <= last then
-      local hidden = vim.fn.strdisplaywidth(line:sub(region.first + 1, region.last))
-      width = width - hidden + vim.fn.strdisplaywidth(region.conceal)
+      local hidden = display_width(line:sub(region.first + 1, region.last))
+      width = width - hidden + display_width(region.conceal)
     end
   end
   return width
@@ -141,16 +154,19 @@ local function widths_of(rows)
   return widths, total
 end
 
---- The cells there are for a row of a buffer, in the narrowest window that shows it.
+--- Is there room for rows of a width in all windows that show a buffer? How much of a window the
+--- signs and numbers take is asked only when it matters: that is dear.
 ---@param buf integer
----@return integer
-local function room_for(buf)
-  local room = vim.o.columns
+---@param width integer cells
+---@return boolean
+local function fits(buf, width)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local info = vim.fn.getwininfo(win)[1]
-    room = math.min(room, info.width - info.textoff)
+    local room = vim.api.nvim_win_get_width(win)
+    if width > room - MOST_SIGNS and width > room - vim.fn.getwininfo(win)[1].textoff then
+      return false
+    end
   end
-  return room
+  return width <= vim.o.columns
 end
 
 ---@param buf integer
@@ -163,7 +179,7 @@ local function align(buf, first, count)
   end
   local rows = vim.tbl_map(cells_of, lines)
   local widths, total = widths_of(rows)
-  if total > room_for(buf) then
+  if not fits(buf, total) then
     return
   end
   local sides = vim.tbl_map(function(cell)
@@ -187,24 +203,69 @@ function M.row_read(buf, block, row)
   end
   local options = { right_gravity = false, invalidate = true, undo_restore = false }
   options.end_row, options.end_col = row, 1
-  local mark = vim.api.nvim_buf_set_extmark(buf, M.namespace, row, 0, options)
+  local mark = vim.api.nvim_buf_set_extmark(buf, starts, row, 0, options)
   open[buf][block] = { mark = mark, rows = 1 }
+end
+
+--- Align a complete table where it is now.
+---@param buf integer
+---@param mark integer
+---@param rows integer
+local function settle(buf, mark, rows)
+  local place = vim.api.nvim_buf_get_extmark_by_id(buf, starts, mark, {})
+  vim.api.nvim_buf_del_extmark(buf, starts, mark)
+  if place[1] then
+    align(buf, place[1], rows)
+  end
 end
 
 --- Something else than a row was read, or nothing more follows: a table that was read is complete.
 ---@param buf integer
 ---@param block integer
-function M.ended(buf, block)
+---@param left integer rows of the text that follow
+function M.ended(buf, block, left)
   local current = open[buf] and open[buf][block]
   if not current then
     return
   end
   open[buf][block] = nil
-  local place = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, current.mark, {})
-  vim.api.nvim_buf_del_extmark(buf, M.namespace, current.mark)
-  if place[1] then
-    align(buf, place[1], current.rows)
+  if left <= NEAR then
+    settle(buf, current.mark, current.rows)
+  elseif current.rows >= SHORTEST and current.rows <= LONGEST then
+    waiting[buf] = waiting[buf] or {}
+    waiting[buf][current.mark] = current.rows
+  else
+    vim.api.nvim_buf_del_extmark(buf, starts, current.mark)
   end
+end
+
+--- Align the tables that are about to be seen, as soon as the screen is drawn.
+---@param buf integer
+---@param top integer
+---@param bottom integer
+function M.request(buf, top, bottom)
+  local known = waiting[buf]
+  if not known or not next(known) then
+    return
+  end
+  local from = { math.max(0, top - LONGEST), 0 }
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, starts, from, { bottom, -1 }, {})) do
+    local rows = known[mark[1]]
+    if rows and mark[2] + rows > top then
+      known[mark[1]] = nil
+      vim.schedule(function()
+        if vim.api.nvim_buf_is_valid(buf) then
+          settle(buf, mark[1], rows)
+        end
+      end)
+    end
+  end
+end
+
+--- A buffer is gone.
+---@param buf integer
+function M.forget(buf)
+  open[buf], waiting[buf] = nil, nil
 end
 
 return M

@@ -33,9 +33,9 @@ INTERVAL = 0.033
 """Seconds between two frames while text streams in."""
 BURST = 1 << 9
 """Characters of text that are more than a stream brings in an interval: they do not wait."""
-GOAL_MS = 5.0
+GOAL_MS = 3.0
 """How long drawing a frame should take at most, in milliseconds."""
-SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 18
+SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 16
 """Sizes of a frame in characters: at least, at first, and at most."""
 PIECE = 1 << 14
 """Characters of a text kept in one piece, at most."""
