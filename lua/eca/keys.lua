@@ -1,7 +1,7 @@
 --- The actions of the user: one table of names, what they do, and their keys in our own buffers.
 ---
 --- Rules kept here:
---- - Each action is `<Plug>(Eca{name})`, defined in `plugin/eca.lua`; a test keeps both equal.
+--- - Each action is `<Plug>(Eca{name})`, mapped in `plugs.lua`.
 --- - Keys are mapped in the chat's own buffers only, and each only when the user has not mapped its
 ---   <Plug>, and when the option `keymaps` is not false.
 --- - A key with `guard` does what Vim does when the guard says no.
@@ -204,6 +204,7 @@ end
 ---@param buf integer
 ---@param kind 'chat'|'input'|'changes'
 function M.attach(buf, kind)
+  require('eca.plugs').define()
   if not require('eca.config').get().keymaps then
     return
   end

@@ -52,7 +52,7 @@ def test_help_on_a_subcommand(nvim: Neovim) -> None:
 
 def test_mappings(nvim: Neovim) -> None:
     mapped = nvim.lua(
-        "local found = {} "
+        "require('eca.plugs').define() local found = {} "
         "for _, mode in ipairs({ 'n', 'i', 'x' }) do "
         "  for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do found[map.lhs] = true end "
         "end "

@@ -37,7 +37,7 @@ def go(nvim: Neovim, mode: str) -> None:
     """Enter a mode, with the cursor in the middle of a line."""
     if mode == "t":
         nvim.command("terminal cat")
-    nvim.keys({"i": "0wi", "v": "0wve", "t": "i"}[mode])
+    nvim.keys({"n": "0w", "i": "0wi", "v": "0wve", "t": "i"}[mode])
     nvim.wait_for(lambda: nvim.mode == mode, f"mode {mode}")
 
 
@@ -47,6 +47,33 @@ def test_the_plugs_are_mapped_in_every_mode(stage: Neovim, action: str, mode: st
     mapped = stage.eval(f"maparg('<Plug>(Eca{action})', '{mode}')")
     assert mapped == stage.eval(f"maparg('<Plug>(Eca{action})', 'n')")
     assert "<Cmd>" in mapped
+
+
+@pytest.mark.parametrize("mode", ["n", "i", "v", "t"])
+def test_the_first_one_is_done_before_anything_is_loaded(
+    start_nvim: StartNeovim, mode: str
+) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, lines=40)
+    map_key(nvim, "Toggle")
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one two three' })")
+    go(nvim, mode)
+    assert nvim.eval("maparg('<Plug>(EcaToggle)', 'n')") == ""
+    nvim.input("<F5>")
+    nvim.wait_until("vim.fn.bufname('eca://chat/*') ~= ''")
+    assert nvim.eval("maparg('<Plug>(EcaToggle)', 'n')") != ""
+    assert nvim.eval("maparg('<Plug>(Eca', 'n')") == ""
+    if mode != "t":
+        assert nvim.lua("return vim.api.nvim_buf_get_lines(1, 0, -1, true)") == ["one two three"]
+
+
+def test_a_name_that_is_none_is_told_and_not_typed(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    map_key(nvim, "Tickle")
+    nvim.keys("i")
+    nvim.input("<F5>x")
+    nvim.wait_until("vim.fn.getline(1) == 'x'")
+    nvim.keys("<Esc>")
+    nvim.wait_screen("there is no <Plug>(EcaTickle)")
 
 
 @pytest.mark.parametrize("mode", ["i", "v", "t"])
