@@ -68,7 +68,7 @@ local function attach()
   local payload = {
     settings = settings,
     folders = M.folders(),
-    editor = 'Neovim ' .. tostring(vim.version()),
+    editor = 'Neovim ' .. vim.fn.execute('version'):match('NVIM v(%S+)'),
     pid = vim.fn.getpid(),
   }
   return { name = 'attach', payload = payload }

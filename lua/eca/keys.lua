@@ -200,6 +200,17 @@ local function guard_of(found, kind)
   return found.guard and require('eca.actions.approvals').on_waiting_block or nil
 end
 
+--- Has the user mapped something to a <Plug>, or to any whose name begins so?
+---@param buf integer
+---@param mode string
+---@param plug string
+---@return boolean
+local function is_mapped(buf, mode, plug)
+  return vim.api.nvim_buf_call(buf, function()
+    return vim.fn.hasmapto(plug, mode) == 1
+  end)
+end
+
 --- Map the default keys in one of the chat's buffers, or in the quickfix window.
 ---@param buf integer
 ---@param kind 'chat'|'input'|'changes'
@@ -211,11 +222,10 @@ function M.attach(buf, kind)
   require('eca.interrupt').watch(M.plug('Stop'), function()
     M.run('Stop')
   end)
+  local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }
   for name, found in pairs(M.actions) do
     for _, place in ipairs(places(found, kind)) do
-      local mapped = vim.api.nvim_buf_call(buf, function()
-        return vim.fn.hasmapto(M.plug(name), place[1]) == 1
-      end)
+      local mapped = by_user[place[1]] and is_mapped(buf, place[1], M.plug(name))
       for _, key in ipairs(mapped and {} or place[2]) do
         map(buf, name, place[1], key, guard_of(found, kind))
       end

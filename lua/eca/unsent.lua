@@ -11,19 +11,23 @@ local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
 
 local there = false -- our file
 
---- The folder of all that is kept, and how the names of this project's files begin.
----@return string folder, string start
-local function place()
-  local folder = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
-  local project = table.concat(require('eca.host').folders(), '\n')
-  return folder, vim.fn.sha256(project):sub(1, 16)
+--- The folder of all that is kept.
+---@return string
+local function folder_of()
+  return vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
+end
+
+--- How the names of this project's files begin. Vim checks its SHA-256 before the first use, which
+--- takes 3 ms: not to be asked for while a window opens.
+---@return string
+local function start()
+  return vim.fn.sha256(table.concat(require('eca.host').folders(), '\n')):sub(1, 16)
 end
 
 ---@param pid integer
 ---@return string
 local function path_of(pid)
-  local folder, start = place()
-  return vim.fs.joinpath(folder, ('%s.%d.unsent'):format(start, pid))
+  return vim.fs.joinpath(folder_of(), ('%s.%d.unsent'):format(start(), pid))
 end
 
 ---@return string
@@ -76,7 +80,7 @@ function M.keep(text)
     return
   end
   there = true
-  vim.fn.mkdir((place()), 'p', FOLDER_MODE)
+  vim.fn.mkdir(folder_of(), 'p', FOLDER_MODE)
   local fault = write(own_path(), text)
   if fault then
     require('eca.log').write('what was typed is not kept: ' .. fault)
@@ -93,12 +97,12 @@ end
 --- Take over what Neovims of this project that are gone have left.
 ---@return string? text
 function M.take()
-  local folder, start = place()
   local found = {} ---@type string[]
-  for name in vim.fs.dir(folder) do
-    local pid = tonumber(name:match('^' .. start .. '%.(%d+)%.unsent$'))
+  for name in vim.fs.dir(folder_of()) do
+    local project, number = name:match('^(%x+)%.(%d+)%.unsent$')
+    local pid = tonumber(number)
     local left = pid and (pid == vim.fn.getpid() or not runs(pid)) -- ids are used again
-    if left and vim.uv.fs_rename(path_of(pid), own_path()) then
+    if left and project == start() and vim.uv.fs_rename(path_of(pid), own_path()) then
       there = true
       found[#found + 1] = read(own_path())
     end

@@ -8,7 +8,6 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from eca_nvim.nvim.settings import Settings
@@ -17,6 +16,21 @@ ROOT = "eca_nvim"
 LARGEST = 1 << 20
 """Bytes after which the log becomes `<log>.1` and a new one begins."""
 FORM = "%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s"
+
+
+class _SmallFile(logging.FileHandler):
+    """A file that starts anew when it has grown large (`logging.handlers` takes 2 ms to import)."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, encoding="utf-8")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, and put the file aside when it is full."""
+        super().emit(record)
+        if self.stream is not None and self.stream.tell() >= LARGEST:
+            self.stream.close()
+            Path(self.baseFilename).replace(f"{self.baseFilename}.1")
+            self.stream = self._open()
 
 
 def open_log(settings: Settings) -> None:
@@ -37,6 +51,6 @@ def _handler(path: str | None) -> logging.Handler:
     if path is None:
         return logging.NullHandler()
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    handler = RotatingFileHandler(path, maxBytes=LARGEST, backupCount=1, encoding="utf-8")
+    handler = _SmallFile(path)
     handler.setFormatter(logging.Formatter(FORM))
     return handler

@@ -11,9 +11,10 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
+
+from msgspec import Struct
 
 MOST_COMPARED = 1 << 24
 """Lines of the one times lines of the other that are compared one by one, at most."""
@@ -27,8 +28,7 @@ Span: TypeAlias = tuple[int, int, int, int]
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Lines `removed` that became the lines `added`, from line `start` of the new text on."""
 
     start: int
@@ -104,8 +104,7 @@ def _common(one: Lines, other: Lines) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a change is in a later text; `is_lost` when its lines were changed again."""
 
     start: int

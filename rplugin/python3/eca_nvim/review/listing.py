@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from eca_nvim.chat.text import one_line
 from eca_nvim.review.changes import (
@@ -39,8 +40,7 @@ Counted: TypeAlias = tuple[int, Table]
 """A change, and how many of the same were made above it in its file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+class Present(Struct, frozen=True):
     """A file as it is: on disk, and as the user has it when he has changed it (else None)."""
 
     disk: Snapshot

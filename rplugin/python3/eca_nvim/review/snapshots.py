@@ -17,9 +17,10 @@ import stat
 import tempfile
 import weakref
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+
+from msgspec import Struct
 
 SMALL = 1 << 14
 """Bytes of a content that is kept in memory, at most."""
@@ -88,8 +89,7 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A file at one moment.
 
     blob: its content; None when there was no file, or when `fault` says why it is not kept.

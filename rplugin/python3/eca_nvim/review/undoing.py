@@ -9,7 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from eca_nvim.review.changes import changes, lines_of
 from eca_nvim.review.ledger import Ledger
@@ -18,8 +19,7 @@ from eca_nvim.review.records import FileRecord, TurnRecord
 from eca_nvim.review.snapshots import Snapshot, put_back
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What undoing a turn does; `again`: all of it was undone, so that it is done again.
 
     A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
