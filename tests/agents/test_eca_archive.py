@@ -316,7 +316,13 @@ async def test_a_rejected_call_is_replayed_as_rejected(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
     nothing = dict.fromkeys(("name", "server", "origin", "summary", "details", "error"))
-    called = {**nothing, "type": "toolCalled", "id": "t1", "outputs": [], "totalTimeMs": None}
+    called: Value = {
+        **nothing,
+        "type": "toolCalled",
+        "id": "t1",
+        "outputs": [],
+        "totalTimeMs": None,
+    }
     content = {"chatId": CHAT, "role": "assistant", "content": called}
     server = scripted_server(*served("chat/history", answer={"contents": [content]}))
     page, client = await asked(server, tmp_path, lambda it: it.history(CHAT, "c"))

@@ -31,7 +31,7 @@ def read(data: bytes) -> list[dict[str, Any]]:
 
 def converse(path: Path, prompts: int) -> list[dict[str, Any]]:
     """Say all a client says, at once; returns all the server says."""
-    said = [
+    said: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {}},
         {"method": "initialized", "params": {}},
         *(

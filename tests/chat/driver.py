@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from tests.chat.view import View
 
@@ -24,6 +25,8 @@ STOPPING = TurnChanged(AgentTurn.STOPPING)
 IDLE = TurnChanged(AgentTurn.IDLE)
 FINISHED = TurnChanged(AgentTurn.FINISHED)
 LOGIN = TurnChanged(AgentTurn.LOGIN)
+
+EffectT = TypeVar("EffectT", bound=Effect)
 
 
 class Driver:
@@ -74,7 +77,7 @@ class Driver:
         self.now += milliseconds
         self.take(reducer.tick(self.chat, self.now))
 
-    def told(self, kind: type[Effect]) -> list[Effect]:
+    def told(self, kind: type[EffectT]) -> list[EffectT]:
         """Give the effects of a kind so far."""
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
@@ -84,8 +87,11 @@ class Driver:
         return pending.all_pending([self.chat]).items
 
     @property
-    def state(self) -> object:
-        return self.view.status.get("state")
+    def state(self) -> str | None:
+        """Give the word for what the chat does; None before the first status."""
+        state = self.view.status.get("state")
+        assert state is None or isinstance(state, str)
+        return state
 
     @property
     def ends(self) -> list[object]:

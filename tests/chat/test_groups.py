@@ -158,7 +158,9 @@ class TestNothingIsLost:
 
     def test_a_search_finds_it_and_opens_the_line(self) -> None:
         driver = heard(looked("a"), looked("b"))
-        (hit,) = grep(driver.chat, "text of b", 0)["hits"]  # type: ignore[misc]
+        hits = grep(driver.chat, "text of b", 0)["hits"]
+        assert isinstance(hits, list)
+        (hit,) = hits
         assert (hit["block"], hit["shown"]) == (3, group_of(driver))
         changes, row = reveal(driver.chat, 3, 0, driver.now)
         driver.take(changes)

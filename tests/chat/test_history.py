@@ -36,9 +36,14 @@ READ = call("r1", arguments={"path": "/workspace/b.py"})
 NOTHING = ToolCall("x1", None)
 
 
-def page(*events: ChatEvent, **fields: object) -> Page:
+def page(
+    *events: ChatEvent,
+    older: str | None = None,
+    total: int | None = None,
+    returned: int | None = None,
+) -> Page:
     """Make a page of events of the chat itself."""
-    return Page([Addressed("chat", event) for event in events], **fields)  # type: ignore[arg-type]
+    return Page([Addressed("chat", event) for event in events], older, total, returned)
 
 
 def prompt(text: str, content_id: str) -> TextReceived:
@@ -61,10 +66,16 @@ def thought(text: str) -> list[ChatEvent]:
     return [ReasoningStarted("th"), ReasoningText("th", text), ReasoningFinished("th", 4000)]
 
 
-def opened(*events: ChatEvent, **fields: object) -> Driver:
+def opened(
+    *events: ChatEvent,
+    older: str | None = None,
+    total: int | None = None,
+    returned: int | None = None,
+) -> Driver:
     """Open a chat with a page."""
     driver = Driver()
-    driver.take(show_history(driver.chat, page(*events, **fields), driver.now))
+    newest = page(*events, older=older, total=total, returned=returned)
+    driver.take(show_history(driver.chat, newest, driver.now))
     return driver
 
 

@@ -36,7 +36,7 @@ def test_another_event_between_keeps_them_apart() -> None:
 
 
 def test_another_chat_message_or_thought_keeps_them_apart() -> None:
-    events = [
+    events: list[AgentEvent] = [
         *(said("a"), said("b", chat="d"), said("c", chat="d", content="2")),
         *(thought("e"), thought("f", "u")),
         Addressed("sub", TextReceived(Role.ASSISTANT, "g"), "c"),
@@ -51,7 +51,8 @@ def test_what_users_and_the_system_say_is_never_joined() -> None:
 
 
 def test_events_of_no_chat_pass() -> None:
-    events = [WorkChanged("1", "Loading", done=False), said("a"), WorkChanged("1", "", done=True)]
+    begun, ended = WorkChanged("1", "Loading", done=False), WorkChanged("1", "", done=True)
+    events: list[AgentEvent] = [begun, said("a"), ended]
     assert list(join_text(events)) == events
 
 

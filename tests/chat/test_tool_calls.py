@@ -16,6 +16,7 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.ops import FilesChanged, ShowPlace
 
 PATH = {"path": "/workspace/src/calc.py"}
+MOVED = ("/w/a", "/w/b")
 
 
 def test_a_call_goes_all_the_way() -> None:
@@ -147,20 +148,22 @@ def test_the_price_of_a_chunk_does_not_grow_with_the_arguments() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "paths"),
+    ("tool", "arguments", "paths", "moved"),
     [
-        ("write_file", {"path": "/w/a"}, ("/w/a",)),
-        ("move_file", {"source": "/w/a", "destination": "/w/b"}, ("/w/a", "/w/b")),
-        ("shell_command", {"command": "make"}, ()),
-        (None, {}, ()),
+        ("write_file", {"path": "/w/a"}, ("/w/a",), None),
+        ("move_file", {"source": "/w/a", "destination": "/w/b"}, MOVED, MOVED),
+        ("shell_command", {"command": "make"}, (), None),
+        (None, {}, (), None),
     ],
 )
 def test_what_a_call_changed_is_told(
-    tool: str | None, arguments: dict[str, object], paths: tuple[str, ...]
+    tool: str | None,
+    arguments: dict[str, object],
+    paths: tuple[str, ...],
+    moved: tuple[str, str] | None,
 ) -> None:
     driver = Driver()
     driver.hear(ToolFinished(call("t", tool, arguments=arguments)))
-    moved = paths if tool == "move_file" else None
     assert driver.view.other == [FilesChanged("chat", paths, moved)]
     assert driver.view.fired("EcaFileChanged") == [{"chat": "chat", "path": path} for path in paths]
 

@@ -20,6 +20,7 @@ from eca_nvim.chat.effects import TellPrompt, TellStop
 from eca_nvim.chat.events import (
     AgentGone,
     ChatDeleted,
+    ChatEvent,
     ProgressChanged,
     PromptAnswered,
     ToolRejected,
@@ -100,10 +101,10 @@ def test_an_error_before_the_model_is_said_once_5() -> None:
 
 
 @pytest.mark.parametrize("before", [[], [RUNNING]])
-def test_a_refused_prompt_ends_the_turn_33(before: list[object]) -> None:
+def test_a_refused_prompt_ends_the_turn_33(before: list[ChatEvent]) -> None:
     driver = Driver()
     driver.send("hello")
-    driver.hear(*before, PromptAnswered(accepted=False, fault="Internal error"))  # type: ignore[arg-type]
+    driver.hear(*before, PromptAnswered(accepted=False, fault="Internal error"))
     assert driver.state == "idle"
     assert driver.ends == ["failed"]
     assert driver.view.lines == ["hello", "Internal error"]

@@ -81,12 +81,21 @@ def method_of(message: Message) -> str:
 
 
 def params_of(message: Message) -> dict[str, object]:
-    return {} if isinstance(message, Response) else dict(message.params)  # type: ignore[call-overload]
+    params = {} if isinstance(message, Response) else message.params
+    assert isinstance(params, dict)
+    return params
 
 
 def content_of(message: Message) -> dict[str, object]:
     content = params_of(message).get("content", {})
     assert isinstance(content, dict)
+    return content
+
+
+def within(content: object, *names: str) -> object:
+    for name in names:
+        assert isinstance(content, dict)
+        content = content[name]
     return content
 
 
@@ -164,7 +173,7 @@ def test_a_rejected_call_ends_the_turn_and_changes_nothing(client: Client) -> No
     rest = client.until(is_finished)
     assert any(is_content("toolCallRejected")(message) for message in rest)
     assert statuses(rest) == ["idle"]
-    assert "name.lower()" in Path(str(call["arguments"]["path"])).read_text()  # type: ignore[index]
+    assert "name.lower()" in Path(str(within(call, "arguments", "path"))).read_text()
 
 
 def test_remembers_a_tool_for_the_session(client: Client) -> None:
@@ -257,7 +266,7 @@ def test_a_subagent_works_in_a_chat_of_its_own(client: Client) -> None:
     rest = client.until(lambda it: is_finished(it) and "parentChatId" not in params_of(it))
     assert "`greet.py` says: Hello, reader!" in assistant_text(rest)
     [ended] = [it for it in calls_ended(rest) if it["name"] == "spawn_agent"]
-    assert ended["details"]["step"] == 3  # type: ignore[index]
+    assert within(ended, "details", "step") == 3
 
 
 def test_a_rejected_call_of_a_subagent_goes_back_to_it(client: Client) -> None:
@@ -277,18 +286,14 @@ def test_a_stop_reaches_a_subagent(client: Client) -> None:
     seen = client.until(
         lambda it: is_content("toolCallRejected")(it) and "parentChatId" not in params_of(it)
     )
-    assert content_of(seen[-1])["details"]["step"] == 2  # type: ignore[index]
+    assert within(content_of(seen[-1]), "details", "step") == 2
 
 
 def test_a_plan_is_told_whole_with_every_change(client: Client) -> None:
     client.prompt("plan")
-    seen = client.until(is_finished)
-    plans = [
-        content_of(it)["details"]
-        for it in seen
-        if is_content("toolCalled")(it) and content_of(it)["name"] == "task"
-    ]
-    done = [sum(task["status"] == "done" for task in plan["tasks"]) for plan in plans]  # type: ignore[index]
+    ended = calls_ended(client.until(is_finished))
+    plans = [within(it, "details", "tasks") for it in ended if it["name"] == "task"]
+    done = [sum(it["status"] == "done" for it in plan) for plan in plans if isinstance(plan, list)]
     assert done == [0, 0, 1, 1, 2, 2, 3]
 
 
@@ -347,8 +352,7 @@ def test_crashes_on_request_with_a_code_and_a_last_line(client: Client) -> None:
 
 
 def test_refuses_a_method_it_does_not_know(client: Client, tmp_path: Path) -> None:
-    client.process.stdin.write(b"Content-Length: 43\r\n\r\n")  # type: ignore[union-attr]
-    client._write(b'{"jsonrpc":"2.0","id":77,"method":"no/way"}')
+    client._write(b'Content-Length: 43\r\n\r\n{"jsonrpc":"2.0","id":77,"method":"no/way"}')
     assert client.process.stdout is not None
     assert b"-32601" in os.read(client.process.stdout.fileno(), 65536)
 

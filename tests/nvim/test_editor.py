@@ -68,6 +68,7 @@ async def test_each_call_gets_its_own_answer(neovim: Neovim) -> None:
             tasks.start_soon(ask, "two")
             await anyio.wait_all_tasks_blocked()
             for _, (number, name, _arguments) in reversed(neovim.asked):
+                assert isinstance(number, int)
                 neovim.calls.returned(CallReturned(number, True, f"answer to {name}"))
     assert values == {"one": "answer to one", "two": "answer to two"}
 

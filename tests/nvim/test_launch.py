@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ SCRIPT = PACKAGE / "nvim" / "launch.py"
 REMEDY = "run `:Eca install`"
 
 
-def start(python: str, package: Path = PACKAGE) -> subprocess.CompletedProcess:
+def start(python: str, package: Path = PACKAGE) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [python, "-I", str(SCRIPT), str(package), REMEDY],
         input="",
@@ -44,14 +45,15 @@ def test_missing_modules_are_named_in_one_line_with_the_remedy(bare_python: str)
 
 @pytest.mark.parametrize("missing", launch.NEEDED)
 def test_each_module_is_needed(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = launch.find_spec
-    monkeypatch.setattr(launch, "find_spec", lambda name: None if name == missing else found(name))
+    monkeypatch.setattr(
+        launch, "find_spec", lambda name: None if name == missing else find_spec(name)
+    )
     with pytest.raises(launch.Unfit, match=rf" lacks {missing}$"):
         launch.check()
 
 
 def test_an_old_python_is_told_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch.sys, "version_info", (3, 9, 2, "final", 0))
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
     with pytest.raises(launch.Unfit, match=r"is Python 3\.9\.2, 3\.11 is needed$"):
         launch.check()
 

@@ -154,8 +154,9 @@ def floats(nvim: Neovim) -> list[int]:
 
 def going_on(*, asked: bool) -> Steps:
     """Give a call that waits or runs, and a thought, with no end."""
-    fields = {"arguments": {"pattern": "a", "path": "src"}}
-    runs = [*tool("Run", manualApproval=False, **fields), *tool("Running", **fields)]
+    arguments = {"pattern": "a", "path": "src"}
+    run = tool("Run", manualApproval=False, arguments=arguments)
+    runs = [*run, *tool("Running", arguments=arguments)]
     call = asks() if asked else runs
     thought = content({"type": "reasonStarted", "id": "r"})
     return [*call, *thought, *expect("chat/promptStop")]

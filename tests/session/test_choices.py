@@ -1,6 +1,7 @@
 """What answers a chat, chosen by the user or the agent; and what is read of a chat."""
 
 from base64 import b64encode
+from collections.abc import Mapping
 
 import anyio
 import pytest
@@ -119,7 +120,9 @@ async def test_a_chat_is_searched_and_shown_whole(rig: Rig) -> None:
     answers = {op.request: op.value for op in rig.view.of(Answer)}
     assert answers[8] == 1
     assert answers[9] == {"hits": [], "more": 0}
-    [hit] = dict(answers[7])["hits"]
+    found = answers[7]
+    assert isinstance(found, Mapping)
+    [hit] = found["hits"]
     assert hit["text"] == "word"
     assert [list(op.lines) for op in rig.view.of(ShowOutput)] == [["a", "word"]]
     assert "word" in rig.view.text()

@@ -364,7 +364,8 @@ class TestRevising:
         rig.do(asks.RequestTimeline("a", 5), asks.RequestTimeline("zz", 6))
         await rig.view.until(lambda: len(rig.view.of(Answer)) == 2)
         first, second = rig.view.of(Answer)
-        assert [row["title"] for row in first.value] == ["hello", "here"]  # type: ignore[attr-defined]
+        assert isinstance(first.value, list)
+        assert [row["title"] for row in first.value] == ["hello", "here"]
         assert second == Answer(6, [])
 
 

@@ -35,9 +35,10 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
         case "chat/selectedModelChanged" if chat is not None:
             rig.do(intents.Choose(chat, "model", params["model"]))
             rig.do(intents.Choose(chat, "variant", params.get("variant", "")))
-        case "chat/update" if "trust" in params:
+        case "chat/update" if chat is not None and "trust" in params:
             rig.do(intents.Choose(chat, "trust", params["trust"]))
         case "chat/prompt":
+            assert chat is not None
             for what in set(FIELDS) & params.keys():
                 rig.do(intents.Choose(chat, what, params[what]))
             rig.do(intents.SendPrompt(chat, params["message"]))
@@ -49,7 +50,7 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
     await rig.done()
 
 
-ENDS = {
+ENDS: Mapping[str, Mapping[str, tuple[object, ...]]] = {
     "selections": {"c-sel": ("mock/mock-reason", "code", "medium", False)},
     "custom_agents": {"c-cu": ("mock/mock-reason", "custom", "medium", False)},
     "agent_persist": {

@@ -1,6 +1,7 @@
 """What the user does and what the agent says, and what each leads to."""
 
 import base64
+import time
 from pathlib import Path
 
 import anyio
@@ -295,14 +296,14 @@ async def test_time_is_shown_while_a_turn_runs_and_only_then(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sleeps = Sleeps()
-    monkeypatch.setattr(chats.anyio, "sleep", sleeps.sleep)
+    monkeypatch.setattr(anyio, "sleep", sleeps.sleep)
     agent = await rig.ready()
     assert sleeps.count == 0
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     await sleeps.begun(1)
     before = rig.status()["elapsed"]
-    monkeypatch.setattr(chats, "now", lambda: chats.time.monotonic_ns() // 1_000_000 + 5000)
+    monkeypatch.setattr(chats, "now", lambda: time.monotonic_ns() // 1_000_000 + 5000)
     sleeps.let_go()
     await sleeps.begun(2)
     assert isinstance(before, int)

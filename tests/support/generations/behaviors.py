@@ -213,7 +213,11 @@ class Behaviors(Server):
         """Ask for diagnostics: of all, of a file, of what is no file."""
         if not self._diagnostics:
             raise Misused("the editor has no diagnostics")
-        wanted = ({}, {"uri": f"{self._folder}/src/calc.py"}, {"uri": "untitled:1"})
+        wanted: Sequence[Mapping[str, str]] = (
+            {},
+            {"uri": f"{self._folder}/src/calc.py"},
+            {"uri": "untitled:1"},
+        )
         answers = [self.ask("editor/getDiagnostics", params) for params in wanted]
         return [
             [it["range"] for it in answer["result"]["diagnostics"]]
@@ -226,7 +230,8 @@ class Behaviors(Server):
         """Edit a file as the user lets it."""
         path = f"{self._folder.removeprefix('file://')}/src/calc.py"
         change = {"type": "fileChange", "path": path, "linesAdded": 1, "linesRemoved": 1}
-        base = {"origin": "native", "id": call, "name": "eca_edit_file", **self.tool_server}
+        base: dict[str, Value] = {"origin": "native", "id": call, "name": "eca_edit_file"}
+        base |= self.tool_server
         pieces = ('{"path": ', f'"{path}"}}')
         for piece in pieces:
             self.content(chat, {"type": "toolCallPrepare", **base, "argumentsText": piece})

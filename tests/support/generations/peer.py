@@ -75,7 +75,8 @@ class Server:
     def _handle(self, message: Message, method: str) -> None:
         params = message.get("params")
         if "id" not in message:
-            self.notifications.get(method, lambda _: None)(params)
+            if handler := self.notifications.get(method):
+                handler(params)
         elif method in self.requests:
             self.answering = message["id"]
             self.requests[method](params)
