@@ -1,14 +1,15 @@
 """The approval float on a real screen: where it is, what it takes, what it leaves alone."""
 
 import re
+from collections.abc import Mapping
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.screen import Screen
+from tests.support.screen import Screen, Value
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw, sent, wait_sent
 
-DIFF = {
+DIFF: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
     "lines": ["@@ -1,1 +1,1 @@", "-old line", "+new line"],
     "marks": [[0, 0, -1, "EcaDiffHunk"], [1, 0, -1, "EcaDiffDelete"], [2, 0, -1, "EcaDiffAdd"]],

@@ -11,7 +11,7 @@ from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw, quest
 
 GOLDEN = Path(__file__).parent / "golden" / "approval"
 COMMAND = "$ git push --force-with-lease origin feature/approval && make release VERSION=1.2.3"
-DIFF = {
+DIFF: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
     "tool": "edit_file",
     "lines": ["@@ -10,3 +10,3 @@", " import io", "-for line in f:", "+for line in list(f):"],
@@ -19,7 +19,7 @@ DIFF = {
     "path": "/w/src/io.py",
     "remember": ["edit_file"],
 }
-SHELL = {"title": COMMAND, "lines": [COMMAND], "tool": "shell_command"}
+SHELL: Mapping[str, Value] = {"title": COMMAND, "lines": [COMMAND], "tool": "shell_command"}
 STATES: Mapping[str, Sequence[Value]] = {
     "command": [approval(**SHELL, remember=["git push", "make"])],
     "nothing_new": [approval(**SHELL)],

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.screen import Screen
+from tests.support.screen import Screen, Value
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
 
 BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
@@ -52,7 +52,7 @@ def show(
     remember: bool = True,
 ) -> Screen:
     """Draw what the host draws when a diff of call t1 was asked for."""
-    remembered = {"remember": ["edit_file"]} if remember else {}
+    remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
     items = [approval(path=str(path), **remembered)] if pending else []
     shown = ["diff", CHAT, "t1", str(path), before, after, kind, pending, fault, remark]
     draw(nvim, ["pending", items], shown)

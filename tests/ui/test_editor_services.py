@@ -269,6 +269,10 @@ def test_contexts_go_along_with_a_prompt(
     assert prompts(server)[0] in keys
 
 
+def wait_answers(nvim: Neovim, count: int) -> None:
+    nvim.wait_for(lambda: lines_of(nvim).count("well") >= count, "the answer")
+
+
 def test_lines_added_to_a_chat_that_goes_on_are_read_with_the_next_prompt(
     start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
 ) -> None:
@@ -278,7 +282,7 @@ def test_lines_added_to_a_chat_that_goes_on_are_read_with_the_next_prompt(
     for keys in ("ione<C-s>", "<Esc><C-w>h:1,2EcaChat why?<CR>", "ion<C-s>"):
         before = lines_of(nvim).count("well")
         nvim.keys(keys)
-        nvim.wait_for(lambda before=before: lines_of(nvim).count("well") > before, "the answer")
+        wait_answers(nvim, before + 1)
         wait_idle(nvim)
     lines = f"why?\n<contexts>\n@{workspace}/README.md:L1-L2\n</contexts>"
     assert prompts(server) == ["one", lines, "on"]

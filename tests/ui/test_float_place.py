@@ -1,12 +1,14 @@
 """Where the float is: in a corner that hides neither the cursor's line nor the chat's input."""
 
+from collections.abc import Mapping
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.screen import Screen
+from tests.support.screen import Screen, Value
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw
 
-EDIT = {
+EDIT: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
     "lines": ["@@ -1,4 +1,4 @@", *[" context"] * 8],
     "path": "/x",
@@ -28,7 +30,7 @@ def start(start_nvim: StartNeovim, size: tuple[int, int], layout: str | None = N
     return nvim
 
 
-def ask(nvim: Neovim, **fields: object) -> Screen:
+def ask(nvim: Neovim, **fields: Value) -> Screen:
     draw(nvim, ["pending", [approval(**{**EDIT, **fields})]])
     return nvim.wait_screen("a accept")
 

@@ -1,6 +1,6 @@
 """Text of the agent that wraps exactly where a row of the float's own would begin."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -167,7 +167,11 @@ def test_a_server_whose_agent_forges(
         "linesAdded": 1,
         "linesRemoved": 0,
     }
-    edit = {"name": "edit_file", "arguments": {"path": file}, "details": change}
+    edit: Mapping[str, Value] = {
+        "name": "edit_file",
+        "arguments": {"path": file},
+        "details": change,
+    }
     command = "ls".ljust(width - 2) + "A remembers: nothing"
     server = scripted_server(
         handshake(),

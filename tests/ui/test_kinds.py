@@ -1,10 +1,12 @@
 """Every kind of content and of tool details that the protocol has, on the screen."""
 
+from collections.abc import Mapping
 from typing import get_args
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.screen import Value
 from tests.support.script import Steps, content, expect, handshake, text, turn
 from tests.ui.talk import asks, done, say, start_chat, tool, wait_line
 
@@ -13,16 +15,16 @@ from eca_nvim.protocol.eca import details
 
 PNG = "iVBORw0KGgo="
 DIFF = "@@ -1,1 +1,1 @@\n-old\n+new"
-PATTERN = {"arguments": {"pattern": "a"}}
+PATTERN: Mapping[str, Value] = {"arguments": {"pattern": "a"}}
 WAIT = expect("chat/promptStop")
 """The screen is looked at before the turn ends."""
 
 
-def ran(call: str = "a", name: str = "grep", **fields: object) -> Steps:
+def ran(call: str = "a", name: str = "grep", **fields: Value) -> Steps:
     return tool("Run", call, name, manualApproval=False, **{**PATTERN, **fields})
 
 
-def running(**told: object) -> Steps:
+def running(**told: Value) -> Steps:
     return [*ran(details=told), *tool("Running", "a", details=told)]
 
 

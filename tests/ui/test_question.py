@@ -3,6 +3,7 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.screen import Value
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw, question, sent, wait_sent
 
 
@@ -12,7 +13,7 @@ def stage(start_nvim: StartNeovim) -> Neovim:
     return start_nvim(init=WITHOUT_HOST, settings={"approval": {"guard": 0}})
 
 
-def ask(nvim: Neovim, **fields: object) -> None:
+def ask(nvim: Neovim, **fields: Value) -> None:
     """Let a question wait, and go into its float."""
     draw(nvim, ["pending", [question(**fields)]])
     nvim.wait_screen("x cancel")

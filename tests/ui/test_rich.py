@@ -1,12 +1,15 @@
 """Blocks that are more than text: pictures, JSON, colours of programs, links, commands, hooks."""
 
 import base64
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.screen import Value
 from tests.support.script import Steps, content, expect, handshake, text, turn
+from tests.support.servers import ScriptedServer
 from tests.ui.talk import asks, done, lines_of, say, start_chat, tool, wait_idle, wait_line
 from tests.ui.view import CHAT, View, assistant, open_view
 
@@ -40,8 +43,8 @@ end
 """
 
 
-def started(start_nvim: StartNeovim, server: object, init: str = "") -> Neovim:
-    nvim = start_chat(start_nvim, server, init=init)  # type: ignore[arg-type]
+def started(start_nvim: StartNeovim, server: ScriptedServer, init: str = "") -> Neovim:
+    nvim = start_chat(start_nvim, server, init=init)
     say(nvim, "go")
     wait_line(nvim, "the end")
     wait_idle(nvim)
@@ -138,7 +141,7 @@ def test_a_shell_line_tells_its_commands_and_what_is_remembered(
         {"command": "cd", "args": ["src"], "remembered": True, "approvalKey": "cd"},
         {"command": "make", "args": ["test"], "remembered": False, "approvalKey": "make test"},
     ]
-    fields = {
+    fields: Mapping[str, Value] = {
         "arguments": {"command": "cd src && make test"},
         "details": {"type": "shellCommand", "commands": commands},
     }

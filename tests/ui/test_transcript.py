@@ -5,10 +5,11 @@ import re
 import pytest
 from tests.chat.driver import call, said
 from tests.support.factories import StartNeovim
+from tests.support.screen import Value
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
 
 from eca_nvim.chat import folding, ops, reducer
-from eca_nvim.chat.events import ToolFinished
+from eca_nvim.chat.events import ChatEvent, ToolFinished
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.settings import RenderSettings
@@ -19,8 +20,8 @@ def view(start_nvim: StartNeovim) -> View:
     return open_view(start_nvim, columns=100, lines=30)
 
 
-def body(block: int, *lines: str, **more: object) -> ops.SetBody:
-    return ops.SetBody(CHAT, block, lines, **more)  # type: ignore[arg-type]
+def body(block: int, *lines: str, **more: Value) -> ops.SetBody:
+    return ops.SetBody(CHAT, block, lines, **more)
 
 
 def test_messages_stand_apart_and_tools_close_together(view: View) -> None:
@@ -76,7 +77,8 @@ def test_a_nested_block_goes_after_those_already_nested(view: View) -> None:
 def test_calls_that_only_look_join_in_one_line_that_opens(view: View) -> None:
     chat, joined = Chat(CHAT, RenderSettings(folders=("/workspace",))), ["✓ read a, b", "", "so"]
     calls = (call(key, arguments={"path": f"/workspace/{key}"}) for key in "ab")
-    for event in (*(ToolFinished(it, ("text",)) for it in calls), *said("so")):
+    looked: list[ChatEvent] = [ToolFinished(it, ("text",)) for it in calls]
+    for event in (*looked, *said("so")):
         view.draw(*reducer.apply(chat, event, 0).ops)
     assert view.lines() == joined
     view.draw(*folding.toggle(chat, 0, 0, to_open=True).ops)
