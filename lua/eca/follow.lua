@@ -9,6 +9,7 @@ local M = {}
 local behind = {} ---@type table<integer, integer> rows that a window has not shown
 local added = {} ---@type table<integer, integer> rows since `before`, by buffer
 local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
+local size = {} ---@type table<integer, integer> rows before the change, by buffer
 
 ---@class eca.Left where a reader was in a chat
 ---@field view table<string, integer>
@@ -47,7 +48,7 @@ function M.before(buf)
       rows[win] = count
     end
   end
-  at_end[buf] = rows
+  at_end[buf], size[buf] = rows, count
 end
 
 --- Rows came that nobody has seen yet; those of a block that the user opens are none.
@@ -118,6 +119,17 @@ function M.go_to_end(win)
   end
 end
 
+--- Rows went, so there may be room under the end: show again what was scrolled away. The user's own
+--- window stays as it is: he may have closed a block there.
+---@param win integer
+local function fill(win)
+  if win ~= vim.api.nvim_get_current_win() then
+    vim.api.nvim_win_call(win, function()
+      vim.cmd('normal! zb')
+    end)
+  end
+end
+
 --- A window is about to show another chat: remember where its reader was in this one.
 ---@param win integer
 function M.leave(win)
@@ -159,9 +171,13 @@ function M.after(buf)
   local rows, new = at_end[buf] or {}, added[buf] or 0
   at_end[buf], added[buf] = nil, nil
   local count = vim.api.nvim_buf_line_count(buf)
+  local shrunk = count < (size[buf] or 0)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if follows(win, rows[win], count) then
       M.go_to_end(win)
+      if shrunk then
+        fill(win)
+      end
     elseif new > 0 then
       behind[win] = (behind[win] or 0) + new
     end

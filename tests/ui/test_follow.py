@@ -24,6 +24,26 @@ def test_the_end_is_shown_at_the_bottom(view: View) -> None:
     assert screen.find("line 200")[0] == last_row_of_the_transcript
 
 
+def test_what_closes_at_the_end_leaves_no_empty_rows(view: View) -> None:
+    opened = ops.SetBody(CHAT, 2, [f"row {number}" for number in range(15)])
+    view.draw(tool(2, "edit"), opened)
+    view.nvim.wait_screen("row 14")
+    view.draw(ops.SetBody(CHAT, 2, []))
+    screen = view.nvim.wait_screen(lambda screen: "row 14" not in screen and "✓ edit" in screen)
+    assert screen.find("✓ edit")[0] == screen.find("──────")[0] - 1
+    assert "line 98" in screen
+
+
+def test_a_block_that_the_user_closes_at_the_end_moves_nothing(view: View) -> None:
+    opened = ops.SetBody(CHAT, 2, [f"row {number}" for number in range(5)])
+    view.draw(tool(2, "edit"), opened)
+    view.nvim.keys("<C-w>kG")
+    top = view.nvim.eval("line('w0')")
+    view.draw(ops.SetBody(CHAT, 2, []))
+    view.nvim.wait_screen(lambda screen: "row 4" not in screen)
+    assert view.nvim.eval("line('w0')") == top
+
+
 def test_a_reader_is_not_moved_and_told_what_is_new(view: View) -> None:
     view.nvim.keys("<C-w>kgg")
     view.draw(MORE)
