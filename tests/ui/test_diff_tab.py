@@ -17,16 +17,7 @@ return {
   vim.api.nvim_win_get_cursor(0), vim.api.nvim_get_current_buf(), vim.fn.winrestcmd(),
 }
 """
-OPTIONS = [
-    "diff",
-    "foldmethod",
-    "foldenable",
-    "wrap",
-    "scrollbind",
-    "cursorbind",
-    "winbar",
-    "foldcolumn",
-]
+OPTIONS = "diff foldmethod foldenable wrap scrollbind cursorbind winbar foldcolumn".split()
 
 
 @pytest.fixture
