@@ -17,7 +17,8 @@ return {
   vim.api.nvim_win_get_cursor(0), vim.api.nvim_get_current_buf(), vim.fn.winrestcmd(),
 }
 """
-OPTIONS = "diff foldmethod foldenable wrap scrollbind cursorbind winbar foldcolumn".split()
+OPTIONS = ["diff", "foldmethod", "foldenable", "wrap", "scrollbind", "cursorbind"]
+OPTIONS += ["winbar", "foldcolumn"]
 
 
 @pytest.fixture
