@@ -31,9 +31,9 @@ end
 
 --- What becomes of a buffer whose file changed. Called while Vim asks that very question.
 ---@param buf integer
+---@param reason string as in `v:fcs_reason`
 ---@param new_path? string where its file was moved to
-local function decide(buf, new_path)
-  local reason = vim.v.fcs_reason
+local function decide(buf, reason, new_path)
   local fate = reason == 'deleted' and fate_of(new_path) or nil
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
   if reason == 'conflict' then
@@ -47,16 +47,36 @@ local function decide(buf, new_path)
   end
 end
 
+--- Was a buffer's file made after the buffer? Vim asks about that in a dialog, and no autocommand
+--- can answer; only |:file| tells.
+---@param buf integer
+---@return boolean
+local function came_later(buf)
+  local about = vim.api.nvim_buf_call(buf, function()
+    return vim.fn.execute('file')
+  end)
+  local new = about:find(vim.fn.gettext('[New]'), 1, true)
+  return new ~= nil and vim.uv.fs_stat(vim.api.nvim_buf_get_name(buf)) ~= nil
+end
+
 ---@param buf integer
 ---@param new_path? string where its file was moved to
 local function check(buf, new_path)
   if not vim.bo[buf].modified then
     told[buf] = nil
   end
+  if came_later(buf) then
+    if vim.bo[buf].modified then
+      decide(buf, 'conflict')
+    else
+      require('eca.conflicts').take(buf)
+    end
+    return
+  end
   local answer = vim.api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
     callback = function()
-      decide(buf, new_path)
+      decide(buf, vim.v.fcs_reason, new_path)
     end,
   })
   require('eca.reload').undoably(function()

@@ -147,6 +147,44 @@ def test_deleted_files_keep_their_buffer(stage: Neovim, workspace: Path) -> None
     stage.wait_screen("born again")
 
 
+@pytest.mark.parametrize("place", ["edit", "tabnew", "split"])
+def test_a_file_that_is_made_is_read_into_the_buffer_that_waits_for_it(
+    stage: Neovim, workspace: Path, place: str
+) -> None:
+    stage.command(f"set hidden | edit new.txt | {place} code.txt")
+    change(stage, workspace / "new.txt", "by the agent\n")
+    stage.wait_until(f"{lines('new.txt')} == 'by the agent'")
+    assert not stage.blocked()
+    assert stage.eval("[bufname(), mode(), getbufvar('new.txt', '&modified')]") == [
+        "code.txt",
+        "n",
+        0,
+    ]
+
+
+def test_a_file_that_is_made_is_read_under_who_has_typed_nothing(
+    stage: Neovim, workspace: Path
+) -> None:
+    stage.command("edit new.txt")
+    stage.keys("i")
+    change(stage, workspace / "new.txt", "by the agent\n")
+    stage.wait_screen("by the agent")
+    stage.keys("typed <Esc>")
+    assert stage.buffer_lines() == ["typed by the agent"]
+    stage.command("edit!")
+
+
+def test_what_was_typed_for_a_file_that_is_made_is_kept(stage: Neovim, workspace: Path) -> None:
+    stage.command("edit new.txt")
+    stage.keys("imine<Esc>")
+    change(stage, workspace / "new.txt", "by the agent\n")
+    stage.wait_screen(f"new.txt {WARNING}")
+    assert not stage.blocked()
+    assert stage.buffer_lines() == ["mine"]
+    stage.command("edit!")
+    assert stage.buffer_lines() == ["by the agent"]
+
+
 @pytest.mark.parametrize("keys", [":echo", "ihello", "d", "v"])
 def test_nobody_is_disturbed(stage: Neovim, workspace: Path, keys: str) -> None:
     (workspace / "other.txt").write_text("x\n")
