@@ -251,6 +251,9 @@ M.subcommands = {
   trust = {
     text = 'let the chat work without asking, or not',
     run = function(rest)
+      if rest ~= '' and TRUST[rest] == nil then -- a slip must not let anything run
+        return require('eca.notify').warn(("trust is 'on' or 'off', not '%s'"):format(rest))
+      end
       require('eca.actions.pickers').set_trust(TRUST[rest])
     end,
     choices = function()

@@ -61,6 +61,7 @@ def test_a_choice_is_named(view: View, typed: str, choice: tuple[str, object]) -
         ("model claude", "there is no model 'claude'"),
         ("model openai/gtp", "there is no model 'openai/gtp'; did you mean openai/gpt?"),
         ("variant highest", "there is no variant 'highest'"),
+        ("trust of", "trust is 'on' or 'off', not 'of'"),
     ],
 )
 def test_what_is_not_offered_is_not_chosen(view: View, typed: str, told: str) -> None:
