@@ -18,6 +18,7 @@ local ALL = '*'
 local items = {} ---@type eca.Pending[]
 local aside = {} ---@type table<string, eca.Aside> not shown, by key
 local since = {} ---@type table<string, integer> when it began to wait, in ns, by key
+local front = nil ---@type { key: string, since: integer }? what is asked now, since when in ns
 local drawing = false
 
 ---@param item { chat: string, id: string }
@@ -210,6 +211,10 @@ end
 
 draw = function()
   local item, index = first_open()
+  local key = item and key_of(item)
+  if not front or front.key ~= key then
+    front = key and { key = key, since = vim.uv.hrtime() }
+  end
   local wanted = item and require('eca.config').get().approval.float
   if not item or not wanted or require('eca.diff').shown(item) then
     float.close()
@@ -293,11 +298,19 @@ end
 
 --- Has it been there long enough that a key pressed now is meant for it?
 ---@param item { chat: string, id: string }
+---@param from? integer since when it is asked, default: since it waits
 ---@return boolean
-function M.ripe(item)
-  local start = since[key_of(item)]
+function M.ripe(item, from)
+  local start = from or since[key_of(item)]
   local guard = require('eca.config').get().approval.guard
   return start ~= nil and (vim.uv.hrtime() - start) / 1e6 >= guard
+end
+
+--- Was its turn long enough ago? What waited in the queue is seen only when that has come.
+---@param item { chat: string, id: string }
+---@return boolean
+function M.seen(item)
+  return M.ripe(item, front and front.key == key_of(item) and front.since or nil)
 end
 
 --- Go to what waits, also to what was put aside; false when nothing waits.

@@ -65,3 +65,15 @@ def test_a_question_with_other_options_is_guarded_anew(stage: Neovim) -> None:
     stage.lua(HALF_A_SECOND)
     stage.keys("1")
     assert wait_sent(stage, "answer")[0]["text"] == "delete"
+
+
+def test_who_presses_twice_answers_what_he_has_seen(stage: Neovim) -> None:
+    stage.keys("q")
+    wait(stage, approval("t2"), approval("t3"))
+    stage.lua(HALF_A_SECOND)
+    stage.keys("<F5><F5>")
+    assert [it["id"] for it in sent(stage, "approve")] == ["t2"]
+    stage.wait_screen("this has only just come up")
+    stage.lua(HALF_A_SECOND)
+    stage.keys("<F5>")
+    assert [it["id"] for it in sent(stage, "approve")] == ["t2", "t3"]

@@ -50,10 +50,11 @@ end
 --- What a key answers: one that comes too soon after it came up was meant for something else.
 ---@return eca.Pending?
 local function meant()
-  local item = chosen()
+  local item, approval = chosen(), require('eca.approval')
+  local known = item and approval.ripe(item) and (waiting_here() or approval.seen(item))
   if not item then
     require('eca.notify').info('nothing waits for approval')
-  elseif not require('eca.approval').ripe(item) or not require('eca.diff').ripe(item) then
+  elseif not known or not require('eca.diff').ripe(item) then
     require('eca.notify').info('this has only just come up: look first')
   else
     return item
