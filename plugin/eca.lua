@@ -34,3 +34,13 @@ for _, mode in ipairs({ '', '!', 't' }) do
   local first = "<Cmd>lua require('eca.plugs').first()<CR>"
   vim.api.nvim_set_keymap(mode, '<Plug>(Eca', first, { noremap = true })
 end
+
+-- Of a chat's windows a session file makes empty ones; their buffers would keep its names from it.
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  pattern = 'eca://*',
+  callback = vim.schedule_wrap(function(event)
+    if vim.api.nvim_buf_is_valid(event.buf) and vim.bo[event.buf].buftype == '' then
+      vim.api.nvim_buf_delete(event.buf, { force = true })
+    end
+  end),
+})

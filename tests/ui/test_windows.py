@@ -1,5 +1,7 @@
 """Windows of the chat: how they open, how they go, and that nothing is ever lost or stuck."""
 
+from pathlib import Path
+
 import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, user
@@ -290,3 +292,18 @@ def test_other_code_that_sends_leaves_the_reader_alone(start_nvim: StartNeovim) 
     view.nvim.lua("require('eca').send('more')")
     view.draw(*user(2, "more"))
     assert view.nvim.eval("[line('w0'), line('.')]") == [1, 1]
+
+
+def test_a_session_leaves_no_dead_windows_and_no_names(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    session = tmp_path / "session.vim"
+    earlier = open_view(start_nvim, "README.md")
+    earlier.nvim.command(f"mksession {session}")
+    view = start_view(start_nvim)
+    view.nvim.command(f"silent source {session}")
+    view.nvim.wait_until("vim.fn.winnr('$') == 1")
+    view.open()
+    view.draw(*user(1, "again"))
+    assert view.windows() == ["README.md", "chat", "input"]
+    assert view.current() == "input"
