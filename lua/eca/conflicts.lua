@@ -42,15 +42,21 @@ local function keep(buf)
   require('eca.notify').info('your text stays; :w! writes it over what is on disk')
 end
 
+--- The file as it is on disk, read as its buffer was.
 ---@param path string
+---@param buf integer
 ---@return string
-local function read(path)
+local function read(path, buf)
   local file = io.open(path, 'rb')
   local text = file and file:read('*a') or ''
   if file then
     file:close()
   end
-  return text
+  local encoding = vim.bo[buf].fileencoding
+  if encoding ~= '' and encoding ~= 'utf-8' then
+    text = vim.iconv(text, encoding, 'utf-8') or text
+  end
+  return (text:gsub('^\239\187\191', '')) -- the byte order mark
 end
 
 --- Show the file as it is on disk beside the buffer.
@@ -62,7 +68,7 @@ local function compare(buf)
     chat = '',
     id = path,
     path = path,
-    before = read(path),
+    before = read(path, buf),
     after = table.concat(lines, '\n') .. '\n',
     kind = 'changed',
     pending = false,

@@ -107,6 +107,26 @@ def test_the_difference(stage: Neovim, workspace: Path) -> None:
     stage.command("edit!")
 
 
+@pytest.mark.parametrize("start", [b"\xe9\n", b"\xef\xbb\xbfe\n", b"e\r\n"])
+def test_the_difference_is_read_as_the_buffer_was(
+    stage: Neovim, workspace: Path, start: bytes
+) -> None:
+    path = workspace / "odd.txt"
+    path.write_bytes(start)
+    stage.command("edit odd.txt | call append(1, 'mine')")
+    path.write_bytes(start + start.removeprefix(b"\xef\xbb\xbf"))
+    draw(stage, ["files", CHAT, [str(path)]])
+    stage.wait_screen("changed on disk")
+    choose(stage, 3)
+    stage.wait_until("vim.fn.tabpagenr('$') == 2")
+    line = stage.eval("getline(1)")
+    assert (stage.eval("bufname()"), stage.buffer_lines()) == ("eca://odd.txt (before)", [line] * 2)
+    stage.command("wincmd l")
+    assert stage.buffer_lines() == ["é" if start == b"\xe9\n" else "e", "mine"]
+    assert stage.eval("getline(1)") == line
+    stage.command("tabclose | edit!")
+
+
 def test_of_several_one_is_chosen_first(stage: Neovim, workspace: Path) -> None:
     clash(stage, workspace / "code.txt")
     stage.command("set hidden | edit other.txt")
