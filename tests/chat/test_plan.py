@@ -41,6 +41,15 @@ def test_a_new_telling_takes_the_place_of_the_one_before() -> None:
     assert driver.view.blocks[-1].kind is BlockKind.TASKS
 
 
+def test_calls_between_which_a_plan_was_are_neighbours_again() -> None:
+    driver = Driver()
+    driver.run()
+    for key, done in (("a", 0), ("b", 1), ("c", 2)):
+        read = call(f"read {key}", "read_file", arguments={"path": f"/workspace/{key}"})
+        driver.hear(told(key, done), ToolFinished(read, (), False, 100))
+    assert driver.view.lines == ["hello", "✓ read a, b", "✓ tasks 2/2", "✓ read c  0.1s"]
+
+
 def test_a_plan_that_is_done_collapses() -> None:
     driver = Driver()
     driver.run()

@@ -4,12 +4,14 @@ Rules kept here:
 - The agent always tells the whole of its plan: a new telling takes the place of the one before,
   as open or collapsed as the user left that.
 - A plan that was put away leaves its last block where it is.
+- Calls that only the plan's earlier place parted are neighbours again.
 """
 
 from __future__ import annotations
 
 from eca_nvim.chat.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
 from eca_nvim.chat.details import Details, TaskList
+from eca_nvim.chat.groups import join_neighbours
 from eca_nvim.chat.update import Dirty, Update
 
 
@@ -40,7 +42,11 @@ def _move(update: Update, plan: TaskList, block: ToolBlock) -> None:
     before = chat.plan_block
     chat.plan, chat.plan_block = plan, block
     if before is not None and before is not block and before.nested is None:
+        place = chat.root.blocks.index(before)
         update.remove(before, chat.root)
+        for beside in chat.root.blocks[max(place - 1, 0) : place + 1]:
+            if isinstance(beside, ToolBlock):
+                join_neighbours(update, beside, chat.root)
         if before.fold not in AUTOMATIC_FOLDS:
             update.fold(block, chat.root, before.fold)
     unfinished = plan.done < len(plan.tasks)
