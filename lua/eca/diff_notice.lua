@@ -21,17 +21,6 @@ local function about_end(diff)
   return after and 'adds the newline at the end' or 'drops the newline at the end'
 end
 
---- A file that is written whole may get other line ends, which a comparison of lines does not tell.
----@param diff eca.Diff
----@return string?
-local function about_returns(diff)
-  local before, after = diff.before:find('\r\n', 1, true), diff.after:find('\r\n', 1, true)
-  local counts = diff.pending and not diff.fault and diff.before ~= '' and diff.after ~= ''
-  if counts and (before == nil) ~= (after == nil) then
-    return before and 'turns the line ends CRLF into LF' or 'turns the line ends LF into CRLF'
-  end
-end
-
 ---@param diff eca.Diff
 ---@return string[]
 local function lines_of(diff)
@@ -40,7 +29,6 @@ local function lines_of(diff)
     lines[1] = ('does not apply, so these are the hunks as they came: %s'):format(diff.fault)
   end
   lines[#lines + 1] = about_end(diff)
-  lines[#lines + 1] = about_returns(diff)
   vim.list_extend(lines, diff.remark and vim.split(diff.remark, '\n') or {})
   return vim.tbl_map(function(line)
     return '! ' .. require('eca.harmless').line(line)

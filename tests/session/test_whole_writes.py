@@ -44,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def fill(path: Path, text: str) -> None:
-    path.write_text(text)
+    path.write_bytes(text.encode())
 
 
 def take_away(path: Path) -> None:
@@ -141,3 +141,25 @@ async def test_another_servers_tool_of_the_name_is_left_alone(rig: Rig, path: Pa
     await hears(rig, ToolRequested(other, needs_approval=True))
     assert "-two" not in asked(rig)
     assert not rig.view.of(Notify)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("a\r\nb\r\n", "a\nb\n", "turns the line ends CRLF into LF"),
+        ("a\nb\n", "a\r\nb\r\n", "turns the line ends LF into CRLF"),
+        ("a\r\nb\n", "a\nb\n", "turns the line ends of both kinds into LF"),
+        ("a\r\nb\r\n", "a\r\nB\r\n", None),
+        ("a", "a\n", None),
+    ],
+)
+async def test_other_line_ends_are_told(
+    rig: Rig, path: Path, before: str, after: str, told: str | None
+) -> None:
+    fill(path, before)
+    await hears(rig, ToolRequested(write(path, after), needs_approval=True))
+    (item,) = rig.view.of(SetPending)[-1].items
+    warned = item.get("warnings")
+    assert isinstance(warned, list | None)
+    assert (told in (warned or [])) == (told is not None)
+    assert (await diff(rig)).remark == told

@@ -283,11 +283,6 @@ def test_ends_of_last_lines_are_told(stage: Neovim, workspace: Path) -> None:
     assert diff_rows(stage) == [2]
 
 
-def test_other_line_ends_are_told(stage: Neovim, workspace: Path) -> None:
-    screen = show(stage, workspace / "ends.txt", "one\r\ntwo\r\n", "one\ntwo\n")
-    assert "! turns the line ends CRLF into LF" in screen
-
-
 def test_large_files_are_compared(stage: Neovim, workspace: Path) -> None:
     before = "".join(f"    value = {number}\n" for number in range(10_000))
     after = before.replace("= 7777\n", "= 'changed'\n")

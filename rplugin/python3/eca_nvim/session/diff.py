@@ -28,6 +28,7 @@ from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import literal_name
 from eca_nvim.review.changes import is_latin1, text_of
 from eca_nvim.review.snapshots import Snapshot
+from eca_nvim.session.whole_writes import turned_ends
 
 Look: TypeAlias = Callable[[str], Snapshot]
 """Takes a snapshot of a file as it is on disk."""
@@ -111,11 +112,19 @@ def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:
     if isinstance(block.call.details, FileChange):
         whole = whole_text(block.call)
         sides = _changed(block.call.details, look, applied=applied, whole=whole)
-        unknown = whole is not None and block.replayed
-        return replace(sides, remarks=[*sides.remarks, WRITTEN_WHOLE]) if unknown else sides
+        return replace(sides, remarks=[*sides.remarks, *_of_whole(block, sides, whole)])
     if places := moved(block.call):
         return _moved(*places, settings, look, applied=applied)
     raise NothingToShow(NO_CHANGE)
+
+
+def _of_whole(block: ToolBlock, sides: _Sides, whole: str | None) -> Sequence[str]:
+    """Say what the two sides do not show of a file that is written whole."""
+    if whole is None:
+        return ()
+    if block.replayed:
+        return (WRITTEN_WHOLE,)
+    return tuple(filter(None, [turned_ends(sides.shown.before, sides.shown.after)]))
 
 
 def _content(path: str, look: Look) -> bytes | None:

@@ -8,10 +8,14 @@ from __future__ import annotations
 import os.path
 from collections.abc import Mapping
 
-from eca_nvim.chat.files import moved
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.chat.files import moved, whole_text
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.text import literal_name
+from eca_nvim.review.changes import text_of
+from eca_nvim.review.snapshots import Blobs, take
+from eca_nvim.session.whole_writes import turned_ends
 
 TAKEN = "there is a file already where this moves to"
 
@@ -23,10 +27,25 @@ def with_warnings(pending: SetPending, chats: Mapping[str, Chat]) -> SetPending:
 
 def _warned(item: Mapping[str, object], chat: Chat) -> Mapping[str, object]:
     block = chat.find_call(str(item["id"]))
-    places = moved(block.call) if block is not None else None
-    if places is None or not os.path.lexists(places[1]):
+    more = None if block is None else _taken(block.call, chat) or _turned(block.call)
+    if more is None:
         return item
     told = item.get("warnings")
     before = told if isinstance(told, list) else []
-    name = chat.settings.relative(literal_name(places[1]))
-    return {**item, "warnings": [*before, f"{TAKEN}: {name}"]}
+    return {**item, "warnings": [*before, more]}
+
+
+def _taken(call: ToolCall, chat: Chat) -> str | None:
+    places = moved(call)
+    if places is None or not os.path.lexists(places[1]):
+        return None
+    return f"{TAKEN}: {chat.settings.relative(literal_name(places[1]))}"
+
+
+def _turned(call: ToolCall) -> str | None:
+    whole = whole_text(call)
+    if whole is None or not isinstance(call.details, FileChange):
+        return None
+    there = take(call.details.path, Blobs())
+    text = None if there.blob is None else text_of(there.blob.read())
+    return None if text is None else turned_ends(text, whole)

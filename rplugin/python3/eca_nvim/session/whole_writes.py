@@ -25,6 +25,27 @@ Look: TypeAlias = Callable[[Chat, str, str], Snapshot]
 """Gives a file as it was before a call: the chat, the call's id, the path."""
 
 
+def turned_ends(before: str, after: str) -> str | None:
+    """Say that lines end differently afterwards, which a diff of lines does not tell."""
+    had, gets = _ends(before), _ends(after)
+    if had is None or gets is None or had == gets:
+        return None
+    return f"turns the line ends {had} into {gets}"
+
+
+def _ends(text: str) -> str | None:
+    returns = text.count("\r\n")
+    match bool(returns), returns < text.count("\n"):
+        case True, True:
+            return "of both kinds"
+        case True, False:
+            return "CRLF"
+        case False, True:
+            return "LF"
+        case _:
+            return None
+
+
 def told_whole(chat: Chat, event: ChatEvent, look: Look) -> ChatEvent:
     """Give an event with what a call changes; any other event is given as it is."""
     match event:
