@@ -38,7 +38,7 @@ return {
   changes = { 'chat', 'request', 'turn' },
   keep = { 'chat', 'keys' },
   plan_undo = { 'chat', 'request', 'turn', 'paths' },
-  undo_turn = { 'chat', 'request', 'turn', 'paths' },
+  undo_turn = { 'chat', 'request', 'turn', 'files' },
   checkpoint = { 'chat', 'turn', 'path' },
   files = { 'chat', 'request' },
   start = { 'restart', 'demo' },

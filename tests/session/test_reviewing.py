@@ -102,7 +102,8 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
         1,
         1,
     )
-    done = await ask(rig, UndoTurn("a", -2, 1, [str(file), "/not/in/it"]))
+    files = [(str(file), plan["seen"]), ("/not/in/it", "")]
+    done = await ask(rig, UndoTurn("a", -2, 1, files))
     assert done == {"done": [str(file)], "failed": []}
     assert read(file) == f"{BEFORE}four\n"
     assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
@@ -111,10 +112,44 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
     assert (await ask(rig, PlanUndo("a", -5, turn=1, paths=["/elsewhere"])))["files"] == []
 
 
+async def change_both(rig: Rig, file: Path, other: Path) -> None:
+    """Let the agent edit the file, and write another in the same turn."""
+    agent = await edit(rig, file)
+    call = ToolCall("t2", "write_file", arguments={"path": str(other)})
+    agent.say("a", ToolRequested(call, needs_approval=False))
+    write(other, "new\n")
+    agent.say("a", ToolFinished(call))
+
+
+@pytest.mark.parametrize("typed", [False, True])
+async def test_a_file_that_changed_since_it_was_shown_stays(
+    rig: Rig, file: Path, tmp_path: Path, typed: bool
+) -> None:
+    other = tmp_path / "other"
+    await change_both(rig, file, other)
+    files = [(it["path"], it["seen"]) for it in (await ask(rig, PlanUndo("a", -1)))["files"]]
+    assert [path for path, _ in files] == [str(file), str(other)]
+    if typed:
+        rig.unwritten[str(file)] = "mine\n"
+    else:
+        write(file, "mine\n")
+    kept = read(file)
+    done = await ask(rig, UndoTurn("a", -2, 1, files))
+    fault = "changed since it was shown: ask again"
+    assert done == {"done": [str(other)], "failed": [{"path": str(file), "fault": fault}]}
+    assert read(file) == kept
+    assert not other.exists()
+    (plan,) = (await ask(rig, PlanUndo("a", -3)))["files"]
+    assert plan["conflict"] == ("unsaved changes" if typed else "changed since")
+    await ask(rig, UndoTurn("a", -4, 1, [(str(file), plan["seen"])]))
+    assert read(file) == f"{BEFORE}four\n"
+
+
 async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
     await edit(rig, file)
     become_a_folder(file)
-    done = await ask(rig, UndoTurn("a", -1, 1, [str(file)]))
+    (plan,) = (await ask(rig, PlanUndo("a", -1)))["files"]
+    done = await ask(rig, UndoTurn("a", -2, 1, [(str(file), plan["seen"])]))
     assert done == {
         "done": [],
         "failed": [{"path": str(file), "fault": "it is no ordinary file"}],

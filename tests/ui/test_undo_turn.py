@@ -21,7 +21,7 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
 
 
 def planned(path: Path | str, **fields: Value) -> dict[str, Value]:
-    item = {"path": str(path), "what": "restore", "added": 1, "removed": 2}
+    item = {"path": str(path), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
     return {**item, **fields}
 
 
@@ -54,8 +54,8 @@ def test_a_turn_is_undone_after_a_look(
     stage.keys("u")
     (wanted,) = wait_sent(stage, "undo_turn")
     assert (wanted["chat"], wanted["turn"]) == (CHAT, 2)
-    names = [Path(it).name for it in wanted["paths"]]
-    assert names == ["code.txt", "new.txt", "gone.txt"]
+    files = [(Path(path).name, seen) for path, seen in wanted["files"]]
+    assert files == [("code.txt", "so"), ("new.txt", "so"), ("gone.txt", "so")]
     failed = [{"path": str(workspace / "gone.txt"), "fault": "permission denied"}]
     answer(stage, [str(path)], failed)
     stage.wait_screen("turn 2 undone in 1 file")
@@ -93,7 +93,7 @@ def test_a_conflict_stays_unless_the_user_says_otherwise(stage: Neovim, workspac
     stage.wait_screen("changed since, kept as it is")
     stage.keys("tu")
     (wanted,) = wait_sent(stage, "undo_turn")
-    assert [Path(it).name for it in wanted["paths"]] == ["code.txt", "b.txt"]
+    assert [Path(path).name for path, _ in wanted["files"]] == ["code.txt", "b.txt"]
 
 
 @pytest.mark.parametrize("lines", [1, 12_000])

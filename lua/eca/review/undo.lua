@@ -15,6 +15,7 @@ local M = {}
 ---@field removed integer
 ---@field conflict? string why it needs the user's word
 ---@field fault? string why it cannot be done
+---@field seen string names what it was as it was planned
 ---@field take? boolean the user said so
 
 ---@class eca.UndoPlan
@@ -133,14 +134,14 @@ end
 ---@param undo eca.Undo
 local function confirm(undo)
   local chosen = vim.tbl_map(function(file)
-    return file.path
+    return { file.path, file.seen }
   end, vim.tbl_filter(is_done, undo.plan.files))
   undo.panel.close()
   if #chosen == 0 then
     require('eca.notify').info('nothing was undone')
     return
   end
-  local wanted = { chat = undo.chat, turn = undo.plan.turn, paths = chosen }
+  local wanted = { chat = undo.chat, turn = undo.plan.turn, files = chosen }
   require('eca.requests').ask('undo_turn', wanted, function(result)
     tell(undo.plan, result)
   end)

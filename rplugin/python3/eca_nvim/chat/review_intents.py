@@ -45,14 +45,15 @@ class PlanUndo(Struct, frozen=True):
 class UndoTurn(Struct, frozen=True):
     """Put files back as they were before a turn; answered with this number.
 
-    The answer is a table: done (paths), failed (tables of path and fault).
+    files: the path of each, and what it was `seen` as in the plan; one that was changed since then
+    stays. The answer is a table: done (paths), failed (tables of path and fault).
     """
 
     name: ClassVar[str] = "undo_turn"
     chat: str
     request: int
     turn: int
-    paths: Sequence[str]
+    files: Sequence[tuple[str, str]]
 
 
 class ShowCheckpoint(Struct, frozen=True):

@@ -51,6 +51,13 @@ class Present(Struct, frozen=True):
         """Give its text; None when there is none."""
         return self.edited if self.edited is not None else snapshot_text(self.disk)
 
+    @property
+    def seal(self) -> str:
+        """Name what it is, so that a change can be told later."""
+        digest = None if self.disk.blob is None else self.disk.blob.digest
+        parts = (digest, self.disk.fault, self.edited)
+        return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()
+
 
 def snapshot_text(snapshot: Snapshot) -> str | None:
     """Give the text of a snapshot; None when there is none."""

@@ -3,12 +3,13 @@
 Rules kept here:
 - Nothing is done that was not planned first, and a plan tells every file that somebody else has
   changed since: what becomes of it, the user says.
+- A file that is not what the plan has shown any more stays, whatever the user has said of it.
 - What is put back can be put forth again: the record of the turn is turned round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -18,12 +19,15 @@ from eca_nvim.review.listing import Present, Table, snapshot_text
 from eca_nvim.review.records import FileRecord, TurnRecord
 from eca_nvim.review.snapshots import Snapshot, put_back
 
+CHANGED = "changed since it was shown: ask again"
+
 
 class Plan(Struct, frozen=True):
     """What undoing a turn does; `again`: all of it was undone, so that it is done again.
 
     A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
-    sees it), conflict (why it needs the user's word), fault (why it cannot be done).
+    sees it), conflict (why it needs the user's word), fault (why it cannot be done), seen (names
+    what it is now).
     """
 
     turn: TurnRecord
@@ -61,6 +65,7 @@ def _planned(turn: TurnRecord, path: str, present: Present) -> Table:
         "removed": removed,
         "conflict": _conflict(record, present),
         "fault": _fault(turn, record),
+        "seen": present.seal,
     }
 
 
@@ -89,17 +94,20 @@ def _counts(now: str | None, before: str | None) -> tuple[int, int]:
     return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
 
 
-def undo(turn: TurnRecord, paths: Sequence[str], ledger: Ledger) -> Mapping[str, str | None]:
+def undo(
+    turn: TurnRecord, paths: Sequence[str], ledger: Ledger, changed: Collection[str] = ()
+) -> Mapping[str, str | None]:
     """Put files of a turn back; gives why it did not work, or None, by path.
 
-    A file that was moved stays where it is when it could not go back.
+    Those that have `changed` since the plan stay. A file that was moved stays where it is when it
+    could not go back.
     """
     turn.settle()
     faults: dict[str, str | None] = {}
     for path in paths:
         if path in turn.files:
-            origin = turn.files[path].origin or ""
-            faults[path] = faults.get(origin) or _undo(turn, path, ledger)
+            fault = CHANGED if path in changed else faults.get(turn.files[path].origin or "")
+            faults[path] = fault or _undo(turn, path, ledger)
     return faults
 
 

@@ -99,8 +99,11 @@ class Reviews:
         return {"files": []}
 
     async def _undo(self, wanted: UndoTurn) -> None:
+        paths = [path for path, _ in wanted.files]
+        present = await self._present(paths)
+        changed = {path for path, seen in wanted.files if present[path].seal != seen}
         turn = self._turn(wanted.chat, wanted.turn)
-        results = {} if turn is None else undo(turn, wanted.paths, self._ledger)
+        results = {} if turn is None else undo(turn, paths, self._ledger, changed)
         done = [path for path, fault in results.items() if fault is None]
         failed = [{"path": path, "fault": fault} for path, fault in results.items() if fault]
         self._view.push([Answer(wanted.request, {"done": done, "failed": failed})])
