@@ -125,7 +125,7 @@ function M.write(item)
   elseif item.type == 'text' then
     return '@' .. item.label
   end
-  local name = '@' .. paths.short(item.path):gsub(' ', '\\ ')
+  local name = '@' .. paths.written(item.path):gsub(' ', '\\ ')
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end

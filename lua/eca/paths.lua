@@ -97,8 +97,15 @@ end
 --- A path as people write it: relative to the working folder when inside it, else with `~`.
 ---@param path string
 ---@return string
-function M.short(path)
+function M.written(path)
   return vim.fn.fnamemodify(path, ':~:.')
+end
+
+--- The same for people to read: one line in which nothing acts or hides.
+---@param path string
+---@return string
+function M.short(path)
+  return require('eca.harmless').line(M.written(path))
 end
 
 return M

@@ -279,7 +279,7 @@ function M.comment()
     return
   end
   local key = target.change.key
-  local name = vim.fs.basename(target.change.path)
+  local name = require('eca.harmless').line(vim.fs.basename(target.change.path))
   local place = turn and key or ('%s:%d'):format(name, target.line)
   local before = said.of(chat).comments[key]
   local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }

@@ -206,7 +206,7 @@ local function show(chat, plan, asked)
   local verb = plan.again and 'do again' or 'undo'
   local undo = { chat = chat, plan = plan }
   undo.panel = require('eca.panel').show({
-    title = ('%s turn %d: %s'):format(verb, plan.turn, plan.prompt),
+    title = ('%s turn %d: %s'):format(verb, plan.turn, require('eca.harmless').line(plan.prompt)),
     lines = text.lines,
     marks = text.marks,
     keys = keys_of(plan),
