@@ -9,7 +9,7 @@
 ---   does not fit is counted in its title and can be scrolled to.
 --- - Every row of the screen tells whose it is by its margin, where no text can come to stand:
 ---   blank before our own words, a bar before the agent's, an arrow where a line goes on.
---- - It gets out of the way of the cursor, and otherwise stays where it is.
+--- - It gets out of the way of what the user looks at, and otherwise stays where it is.
 local footer = require('eca.footer')
 local place = require('eca.prompt_place')
 
@@ -62,7 +62,7 @@ local function wanted_columns(content)
   return widest
 end
 
---- The window whose cursor must be seen: the current one, or where the user came from.
+--- The window the user works in: the current one, or where the user came from.
 ---@return integer
 local function watched_window()
   local win = vim.api.nvim_get_current_win()
@@ -112,11 +112,11 @@ local function fit(float)
   end
 end
 
---- The cursor may have come under the float.
+--- The cursor, or a list the user works in, may have come under the float.
 local function make_way()
   local visible, focused = M.state()
   if shown and visible and not focused and shown.place then
-    if place.hides_cursor(shown.place, vim.api.nvim_get_current_win()) then
+    if place.hides(shown.place, vim.api.nvim_get_current_win()) then
       fit(shown)
     end
   end

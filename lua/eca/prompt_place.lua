@@ -2,8 +2,9 @@
 ---
 --- Rules kept here:
 --- - Over the chat when it is in sight, else over the screen; the lower right corner first.
---- - It never lies on the line of the cursor, nor on the chat's input, as long as any corner has
----   room; where no corner has enough, the largest is taken and the text scrolls.
+--- - It never lies on the line of the cursor, nor on a list or another low window that the user is
+---   in, nor on the chat's input, as long as any corner has room: its text scrolls before it hides
+---   any of them. Where no corner is left, the list goes first, the line of the cursor last.
 --- - Rows and columns are cells of the screen, from 0; the last ones of an area are not in it.
 local M = {}
 
@@ -14,6 +15,10 @@ local LEAST_COLUMNS = 20
 local ENOUGH_ROWS = 6
 --- A chat narrower than this has no corner to spare; over a lower one the float rises above it.
 local LEAST_WINDOW = { columns = 40, rows = 8 }
+--- Less of a question than this does not say what is asked: then a list is hidden in part.
+local LEAST_ROWS = 3
+--- A window of so few rows is seen whole by who works in it: a list, a preview, a terminal.
+local LOW_WINDOW = 10
 local BORDER = 2
 
 ---@class eca.ScreenArea
@@ -79,6 +84,17 @@ local function cursor_line(win)
   return area
 end
 
+--- What the user looks at in a window: all of a list or of a low window, else the cursor's row.
+---@param win integer
+---@return eca.ScreenArea
+local function looked_at(win)
+  local list = vim.bo[vim.api.nvim_win_get_buf(win)].buftype == 'quickfix'
+  if list or vim.api.nvim_win_get_height(win) <= LOW_WINDOW then
+    return area_of(win)
+  end
+  return cursor_line(win)
+end
+
 ---@param left eca.ScreenArea
 ---@param right eca.ScreenArea
 ---@return boolean
@@ -89,14 +105,12 @@ local function overlap(left, right)
     and right.left < left.right
 end
 
---- What the float must not hide.
----@param win integer the window the user works in
+--- What the float must not hide, beside what the user looks at.
+---@param seen eca.ScreenArea
 ---@return eca.ScreenArea[]
-local function kept_free(win)
-  local areas = { cursor_line(win) }
+local function kept_free(seen)
   local _, input = require('eca.windows').shown()
-  areas[2] = input and area_of(input) or nil
-  return areas
+  return { seen, input and area_of(input) or nil }
 end
 
 --- What is left of an area at one of its corners, for something of a width.
@@ -143,27 +157,39 @@ local function best_corner(area, corners, want, kept)
   return assert(best), wanted
 end
 
+--- The place that hides nothing of what is kept free, over the chat if that is good enough.
+---@param want eca.PromptWant
+---@param kept eca.ScreenArea[]
+---@return eca.PromptPlace
+---@return integer wanted rows
+local function best_place(want, kept)
+  local chat = chat_area()
+  local best ---@type eca.PromptPlace?
+  if chat then
+    local place, wanted = best_corner(chat, { 'SE', 'NE' }, want, kept)
+    if place.rows >= math.min(wanted, ENOUGH_ROWS) then
+      return place, wanted
+    end
+    best = place
+  end
+  local place, wanted = best_corner(screen(), { 'SE', 'NE', 'SW', 'NW' }, want, kept)
+  return best and best.rows >= place.rows and best or place, wanted
+end
+
 --- Choose a place.
 ---@param want eca.PromptWant
 ---@param win integer the window the user works in
 ---@return eca.PromptPlace
 function M.choose(want, win)
-  local kept, chat = kept_free(win), chat_area()
-  local best ---@type eca.PromptPlace?
-  if chat then
-    local place, wanted = best_corner(chat, { 'SE', 'NE' }, want, kept)
-    if place.rows >= math.min(wanted, ENOUGH_ROWS) then
-      return place
-    end
-    best = place
+  local place, wanted = best_place(want, kept_free(looked_at(win)))
+  if place.rows < math.min(wanted, LEAST_ROWS) then
+    place = best_place(want, kept_free(cursor_line(win)))
   end
-  local place = best_corner(screen(), { 'SE', 'NE', 'SW', 'NW' }, want, kept)
-  best = best and best.rows >= place.rows and best or place
-  if best.rows < 1 then
-    best = best_corner(screen(), { 'SE' }, want, {})
+  if place.rows < 1 then
+    place = best_corner(screen(), { 'SE' }, want, {})
   end
-  best.rows = math.max(1, best.rows)
-  return best
+  place.rows = math.max(1, place.rows)
+  return place
 end
 
 --- The part of a window's configuration that says where.
@@ -181,11 +207,11 @@ function M.config(place)
   }
 end
 
---- Does what is placed there hide the line of a window's cursor?
+--- Does what is placed there hide what the user looks at in a window?
 ---@param place eca.PromptPlace
 ---@param win integer
 ---@return boolean
-function M.hides_cursor(place, win)
+function M.hides(place, win)
   local config, rows, columns = M.config(place), place.rows + BORDER, place.width + BORDER
   local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
   local area = {
@@ -193,7 +219,7 @@ function M.hides_cursor(place, win)
     left = east and config.col - columns or config.col,
   }
   area.bottom, area.right = area.top + rows, area.left + columns
-  return overlap(area, cursor_line(win))
+  return overlap(area, looked_at(win))
 end
 
 return M

@@ -165,3 +165,55 @@ def test_with_no_room_at_all_it_is_seen_all_the_same(start_nvim: StartNeovim) ->
     nvim = start(start_nvim, (80, 5))
     nvim.keys("2G")
     ask(nvim)
+
+
+LIST = "call setqflist(map(range(1, 30), {_, n -> {'text': 'change ' . n}}))"
+
+
+def shows_whole_window(nvim: Neovim, screen: Screen) -> bool:
+    """Tell whether the float is there and hides no cell of the current window."""
+    if "a accept" not in screen:
+        return False
+    code = """
+    local corner = vim.api.nvim_win_get_position(0)
+    return { corner[1], corner[2], vim.api.nvim_win_get_height(0), vim.api.nvim_win_get_width(0) }
+    """
+    top, left, rows, columns = nvim.lua(code)
+    title = screen.find("allow this?")
+    beside = title.column >= left + columns or screen.find("reject").column < left
+    return beside or not rows_of(screen) & set(range(top, top + rows))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("layout", ["right", "bottom", None])
+@pytest.mark.parametrize("opening", ["botright copen 10", "botright lopen 12", "below 8split"])
+def test_a_list_that_is_worked_in_is_seen_whole(
+    start_nvim: StartNeovim, layout: str | None, size: tuple[int, int], opening: str
+) -> None:
+    nvim = start(start_nvim, size, layout)
+    nvim.keys("<C-w>t")
+    nvim.command(LIST.replace("setqflist(", "setloclist(0, ") if "lopen" in opening else LIST)
+    nvim.command(opening)
+    nvim.keys("5j")
+    assert shows_whole_window(nvim, ask(nvim))
+
+
+def test_it_makes_way_for_a_list_that_opens(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24), "right")
+    ask(nvim)
+    nvim.keys(":" + LIST + "<CR>:botright copen 10<CR>")
+    screen = nvim.wait_screen(lambda it: shows_whole_window(nvim, it))
+    assert "more lines, d shows all" in screen
+    nvim.keys("G")
+    assert shows_whole_window(nvim, nvim.screen)
+
+
+def test_a_list_that_fills_the_screen_is_hidden_but_for_its_cursor(
+    start_nvim: StartNeovim,
+) -> None:
+    nvim = start(start_nvim, (80, 24))
+    nvim.command(LIST)
+    nvim.command("copen | only")
+    screen = ask(nvim)
+    assert not covers(screen)
+    assert len(rows_of(screen)) >= 8
