@@ -31,7 +31,7 @@ end
 local function ended(result)
   running = false
   local said = (result.stdout or '') .. (result.stderr or '')
-  require('eca.log').write(said)
+  require('eca.log').write(said, result.code == 0 and 'INFO' or 'ERROR')
   if result.code == 0 then
     require('eca.notify').info(FOLLOWS[require('eca.host').revive()])
   else

@@ -1,0 +1,28 @@
+"""`:Eca install` in the log: an error only when it is one."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.view import start_view
+
+BUILD = """
+local code, told = ...
+require('eca.host').revive = function() return 'stopped' end
+vim.system = function(_, _, ended) ended({ code = code, stdout = told, stderr = '' }) end
+vim.fn.executable = function() return 1 end
+require('eca.install').run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "level", "line"),
+    [(0, "INFO", "the environment is ready"), (1, "ERROR", "cannot install: half done")],
+)
+def test_how_it_went_is_the_level_in_the_log(
+    start_nvim: StartNeovim, code: int, level: str, line: str
+) -> None:
+    view = start_view(start_nvim)
+    view.nvim.check_errors = False
+    view.nvim.lua(BUILD, code, "half done\n")
+    view.nvim.wait_screen(line)
+    (first, *_) = view.nvim.lua("return vim.fn.readfile(require('eca.log').path())")
+    assert first.split(" ", 2)[2] == f"{level} view: half done"
