@@ -3,6 +3,8 @@
 --- Rules kept here:
 --- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` mean nothing in it.
 --- - Completion offers what works; a name that is planned says so, any other says what is near.
+--- - An argument that is not understood does nothing but be told (`arguments.lua`).
+local arguments = require('eca.arguments')
 local similar = require('eca.similar')
 
 local M = {}
@@ -19,8 +21,6 @@ local M = {}
 ---@field text string
 ---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
 ---@field choices? fun(lead: string, bang: boolean): string[] completion of its argument
-
-local CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
 
 ---@param rest string
 ---@return string?
@@ -157,10 +157,7 @@ M.subcommands = {
   unqueue = {
     text = 'take waiting prompt [n] back to edit it (! drops it)',
     run = function(rest, call)
-      require('eca.actions.prompts').take_back(
-        rest ~= '' and (tonumber(rest) or 0) or nil,
-        call.bang
-      )
+      require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
     end,
     choices = function()
       local chat = require('eca.chats').current()
@@ -201,11 +198,11 @@ M.subcommands = {
   changes = {
     text = 'list what tools changed, of turn [n]; or keep, revert, comment, send',
     run = function(rest)
-      local act = vim.list_contains(CHANGE_ACTS, rest) and rest or 'changes'
+      local act = vim.list_contains(arguments.CHANGE_ACTS, rest) and rest or 'changes'
       require('eca.actions.review')[act](act == 'changes' and tonumber(rest) or nil)
     end,
     choices = function()
-      return CHANGE_ACTS
+      return arguments.CHANGE_ACTS
     end,
   },
   ['undo-turn'] = {
@@ -339,11 +336,16 @@ function M.run(call)
     return
   end
   local found = M.subcommands[name]
-  if found then
-    call.bang = call.bang or bang == '!'
-    found.run(rest, call)
-  else
+  if not found then
     complain(name)
+    return
+  end
+  call.bang = call.bang or bang == '!'
+  local fault = arguments.fault(name, call.bang, rest)
+  if fault then
+    require('eca.notify').warn(fault)
+  else
+    found.run(rest, call)
   end
 end
 

@@ -134,7 +134,8 @@ local function decide(opts, name, field)
   if #items == 0 and opts.reason then
     require('eca.answers').keep(opts.chat or M.current(), opts.reason)
   elseif #items == 0 then
-    require('eca.notify').info('nothing waits for approval')
+    local named = opts.id and ("no call '%s' waits for approval"):format(opts.id)
+    require('eca.notify').info(named or 'nothing waits for approval')
   end
   for _, item in ipairs(items) do
     send(name, { chat = item.chat, id = item.id, [field] = opts[field] })

@@ -1,0 +1,53 @@
+--- What the subcommands of `:Eca` take for an argument.
+---
+--- Rules kept here: one that is not named here takes none. What is not understood is told in one
+--- line: a slip must not do something else than was meant.
+local M = {}
+
+--- What `:Eca changes` does with the change under the cursor.
+M.CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
+
+--- These look at their words themselves.
+local WORDS = vim.split(
+  'rename flag export grep steer queue approve reject answer trust add model agent variant help',
+  ' '
+)
+
+local TURN = 'the number of a turn'
+---@type table<string, string>
+local NUMBERS = {
+  chats = 'the number of a chat',
+  unqueue = 'the number of a prompt that waits',
+  changes = TURN,
+  ['undo-turn'] = TURN,
+}
+
+--- With a `!` these do what needs no words.
+local ALONE_WITH_BANG = { 'flag', 'agent' }
+
+---@param name string
+---@param rest string
+---@return boolean
+local function is_number(name, rest)
+  local act = name == 'changes' and vim.list_contains(M.CHANGE_ACTS, rest)
+  return act or rest:find('^%d+$') ~= nil
+end
+
+--- What is wrong with an argument.
+---@param name string of the subcommand
+---@param bang boolean
+---@param rest string
+---@return string? fault one line
+function M.fault(name, bang, rest)
+  local wanted = NUMBERS[name]
+  local alone = bang and vim.list_contains(ALONE_WITH_BANG, name)
+  if rest == '' or (vim.list_contains(WORDS, name) and not alone) then
+    return nil
+  elseif not wanted then
+    return ("%s%s takes no argument, not '%s'"):format(name, alone and '!' or '', rest)
+  elseif not is_number(name, rest) then
+    return ("%s takes %s, not '%s'"):format(name, wanted, rest)
+  end
+end
+
+return M

@@ -1,0 +1,113 @@
+"""Commands and keys that have nothing to do, or are not understood, say so in one line."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, open_view
+
+from eca_nvim.chat import ops
+
+Told = Callable[[str], str]
+
+ALONE = [
+    "toggle",
+    "hide",
+    "new",
+    "resume",
+    "clear",
+    "delete",
+    "history",
+    "rollback",
+    "fork",
+    "stop",
+    "approve-all",
+    "approval",
+    "diff",
+    "files",
+    "conflicts",
+    "tasks",
+    "usage",
+    "contexts",
+    "prompts",
+    "log",
+    "start",
+    "restart",
+    "demo",
+    "quit",
+    "install",
+    "health",
+]
+"""Subcommands without an argument."""
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    view = open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
+    view.nvim.lua("""
+    _G.told = {}
+    vim.notify = function(line) table.insert(_G.told, line) end
+    """)
+    return view
+
+
+@pytest.fixture
+def told(view: View) -> Told:
+    """Type keys, and give the line that they draw."""
+
+    def type_keys(keys: str) -> str:
+        view.nvim.lua("_G.told = {}")
+        view.nvim.keys(keys)
+        view.nvim.wait_until("#_G.told > 0")
+        (line,) = view.nvim.lua("return _G.told")
+        return str(line)
+
+    return type_keys
+
+
+def everything_sent(view: View) -> list[str]:
+    code = "return vim.tbl_map(function(it) return it.name end, require('eca.host').sent)"
+    names: list[str] = view.nvim.lua(code)
+    return names
+
+
+def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, told: Told) -> None:
+    item = {"chat": CHAT, "id": "a", "kind": "approval", "title": "a"}
+    view.draw(ops.SetPending([item]))
+    before, windows = everything_sent(view), view.windows()
+    for name in ALONE:
+        assert told(f":Eca {name} foo<CR>") == f"eca: {name} takes no argument, not 'foo'"
+    for name in ("flag!", "agent!"):
+        assert told(f":Eca {name} foo<CR>") == f"eca: {name} takes no argument, not 'foo'"
+    assert everything_sent(view) == before
+    assert view.windows() == windows
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("changes foo", "changes takes the number of a turn, not 'foo'"),
+        ("changes keep all", "changes takes the number of a turn, not 'keep all'"),
+        ("undo-turn last", "undo-turn takes the number of a turn, not 'last'"),
+        ("undo-turn 1.5", "undo-turn takes the number of a turn, not '1.5'"),
+        ("chats foo", "chats takes the number of a chat, not 'foo'"),
+        ("chats -1", "chats takes the number of a chat, not '-1'"),
+        ("unqueue foo", "unqueue takes the number of a prompt that waits, not 'foo'"),
+        ("trust maybe", "trust is 'on' or 'off', not 'maybe'"),
+        ("approve b", "no call 'b' waits for approval"),
+    ],
+)
+def test_an_argument_that_is_not_understood_does_nothing(
+    view: View, told: Told, typed: str, line: str
+) -> None:
+    item = {"chat": CHAT, "id": "a", "kind": "approval", "title": "a"}
+    view.draw(ops.SetPending([item]))
+    before = everything_sent(view)
+    assert told(f":Eca {typed}<CR>") == f"eca: {line}"
+    assert everything_sent(view) == before
+
+
+def test_numbers_and_words_that_are_understood_are_taken(view: View) -> None:
+    view.nvim.keys(":Eca changes 2<CR>:Eca undo-turn 3<CR>")
+    assert [it["turn"] for it in view.sent("changes")] == [2]
+    assert [it["turn"] for it in view.sent("plan_undo")] == [3]
