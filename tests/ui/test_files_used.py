@@ -44,6 +44,16 @@ def test_files_are_listed_and_opened(
     assert "files of this chat" not in stage.screen
 
 
+def test_a_file_that_is_gone_is_told(stage: Neovim, workspace: Path) -> None:
+    show(stage, use(workspace / "src" / "gone.py", 3), use(workspace / "src" / "calc.py", 1))
+    stage.wait_screen("files of this chat")
+    stage.keys("<CR>")
+    stage.wait_screen("src/gone.py is not there any more")
+    assert stage.eval("bufexists('src/gone.py')") == 0
+    stage.keys("j<CR>")
+    assert stage.eval("expand('%:t')") == "calc.py"
+
+
 def test_a_key_that_comes_too_soon_opens_nothing(stage: Neovim, workspace: Path) -> None:
     stage.lua("require('eca.config').setup({ approval = { guard = 600000 } })")
     show(stage, use(workspace / "src" / "calc.py", 3))

@@ -61,9 +61,13 @@ local function show(uses, asked)
   end
   local panel ---@type eca.PanelHandle
   local function jump()
-    local use = uses[vim.api.nvim_win_get_cursor(0)[1]]
+    local path = uses[vim.api.nvim_win_get_cursor(0)[1]].path
+    if not vim.uv.fs_stat(path) then
+      require('eca.notify').info(('%s is not there any more'):format(paths.short(path)))
+      return
+    end
     panel.close()
-    require('eca.reference').show({ path = use.path })
+    require('eca.reference').show({ path = path })
   end
   panel = require('eca.panel').show({
     title = 'files of this chat',
