@@ -150,8 +150,9 @@ function M.make(diff)
     sides.right = scratch(diff, 'proposed', diff.after)
     sides.bound = sides.right
   else
-    sides.left = scratch(diff, 'before', diff.before)
-    sides.right = real or scratch(diff, 'after', diff.after)
+    local names = diff.captions or { 'before', 'after' }
+    sides.left = scratch(diff, names[1], diff.before)
+    sides.right = real or scratch(diff, names[2], diff.after)
     sides.bound = sides.left
   end
   for _, buf in ipairs({ sides.left, sides.right }) do
