@@ -82,13 +82,27 @@ async def test_changes_are_listed_until_they_are_kept(rig: Rig, file: Path) -> N
     assert isinstance(entry, Mapping)
     assert (entry["path"], entry["line"], entry["text"]) == (str(file), 2, "TWO")
     assert (entry["turn"], entry["prompt"]) == (1, "shout")
-    assert await ask(rig, ListChanges("a", -2, turn=2)) == []
-    assert await ask(rig, ListChanges("nobody", -3)) == []
     rig.unwritten[str(file)] = f"zero\n{AFTER}"
     (entry,) = await ask(rig, ListChanges("a", -4))
     assert entry["line"] == 3
     rig.do(KeepChanges("a", [entry["key"]]))
     assert await ask(rig, ListChanges("a", -5)) == []
+    assert rig.view.of(Notify) == []
+
+
+@pytest.mark.parametrize(
+    ("intent", "told"),
+    [
+        (ListChanges("nobody", -1), "the agent has changed nothing here"),
+        (ListChanges("a", -1, turn=2), "the agent has changed nothing in turn 2"),
+    ],
+)
+async def test_that_nothing_was_ever_changed_is_told(
+    rig: Rig, file: Path, intent: ListChanges, told: str
+) -> None:
+    await edit(rig, file)
+    assert await ask(rig, intent) is None
+    assert rig.view.of(Notify) == [Notify("info", told)]
 
 
 async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:

@@ -111,3 +111,15 @@ def test_numbers_and_words_that_are_understood_are_taken(view: View) -> None:
     view.nvim.keys(":Eca changes 2<CR>:Eca undo-turn 3<CR>")
     assert [it["turn"] for it in view.sent("changes")] == [2]
     assert [it["turn"] for it in view.sent("plan_undo")] == [3]
+
+
+def test_that_the_agent_has_changed_nothing_is_said(
+    start_nvim: StartNeovim, demo_server: list[str]
+) -> None:
+    nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=160, lines=40)
+    nvim.keys(":EcaChat hello<CR>")
+    nvim.wait_screen("Hello!")
+    windows = nvim.eval("winnr('$')")
+    nvim.keys(":Eca changes<CR>")
+    nvim.wait_screen("eca: the agent has changed nothing here")
+    assert nvim.eval("winnr('$')") == windows

@@ -105,7 +105,9 @@ end
 function M.open(chat, turn)
   local asked = require('eca.origin').asked()
   require('eca.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
-    show(chat, changes, turn, asked)
+    if changes then
+      show(chat, changes, turn, asked)
+    end
   end)
 end
 

@@ -11,7 +11,8 @@ from msgspec import Struct
 class ListChanges(Struct, frozen=True):
     """Ask for all that the chat's tools changed, or one turn of it; answered with this number.
 
-    The answer is a list of tables: see `review.listing.entries`.
+    The answer is a list of tables: see `review.listing.entries`; None when there never was any,
+    which is told.
     """
 
     name: ClassVar[str] = "changes"

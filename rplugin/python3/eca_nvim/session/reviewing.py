@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 
 from eca_nvim.chat.files import files_used
 from eca_nvim.chat.intents import RequestDiff
-from eca_nvim.chat.ops import Answer, Emit, FilesChanged, Notify, ShowDiff
+from eca_nvim.chat.ops import Answer, Emit, FilesChanged, Notify, ShowDiff, ViewOp
 from eca_nvim.chat.review_intents import (
     KeepChanges,
     ListChanges,
@@ -64,8 +64,8 @@ class Reviews:
                     look = self._ledger.snapshot
                     shown = await diff(self._chats.get, intent, self._files, look)
                     self._view.push([shown])
-                case ListChanges(chat, request, turn):
-                    self._view.push([Answer(request, await self._entries(chat, turn))])
+                case ListChanges():
+                    self._view.push(await self._list(intent))
                 case KeepChanges(chat, keys):
                     self._kept[chat] = self._kept.get(chat, frozenset()) | frozenset(keys)
                 case PlanUndo():
@@ -77,8 +77,18 @@ class Reviews:
                 case ListFiles(chat, request):
                     self._view.push([Answer(request, self._used(chat))])
 
-    async def _entries(self, chat: str, number: int | None) -> list[Table]:
-        turns = [turn for turn in self._ledger.turns(chat) if number in (None, turn.number)]
+    async def _list(self, wanted: ListChanges) -> list[ViewOp]:
+        """Answer with what is left of the changes; without a turn that made some, say so."""
+        number = wanted.turn
+        turns = self._ledger.turns(wanted.chat)
+        turns = [turn for turn in turns if number in (None, turn.number)]
+        if not turns:
+            where = "here" if number is None else f"in turn {number}"
+            told = Notify("info", f"the agent has changed nothing {where}")
+            return [told, Answer(wanted.request, None)]
+        return [Answer(wanted.request, await self._entries(wanted.chat, turns))]
+
+    async def _entries(self, chat: str, turns: Sequence[TurnRecord]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
         kept = self._kept.get(chat, frozenset())
         listed: list[Table] = []
