@@ -274,9 +274,11 @@ async def _announce(readiness: Readiness, ready: Callable[[], None]) -> None:
 
 
 def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
-    how = "was stopped" if expected else "ended"
+    told = f"the server was stopped, {ending}"
+    if not expected:
+        told = f"the server ended, {ending}: your next prompt or `:Eca restart` starts it again"
     return AgentExit(
-        reason=f"the server {how}, {ending}",
+        reason=told,
         code=ending.code,
         expected=expected,
         stderr_tail=ending.stderr_tail[-_STDERR_LINES:],
