@@ -30,7 +30,9 @@ end, {
   end,
 })
 
-for _, mode in ipairs({ '', '!', 't' }) do
+-- Select mode by itself: one mapping for it and for Visual mode would put a key of Neovim's own
+-- before the rest of the name.
+for _, mode in ipairs({ '', 's', '!', 't' }) do
   local first = "<Cmd>lua require('eca.plugs').first()<CR>"
   vim.api.nvim_set_keymap(mode, '<Plug>(Eca', first, { noremap = true })
 end

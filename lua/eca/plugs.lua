@@ -43,7 +43,7 @@ function M.define()
   end
   defined = true
   for _, mode in ipairs(ANYWHERE) do
-    vim.keymap.del(mode, STUB)
+    vim.keymap.del(mode, STUB) -- '' takes the one of Select mode along
   end
   for name in pairs(keys.actions) do
     local run = ("<Cmd>lua require('eca.keys').run('%s')<CR>"):format(name)

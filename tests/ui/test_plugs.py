@@ -29,7 +29,7 @@ def stage(start_nvim: StartNeovim) -> Neovim:
 
 
 def map_key(nvim: Neovim, action: str) -> None:
-    code = "vim.keymap.set({ 'n', 'i', 'x', 't' }, '<F5>', '<Plug>(Eca' .. ... .. ')')"
+    code = "vim.keymap.set({ 'n', 'i', 'x', 's', 't' }, '<F5>', '<Plug>(Eca' .. ... .. ')')"
     nvim.lua(code, action)
 
 
@@ -37,7 +37,7 @@ def go(nvim: Neovim, mode: str) -> None:
     """Enter a mode, with the cursor in the middle of a line."""
     if mode == "t":
         nvim.command("terminal cat")
-    nvim.keys({"n": "0w", "i": "0wi", "v": "0wve", "t": "i"}[mode])
+    nvim.keys({"n": "0w", "i": "0wi", "v": "0wve", "s": "0wve<C-g>", "t": "i"}[mode])
     nvim.wait_for(lambda: nvim.mode == mode, f"mode {mode}")
 
 
@@ -49,7 +49,7 @@ def test_the_plugs_are_mapped_in_every_mode(stage: Neovim, action: str, mode: st
     assert "<Cmd>" in mapped
 
 
-@pytest.mark.parametrize("mode", ["n", "i", "v", "t"])
+@pytest.mark.parametrize("mode", ["n", "i", "v", "s", "t"])
 def test_the_first_one_is_done_before_anything_is_loaded(
     start_nvim: StartNeovim, mode: str
 ) -> None:
@@ -76,7 +76,19 @@ def test_a_name_that_is_none_is_told_and_not_typed(start_nvim: StartNeovim) -> N
     nvim.wait_screen("there is no <Plug>(EcaTickle)")
 
 
-@pytest.mark.parametrize("mode", ["i", "v", "t"])
+def test_the_first_one_from_a_mapping_for_visual_and_select_mode(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua("vim.keymap.set('v', '<F5>', '<Plug>(EcaStop)')")
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one two three' })")
+    go(nvim, "s")
+    nvim.input("<F5>")
+    nvim.wait_until("vim.fn.maparg('<Plug>(EcaStop)', 'n') ~= ''")
+    assert nvim.mode == "s"
+    nvim.keys("x<Esc>")
+    assert nvim.buffer_lines() == ["one x three"]
+
+
+@pytest.mark.parametrize("mode", ["i", "v", "s", "t"])
 @pytest.mark.parametrize("action", ANSWERS)
 def test_answers_keep_mode_and_cursor(stage: Neovim, action: str, mode: str) -> None:
     map_key(stage, action)
@@ -93,6 +105,8 @@ def test_answers_keep_mode_and_cursor(stage: Neovim, action: str, mode: str) -> 
         assert stage.buffer_lines() == ["one xtwo three"]
     elif mode == "v":
         assert stage.buffer_lines() == ["one  three"]
+    elif mode == "s":
+        assert stage.buffer_lines() == ["one x three"]
     else:
         stage.input("<CR>")
         stage.wait_screen(lambda screen: screen.text().count("x\n") >= 2)
