@@ -112,6 +112,7 @@ end
 ---@param rows integer height of the input
 function M.place_floats(win, below, rows)
   local upper, lower = float_configs(rows)
+  upper.style, lower.style = nil, nil -- told again, it would undo the windows' options
   vim.api.nvim_win_set_config(win, upper)
   vim.api.nvim_win_set_config(below, lower)
 end

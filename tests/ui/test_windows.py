@@ -254,6 +254,16 @@ def test_floats_share_their_room(start_nvim: StartNeovim) -> None:
     assert after[1] == before[1] - 4
 
 
+def test_floats_keep_their_margins(start_nvim: StartNeovim) -> None:
+    """The sign of the input, and the margin that no line of the transcript can imitate."""
+    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view.draw(*assistant(1, "hello"))
+    view.nvim.wait_screen("│> type here")
+    view.nvim.resize(120, 30)
+    view.nvim.wait_screen(lambda it: it.width == 120 and "│> type here" in it)
+    assert "│ hello" in view.nvim.screen
+
+
 def test_floats_fit_a_screen_that_shrinks(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, settings={"layout": "float"})
     view.nvim.resize(50, 14)
