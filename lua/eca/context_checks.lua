@@ -28,6 +28,19 @@ local function lacks_text(item, key)
   end
 end
 
+---@param item eca.Context
+---@param key string
+---@param strange string pattern of what no such text holds
+---@param what string what that is
+---@return string? fault
+local function lacks_line(item, key, strange, what)
+  local fault = lacks_text(item, key)
+  if not fault and item[key]:find(strange) then
+    return ('a %s has no %s: %s'):format(key, what, shown(item[key]))
+  end
+  return fault
+end
+
 ---@param path string
 ---@param enough integer
 ---@return integer lines of the file, or `enough` when it has more
@@ -78,7 +91,7 @@ end
 ---@param item eca.Context
 ---@return string? fault
 local function check_path(item)
-  local fault = lacks_text(item, 'path')
+  local fault = lacks_line(item, 'path', '%z', 'NUL byte')
   if fault then
     return fault
   end
@@ -121,7 +134,7 @@ local checks = {
     return fault or (not is_page and 'no address of a page: ' .. shown(item.url)) or nil
   end,
   text = function(item)
-    return lacks_text(item, 'label') or lacks_text(item, 'content')
+    return lacks_line(item, 'label', '[\r\n]', 'line break') or lacks_text(item, 'content')
   end,
   buffer = check_buffer,
   cursor = function() end,

@@ -129,7 +129,9 @@ function M.write(item)
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end
-  if item.first or item.last then
+  if item.first and item.first == item.last then
+    return ('%s:%d'):format(name, item.first)
+  elseif item.first or item.last then
     return ('%s:%d-%s'):format(name, item.first or 1, item.last or '')
   end
   return name

@@ -27,10 +27,10 @@ def on_line(nvim: Neovim) -> list[str]:
 
 def test_contexts_are_taken_off_by_command_with_completion(stage: Neovim) -> None:
     stage.keys(":Eca add code.txt:1-2<CR>:Eca add my notes/to do.txt<CR>:4Eca add<CR>")
-    assert on_line(stage) == ["@code.txt:1-2", "@my\\ notes/to\\ do.txt", "@code.txt:4-4"]
+    assert on_line(stage) == ["@code.txt:1-2", "@my\\ notes/to\\ do.txt", "@code.txt:4"]
     assert stage.eval("getcompletion('Eca add! @code', 'cmdline')") == [
         "@code.txt:1-2",
-        "@code.txt:4-4",
+        "@code.txt:4",
     ]
     stage.keys(":Eca add! @code.txt:4-4<CR>")
     assert on_line(stage) == ["@code.txt:1-2", "@my\\ notes/to\\ do.txt"]
@@ -159,12 +159,15 @@ WRONG: list[tuple[Value, str]] = [
     ({"type": "file", "path": 3}, "needs a path, a string, not 3"),
     ({"type": "file", "path": "/is/not/there"}, "there is no /is/not/there"),
     ({"type": "file", "path": "my notes"}, "my notes is a directory: another type"),
+    ({"type": "file", "path": "code.txt\0"}, "a path has no NUL byte: "),
+    ({"type": "directory", "path": "my\0notes"}, "a path has no NUL byte: "),
     ({"type": "directory", "path": "code.txt"}, "code.txt is a file: another type"),
     ({"type": "file", "path": "code.txt", "first": 0}, "first is a line, counted from 1, not 0"),
     ({"type": "file", "path": "code.txt", "last": "3"}, 'counted from 1, not "3"'),
     ({"type": "file", "path": "code.txt", "last": 1.5}, "last is a line, counted from 1, not 1.5"),
     ({"type": "file", "path": "code.txt", "first": 5}, "no line 5, its last one is 4"),
     ({"type": "web", "url": "neovim.io"}, 'no address of a page: "neovim.io"'),
+    ({"type": "text", "label": "a\nb", "content": "c"}, "a label has no line break: "),
     ({"type": "text", "label": "log"}, "needs a content, a string, not nil"),
     ({"type": "buffer", "buf": 999}, "there is no buffer 999"),
     ({"type": "buffer", "buf": 0, "first": 99}, "has no line 99"),
@@ -201,6 +204,13 @@ def test_lines_of_a_token_are_put_in_order(stage: Neovim) -> None:
     first, second = collected(stage, "@code.txt:3-1 @code.txt:0-2")[1:]
     assert (first["first"], first["last"]) == (1, 3)
     assert (second["first"], second["last"]) == (1, 2)
+
+
+def test_one_line_is_one_number(stage: Neovim) -> None:
+    stage.keys(":Eca add code.txt:2-2<CR>:Eca add code.txt:3<CR>")
+    assert on_line(stage) == ["@code.txt:2", "@code.txt:3"]
+    stage.keys(":Eca add! code.txt:2<CR>:Eca add! code.txt:3-3<CR>")
+    assert on_line(stage) == []
 
 
 def test_lines_past_the_end_are_not_added(stage: Neovim) -> None:
