@@ -111,21 +111,23 @@ end
 --- an empty one is not sent.
 ---@param buf integer
 ---@param queue boolean wait for the end of a running turn instead of steering it
+---@return boolean sent false when nothing is typed
 function M.submit(buf, queue)
   local chat = assert(require('eca.chats').of_buffer(buf))
   local text = M.draft(buf)
   if not text:find('%S') then
-    return
+    return false
   end
   if not queue and require('eca.answering').of(chat.id) then
     require('eca.answering').submit(chat.id, text)
-    return
+    return true
   end
   require('eca.history').add(chat.id, text)
   M.send(chat.id, text, { queue = queue })
   M.set_draft(buf, '')
   changed(buf)
   M.show_end(chat.id)
+  return true
 end
 
 --- Send a prompt with the contexts that go along with it now.

@@ -73,6 +73,16 @@ def test_a_queue_survives_a_stop_and_is_not_sent_by_it() -> None:
     assert prompts(driver) == ["hello", "go on", "queued"]
 
 
+def test_a_stop_of_nothing_is_told() -> None:
+    driver = Driver()
+    driver.stop()
+    assert driver.view.other == [ops.Notify("info", "no turn runs")]
+    driver.run()
+    driver.stop()
+    driver.stop()
+    assert len([op for op in driver.view.other if isinstance(op, ops.Notify)]) == 1
+
+
 def test_a_prompt_while_stopping_waits() -> None:
     driver = Driver()
     driver.run()

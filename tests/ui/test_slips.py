@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, View, open_view
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view
 
 from eca_nvim.chat import ops
 
@@ -113,13 +113,47 @@ def test_numbers_and_words_that_are_understood_are_taken(view: View) -> None:
     assert [it["turn"] for it in view.sent("plan_undo")] == [3]
 
 
-def test_that_the_agent_has_changed_nothing_is_said(
+@pytest.mark.parametrize(
+    ("keys", "line"),
+    [
+        ("]f", "no flag further down"),
+        ("[f", "no flag further up"),
+        ("]a", "nothing waits further down"),
+        ("[a", "nothing waits further up"),
+        (":Eca steer<CR>", "nothing is typed"),
+        (":Eca queue<CR>", "nothing is typed"),
+    ],
+)
+def test_what_finds_nothing_to_do_says_so(view: View, told: Told, keys: str, line: str) -> None:
+    view.draw(*assistant(1, numbered(1, 3)))
+    view.nvim.keys("<C-w>k")
+    assert told(keys) == f"eca: {line}"
+    assert view.sent("prompt") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [("stop", "there is no chat yet"), ("queue", "nothing is typed")],
+)
+def test_without_a_chat_none_is_made_for_nothing(
+    start_nvim: StartNeovim, command: str, line: str
+) -> None:
+    view = start_view(start_nvim)
+    view.nvim.keys(f":Eca {command}<CR>")
+    view.nvim.wait_screen(f"eca: {line}")
+    assert view.nvim.lua("return require('eca').chats()") == []
+
+
+def test_the_host_says_that_nothing_runs_and_nothing_was_changed(
     start_nvim: StartNeovim, demo_server: list[str]
 ) -> None:
     nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=160, lines=40)
     nvim.keys(":EcaChat hello<CR>")
     nvim.wait_screen("Hello!")
     windows = nvim.eval("winnr('$')")
+    nvim.wait_until("require('eca').status().state == 'idle'")
+    nvim.keys(":Eca stop<CR>")
+    nvim.wait_screen("eca: no turn runs")
     nvim.keys(":Eca changes<CR>")
     nvim.wait_screen("eca: the agent has changed nothing here")
     assert nvim.eval("winnr('$')") == windows

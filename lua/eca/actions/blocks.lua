@@ -207,6 +207,7 @@ function M.next_approval()
       return jump(row)
     end
   end
+  require('eca.notify').info('nothing waits further down')
 end
 
 --- Go to the block before that waits.
@@ -217,6 +218,7 @@ function M.previous_approval()
       return jump(rows[index])
     end
   end
+  require('eca.notify').info('nothing waits further up')
 end
 
 return M

@@ -262,6 +262,8 @@ local function jump(direction)
   if found then
     vim.cmd("normal! m'")
     vim.api.nvim_win_set_cursor(0, { found + 1, 0 })
+  else
+    require('eca.notify').info('no flag further ' .. (direction == 1 and 'down' or 'up'))
   end
 end
 

@@ -10,20 +10,22 @@ local function input()
   return chat and chat.input
 end
 
+---@param queue boolean
+local function submit(queue)
+  local buf = input()
+  if not buf or not require('eca.input').submit(buf, queue) then
+    require('eca.notify').info('nothing is typed')
+  end
+end
+
 --- Send what is typed.
 function M.submit()
-  local buf = input()
-  if buf then
-    require('eca.input').submit(buf, false)
-  end
+  submit(false)
 end
 
 --- Send what is typed when the running turn has ended.
 function M.queue()
-  local buf = input()
-  if buf then
-    require('eca.input').submit(buf, true)
-  end
+  submit(true)
 end
 
 --- Take a waiting prompt back into the input, or drop it.
@@ -47,7 +49,12 @@ end
 
 --- Stop the running turn.
 function M.stop()
-  require('eca').stop()
+  local chat = require('eca.chats').current()
+  if chat then
+    require('eca').stop(chat) -- the host knows whether one runs
+  else
+    require('eca.notify').info('there is no chat yet')
+  end
 end
 
 ---@param step -1|1

@@ -8,7 +8,7 @@ from __future__ import annotations
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.effects import Changes, TellSteer, TellUnsteer
 from eca_nvim.chat.model import Chat, QueueKind, Waiting
-from eca_nvim.chat.ops import SetInput
+from eca_nvim.chat.ops import Notify, SetInput
 from eca_nvim.chat.prompt_queue import next_waiting
 from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import clean
@@ -73,7 +73,9 @@ def _steer_again(update: Update) -> None:
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:
-    """Stop the running turn; a second stop asks the agent again."""
+    """Stop the running turn; a second stop asks the agent again. None is told."""
     update = Update(chat, chat.root, now)
+    if chat.turn.state is Turn.IDLE:
+        update.ops.append(Notify("info", "no turn runs"))
     stop(update)
     return update.finish()
