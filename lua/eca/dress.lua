@@ -9,7 +9,6 @@ local COMMON = {
   colorcolumn = '',
   cursorcolumn = false,
   cursorline = false,
-  fillchars = 'eob: ',
   foldenable = false,
   linebreak = true,
   list = false,
@@ -49,12 +48,6 @@ local OPTIONS = {
 local PROMPT = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? '> ' : '  '}"
 local ANSWER = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Answer> ' : '        '}"
 
---- A quiet line between the windows, where each has a status line.
-local QUIET = {
-  fillchars = 'eob: ,stl:─,stlnc:─',
-  statusline = '%#EcaSeparator#%=',
-}
-
 ---@param win integer
 ---@param options table<string, any>
 local function set(win, options)
@@ -81,11 +74,9 @@ function M.window(win, kind)
   if kind == 'input' then
     M.sign(win)
   end
-  if not floating and vim.o.laststatus ~= 3 then
-    set(win, QUIET)
-  end
   local text = floating and 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder' or 'Normal:EcaNormal'
   vim.wo[win][0].winhighlight = text .. ',WinBar:EcaWinbar,WinBarNC:EcaWinbar'
+  require('eca.statusline').dress(win)
   require('eca.winbar').refresh_window(win)
 end
 

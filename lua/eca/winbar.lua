@@ -14,6 +14,7 @@ local M = {}
 ---@field click? integer number of the chat that a click goes to
 
 local SEPARATOR = ' · '
+local UNTITLED = 'New chat'
 local SHORTEST_TITLE = 8
 local LEAST_OF_INPUT = 40
 
@@ -89,12 +90,19 @@ local function add(parts, text, group, weight)
   end
 end
 
+--- What a chat is called.
+---@param chat string
+---@return string
+function M.title(chat)
+  return require('eca.mirror').status(chat).title or UNTITLED
+end
+
 --- What the transcript's winbar tells, in its order.
 ---@param status eca.Status
 ---@param new integer rows below that were not seen
 ---@return eca.WinbarPart[]
 function M.transcript_parts(status, new)
-  local parts = { { text = status.title or 'New chat', group = 'EcaWinbarTitle', weight = 60 } }
+  local parts = { { text = status.title or UNTITLED, group = 'EcaWinbarTitle', weight = 60 } }
   local agent = status.agent
   if agent and status.variant then
     agent = agent .. '/' .. status.variant
@@ -225,7 +233,8 @@ local function add_bar(parts, chat, columns)
   end
 end
 
---- Draw the winbar of a window that shows a transcript or an input; others are left alone.
+--- Draw the winbar, and the title in the status line, of a window that shows a transcript or an
+--- input; others are left alone.
 ---@param win integer
 function M.refresh_window(win)
   local chat, kind = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win))
@@ -241,6 +250,7 @@ function M.refresh_window(win)
     parts, least = M.input_parts(chat.id), LEAST_OF_INPUT
   end
   set(win, M.render(M.fit(parts, vim.api.nvim_win_get_width(win) - 1, least)))
+  require('eca.statusline').refresh(win)
 end
 
 --- Draw the winbars of all windows of a chat, or of all chats.
