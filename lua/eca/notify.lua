@@ -4,7 +4,8 @@
 --- - What is shown is one line, and harmless.
 --- - It never makes Neovim wait for a key: one that is too long for its place loses its middle, and
 ---   each takes the place of the one before. `:messages` has them all; the log has them whole.
---- - While the user types a command, selects or inserts text it waits: nobody could read it.
+--- - While the user types a command, answers a dialog, selects or inserts text it waits: nobody
+---   could read it.
 --- - The option `notify` is the least level that is shown, or false for none.
 local M = {}
 
@@ -67,11 +68,12 @@ end
 
 --- Would Neovim hide a line at once, or make the user wait for it? While he types a command or
 --- selects it stops for three seconds, so that the line can be read before the mode's name takes
---- its place; while he inserts the mode's name takes it before anybody could.
+--- its place; while he inserts the mode's name takes it before anybody could. A line would take the
+--- place of what a dialog asks.
 ---@return boolean
 local function is_bad_moment()
   local mode = vim.api.nvim_get_mode().mode
-  return mode:find('^[cvVsS\22\19]') ~= nil
+  return mode:find('^[crvVsS\22\19]') ~= nil
     or (mode:find('^[iR]') ~= nil and vim.o.showmode and is_plain())
 end
 

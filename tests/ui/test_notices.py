@@ -1,0 +1,35 @@
+"""Lines for the user outside the chat: they wait while they would hide what he reads."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.staged import WITHOUT_HOST
+
+NEWS = "require('eca.notify').info('something happened')"
+TOLD = "vim.fn.execute('messages'):find('something happened') ~= nil"
+
+
+@pytest.mark.parametrize(
+    ("keys", "question"),
+    [
+        (":let g:answer = confirm('Really?', \"&Yes\\n&No\")<CR>", "[Y]es, (N)o:"),
+        (":%s/a/b/c<CR>", "replace with b"),
+    ],
+)
+def test_a_line_waits_until_a_dialog_is_over(
+    start_nvim: StartNeovim, workspace: Path, keys: str, question: str
+) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'a' })")
+    nvim.keys(keys)
+    nvim.wait_screen(question)
+    assert nvim.mode == "r?"
+    nvim.child.channel.notify("nvim_exec_lua", NEWS, [])
+    if not nvim.blocked():  # it goes on while it asks
+        assert not nvim.lua(f"return {TOLD}")
+        assert not nvim.lua(f"return {TOLD}")
+    assert question in nvim.screen
+    nvim.keys("y")
+    nvim.wait_until(TOLD)
+    nvim.wait_screen("eca: something happened")
