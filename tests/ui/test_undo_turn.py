@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import AssertScreen, StartNeovim
+from tests.ui.listed import change, make_file, rows, show, wait_row
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw, sent, wait_sent
 from tests.ui.talk import Value
 
@@ -134,6 +135,30 @@ def test_a_turn_is_done_again(stage: Neovim, workspace: Path) -> None:
     stage.keys("u")
     answer(stage, [str(workspace / "code.txt")])
     stage.wait_screen("turn 2 done again in 1 file")
+
+
+def test_the_list_of_changes_says_what_is_undone(stage: Neovim, workspace: Path) -> None:
+    path = make_file(workspace)
+    new, old = workspace / "new.txt", change(path, key="k1", line=9)
+    others = change(path, turn=2), change(new, key="new", turn=2, kind="new", text="new")
+    show(stage, old, *others)
+    stage.keys("Gk")
+    stage.command("wincmd p")
+    window, listed = stage.eval("win_getid()"), rows(stage)
+    ask(stage, planned(path), planned(new, what="delete"))
+    stage.wait_screen("undo turn 2")
+    stage.keys("u")
+    answer(stage, [str(path)], [{"path": str(new), "fault": "permission denied"}])
+    wait_row(stage, 3, "undone  +1 -1  LINE 5")
+    assert [*rows(stage)[:3], rows(stage)[4]] == [*listed[:3], listed[4]]
+    assert stage.eval("win_getid()") == window
+    assert stage.eval("line('.', getqflist({'winid': 0}).winid)") == 4
+    ask(stage, planned(path), again=True, turn="2")
+    stage.wait_screen("do again turn 2")
+    stage.keys("u")
+    wait_sent(stage, "undo_turn", 2)
+    answer(stage, [str(path)])
+    stage.wait_for(lambda: rows(stage) == listed, "the rows as they were")
 
 
 def test_nothing_to_undo_is_said(stage: Neovim) -> None:

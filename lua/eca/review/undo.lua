@@ -116,10 +116,12 @@ local function reload(path)
   end
 end
 
+---@param chat string
 ---@param plan eca.UndoPlan
 ---@param result { done: string[], failed: { path: string, fault: string }[] }
-local function tell(plan, result)
+local function tell(chat, plan, result)
   vim.tbl_map(reload, result.done)
+  require('eca.review').undone(chat, plan, result.done)
   local notify = require('eca.notify')
   for _, failed in ipairs(result.failed) do
     notify.warn(('%s is as it was: %s'):format(paths.short(failed.path), failed.fault))
@@ -143,7 +145,7 @@ local function confirm(undo)
   end
   local wanted = { chat = undo.chat, turn = undo.plan.turn, files = chosen }
   require('eca.requests').ask('undo_turn', wanted, function(result)
-    tell(undo.plan, result)
+    tell(undo.chat, undo.plan, result)
   end)
 end
 
