@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import FINISHED, IDLE, RUNNING, Driver, call, said, user
+from tests.chat.driver import IDLE, Driver, call, said, user
 
 from eca_nvim.chat.effects import ShowImage
 from eca_nvim.chat.events import (
-    AgentGone,
     ChatCleared,
-    ChatDeleted,
-    ChatEvent,
     ChatOpened,
     FlagReceived,
     HookFinished,
@@ -96,30 +93,6 @@ def test_the_status_tells_what_is_known_and_only_changes() -> None:
         "cost": "0.09",
     }
     assert apply(driver.chat, SelectionChanged("m"), 0).ops == []
-
-
-@pytest.mark.parametrize(
-    ("heard", "title"),
-    [
-        ((ChatOpened(), TitleChanged("again")), "first"),
-        ((ChatOpened(), TitleChanged("again"), TitleChanged("mine")), "mine"),
-        ((ChatOpened(), IDLE, FINISHED, TitleChanged("mine")), "mine"),
-        ((ChatOpened("known"),), "known"),
-        ((TitleChanged("better"),), "better"),
-        ((ChatDeleted(), ChatOpened(), TitleChanged("anew")), "anew"),
-    ],
-)
-def test_a_chat_that_goes_on_with_another_agent_keeps_its_title(
-    heard: tuple[ChatEvent, ...], title: str
-) -> None:
-    driver = Driver()
-    driver.send("first")
-    driver.hear(ChatOpened(), user("first\n"), RUNNING, TitleChanged("first"), IDLE, FINISHED)
-    assert driver.view.status["title"] == "first"
-    driver.hear(AgentGone("killed"))
-    driver.send("again")
-    driver.hear(*heard)
-    assert driver.view.status["title"] == title
 
 
 def test_one_event_draws_the_status_once() -> None:

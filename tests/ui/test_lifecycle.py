@@ -179,22 +179,6 @@ def test_a_restart_ends_the_old_server_first(
     assert not old & nvim.child.descendants()
 
 
-def test_a_chat_keeps_its_title_when_the_demo_agent_starts_again(
-    start_nvim: StartNeovim, demo_server: list[str]
-) -> None:
-    nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=160, lines=40)
-    nvim.keys(":EcaChat hello<CR>")
-    title = "require('eca').status().title"
-    nvim.wait_until(f"{title} == 'hello'")
-    wait_idle(nvim)
-    nvim.keys(":Eca restart<CR>:EcaChat hello again<CR>")
-    nvim.wait_for(lambda: "".join(lines_of(nvim)).count("Hello!") == 2, "the second answer")
-    wait_idle(nvim)
-    assert nvim.lua(f"return {title}") == "hello"
-    nvim.keys(":Eca rename mine<CR>")
-    nvim.wait_until(f"{title} == 'mine'")
-
-
 def test_a_restart_takes_the_options_as_they_are_now(
     start_nvim: StartNeovim, scripted_server: PrepareScript, demo_server: list[str]
 ) -> None:

@@ -84,14 +84,9 @@ def unknown_received(update: Update, event: UnknownReceived) -> None:
 
 
 def title_changed(update: Update, event: TitleChanged) -> None:
-    """Take a title; a subagent's is not the chat's, nor is one for a chat that only goes on."""
-    chat = update.chat
-    if update.lane is not chat.root:
-        return
-    if chat.title_stands:
-        chat.title_stands = False
-    else:
-        chat.title = one_line(event.title) or None
+    """Take a title; a subagent's is not the chat's."""
+    if update.lane is update.chat.root:
+        update.chat.title = one_line(event.title) or None
         update.dirty |= Dirty.STATUS
 
 
@@ -127,15 +122,8 @@ def selection_changed(update: Update, event: SelectionChanged) -> None:
 
 
 def chat_opened(update: Update, event: ChatOpened) -> None:
-    """Take that the agent has the chat; it may come again.
-
-    Without a title the agent takes it for a new one: after it was deleted, or when the agent was
-    started again and remembers nothing. That goes on here, under the title it has.
-    """
-    chat = update.chat
-    goes_on = chat.title is not None and not chat.deleted
-    chat.title_stands = goes_on and event.title is None and chat.turn.state is not Turn.IDLE
-    chat.deleted = False
+    """Take that the agent has the chat; it may come again."""
+    update.chat.deleted = False
     if event.title is not None:
         title_changed(update, TitleChanged(event.title))
 

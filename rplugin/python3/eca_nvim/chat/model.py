@@ -114,8 +114,6 @@ class Chat(Struct, eq=False):
     id: str
     settings: RenderSettings = field(default_factory=RenderSettings)
     title: str | None = None
-    title_stands: bool = False
-    """Whether an agent that does not know the chat is about to name it by the prompt it hears."""
     server: str = "stopped"
     turn: TurnRecord = field(default_factory=TurnRecord)
     selected: Selected = field(default_factory=Selected)

@@ -74,7 +74,6 @@ def end(update: Update, reason: TurnEnd) -> None:
     chat = update.chat
     chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
     chat.activity, chat.retrying = None, False
-    chat.title_stands = False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update)
