@@ -3,8 +3,10 @@
 --- Rules kept here:
 --- - A change is where its lines are, between the lines that were around it: the place nearest to
 ---   where it was last seen. What is not found is not touched.
---- - Taking back is one edit of the buffer, with undo. Nothing is written.
+--- - Taking back is one edit of the buffer, with undo of all that it changes. Nothing is written.
 local paths = require('eca.paths')
+local undo_options = require('eca.review.undo_options')
+local undo_tree = require('eca.review.undo_tree')
 
 local M = {}
 
@@ -119,14 +121,27 @@ function M.find(buf, change, near)
   return only(lines, adapted(buf, change.after))
 end
 
---- The end of the last line, which no edit of lines tells.
+--- The end of the last line, which no edit of lines tells. A file that has none gets none.
 ---@param buf integer
 ---@param change eca.Change
 local function restore_end(buf, change)
   if not change.before_ends then
-    vim.bo[buf].endofline, vim.bo[buf].fixendofline = false, false
+    vim.bo[buf].endofline = false
   elseif not change.after_ends then
     vim.bo[buf].endofline = true
+  end
+  if not vim.bo[buf].endofline then
+    vim.bo[buf].fixendofline = false
+  end
+end
+
+--- The encoding, once all that is in the buffer has a place in it.
+---@param buf integer
+---@param change eca.Change
+local function restore_encoding(buf, change)
+  local text = change.latin1 and table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, true)) or ''
+  if text:find('[\128-\255]') and not text:find('[\196-\255]') then -- none above U+00FF
+    vim.bo[buf].fileencoding = 'latin1'
   end
 end
 
@@ -151,6 +166,31 @@ local function mix_ends(buf, change)
   vim.bo[buf].fileformat = 'unix'
 end
 
+---@param buf integer
+---@param change eca.Change
+---@param first integer 0-based
+local function put_back(buf, change, first)
+  mix_ends(buf, change)
+  local empty = #change.after + #change.above + #change.below == 0
+  local last = empty and -1 or first + #change.after
+  vim.api.nvim_buf_set_lines(buf, first, last, true, adapted(buf, change.before))
+  restore_end(buf, change)
+  restore_encoding(buf, change)
+end
+
+--- Begin to take changes back: what is taken back of a buffer from now on is undone at once, and by
+--- itself.
+---@param changes eca.Change[]
+function M.begin(changes)
+  for _, change in ipairs(changes) do
+    local buf = paths.buffer_of(change.path)
+    if buf then
+      undo_options.settle(buf)
+      undo_tree.part(buf)
+    end
+  end
+end
+
 --- Take a change back in the buffer of its file, which is loaded when it is not.
 ---@param change eca.Change
 ---@param near integer 1-based
@@ -161,16 +201,10 @@ function M.revert(change, near)
   if not first then
     return false
   end
-  mix_ends(buf, change)
-  local last = first + #change.after
-  local empty = #change.after + #change.above + #change.below == 0
   vim.bo[buf].buflisted = true
-  local before = adapted(buf, change.before)
-  vim.api.nvim_buf_set_lines(buf, first, empty and -1 or last, true, before)
-  restore_end(buf, change)
-  if change.latin1 and table.concat(before):find('[\128-\255]') then
-    vim.bo[buf].fileencoding = 'latin1'
-  end
+  undo_options.remember(buf, function()
+    put_back(buf, change, first)
+  end)
   return true
 end
 

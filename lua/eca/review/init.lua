@@ -255,6 +255,9 @@ end
 function M.revert()
   local meant, turn = targets()
   local whole, done = whole_files(meant, turn), {} ---@type string[], string[]
+  hunks.begin(vim.tbl_map(function(target)
+    return target.change
+  end, meant))
   for index = #meant, 1, -1 do -- from below: what is above stays where it is
     local change = meant[index].change
     local is_lines = change.kind == 'lines' and not vim.list_contains(whole, change.path)

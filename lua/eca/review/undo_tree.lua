@@ -1,0 +1,41 @@
+--- The undo tree of a buffer: edits by number, in the order they came about; 0 is before the first.
+local M = {}
+
+---@class eca.UndoPlace where a text is in the undo tree of its buffer
+---@field current integer number of the edit that was made last
+---@field newest integer number of the edit that came about last, on whatever branch
+---@field known table<integer, integer> for each edit the one that it was made after
+---@field made table<integer, true> the edits that made the text
+
+---@param entries { seq: integer, alt?: table[] }[] as `undotree()` gives them
+---@param above integer
+---@param found table<integer, integer>
+---@return table<integer, integer> found
+local function parents(entries, above, found)
+  for _, entry in ipairs(entries) do
+    parents(entry.alt or {}, above, found)
+    found[entry.seq], above = above, entry.seq
+  end
+  return found
+end
+
+---@param buf integer
+---@return eca.UndoPlace
+function M.place(buf)
+  local tree = vim.fn.undotree(buf)
+  local known, made = parents(tree.entries, 0, {}), {} ---@type table, table<integer, true>
+  local edit = tree.seq_cur ---@type integer?
+  while edit do
+    made[edit], edit = true, known[edit]
+  end
+  return { current = tree.seq_cur, newest = tree.seq_last, known = known, made = made }
+end
+
+--- Let what is done next in a buffer be an edit of its own: one that is not the user's goes on with
+--- the latest, as no key is typed in its buffer between.
+---@param buf integer
+function M.part(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
+return M
