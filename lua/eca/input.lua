@@ -52,6 +52,25 @@ local function fit_windows(buf)
   end
 end
 
+--- A window has another size: rows stay empty under its text only where all of it is in sight.
+--- Neovim scrolls to keep the cursor seen in a small window, and never back.
+---@param win integer
+function M.fill(win)
+  local room = vim.api.nvim_win_get_height(win) - 1
+  local topline = vim.fn.line('w0', win)
+  local top = topline
+  while top > 1 and vim.api.nvim_win_text_height(win, { start_row = top - 2 }).all <= room do
+    top = top - 1
+  end
+  if top == 1 and topline > 1 then
+    M.reveal_queue(vim.api.nvim_win_get_buf(win))
+  elseif top < topline then
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = top })
+    end)
+  end
+end
+
 ---@param buf integer
 ---@param mode 'insert'|'normal'
 local function draw_placeholder(buf, mode)

@@ -6,6 +6,9 @@
 --- - Sizes are cells; a window's height counts its winbar.
 local M = {}
 
+--- Columns that a vertical split leaves to the others.
+M.LEAST_BESIDE = 15
+
 ---@alias eca.Layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
 
 ---@class eca.Place
@@ -13,7 +16,6 @@ local M = {}
 ---@field near? boolean beside the current window, not at the edge of the screen
 
 local NARROWEST, WIDEST = 60, 100
-local LEAST_BESIDE = 15 -- columns that a vertical split leaves to the others
 local LEAST_HEIGHT = 10
 
 local SIDES = { right = 'right', left = 'left', bottom = 'below', top = 'above' }
@@ -67,7 +69,7 @@ local function split_config(place)
   local config = { split = side, win = (place.near and not floating) and 0 or -1 }
   if side == 'left' or side == 'right' then
     config.width = M.width(require('eca.config').get().width)
-    return vim.o.columns - config.width >= LEAST_BESIDE and config or nil
+    return vim.o.columns - config.width >= M.LEAST_BESIDE and config or nil
   end
   config.height = height()
   return vim.o.lines - config.height >= LEAST_HEIGHT and config or nil

@@ -8,6 +8,7 @@
 local dress = require('eca.dress')
 local heights = require('eca.heights')
 local layout = require('eca.layout')
+local widths = require('eca.widths')
 
 local M = {}
 
@@ -68,6 +69,7 @@ local function show_other(pair, chat)
     if pair[name] then
       swap(pair[name], buf)
       dress.window(pair[name], name == 'input' and 'input' or 'chat')
+      widths.fix(pair[name])
     end
   end
   pair.chat = chat.id
@@ -111,7 +113,7 @@ local function make(chat, place)
   dress.window(transcript, 'chat')
   dress.window(input, 'input')
   heights.ask(pair, rows)
-  vim.wo[transcript][0].winfixwidth = vim.api.nvim_win_get_width(transcript) < vim.o.columns
+  widths.opened(transcript)
   require('eca.follow').go_to_end(transcript)
   return pair
 end
@@ -274,6 +276,7 @@ local function closed(event)
     end
   end
   heights.forget(win)
+  widths.forget(win)
 end
 
 --- Give an input's window the height it should have; floats share theirs with the transcript.
@@ -298,28 +301,33 @@ function M.ask_rows(win, rows)
   end
 end
 
---- The pair of the current tab page, when it has both windows.
----@return eca.Pair?
-local function whole_pair()
+local function restore()
   local pair = pair_of()
-  return pair and pair.transcript and pair.input and pair or nil
-end
-
-local function restore_height()
-  local pair = whole_pair()
-  if pair then
+  if pair and pair.transcript then
+    widths.restore(pair.transcript)
+  end
+  if pair and pair.transcript and pair.input then
     heights.restore(pair)
+    require('eca.input').fill(pair.input)
   end
 end
 
---- Splits come or go, or the screen has other rows for them: what that does to an input is undone.
-local function rearranged()
+--- Splits come or go, or the screen has another size: what that does to a chat is undone.
+---@param what eca.Rearranged
+local function rearranged(what)
   for _, pair in pairs(pairs_by_tab) do
     heights.rearranged(pair)
+    if pair.transcript then
+      widths.rearranged(pair.transcript, what)
+    end
   end
   if next(pairs_by_tab) then
-    vim.schedule(restore_height)
+    vim.schedule(restore)
   end
+end
+
+local function windows_rearranged()
+  rearranged('windows')
 end
 
 --- A float takes no room from others.
@@ -330,7 +338,7 @@ local function came_or_went(event)
     closed(event)
   end
   if vim.api.nvim_win_get_config(win).relative == '' then
-    rearranged()
+    windows_rearranged()
   end
 end
 
@@ -342,7 +350,7 @@ local function screen_resized()
       M.fit(pair)
     end
   end
-  rearranged()
+  rearranged('screen')
 end
 
 local function resized()
@@ -351,9 +359,13 @@ local function resized()
       require('eca.winbar').refresh_window(win)
     end
   end
-  local pair = whole_pair()
-  if pair then
+  local pair = pair_of()
+  if pair and pair.transcript then
+    widths.resized(pair.transcript)
+  end
+  if pair and pair.transcript and pair.input then
     heights.resized(pair)
+    require('eca.input').fill(pair.input)
   end
 end
 
@@ -365,8 +377,8 @@ local function on(events, callback, pattern)
   vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
 end
 on({ 'WinNew', 'WinClosed' }, came_or_went)
-on('TabEnter', rearranged)
-on('OptionSet', rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
+on('TabEnter', windows_rearranged)
+on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
 on('VimResized', screen_resized)
 on('WinResized', resized)
 

@@ -1,0 +1,120 @@
+"""The width of the chat: its part of the screen or the user's, whatever happens to the screen."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.test_windows import sizes
+from tests.ui.view import CHAT, View, open_view
+
+from eca_nvim.chat import ops
+
+LONG = [f"{word} of a line that is longer than half a screen" for word in ("one", "two", "end")]
+
+
+def wait_columns(view: View, columns: int) -> None:
+    """Wait until the chat has a width, and see that it keeps it."""
+    found = f"a chat of {columns} columns"
+    view.nvim.wait_for(lambda: sizes(view)["chat"][0] == columns, found)
+    view.nvim.keys("<Ignore>")
+    assert sizes(view)["chat"][0] == columns
+    assert sizes(view)["input"][0] == columns
+
+
+def shrink_and_grow(view: View, columns: int = 80) -> None:
+    """Let the screen be narrow for a while, until Neovim has drawn it so."""
+    view.nvim.resize(40, 24)
+    view.nvim.wait_screen(lambda it: it.width == 40)
+    assert sizes(view)["chat"][0] < 40
+    view.nvim.resize(columns, 24)
+
+
+@pytest.mark.parametrize("layout", ["right", "left"])
+def test_a_screen_that_was_narrow_leaves_no_trace(start_nvim: StartNeovim, layout: str) -> None:
+    settings = {"layout": layout}
+    view = open_view(start_nvim, "README.md", columns=80, lines=24, settings=settings)
+    wait_columns(view, 60)
+    shrink_and_grow(view)
+    wait_columns(view, 60)
+    assert sizes(view)["file"][0] == 19
+
+
+def test_it_has_its_part_of_a_screen_that_grows(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    for columns, width in (200, 80), (300, 100), (80, 60), (40, 38), (70, 54):
+        view.nvim.resize(columns, 24)
+        wait_columns(view, width)
+
+
+@pytest.mark.parametrize("keys", ["<C-w>k:vertical resize 45<CR>", "<C-w>h34<C-w>|"])
+def test_what_the_user_gave_is_kept(start_nvim: StartNeovim, keys: str) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys(keys)
+    wait_columns(view, 45)
+    shrink_and_grow(view, 160)
+    wait_columns(view, 45)
+
+
+def test_a_window_that_came_and_went_is_not_the_user(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys(":vertical botright new<CR>:quit<CR>")
+    shrink_and_grow(view)
+    wait_columns(view, 60)
+
+
+def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys(":tabnew<CR>")
+    view.nvim.resize(40, 24)
+    view.nvim.wait_screen(lambda it: it.width == 40)
+    view.nvim.keys(":tabprevious<CR>:tabnext<CR>")
+    view.nvim.resize(80, 24)
+    view.nvim.keys(":tabprevious<CR>")
+    wait_columns(view, 60)
+
+
+def test_another_chat_in_the_windows_has_the_width_too(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=160, lines=24)
+    view.open("two")
+    view.nvim.keys("<C-w>t:vsplit<CR><C-w>=")
+    wait_columns(view, 64)
+    shrink_and_grow(view, 160)
+    wait_columns(view, 64)
+
+
+@pytest.mark.parametrize("layout", ["bottom", "tab", "current"])
+def test_a_chat_as_wide_as_the_screen_stays_so(start_nvim: StartNeovim, layout: str) -> None:
+    settings = {"layout": layout}
+    view = open_view(start_nvim, "README.md", columns=80, lines=40, settings=settings)
+    for columns in 40, 120:
+        view.nvim.resize(columns, 40)
+        wait_columns(view, columns)
+
+
+@pytest.mark.parametrize("leave", ["", "<Esc>"])
+def test_the_draft_is_seen_again(start_nvim: StartNeovim, leave: str) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys("i" + "<CR>".join(LONG) + leave)
+    view.nvim.wait_screen("> one of a")
+    view.nvim.resize(40, 24)
+    view.nvim.wait_screen(lambda it: it.width == 40 and "> one" not in it and "end of a" in it)
+    view.nvim.resize(80, 24)
+    view.nvim.wait_screen(lambda it: all(line in it for line in LONG))
+    assert view.draft(CHAT) == "\n".join(LONG)
+
+
+def test_as_much_of_a_long_draft_is_seen_as_there_is_room_for(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys("i" + "<CR>".join(LONG * 5))
+    view.nvim.resize(40, 24)
+    view.nvim.wait_screen(lambda it: it.width == 40 and it.text().count("one of") < 3)
+    view.nvim.resize(80, 24)
+    view.nvim.wait_screen(lambda it: it.text().count(" of a line") == 12)
+
+
+def test_prompts_that_wait_are_seen_again(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.draw(ops.SetQueue(CHAT, [("queue", "waits")]))
+    view.nvim.keys("i" + "<CR>".join(LONG))
+    view.nvim.resize(40, 24)
+    view.nvim.wait_screen(lambda it: it.width == 40 and "waits" not in it)
+    view.nvim.resize(80, 24)
+    view.nvim.wait_screen(lambda it: "waits" in it and all(line in it for line in LONG))
