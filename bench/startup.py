@@ -1,6 +1,8 @@
 """What the plugin adds to Neovim's start: many starts, every other one without it.
 
-Each is the wall clock of `nvim --headless --clean +q`, from its fork to its end.
+Each is the wall clock of `nvim --headless --clean +q`, from its fork to its end. Two that follow
+each other make a difference, which of them comes first takes turns: a machine that is slow for a
+second is so for both.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from tests.support.launch import REPOSITORY, Launch
 
 from bench.figures import median
 
-PAIRS = 60
+PAIRS = 100
 WARM_UP = 5
 
 
 def added(version: str, home: Path, pairs: int = PAIRS) -> float:
-    """Measure the seconds that the plugin on the runtime path adds: a difference of medians."""
+    """Measure the seconds that the plugin on the runtime path adds: a median of differences."""
     launch = Launch(version, home, home, marker=str(home))
     launch.prepare()
     nvim = [launch.command()[0], "--headless", "--clean"]
@@ -27,11 +29,14 @@ def added(version: str, home: Path, pairs: int = PAIRS) -> float:
     environment = launch.variables()
     for _ in range(WARM_UP):
         _start([*nvim, *path, "+q"], environment)
-    without, with_it = [], []
-    for _ in range(pairs):
-        without.append(_start([*nvim, "--cmd", "set rtp^=", "+q"], environment))
-        with_it.append(_start([*nvim, *path, "+q"], environment))
-    return median(with_it) - median(without)
+    sides = ([*nvim, "--cmd", "set rtp^=", "+q"], [*nvim, *path, "+q"])
+    differences = []
+    for number in range(pairs):
+        first = number % 2
+        took = {first: _start(sides[first], environment)}
+        took[1 - first] = _start(sides[1 - first], environment)
+        differences.append(took[1] - took[0])
+    return median(differences)
 
 
 def _start(command: list[str], environment: dict[str, str]) -> float:
