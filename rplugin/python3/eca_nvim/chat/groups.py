@@ -28,7 +28,7 @@ def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
     if len(members) < 2:
         return
     groups = [it for it in run if isinstance(it, GroupBlock)]
-    group = groups[0] if groups else _new_group(update, lane, members[0])
+    group = groups[0] if groups else _new_group(update, lane, members)
     _hide(update, lane, (*groups[1:], *members))
     for other in groups[1:]:
         del update.chat.blocks[other.id]
@@ -41,12 +41,14 @@ def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
         update.draw_members(group, lane)
 
 
-def join_replayed(update: Update) -> None:
-    """Put calls of a page of history into lines, now that all that was said between is there."""
+def join_replayed(update: Update, before: int) -> None:
+    """Put calls of a page of history into lines, now that all that was said between is there.
+
+    before: the last block that was there without the page; only what is new is looked at.
+    """
     for lane in update.chat.lanes.values():
-        for block in list(lane.blocks):
-            if isinstance(block, ToolBlock):
-                join_neighbours(update, block, lane)
+        for block in [it for it in lane.blocks if it.id > before and isinstance(it, ToolBlock)]:
+            join_neighbours(update, block, lane)
 
 
 def _joins(block: Block) -> bool:
@@ -72,12 +74,12 @@ def _run(lane: Lane, block: ToolBlock) -> tuple[int, int]:
     return start, end
 
 
-def _new_group(update: Update, lane: Lane, first: ToolBlock) -> GroupBlock:
+def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
     """Make a group in the place of the first call that it is of."""
-    group = GroupBlock(update.mint(), BlockKind.TOOL, Fold.CLOSED)
+    group = GroupBlock(update.mint(), BlockKind.TOOL, Fold.CLOSED, members=members)
     update.chat.blocks[group.id] = group
     if lane.is_shown:
-        update.draw(group, lane, first)
+        update.draw(group, lane, members[0])
     return group
 
 

@@ -104,7 +104,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
         HANDLERS[type(told.event)](update, told.event)
     update.lane = chat.root
     _settle_since(update, before)
-    join_replayed(update)
+    join_replayed(update, before)
     update.dirty |= Dirty.STATUS
 
 
