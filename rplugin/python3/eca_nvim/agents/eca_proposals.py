@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.base import Emit
-from eca_nvim.agents.proposed_change import DoesNotFit, changed_text, hunks_between
+from eca_nvim.agents.proposed_change import DoesNotFit, changed_text
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.diffs import DoesNotApply, apply_hunks, parse_hunks
 from eca_nvim.chat.events import (
@@ -33,6 +33,7 @@ from eca_nvim.chat.events import (
     ToolRequested,
     TurnChanged,
 )
+from eca_nvim.chat.hunks_between import hunks_between
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
 _END = TurnChanged(AgentTurn.FINISHED)

@@ -1,4 +1,4 @@
-"""A proposed change of a file as text: what the file becomes, and the hunks that lead there.
+"""A proposed change of a file as text: what the file becomes.
 
 Rules kept here:
 - Pure. Line numbers are 1-based and those of the file as it is, for all changes of a proposal;
@@ -8,8 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from difflib import unified_diff
+from collections.abc import Sequence
 
 from eca_nvim.protocol.eca.draft import ProposedChange
 
@@ -70,24 +69,3 @@ def _lines(text: str) -> tuple[list[str], bool]:
     """Take a text apart; tell whether its last line ends."""
     ends = text.endswith("\n") or not text
     return text.removesuffix("\n").split("\n") if text else [], ends
-
-
-def hunks_between(before: str, after: str) -> tuple[str, int, int]:
-    """Give the hunks from one text to another, and how many lines they add and remove."""
-    old, new = (_ended(text.replace("\r\n", "\n")) for text in (before, after))
-    told = list(unified_diff(old, new, lineterm=""))[2:]
-    added = sum(line.startswith("+") for line in told)
-    removed = sum(line.startswith("-") for line in told)
-    return "\n".join(told), added, removed
-
-
-def _ended(text: str) -> list[str]:
-    return list(_marked(text))
-
-
-def _marked(text: str) -> Iterator[str]:
-    """Give the lines; one that does not end says so as diffs do."""
-    lines, ends = _lines(text)
-    yield from lines[:-1]
-    if lines:
-        yield lines[-1] if ends else f"{lines[-1]}\n\\ No newline at end of file"

@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.proposed_change import hunks_between
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRejected, ToolRequested, ToolRunning
 from eca_nvim.chat.files import whole_text
+from eca_nvim.chat.hunks_between import hunks_between
 from eca_nvim.chat.model import Chat
 from eca_nvim.review.changes import text_of
 from eca_nvim.review.snapshots import Snapshot
