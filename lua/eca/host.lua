@@ -158,6 +158,7 @@ local function start()
     fail(fault)
     return
   end
+  require('eca.written')
   if vim.iter(unheard.all()):any(wants_server) then
     require('eca.ops').draw({ 'server', 'starting', require('eca.mirror').server().label })
   end
@@ -230,6 +231,15 @@ function M.send(name, payload)
     transmit(attach())
   end
   transmit(intent)
+end
+
+--- Send an intent to the host if one is at work; to no other does it matter.
+---@param name string
+---@param payload table<string, any>
+function M.mention(name, payload)
+  if answered then
+    M.send(name, payload)
+  end
 end
 
 --- The host gave a sign of life: what was sent to it has arrived.

@@ -41,6 +41,7 @@ return {
   undo_turn = { 'chat', 'request', 'turn', 'files' },
   checkpoint = { 'chat', 'turn', 'path' },
   files = { 'chat', 'request' },
+  wrote = { 'path' },
   start = { 'restart', 'demo' },
   quit = {},
   drawn = { 'frame', 'ms' },

@@ -15,6 +15,7 @@ local M = {}
 ---@field removed integer
 ---@field conflict? string why it needs the user's word
 ---@field fault? string why it cannot be done
+---@field unnamed boolean no call has said that it changes it
 ---@field seen string names what it was as it was planned
 ---@field take? boolean the user said so
 
@@ -32,6 +33,11 @@ local M = {}
 --- Cells of the counts of lines, and of a name at most.
 local COUNTS, MOST_NAME = 8, 40
 
+local BY_COMMAND = {
+  restore = ', changed by a command',
+  create = ', deleted by a command',
+  delete = ', made by a command',
+}
 local WHAT = { restore = 'put back', create = 'made again', delete = 'deleted' }
 
 ---@param file eca.UndoFile
@@ -48,7 +54,7 @@ local function fate(file)
   elseif file.conflict and not file.take then
     return file.conflict .. ', kept as it is', 'EcaToolWaiting'
   end
-  local what = WHAT[file.what]
+  local what = WHAT[file.what] .. (file.unnamed and BY_COMMAND[file.what] or '')
   return file.conflict and ('%s, %s'):format(file.conflict, what) or what, 'EcaMuted'
 end
 

@@ -38,6 +38,11 @@ def changed_paths(call: ToolCall) -> tuple[str, ...]:
     return _safe((*_named(call, keys), *details))
 
 
+def changes_unnamed(call: ToolCall) -> bool:
+    """Say whether a call may change files without saying which, as a shell command does."""
+    return may_change(call) and not changed_paths(call)
+
+
 def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, ...]:
     """Give the file that a call is to change, by the argument that is known while it is written."""
     wording = wording_of(call)
@@ -101,9 +106,13 @@ def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:
     return (str((call.arguments or {}).get(key, "")) for key in keys)
 
 
+def is_plain(path: str) -> bool:
+    """Say whether a path is absolute, in one line and without anything to clean."""
+    return path.startswith("/") and path == clean(path.split("\n", 1)[0])
+
+
 def _safe(paths: Iterable[str]) -> tuple[str, ...]:
-    safe = (path for path in paths if path.startswith("/") and path == clean(path.split("\n")[0]))
-    return tuple(dict.fromkeys(safe))
+    return tuple(dict.fromkeys(path for path in paths if is_plain(path)))
 
 
 class FileUse(Struct):

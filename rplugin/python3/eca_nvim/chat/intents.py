@@ -36,6 +36,7 @@ from eca_nvim.chat.keep_intents import (
     Reveal,
 )
 from eca_nvim.chat.review_intents import (
+    FileWritten,
     KeepChanges,
     ListChanges,
     ListFiles,
@@ -245,6 +246,7 @@ Intent: TypeAlias = (
     | UndoTurn
     | ShowCheckpoint
     | ListFiles
+    | FileWritten
     | StartServer
     | QuitServer
     | FrameDrawn
@@ -290,6 +292,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         UndoTurn,
         ShowCheckpoint,
         ListFiles,
+        FileWritten,
         StartServer,
         QuitServer,
         FrameDrawn,

@@ -77,6 +77,13 @@ class ListFiles(Struct, frozen=True):
     request: int
 
 
+class FileWritten(Struct, frozen=True):
+    """The user has written a file: what it is now is not a tool's doing."""
+
+    name: ClassVar[str] = "wrote"
+    path: str
+
+
 ReviewIntent: TypeAlias = (
     ListChanges | KeepChanges | PlanUndo | UndoTurn | ShowCheckpoint | ListFiles
 )

@@ -4,13 +4,13 @@ Rules kept here:
 - A file is looked at as soon as the model has written which one a call is to change, when the call
   is complete, when the user lets it, and when it has ended in whatever way. What the file was
   before, and what the call did to it, follows from all of that (`tracing.py`).
-- Changes that no call announces, as a shell command's, are not known here.
+- What calls change without saying so, as a shell command does, is found by surveys (`watch.py`).
 - Memory is bounded: the oldest turns are forgotten first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -26,13 +26,14 @@ from eca_nvim.chat.events import (
     ToolRunning,
     TurnChanged,
 )
-from eca_nvim.chat.files import changed_paths, paths_so_far
+from eca_nvim.chat.files import changed_paths, may_change, paths_so_far
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.text import one_line, truncate
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
 from eca_nvim.review.steps import Fate, Look, Step
+from eca_nvim.review.watch import Watch
 
 MOST_BYTES = 1 << 28
 """Bytes that all snapshots take, about, before the oldest turn is forgotten."""
@@ -55,6 +56,7 @@ class Ledger:
         self._turns: list[TurnRecord] = []
         self._early: dict[tuple[str, str], Look] = {}
         self._open: dict[tuple[str, str], _Open] = {}
+        self.watch = Watch(self._kept)
 
     def remove(self) -> None:
         """Remove what lies in files, at the end."""
@@ -81,8 +83,8 @@ class Ledger:
                 self._preparing(chat, call.id)
             case ToolRequested(call, needs_approval):
                 self._requested(chat, call.id, waits=needs_approval)
-            case ToolRunning(call) if (chat.id, call.id) not in self._open:
-                self._requested(chat, call.id, waits=False)
+            case ToolRunning(call):
+                self._running(chat, call.id)
             case ToolFinished(call, failed=failed):
                 self._ended(chat, call.id, Fate.FAILED if failed else Fate.DONE)
             case ToolRejected(call):
@@ -95,12 +97,25 @@ class Ledger:
             case _:
                 pass
 
-    def approved(self, call_id: str) -> None:
-        """Look at a call's files again: the user may have changed them while it waited."""
-        for (_, known), opened in self._open.items():
-            if known == call_id:
-                before = opened.step.before
-                opened.step.before = self._look(opened.turn, before.seen, before)
+    def is_watched(self, call_id: str) -> bool:
+        """Say whether a call that has not ended may change any file."""
+        return any(opened.step.is_watched for opened in self._opened(call_id))
+
+    def approved(self, call_id: str, *, surveyed: bool = False) -> None:
+        """Look at a call's files again: the user may have changed them while it waited.
+
+        Of a call that is watched: whether the workspace was `surveyed` since it was approved.
+        """
+        for opened in self._opened(call_id):
+            step, turn = opened.step, opened.turn
+            if step.is_watched:
+                step.certain = surveyed
+                self.watch.started(step, turn)
+            else:
+                step.before = self._look(turn, step.before.seen, step.before)
+
+    def _opened(self, call_id: str) -> list[_Open]:
+        return [opened for (_, known), opened in self._open.items() if known == call_id]
 
     def _preparing(self, chat: Chat, call_id: str) -> None:
         block = chat.find_call(call_id)
@@ -113,10 +128,20 @@ class Ledger:
         early = self._early.pop((chat.id, call_id), Look())
         call = _known(chat, call_id)
         paths = changed_paths(call)
-        if paths:
-            turn = self._turn(chat)
-            step = Step(call, early, self._look(turn, paths, early), waits)
-            self._open[chat.id, call_id] = _Open(step, turn)
+        if not may_change(call):
+            return
+        turn = self._turn(chat)
+        step = Step(call, early, self._look(turn, paths, early), waits, is_watched=not paths)
+        self._open[chat.id, call_id] = _Open(step, turn)
+        if step.is_watched and not waits:
+            self.watch.started(step, turn)
+
+    def _running(self, chat: Chat, call_id: str) -> None:
+        opened = self._open.get((chat.id, call_id))
+        if opened is None:
+            self._requested(chat, call_id, waits=False)
+        elif opened.step.is_watched:
+            self.watch.started(opened.step, opened.turn)
 
     def _look(self, turn: TurnRecord, paths: Iterable[str], last: Look) -> Look:
         """Look at files; those that are as they were seen last take no room."""
@@ -143,11 +168,16 @@ class Ledger:
             step.call, step.fate = _known(chat, call_id), fate
             self._see_end(step)
             opened.turn.steps.append(step)
+            if step.is_watched:
+                self.watch.ended(step)
+            else:
+                self.watch.others(step.after)
             self._shrink()
 
     def _see_end(self, step: Step) -> None:
-        seen, paths = step.before.seen, (*step.before.seen, *changed_paths(step.call))
-        step.after = {path: self.snapshot(path, seen.get(path)) for path in paths}
+        seen, named = step.before.seen, changed_paths(step.call)
+        paths = named if step.is_watched else (*seen, *named)
+        step.after |= {path: self.snapshot(path, seen.get(path)) for path in paths}
 
     def _shrink(self) -> None:
         while self._blobs.size > MOST_BYTES and len(self._turns) > 1:
@@ -163,6 +193,11 @@ class Ledger:
     def turns(self, chat_id: str) -> Sequence[TurnRecord]:
         """Give the turns of a chat that changed something, with what calls did so far."""
         return [turn for turn in self._worked_out(chat_id) if turn.files]
+
+    def unknown(self, chat_id: str) -> Mapping[int, str]:
+        """Say of turns of a chat why it is not known what their commands did, by number."""
+        turns = [turn for turn in self._turns if turn.chat == chat_id]
+        return {turn.number: turn.unknown for turn in turns if turn.unknown is not None}
 
     def _worked_out(self, chat_id: str) -> Iterator[TurnRecord]:
         for turn in [turn for turn in self._turns if turn.chat == chat_id]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from eca_nvim.chat.files import changed_paths
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.steps import Step
 from eca_nvim.review.tracing import Keep, Traced, origins, trace
@@ -23,7 +24,8 @@ class FileRecord(Struct, eq=False):
     """A file in a turn: before its first change and after its last.
 
     mixed: somebody else changed it in between. origin: where it was moved from. undone: the turn
-    was taken back in this file; then `before` and `after` are the other way round.
+    was taken back in this file; then `before` and `after` are the other way round. unnamed: no
+    call has said that it changes it.
     """
 
     before: Snapshot
@@ -31,12 +33,14 @@ class FileRecord(Struct, eq=False):
     mixed: bool = False
     origin: str | None = None
     undone: bool = False
+    unnamed: bool = False
 
 
 class TurnRecord(Struct, eq=False):
     """What a turn changed, by path; `prompt` is what the user said, in a line.
 
-    steps: its calls that have ended, in that order, unless their records are settled.
+    steps: its calls that have ended, in that order, unless their records are settled. unknown: why
+    it is not known what its commands did, if they may have changed something.
     """
 
     chat: str
@@ -45,20 +49,23 @@ class TurnRecord(Struct, eq=False):
     files: dict[str, FileRecord] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     settled: dict[str, FileRecord] = field(default_factory=dict)
+    unknown: str | None = None
 
     def work_out(self, open_steps: Sequence[Step], keep: Keep) -> None:
         """Work out the files from the steps, those that have not ended included."""
         self.files = dict(self.settled)
         steps = [*self.steps, *open_steps]
         came_from = origins(steps)
+        named = {path for step in steps for path in changed_paths(step.call)}
         for path, traced in trace(steps, keep).items():
             if not traced.before.same_as(traced.after):
-                self.files[path] = self._record(path, traced, came_from.get(path))
+                record = self._record(path, traced, came_from.get(path))
+                self.files[path] = replace(record, unnamed=record.unnamed and path not in named)
 
     def _record(self, path: str, traced: Traced, origin: str | None) -> FileRecord:
         known = self.settled.get(path)
         if known is None:
-            return FileRecord(traced.before, traced.after, traced.mixed, origin)
+            return FileRecord(traced.before, traced.after, traced.mixed, origin, unnamed=True)
         fits = traced.before.same_as(known.after) or traced.before.same_as(known.before)
         mixed = known.mixed or traced.mixed or not fits
         return replace(known, after=traced.after, mixed=mixed, origin=origin or known.origin)

@@ -37,12 +37,14 @@ class Step(Struct, eq=False):
     """A call that changes files, and how they were seen.
 
     early: while the model wrote the call. before: when it was complete, or the user let it;
-    `certain`: it surely had not run. after: at its end.
+    `certain`: it surely had not run. after: at its end. is_watched: it may change any file, and
+    which it did change is found by surveys.
     """
 
     call: ToolCall
     early: Look
     before: Look
     certain: bool
-    after: Seen = field(default_factory=dict)
+    after: dict[str, Snapshot] = field(default_factory=dict)
     fate: Fate = Fate.OPEN
+    is_watched: bool = False

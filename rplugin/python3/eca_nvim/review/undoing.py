@@ -26,8 +26,8 @@ class Plan(Struct, frozen=True):
     """What undoing a turn does; `again`: all of it was undone, so that it is done again.
 
     A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
-    sees it), conflict (why it needs the user's word), fault (why it cannot be done), seen (names
-    what it is now).
+    sees it), conflict (why it needs the user's word), fault (why it cannot be done), unnamed (no
+    call has said that it changes it), seen (names what it is now).
     """
 
     turn: TurnRecord
@@ -65,6 +65,7 @@ def _planned(turn: TurnRecord, path: str, present: Present) -> Table:
         "removed": removed,
         "conflict": _conflict(record, present),
         "fault": _fault(turn, record),
+        "unnamed": record.unnamed,
         "seen": present.seal,
     }
 

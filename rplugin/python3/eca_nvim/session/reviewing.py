@@ -30,10 +30,12 @@ from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.undoing import plan, undo
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.diff import Files, diff
+from eca_nvim.session.surveying import Surveyor
 from eca_nvim.session.view import View, isolated
 
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
+UNSETTLED = "what commands did is still being looked for: ask again in a moment"
 
 _DOING: Mapping[type[ReviewIntent | RequestDiff], str] = {
     RequestDiff: "show the diff",
@@ -49,8 +51,11 @@ _DOING: Mapping[type[ReviewIntent | RequestDiff], str] = {
 class Reviews:
     """What was changed, shown, kept and taken back."""
 
-    def __init__(self, ledger: Ledger, chats: Chats, files: Files, view: View) -> None:
+    def __init__(
+        self, ledger: Ledger, surveyor: Surveyor, chats: Chats, files: Files, view: View
+    ) -> None:
         self._ledger = ledger
+        self._surveyor = surveyor
         self._chats = chats
         self._files = files
         self._view = view
@@ -59,6 +64,8 @@ class Reviews:
     async def do(self, intent: ReviewIntent | RequestDiff) -> None:
         """Do what the user wants to see or to have."""
         with isolated(self._view, _DOING[type(intent)], intent):
+            if isinstance(intent, ListChanges | PlanUndo):
+                await self._settle(intent.chat)
             match intent:
                 case RequestDiff():
                     look = self._ledger.snapshot
@@ -76,6 +83,13 @@ class Reviews:
                     await self._show(intent)
                 case ListFiles(chat, request):
                     self._view.push([Answer(request, self._used(chat))])
+
+    async def _settle(self, chat: str) -> None:
+        """Wait until it is known what commands did; tell of what it is not."""
+        lines = [UNSETTLED] if not await self._surveyor.settled() else []
+        for number, why in self._ledger.unknown(chat).items():
+            lines.append(f"what commands did in turn {number} is not known: {why}")
+        self._view.push([Notify("warn", line) for line in lines])
 
     async def _list(self, wanted: ListChanges) -> list[ViewOp]:
         """Answer with what is left of the changes; without a turn that made some, say so."""
@@ -117,6 +131,7 @@ class Reviews:
         done = [path for path, fault in results.items() if fault is None]
         failed = [{"path": path, "fault": fault} for path, fault in results.items() if fault]
         self._view.push([Answer(wanted.request, {"done": done, "failed": failed})])
+        self._ledger.watch.others(done)
         if done:
             told = (Emit("EcaFileChanged", {"chat": wanted.chat, "path": path}) for path in done)
             self._view.push([FilesChanged(wanted.chat, done), *told])

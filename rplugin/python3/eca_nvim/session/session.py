@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import anyio
@@ -24,6 +25,7 @@ from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellApproval, Tell
 from eca_nvim.chat.events import (
     AgentGone,
     AgentTurn,
+    ChatEvent,
     NoticeReceived,
     PromptAnswered,
     TurnChanged,
@@ -36,9 +38,9 @@ from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
 from eca_nvim.chat.pending import approve, reject
 from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
-from eca_nvim.chat.review_intents import ReviewIntent
+from eca_nvim.chat.review_intents import FileWritten, ReviewIntent
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.states import Turn
+from eca_nvim.chat.states import CallState, Turn
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, NotOffered, selection
@@ -50,6 +52,7 @@ from eca_nvim.session.keeping import Keeper
 from eca_nvim.session.reading import ReadIntent, read
 from eca_nvim.session.reviewing import Reviews
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
+from eca_nvim.session.surveying import Surveyor
 from eca_nvim.session.telling import Held, deliver
 from eca_nvim.session.view import View, isolated
 
@@ -83,15 +86,16 @@ class Session:
         self._view = view
         self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
         self._ledger = Ledger()
-        witness, seen_before = self._ledger.witness, self._ledger.seen_before
-        self._chats = Chats(view, settings, self._tell, witness, seen_before)
+        seen_before = self._ledger.seen_before
+        self._chats = Chats(view, settings, self._tell, self._witness, seen_before)
         self._choices = Choices(keeper)
         self._hearing = Hearing(self._chats, self._choices, view)
         self._server = Server(make_agent, self, self._hearing.hear)
         self._histories = Histories(self._chats, self._choices, self._server, view)
         self._held = Held()
         self._images = Images()
-        self._reviews = Reviews(self._ledger, self._chats, files, view)
+        self._surveyor = Surveyor(self._ledger.watch, settings.folders)
+        self._reviews = Reviews(self._ledger, self._surveyor, self._chats, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
         """Take an intent; it is handled when those before it are.
@@ -109,6 +113,7 @@ class Session:
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
         self._server.kill()
+        self._surveyor.stop()
         self._keeper.write()
         self._images.remove()
         self._ledger.remove()
@@ -124,6 +129,7 @@ class Session:
             tasks.start_soon(self._server.run)
             tasks.start_soon(self._chats.keep_time)
             tasks.start_soon(self._keeper.keep_writing)
+            tasks.start_soon(self._surveyor.run)
             async for intent in self._inbox:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
@@ -141,6 +147,8 @@ class Session:
             tasks.start_soon(self._reviews.do, intent)
             return
         match intent:
+            case FileWritten(path):
+                self._ledger.watch.others([path])
             case intents.StartServer(restart, demo):
                 self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
             case intents.QuitServer():
@@ -213,14 +221,40 @@ class Session:
 
     # --- the agent ------------------------------------------------------------------------------
 
+    def _witness(self, chat: Chat, event: ChatEvent) -> None:
+        """Have the ledger look at what an event is about."""
+        self._ledger.witness(chat, event)
+        if self._ledger.watch.needs_survey:
+            self._surveyor.want()
+
     def _tell(self, effect: Effect) -> None:
         """Do what a chat wants done outside of it."""
-        agent = self._server.agent
-        if isinstance(effect, TellApproval):
-            self._ledger.approved(effect.call)
         match effect:
             case ShowImage(media_type, content):
                 self._show_image(media_type, content)
+            case TellApproval(_, call) if self._ledger.is_watched(call):
+                self._surveyor.when_fresh(partial(self._let_run, effect))
+            case TellApproval(_, call):
+                self._ledger.approved(call)
+                self._deliver(effect)
+            case TellPrompt():
+                self._surveyor.want()
+                self._deliver(effect)
+            case _:
+                self._deliver(effect)
+
+    def _let_run(self, effect: TellApproval, surveyed: bool) -> None:
+        """Tell the agent that a call may run, unless it was stopped meanwhile."""
+        blocks = (chat.find_call(effect.call) for chat in self._chats)
+        if any(block is not None and block.state is CallState.APPROVED for block in blocks):
+            with isolated(self._view, "let the call run", effect):
+                self._ledger.approved(effect.call, surveyed=surveyed)
+                self._deliver(effect)
+
+    def _deliver(self, effect: Effect) -> None:
+        """Tell the agent, at once or when it is ready."""
+        agent = self._server.agent
+        match effect:
             case _ if agent is not None:
                 deliver(agent, effect, lambda chat: selection(self._chats.get(chat)))
             case TellPrompt():
