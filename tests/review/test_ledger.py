@@ -3,105 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import pytest
-from tests.chat.driver import FINISHED, IDLE, Driver
+from tests.review.desk import Desk, contents
 
 from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import AgentGone, ChatEvent, ToolFinished, ToolRejected, ToolRequested
+from eca_nvim.chat.events import AgentGone, ToolFinished, ToolRejected
 from eca_nvim.review import ledger as ledger_module
-from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.listing import Present, entries
-from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.undoing import plan, undo
-
-Value: TypeAlias = Any
-
-
-class Desk:
-    """A chat whose tools work on real files, with a ledger that witnesses."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.driver = Driver((str(folder),))
-        self.ledger = Ledger()
-        self.calls = 0
-        self.edited: dict[str, str] = {}
-
-    def turn(self, prompt: str = "do it") -> None:
-        """Begin a turn; the one before is over."""
-        if self.driver.chat.turn.number:
-            self.driver.hear(IDLE, FINISHED)
-        self.driver.run(prompt)
-
-    def hear(self, event: ChatEvent) -> None:
-        self.driver.hear(event)
-        self.ledger.witness(self.driver.chat, event)
-
-    def request(self, name: str, *, waits: bool = True, **fields: Value) -> ToolCall:
-        self.calls += 1
-        call = ToolCall(f"call-{self.calls}", name, **fields)
-        self.hear(ToolRequested(call, needs_approval=waits))
-        return call
-
-    def write(self, name: str, content: bytes | None, *, waits: bool = True) -> None:
-        """Let a tool write a whole file, or delete it."""
-        path = self.folder / name
-        call = self.request("write_file", waits=waits, arguments={"path": str(path)})
-        set_content(path, content)
-        self.hear(ToolFinished(call))
-
-    def present(self) -> dict[str, Present]:
-        paths = {path for turn in self.turns() for path in turn.files}
-        return {path: Present(self.ledger.snapshot(path), self.edited.get(path)) for path in paths}
-
-    def turns(self) -> Sequence[TurnRecord]:
-        return self.ledger.turns("chat")
-
-    def listed(self) -> list[tuple[Any, ...]]:
-        return [
-            (it["turn"], Path(str(it["path"])).name, it["kind"], it["line"])
-            for it in self.entries()
-        ]
-
-    def entries(self) -> list[dict[str, Any]]:
-        now = self.present()
-        return [
-            entry
-            for turn in self.turns()
-            for path in turn.files
-            for entry in entries(turn, path, now[path])
-        ]
-
-    def plan(self, number: int = -1, only: str | None = None) -> Mapping[str, Any]:
-        paths = None if only is None else [str(self.folder / only)]
-        found = plan(self.turn_of(number), self.present(), paths)
-        return {Path(str(it["path"])).name: it for it in found.files}
-
-    def turn_of(self, number: int) -> TurnRecord:
-        """Give a turn by its number, or the last one."""
-        return [turn for turn in self.turns() if number in (-1, turn.number)][-1]
-
-    def undo(self, number: int = -1) -> None:
-        turn = self.turn_of(number)
-        faults = undo(turn, list(turn.files), self.ledger)
-        assert set(faults.values()) == {None}
-
-
-def set_content(path: Path, content: bytes | None) -> None:
-    if content is None:
-        path.unlink()
-    else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 @pytest.fixture
