@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import anyio
 from tests.session.fake_archive import FakeArchive
@@ -11,11 +11,12 @@ from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Sel
 from eca_nvim.chat import intents
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
-from eca_nvim.chat.ops import AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
+from eca_nvim.chat.ops import Answer, AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.session import Candidate, Keeper, Session
 from eca_nvim.store import Store
 
+Value: TypeAlias = Any
 PATIENCE = 5.0
 NEOVIM = os.getpid()
 """Process id of the Neovim that the session belongs to."""
@@ -30,6 +31,7 @@ class FakeAgent(Agent):
         self.emit: Emit = lambda _events: None
         self.ready: Callable[[], None] = lambda: None
         self.started = anyio.Event()
+        self.approved = anyio.Event()
         self.killed = False
         self._archive = FakeArchive()
         self._ending: AgentExit | AgentFault | None = None
@@ -79,6 +81,7 @@ class FakeAgent(Agent):
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         self.told.append(("approve", chat_id, call_id, remember))
+        self.approved.set()
 
     def reject(self, chat_id: str, call_id: str) -> None:
         self.told.append(("reject", chat_id, call_id))
@@ -128,14 +131,15 @@ class Recorder:
 class Rig:
     """The session and all around it."""
 
-    def __init__(self, store: Store | None = None) -> None:
+    def __init__(self, store: Store | None = None, folders: tuple[str, ...] = ()) -> None:
         self.view = Recorder()
         self.agents: list[FakeAgent] = []
         self.demos: list[bool] = []
         self.fault: AgentFault | None = None
         self.unwritten: dict[str, str] = {}
         self.keeper = Keeper(store, self.view, NEOVIM)
-        self.session = Session(self.make, self, self.view, RenderSettings(), self.keeper)
+        settings = RenderSettings(folders=folders)
+        self.session = Session(self.make, self, self.view, settings, self.keeper)
 
     def make(self, *, demo: bool) -> Candidate:
         """Make an agent (`session.MakeAgent`)."""
@@ -167,6 +171,17 @@ class Rig:
         await self.view.until(
             lambda: any(getattr(op, "request", 0) == number for op in self.view.ops)
         )
+
+    async def ask(self, intent: intents.Intent) -> Value:
+        """Ask for something, and wait for the answer."""
+        number = getattr(intent, "request", None)
+        self.do(intent)
+
+        def answers() -> list[object]:
+            return [op.value for op in self.view.of(Answer) if op.request == number]
+
+        await self.view.until(answers)
+        return answers()[-1]
 
     async def ready(self, chat: str = "a") -> FakeAgent:
         """Open a chat and bring the agent up."""

@@ -10,7 +10,7 @@ from tests.session.rig import FakeAgent, Rig
 from eca_nvim.chat import intents
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import AgentTurn, ToolFinished, ToolRequested, TurnChanged
-from eca_nvim.chat.ops import Answer, FilesChanged, Notify, ShowDiff
+from eca_nvim.chat.ops import FilesChanged, Notify, ShowDiff
 from eca_nvim.chat.review_intents import (
     KeepChanges,
     ListChanges,
@@ -64,29 +64,17 @@ async def edit(rig: Rig, file: Path) -> FakeAgent:
     return agent
 
 
-async def ask(rig: Rig, intent: intents.Intent) -> Value:
-    """Ask and wait for the answer."""
-    rig.do(intent)
-    number = getattr(intent, "request", None)
-
-    def answers() -> list[object]:
-        return [op.value for op in rig.view.of(Answer) if op.request == number]
-
-    await rig.view.until(answers)
-    return answers()[-1]
-
-
 async def test_changes_are_listed_until_they_are_kept(rig: Rig, file: Path) -> None:
     await edit(rig, file)
-    (entry,) = await ask(rig, ListChanges("a", -1))
+    (entry,) = await rig.ask(ListChanges("a", -1))
     assert isinstance(entry, Mapping)
     assert (entry["path"], entry["line"], entry["text"]) == (str(file), 2, "TWO")
     assert (entry["turn"], entry["prompt"]) == (1, "shout")
     rig.unwritten[str(file)] = f"zero\n{AFTER}"
-    (entry,) = await ask(rig, ListChanges("a", -4))
+    (entry,) = await rig.ask(ListChanges("a", -4))
     assert entry["line"] == 3
     rig.do(KeepChanges("a", [entry["key"]]))
-    assert await ask(rig, ListChanges("a", -5)) == []
+    assert await rig.ask(ListChanges("a", -5)) == []
     assert rig.view.of(Notify) == []
 
 
@@ -101,13 +89,13 @@ async def test_that_nothing_was_ever_changed_is_told(
     rig: Rig, file: Path, intent: ListChanges, told: str
 ) -> None:
     await edit(rig, file)
-    assert await ask(rig, intent) is None
+    assert await rig.ask(intent) is None
     assert rig.view.of(Notify) == [Notify("info", told)]
 
 
 async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
     await edit(rig, file)
-    planned = await ask(rig, PlanUndo("a", -1))
+    planned = await rig.ask(PlanUndo("a", -1))
     assert (planned["turn"], planned["prompt"], planned["again"]) == (1, "shout", False)
     (plan,) = planned["files"]
     assert (plan["path"], plan["what"], plan["added"], plan["removed"]) == (
@@ -117,13 +105,13 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
         1,
     )
     files = [(str(file), plan["seen"]), ("/not/in/it", "")]
-    done = await ask(rig, UndoTurn("a", -2, 1, files))
+    done = await rig.ask(UndoTurn("a", -2, 1, files))
     assert done == {"done": [str(file)], "failed": []}
     assert read(file) == f"{BEFORE}four\n"
     assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
-    assert (await ask(rig, PlanUndo("a", -3)))["files"] == []
-    assert (await ask(rig, PlanUndo("a", -4, turn=1)))["again"] is True
-    assert (await ask(rig, PlanUndo("a", -5, turn=1, paths=["/elsewhere"])))["files"] == []
+    assert (await rig.ask(PlanUndo("a", -3)))["files"] == []
+    assert (await rig.ask(PlanUndo("a", -4, turn=1)))["again"] is True
+    assert (await rig.ask(PlanUndo("a", -5, turn=1, paths=["/elsewhere"])))["files"] == []
 
 
 async def change_both(rig: Rig, file: Path, other: Path) -> None:
@@ -141,29 +129,29 @@ async def test_a_file_that_changed_since_it_was_shown_stays(
 ) -> None:
     other = tmp_path / "other"
     await change_both(rig, file, other)
-    files = [(it["path"], it["seen"]) for it in (await ask(rig, PlanUndo("a", -1)))["files"]]
+    files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["files"]]
     assert [path for path, _ in files] == [str(file), str(other)]
     if typed:
         rig.unwritten[str(file)] = "mine\n"
     else:
         write(file, "mine\n")
     kept = read(file)
-    done = await ask(rig, UndoTurn("a", -2, 1, files))
+    done = await rig.ask(UndoTurn("a", -2, 1, files))
     fault = "changed since it was shown: ask again"
     assert done == {"done": [str(other)], "failed": [{"path": str(file), "fault": fault}]}
     assert read(file) == kept
     assert not other.exists()
-    (plan,) = (await ask(rig, PlanUndo("a", -3)))["files"]
+    (plan,) = (await rig.ask(PlanUndo("a", -3)))["files"]
     assert plan["conflict"] == ("unsaved changes" if typed else "changed since")
-    await ask(rig, UndoTurn("a", -4, 1, [(str(file), plan["seen"])]))
+    await rig.ask(UndoTurn("a", -4, 1, [(str(file), plan["seen"])]))
     assert read(file) == f"{BEFORE}four\n"
 
 
 async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
     await edit(rig, file)
     become_a_folder(file)
-    (plan,) = (await ask(rig, PlanUndo("a", -1)))["files"]
-    done = await ask(rig, UndoTurn("a", -2, 1, [(str(file), plan["seen"])]))
+    (plan,) = (await rig.ask(PlanUndo("a", -1)))["files"]
+    done = await rig.ask(UndoTurn("a", -2, 1, [(str(file), plan["seen"])]))
     assert done == {
         "done": [],
         "failed": [{"path": str(file), "fault": "it is no ordinary file"}],
@@ -187,6 +175,6 @@ async def test_the_checkpoint_of_a_file_is_shown_beside_it(rig: Rig, file: Path)
 
 async def test_files_are_counted(rig: Rig, file: Path) -> None:
     await edit(rig, file)
-    used = await ask(rig, ListFiles("a", -1))
+    used = await rig.ask(ListFiles("a", -1))
     assert used == [{"path": str(file), "reads": 0, "changes": 1, "added": 1, "removed": 1}]
-    assert await ask(rig, ListFiles("nobody", -2)) == []
+    assert await rig.ask(ListFiles("nobody", -2)) == []

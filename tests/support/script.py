@@ -9,6 +9,7 @@ no later step expects are answered by default, and `shutdown` and `exit` are alw
 import base64
 from collections.abc import Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any, TypeAlias
 
 Value: TypeAlias = Any
@@ -91,6 +92,11 @@ def pause(milliseconds: float) -> Steps:
 def raw(data: bytes) -> Steps:
     """Write bytes to stdout as they are, framed or not."""
     return [{"do": "raw", "base64": base64.b64encode(data).decode()}]
+
+
+def write(path: Path, words: str) -> Steps:
+    """Write a file, as a tool does."""
+    return [{"do": "write", "path": str(path), "text": words}]
 
 
 def stderr(words: str) -> Steps:

@@ -59,6 +59,8 @@ class Performer:
                 self._expect(lambda message: _answers(message, number))
             case {"do": "stream"}:
                 self._stream(step)
+            case {"do": "write", "path": path, "text": text}:
+                Path(path).write_text(text)
             case {"do": "pause", "ms": milliseconds}:
                 self._listen(milliseconds / 1000)
             case _:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from eca_nvim.review.workspace import Sight, UnknownWorkspace, look, walk
+from eca_nvim.review.workspace import Sight, look, walk
 
 LARGEST = 1 << 20
 """Bytes of a file that is kept, at most."""
@@ -79,11 +79,14 @@ class Difference(Struct, frozen=True):
 
 
 def survey(
-    folders: Sequence[str], last: Survey | None, is_over: Callable[[], bool] = lambda: False
+    folders: Sequence[str], last: Survey | None, check: Callable[[], None] = lambda: None
 ) -> Survey:
-    """Look at a workspace; blocks. Raises UnknownWorkspace."""
+    """Look at a workspace, which blocks; `check` raises when that is not to go on.
+
+    Raises UnknownWorkspace.
+    """
     began, known = time.time_ns(), {} if last is None else last.files
-    walked = walk(folders, is_over)
+    walked = walk(folders, check)
     files: dict[str, Kept] = {}
     room = MOST_BYTES
     for path, sight in walked.files.items():
@@ -93,8 +96,7 @@ def survey(
         if kept is not None:
             files[path] = kept
             room -= len(kept.packed or b"")
-        if is_over():
-            raise UnknownWorkspace("the work is over")
+        check()
     return Survey(files, walked.folders, began)
 
 

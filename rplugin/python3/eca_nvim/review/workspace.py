@@ -49,8 +49,8 @@ class Walked(Struct, frozen=True):
     folders: frozenset[str]
 
 
-def walk(folders: Sequence[str], is_over: Callable[[], bool] = lambda: False) -> Walked:
-    """Look at all files of some folders, unless it `is_over` before it is done.
+def walk(folders: Sequence[str], check: Callable[[], None] = lambda: None) -> Walked:
+    """Look at all files of some folders; `check` raises when that is not to go on.
 
     Raises UnknownWorkspace.
     """
@@ -60,8 +60,7 @@ def walk(folders: Sequence[str], is_over: Callable[[], bool] = lambda: False) ->
         for inner, entries in _folders(folder, _ignored(folder)):
             seen.add(inner)
             files |= _files(entries)
-            if is_over():
-                raise UnknownWorkspace("the work is over")
+            check()
             if len(files) + len(seen) > MOST_FILES:
                 raise UnknownWorkspace(f"the workspace has more than {MOST_FILES:,} files")
     return Walked(files, frozenset(seen))

@@ -4,6 +4,7 @@ Rules kept here:
 - One survey at a time, in a thread: neither the agent nor the user waits for it, but for a call
   that was approved, and that not long.
 - The thread ends with the host: it is asked to, and nobody waits for it.
+- A workspace that is too large, or too slow, is not tried again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import logging
 import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -26,6 +28,8 @@ from eca_nvim.review.workspace import UnknownWorkspace
 
 PATIENCE = 1.0
 """Seconds that an approved call, or the user, waits for a survey at most."""
+LONGEST = 15.0
+"""Seconds that a survey may take."""
 TOGETHER = 50
 """Files that are taken before others have their turn."""
 
@@ -47,6 +51,7 @@ class Surveyor:
         self._wanted = self._begun = self._done = 0
         self._changed = anyio.Event()
         self._is_over = False
+        self._given_up: UnknownWorkspace | None = None
 
     def want(self) -> int:
         """Ask for a survey that begins after now; gives its number."""
@@ -60,7 +65,7 @@ class Surveyor:
 
     async def settled(self) -> bool:
         """Wait until it is known what ended calls did, but not for long; says whether it is."""
-        return not self._watch.waits or await self._fresh()
+        return not self._watch.waits or await self.fresh()
 
     def stop(self) -> None:
         """Survey no more."""
@@ -77,9 +82,10 @@ class Surveyor:
             self.stop()
 
     async def _wait(self, then: WhenFresh) -> None:
-        then(await self._fresh())
+        then(await self.fresh())
 
-    async def _fresh(self) -> bool:
+    async def fresh(self) -> bool:
+        """Wait for a survey that begins after now, but not for long; says whether it is made."""
         number = self.want()
         with anyio.move_on_after(PATIENCE):
             while self._done < number:
@@ -95,17 +101,31 @@ class Surveyor:
             try:
                 await self._take(*await in_thread(self._survey))
             except UnknownWorkspace as why:
-                log.info("no survey: %s", why)
-                self._watch.failed(str(why))
+                self._give_up(why)
             except Exception as fault:
                 log.exception("a survey failed")
                 self._watch.failed(f"the survey failed: {fault}; `:Eca log` tells more")
             self._done = self._begun
             self._tell()
 
+    def _give_up(self, why: UnknownWorkspace) -> None:
+        if self._given_up is None:
+            log.warning("commands are not looked at: %s", why)
+        self._given_up = why
+        self._watch.failed(str(why))
+
     def _survey(self) -> Found:
-        last = self._watch.last
-        new = survey(self._folders, last, lambda: self._is_over)
+        if self._given_up is not None:
+            raise self._given_up
+        last, deadline = self._watch.last, time.monotonic() + LONGEST
+
+        def check() -> None:
+            if self._is_over:
+                raise UnknownWorkspace("the session is over")
+            if time.monotonic() > deadline:
+                raise UnknownWorkspace("it takes too long to read the workspace")
+
+        new = survey(self._folders, last, check)
         return new, list(differences(last, new))
 
     async def _take(self, new: Survey, found: Sequence[Difference]) -> None:

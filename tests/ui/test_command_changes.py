@@ -1,0 +1,71 @@
+"""What a shell command changed: listed, and taken back, beside what the user wrote meanwhile."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import Steps, expect, handshake, status, turn, write
+from tests.ui.talk import Value, asks, catch_up, done, say, start_chat, tool, wait_idle
+
+COMMAND = {"command": "make tidy"}
+SHELL: dict[str, Value] = {"name": "shell_command", "arguments": COMMAND}
+
+
+def ran(path: Path, made: Path) -> Steps:
+    """Run an approved command that changes a file and makes another, until it is told to end."""
+    return [
+        *asks("tidy", **SHELL),
+        *expect("chat/toolCallApprove"),
+        *tool("Running", "tidy", **SHELL),
+        *write(path, "1\ntidied\n3\n"),
+        *write(made, "made\n"),
+        *expect("chat/promptStop"),
+        *done("tidy", "", **SHELL),
+    ]
+
+
+@pytest.fixture
+def nvim(start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path) -> Neovim:
+    """Show a chat whose command runs and has changed code.txt and made.txt, beside mine.txt."""
+    (workspace / "code.txt").write_text("1\n2\n3\n")
+    (workspace / "mine.txt").write_text("mine\n")
+    script = ran(workspace / "code.txt", workspace / "made.txt")
+    server = scripted_server(handshake(), turn(script, status("idle")))
+    nvim = start_chat(start_nvim, server, "mine.txt", settings={"approval": {"guard": 0}})
+    say(nvim, "tidy up")
+    nvim.wait_screen("allow this?")
+    nvim.command("Eca approve")
+    nvim.wait_for((workspace / "made.txt").exists, "the command to work")
+    return nvim
+
+
+def end(nvim: Neovim) -> None:
+    nvim.command("Eca stop")
+    wait_idle(nvim)
+
+
+def test_a_command_is_listed_and_undone(nvim: Neovim, workspace: Path) -> None:
+    end(nvim)
+    nvim.command("Eca changes")
+    nvim.wait_screen("code.txt|2| +1 -1  tidied")
+    nvim.wait_screen("made.txt|1| +1 -0  new file")
+    nvim.command("Eca undo-turn")
+    nvim.wait_screen("put back, changed by a command")
+    nvim.wait_screen("deleted, made by a command")
+    nvim.keys("u")
+    nvim.wait_screen("turn 1 undone in 2 files")
+    assert (workspace / "code.txt").read_text() == "1\n2\n3\n"
+    assert not (workspace / "made.txt").exists()
+
+
+@pytest.mark.parametrize("command", ["write", "2write! mine.txt", "write >> mine.txt"])
+def test_what_the_user_writes_meanwhile_is_not_the_commands(nvim: Neovim, command: str) -> None:
+    nvim.command("wincmd t")
+    nvim.command("call setline(1, ['mine', 'and more'])")
+    nvim.command(command)
+    catch_up(nvim)
+    end(nvim)
+    nvim.command("Eca changes")
+    screen = nvim.wait_screen("made.txt|1| +1 -0  new file")
+    assert "mine.txt|" not in screen
