@@ -165,6 +165,20 @@ def test_changes_several_files_in_one_turn(client: Client) -> None:
     assert "done already" in assistant_text(client.until(is_finished))
 
 
+def test_changes_files_by_a_command(client: Client) -> None:
+    client.prompt("replace a word")
+    asked = client.until(lambda message: content_of(message).get("manualApproval") is True)
+    call = content_of(asked[-1])
+    arguments = call["arguments"]
+    assert isinstance(arguments, dict)
+    folder = Path(str(arguments["working_directory"]))
+    client.notify("chat/toolCallApprove", chatId="c", toolCallId=call["id"])
+    called = client.until(is_content("toolCalled"))[-1]
+    assert content_of(called)["error"] is False
+    assert "Welcome, " in (folder / "greet.py").read_text()
+    assert "Hello, " in (folder / "greet.py.orig").read_text()
+
+
 def test_a_rejected_call_ends_the_turn_and_changes_nothing(client: Client) -> None:
     client.prompt("fix the greeting")
     asked = client.until(lambda message: content_of(message).get("manualApproval") is True)

@@ -70,6 +70,16 @@ async def run(turn: Turn, workshop: Workshop) -> None:
     await turn.say(f"It said:\n\n```text\n{said}\n```\n")
 
 
+async def replace(turn: Turn, workshop: Workshop) -> None:
+    """Change files by a command, which tells nobody which."""
+    await turn.say("I greet more warmly from now on. `sed` can do that.")
+    await turn.call(workshop.shell("sed -i.orig s/Hello/Welcome/ greet.py"))
+    await turn.say(
+        "Done. A command does not say which files it changes: `:Eca changes` lists those of your "
+        "workspace all the same, and `:Eca undo-turn` takes them back."
+    )
+
+
 async def diagnose(turn: Turn, _workshop: Workshop) -> None:
     """Ask the editor for diagnostics and report them."""
     found: list[object] = []
@@ -170,6 +180,7 @@ SCENES: Mapping[str, Scene] = {
     r"\b(stream|tokens)\b": stream,
     r"\b(fix|edit|change)": fix,
     r"\b(refactor|review)": refactor,
+    r"\b(replace|sed)\b": replace,
     r"\b(run|shell|command)": run,
     r"\b(diagnos|lint|errors?\b)": diagnose,
     r"\b(ask|question)": ask,
