@@ -1,0 +1,218 @@
+"""The workspace: which files are found, and that nothing else happens for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eca_nvim.review import workspace as workspace_module
+from eca_nvim.review.workspace import UnknownWorkspace, look, walk
+
+IGNORED = ("a.log", "build/made", "sub/b.log", "sub/build/made")
+BROKEN_GIT = b"\x7fELF, not really"
+
+
+@pytest.fixture(autouse=True)
+def _no_own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what the machine's user told git out of this."""
+    for name in [name for name in os.environ if name.startswith(("GIT_", "XDG_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def repository(root: Path) -> Path:
+    """Make a repository with files that git ignores in it."""
+    git(root, "init", "-q")
+    (root / ".gitignore").write_text("*.log\nbuild/\n")
+    make(root, "kept", "sub/kept", *IGNORED)
+    return root
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
+
+
+def make(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"content")
+
+
+def found(*folders: Path) -> set[str]:
+    """Give the names of the files that are found, from the first folder."""
+    walked = walk([str(folder) for folder in folders])
+    return {os.path.relpath(path, folders[0]) for path in walked.files}
+
+
+# --- what is a file -------------------------------------------------------------------------------
+
+
+def test_files_and_folders_are_told(root: Path) -> None:
+    make(root, "file", "sub/deep/file")
+    (root / "empty").mkdir()
+    walked = walk([str(root)])
+    assert walked.files == {str(path): look(str(path)) for path in root.rglob("file")}
+    assert walked.folders == {str(root / name) for name in ("", "sub", "sub/deep", "empty")}
+
+
+def test_all_folders_are_walked(root: Path, tmp_path: Path) -> None:
+    make(tmp_path, "root/file", "other/file")
+    assert found(root, tmp_path / "other") == {"file", "../other/file"}
+
+
+def test_a_look_tells_what_a_file_is_like(root: Path) -> None:
+    make(root, "file")
+    path = root / "file"
+    path.chmod(0o640)
+    os.utime(path, ns=(5, 9))
+    seen, status = look(str(path)), path.stat()
+    assert seen is not None
+    assert (seen.written, seen.size, seen.mode) == (9, 7, 0o640)
+    assert (seen.changed, seen.number) == (status.st_ctime_ns, status.st_ino)
+
+
+def test_only_ordinary_files_are_found(root: Path, tmp_path: Path) -> None:
+    make(tmp_path, "root/file", "elsewhere/file")
+    (root / "to_file").symlink_to("file")
+    (root / "to_folder").symlink_to(tmp_path / "elsewhere")
+    (root / "nowhere").symlink_to("nothing")
+    os.mkfifo(root / "fifo")
+    assert found(root) == {"file"}
+    others = ("to_file", "to_folder", "nowhere", "fifo", "missing", "", "\0")
+    assert [look(f"{root}/{name}") for name in others] == [None] * len(others)
+
+
+@pytest.mark.parametrize("name", ["not\udcffutf-8", "two\nlines"])
+def test_names_that_cannot_be_shown_are_left_out(root: Path, name: str) -> None:
+    make(root, "file", name, f"folder{name}/file")
+    assert found(root) == {"file"}
+
+
+# --- what is no work of anybody -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"])
+def test_folders_of_tools_are_left_out(root: Path, name: str) -> None:
+    make(root, "file", f"{name}/file", f"sub/{name}/deep/file", f"{name}s/file")
+    assert found(root) == {"file", f"{name}s/file"}
+
+
+@pytest.mark.parametrize("mark", ["CACHEDIR.TAG", "pyvenv.cfg"])
+def test_folders_that_can_be_made_again_are_left_out(root: Path, mark: str) -> None:
+    make(root, mark, "file", f"cache/{mark}", "cache/file", "cache/deep/file")
+    assert found(root) == {mark, "file"}
+    assert walk([str(root)]).folders == {str(root)}
+
+
+def test_what_git_ignores_is_left_out(repository: Path) -> None:
+    assert found(repository) == {".gitignore", "kept", "sub/kept"}
+    assert found(repository / "sub") == {"kept"}
+    assert walk([str(repository)]).folders == {str(repository), str(repository / "sub")}
+
+
+def test_what_git_keeps_all_the_same_is_found(repository: Path) -> None:
+    git(repository, "add", "-f", "build/made", "a.log")
+    make(repository, "build/other")
+    assert found(repository) == {".gitignore", "kept", "sub/kept", "build/made", "a.log"}
+
+
+def test_ignored_names_may_be_any(repository: Path) -> None:
+    (repository / ".gitignore").write_text('*.log\nbuild/\n*"é\n', encoding="utf-8")
+    make(repository, 'a\t"é')
+    assert found(repository) == {".gitignore", "kept", "sub/kept"}
+
+
+# --- git, which may be anything -------------------------------------------------------------------
+
+
+def without_git(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
+    monkeypatch.setenv("PATH", str(tools))
+
+
+def with_broken_git(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
+    (tools / "git").write_bytes(BROKEN_GIT)
+    (tools / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools))
+
+
+def with_slow_git(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
+    monkeypatch.setattr(workspace_module, "GIT_PATIENCE", -1)
+
+
+@pytest.mark.parametrize("spoil", [without_git, with_broken_git, with_slow_git])
+def test_nothing_needs_git(
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[pytest.MonkeyPatch, Path], None],
+) -> None:
+    (tmp_path / "tools").mkdir()
+    spoil(monkeypatch, tmp_path / "tools")
+    assert found(repository) == {".gitignore", "kept", "sub/kept", *IGNORED}
+
+
+@pytest.mark.parametrize("name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"])
+def test_git_does_not_hear_of_the_callers_repository(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    git(repository, "add", "-f", "a.log")
+    monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    assert found(repository) == {".gitignore", "kept", "sub/kept", "a.log"}
+
+
+def test_a_look_runs_no_program_of_the_repository(repository: Path, tmp_path: Path) -> None:
+    monitor, ran = tmp_path / "monitor", tmp_path / "ran"
+    monitor.write_text(f"#!/bin/sh\n: > '{ran}'\n")
+    monitor.chmod(0o755)
+    git(repository, "config", "core.fsmonitor", str(monitor))
+    git(repository, "ls-files", "--others")
+    assert ran.exists(), "git itself runs it"
+    ran.unlink()
+    assert found(repository) == {".gitignore", "kept", "sub/kept"}
+    assert not ran.exists()
+
+
+# --- what cannot be told --------------------------------------------------------------------------
+
+
+def test_of_too_many_files_nothing_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace_module, "MOST_FILES", 1_000)
+    make(root, *map(str, range(997)), "sub/file")
+    assert len(found(root)) == 998
+    (root / "sub" / "deep").mkdir()
+    with pytest.raises(UnknownWorkspace, match="more than 1,000 files"):
+        walk([str(root)])
+
+
+def test_a_walk_can_be_stopped_at_every_folder(root: Path) -> None:
+    make(root, "sub/file")
+    checks = iter([None])
+    with pytest.raises(StopIteration):
+        walk([str(root)], lambda: next(checks))
+
+
+def test_a_missing_folder_is_no_fault(root: Path) -> None:
+    make(root, "file")
+    assert found(root, root / "missing", root / "file") == {"file"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_an_unreadable_folder_is_no_fault(root: Path) -> None:
+    make(root, "file", "secret/file")
+    (root / "secret").chmod(0)
+    assert found(root) == {"file"}
+    (root / "secret").chmod(0o700)
