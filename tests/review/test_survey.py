@@ -109,6 +109,19 @@ def test_only_so_much_is_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> 
     assert kept["a/file"] is first
 
 
+def test_what_is_kept_leaves_its_room_to_no_other(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.put("old/file", DENSE)
+    (first,) = place.survey().values()
+    assert first.packed is not None
+    monkeypatch.setattr(survey_module, "MOST_BYTES", 2 * len(first.packed) - 1)
+    place.put("new/file", DENSE)
+    place.folders = [place.root / "new", place.root / "old"]
+    faults = {name: one.fault for name, one in place.survey().items()}
+    assert faults == {"old/file": None, "new/file": survey_module.NO_ROOM}
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
 def test_unreadable_files_are_not_kept(place: Place) -> None:
     place.put("file", b"secret").chmod(0)
@@ -247,3 +260,12 @@ def test_of_a_first_survey_only_what_is_late_is_told() -> None:
     told = list(differences(None, found(TIMES, BEGAN)))
     assert [one.path for one in told] == [f"/{at}" for at in TIMES[1:]]
     assert all(one.is_late and one.before is None and one.folders == () for one in told)
+
+
+def test_what_is_changed_between_look_and_read_has_the_time_of_that(place: Place) -> None:
+    path = place.put("file", b"1")
+    place.survey()
+    rewrite(path, b"2")
+    kept = survey([str(place.root)], place.last, lambda: rewrite(path, b"3")).files[str(path)]
+    assert (kept.content, kept.sight.changed) == (b"3", path.stat().st_ctime_ns)
+    assert kept.is_young

@@ -124,6 +124,15 @@ def test_what_git_ignores_is_left_out(repository: Path) -> None:
     assert walk([str(repository)]).folders == {str(repository), str(repository / "sub")}
 
 
+def test_a_repository_in_a_repository_has_its_own_say(repository: Path) -> None:
+    inner = repository / "inner"
+    make(inner, "file", "kept.log", "made/file")
+    git(inner, "init", "-q")
+    (inner / ".gitignore").write_text("made/\n")
+    names = {"inner/file", "inner/kept.log", "inner/.gitignore"}
+    assert found(repository) == {".gitignore", "kept", "sub/kept", *names}
+
+
 def test_what_git_keeps_all_the_same_is_found(repository: Path) -> None:
     git(repository, "add", "-f", "build/made", "a.log")
     make(repository, "build/other")

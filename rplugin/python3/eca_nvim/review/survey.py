@@ -87,16 +87,17 @@ def survey(
     """
     began, known = time.time_ns(), {} if last is None else last.files
     walked = walk(folders, check)
-    files: dict[str, Kept] = {}
-    room = MOST_BYTES
+    files = {
+        path: kept
+        for path, sight in walked.files.items()
+        if (kept := known.get(path)) is not None and kept.may_be(sight)
+    }
+    room = MOST_BYTES - sum(len(kept.packed or b"") for kept in files.values())
     for path, sight in walked.files.items():
-        kept = known.get(path)
-        if kept is None or not kept.may_be(sight):
-            kept = keep(path, sight, room)
-        if kept is not None:
+        check()
+        if path not in files and (kept := keep(path, sight, room)) is not None:
             files[path] = kept
             room -= len(kept.packed or b"")
-        check()
     return Survey(files, walked.folders, began)
 
 
@@ -105,18 +106,23 @@ def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> Kept 
     sight = sight or look(path)
     if sight is None:
         return None
-    is_young = time.time_ns() - max(sight.changed, sight.written) < MOMENT
+    packed, fault = _read(path, sight, room)
+    now = look(path)
+    if now is None:
+        return None
+    is_young = now != sight or time.time_ns() - now.changed < MOMENT
+    return Kept(now, packed, fault, is_young)
+
+
+def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]:
+    """Give the packed content of a file, or why it is not kept."""
     if sight.size > LARGEST:
-        return Kept(sight, fault=LARGE, is_young=is_young)
+        return None, LARGE
     try:
         packed = zlib.compress(Path(path).read_bytes(), PACKING)
-    except FileNotFoundError:
-        return None
     except OSError:
-        return Kept(sight, fault=UNREADABLE, is_young=is_young)
-    if len(packed) > room:
-        return Kept(sight, fault=NO_ROOM, is_young=is_young)
-    return Kept(sight, packed, is_young=is_young)
+        return None, UNREADABLE
+    return (packed, None) if len(packed) <= room else (None, NO_ROOM)
 
 
 def differences(last: Survey | None, new: Survey) -> Iterator[Difference]:

@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
@@ -57,7 +57,7 @@ def walk(folders: Sequence[str], check: Callable[[], None] = lambda: None) -> Wa
     files: dict[str, Sight] = {}
     seen: set[str] = set()
     for folder in folders:
-        for inner, entries in _folders(folder, _ignored(folder)):
+        for inner, entries in _folders(folder):
             seen.add(inner)
             files |= _files(entries)
             check()
@@ -66,20 +66,22 @@ def walk(folders: Sequence[str], check: Callable[[], None] = lambda: None) -> Wa
     return Walked(files, frozenset(seen))
 
 
-def _folders(
-    folder: str, ignored: Collection[str]
-) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
+def _folders(folder: str) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
     """Give a folder and those in it with what is in them, but what is left out."""
-    waiting = [folder]
+    waiting, ignored = [folder], _ignored(folder)
     while waiting:
         current = waiting.pop()
         entries: list[os.DirEntry[str]] = []
         with suppress(OSError), os.scandir(current) as found:  # one that is gone, or is not ours
-            entries = [entry for entry in found if entry.path not in ignored]
-        if current != folder and any(entry.name in _MARKS for entry in entries):
+            entries = list(found)
+        names = {entry.name for entry in entries}
+        if current != folder and names & _MARKS:
             continue
-        yield current, entries
-        waiting += [entry.path for entry in entries if _is_entered(entry)]
+        if current != folder and ".git" in names:  # a repository in the repository
+            ignored |= _ignored(current)
+        left = [entry for entry in entries if entry.path not in ignored]
+        yield current, left
+        waiting += [entry.path for entry in left if _is_entered(entry)]
 
 
 def _is_entered(entry: os.DirEntry[str]) -> bool:
@@ -113,7 +115,7 @@ def _ignored(folder: str) -> frozenset[str]:
     git = shutil.which("git")
     if git is None:
         return frozenset()
-    # A file monitor is a program that a repository names: none is started for a look.
+    # A repository may name programs that watch files or fetch them: none is started for a look.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z"]
     command += ["--others", "--ignored", "--exclude-standard", "--directory"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
@@ -124,7 +126,7 @@ def _ignored(folder: str) -> frozenset[str]:
             capture_output=True,
             check=False,
             timeout=GIT_PATIENCE,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
+            env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"},
         )
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()
