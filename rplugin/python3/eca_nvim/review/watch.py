@@ -101,7 +101,7 @@ class Watch:
 
     def failed(self, why: str) -> None:
         """Take that there is no survey: of the calls at work it is not known what they did."""
-        self.last = None
+        self.last, self._others_before = None, {}
         for call in self._calls:
             call.turn.unknown = why
         self._forget_ended()
