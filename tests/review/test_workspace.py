@@ -158,11 +158,7 @@ def with_broken_git(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
     monkeypatch.setenv("PATH", str(tools))
 
 
-def with_slow_git(monkeypatch: pytest.MonkeyPatch, tools: Path) -> None:
-    monkeypatch.setattr(workspace_module, "GIT_PATIENCE", -1)
-
-
-@pytest.mark.parametrize("spoil", [without_git, with_broken_git, with_slow_git])
+@pytest.mark.parametrize("spoil", [without_git, with_broken_git])
 def test_nothing_needs_git(
     repository: Path,
     tmp_path: Path,
@@ -172,6 +168,23 @@ def test_nothing_needs_git(
     (tmp_path / "tools").mkdir()
     spoil(monkeypatch, tmp_path / "tools")
     assert found(repository) == {".gitignore", "kept", "sub/kept", *IGNORED}
+
+
+def test_git_ends_with_the_look(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "git").write_text(f"#!/bin/sh\necho $$ > '{tmp_path}/pid'\nexec sleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+
+    def check() -> None:
+        if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
+            raise UnknownWorkspace("enough")
+
+    with pytest.raises(UnknownWorkspace):
+        walk([str(repository)], check)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"])

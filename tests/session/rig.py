@@ -183,6 +183,13 @@ class Rig:
         await self.view.until(answers)
         return answers()[-1]
 
+    async def surveyed(self) -> None:
+        """Wait until what waited for a survey has been done, and one more is made."""
+        done = anyio.Event()
+        self.session.surveyor.when_fresh(lambda _: done.set())
+        with anyio.fail_after(PATIENCE):
+            await done.wait()
+
     async def ready(self, chat: str = "a") -> FakeAgent:
         """Open a chat and bring the agent up."""
         self.do(intents.OpenChat(chat))

@@ -1,5 +1,6 @@
 """Commands in a workspace: surveyed in time, told when not, and never in anybody's way."""
 
+import itertools
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -126,7 +127,7 @@ async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threadi
     rig.do(intents.Approve("a", "t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
-    await rig.session._surveyor.fresh()
+    await rig.session.surveyor.fresh()
     assert [told[0] for told in agent.told] == ["prompt", "stop"]
 
 
@@ -143,6 +144,61 @@ async def test_a_slow_survey_holds_nobody_up(
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
     assert {it["fault"] for it in planned["files"]} <= {"its earlier text was not seen"}
+
+
+async def test_a_survey_that_hangs_is_given_up(
+    rig: Rig, held: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LONGEST", "PATIENCE"):
+        monkeypatch.setattr(surveying, name, 0.01)
+    end(await let_run(rig))
+    told = "what commands did in turn 1 is not known: it takes too long to read the workspace"
+    for number in itertools.count(1):
+        await rig.ask(ListChanges("a", -number))
+        if told in rig.lines():
+            break
+    assert not held.is_set()
+
+
+async def test_approvals_are_told_in_their_order(rig: Rig, held: threading.Event) -> None:
+    agent = await begin(rig)
+    calls = [ToolCall(str(number), "shell_command") for number in range(9)]
+    calls.append(ToolCall("named", "write_file", arguments={"path": "/named", "content": "x"}))
+    agent.say("a", *[ToolRequested(call, needs_approval=True) for call in calls])
+    rig.do(*[intents.Approve("a", call.id) for call in (COMMAND, *calls)])
+    await rig.done()
+    assert not agent.approved.is_set()
+    held.set()
+    await rig.surveyed()
+    told = [words[2] for words in agent.told if words[0] == "approve"]
+    assert told == ["t", *[call.id for call in calls]]
+
+
+async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: Path) -> None:
+    before = contents(folder)
+    agent = await let_run(rig)
+    (folder / "a").write_text("by the first\n")
+    second = ToolCall("second", "shell_command")
+    agent.say("a", ToolRequested(second, needs_approval=True))
+    rig.do(intents.Approve("a", "second"))
+    await rig.surveyed()
+    (folder / "b").write_text("by the second\n")
+    agent.say("a", ToolFinished(second))
+    end(agent)
+    files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["files"]]
+    await rig.ask(UndoTurn("a", -2, 1, files))
+    assert contents(folder) == before
+
+
+async def test_one_reason_is_told_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace, "MOST_FILES", 1)
+    for _ in range(3):
+        end(await let_run(rig))
+        await rig.surveyed()
+    await rig.ask(ListChanges("a", -1))
+    why = "is not known: the workspace has more than 1 files"
+    assert rig.lines()[0] == f"what commands did in turns 1, 2, 3 {why}"
+    assert len(rig.lines()) == 2
 
 
 async def test_of_a_workspace_too_large_it_is_said(

@@ -11,6 +11,13 @@ from tests.ui.talk import Value, asks, catch_up, done, say, start_chat, tool, wa
 COMMAND = {"command": "make tidy"}
 SHELL: dict[str, Value] = {"name": "shell_command", "arguments": COMMAND}
 
+LISTEN = """
+Mentioned = {}
+require('eca.host').mention = function(...)
+  table.insert(Mentioned, { ... })
+end
+"""
+
 
 def ran(path: Path, made: Path) -> Steps:
     """Run an approved command that changes a file and makes another, until it is told to end."""
@@ -69,3 +76,38 @@ def test_what_the_user_writes_meanwhile_is_not_the_commands(nvim: Neovim, comman
     nvim.command("Eca changes")
     screen = nvim.wait_screen("made.txt|1| +1 -0  new file")
     assert "mine.txt|" not in screen
+
+
+def test_what_an_autocommand_writes_is_the_users(nvim: Neovim, workspace: Path) -> None:
+    nvim.command("wincmd t")
+    nvim.command("autocmd User Save silent wall")
+    nvim.command("call setline(1, ['mine', 'and more'])")
+    nvim.command("doautocmd User Save")
+    assert (workspace / "mine.txt").read_text() == "mine\nand more\n"
+    catch_up(nvim)
+    end(nvim)
+    nvim.command("Eca changes")
+    screen = nvim.wait_screen("made.txt|1| +1 -0  new file")
+    assert "mine.txt|" not in screen
+
+
+def test_the_host_knows_what_is_being_written(nvim: Neovim, workspace: Path) -> None:
+    nvim.lua(LISTEN)
+    nvim.command("autocmd BufWritePost * let g:mentioned = luaeval('#Mentioned')")
+    nvim.command("wincmd t | write")
+    path = str(workspace / "mine.txt")
+    nvim.wait_until("#Mentioned == 3")
+    assert nvim.lua("return Mentioned[1]") == ["wrote", {"path": path, "done": False}]
+    assert nvim.lua("return Mentioned[3]") == ["wrote", {"path": path, "done": True}]
+    assert nvim.eval("g:mentioned") >= 1, "before it was written"
+
+
+def test_what_is_done_again_is_said_plainly(nvim: Neovim) -> None:
+    end(nvim)
+    nvim.command("Eca undo-turn")
+    nvim.wait_screen("made by a command")
+    nvim.keys("u")
+    nvim.wait_screen("turn 1 undone in 2 files")
+    nvim.command("Eca undo-turn 1")
+    screen = nvim.wait_screen("u do it again")
+    assert "by a command" not in screen

@@ -15,7 +15,7 @@ local M = {}
 ---@field removed integer
 ---@field conflict? string why it needs the user's word
 ---@field fault? string why it cannot be done
----@field unnamed boolean no call has said that it changes it
+---@field command? 'made'|'changed'|'deleted' what a command did to it
 ---@field seen string names what it was as it was planned
 ---@field take? boolean the user said so
 
@@ -33,11 +33,6 @@ local M = {}
 --- Cells of the counts of lines, and of a name at most.
 local COUNTS, MOST_NAME = 8, 40
 
-local BY_COMMAND = {
-  restore = ', changed by a command',
-  create = ', deleted by a command',
-  delete = ', made by a command',
-}
 local WHAT = { restore = 'put back', create = 'made again', delete = 'deleted' }
 
 ---@param file eca.UndoFile
@@ -54,7 +49,8 @@ local function fate(file)
   elseif file.conflict and not file.take then
     return file.conflict .. ', kept as it is', 'EcaToolWaiting'
   end
-  local what = WHAT[file.what] .. (file.unnamed and BY_COMMAND[file.what] or '')
+  local what = WHAT[file.what]
+  what = file.command and ('%s, %s by a command'):format(what, file.command) or what
   return file.conflict and ('%s, %s'):format(file.conflict, what) or what, 'EcaMuted'
 end
 

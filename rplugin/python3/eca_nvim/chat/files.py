@@ -38,11 +38,6 @@ def changed_paths(call: ToolCall) -> tuple[str, ...]:
     return _safe((*_named(call, keys), *details))
 
 
-def changes_unnamed(call: ToolCall) -> bool:
-    """Say whether a call may change files without saying which, as a shell command does."""
-    return may_change(call) and not changed_paths(call)
-
-
 def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, ...]:
     """Give the file that a call is to change, by the argument that is known while it is written."""
     wording = wording_of(call)

@@ -78,10 +78,11 @@ class ListFiles(Struct, frozen=True):
 
 
 class FileWritten(Struct, frozen=True):
-    """The user has written a file: what it is now is not a tool's doing."""
+    """The user is about to write a file, or has done so: what it is now is no tool's doing."""
 
     name: ClassVar[str] = "wrote"
     path: str
+    done: bool = True
 
 
 ReviewIntent: TypeAlias = (

@@ -29,10 +29,12 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.files import changed_paths, may_change, paths_so_far
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.states import ENDED_CALLS
 from eca_nvim.chat.text import one_line, truncate
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
 from eca_nvim.review.steps import Fate, Look, Step
+from eca_nvim.review.survey import NO_ROOM
 from eca_nvim.review.watch import Watch
 
 MOST_BYTES = 1 << 28
@@ -56,7 +58,7 @@ class Ledger:
         self._turns: list[TurnRecord] = []
         self._early: dict[tuple[str, str], Look] = {}
         self._open: dict[tuple[str, str], _Open] = {}
-        self.watch = Watch(self._kept)
+        self.watch = Watch(self._found)
 
     def remove(self) -> None:
         """Remove what lies in files, at the end."""
@@ -91,6 +93,7 @@ class Ledger:
                 self._ended(chat, call.id, Fate.STOPPED)
             case TurnChanged():
                 self._early = {key: look for key, look in self._early.items() if key[0] != chat.id}
+                self._end_settled(chat)
             case AgentGone():
                 for _, call_id in [key for key in self._open if key[0] == chat.id]:
                     self._ended(chat, call_id, Fate.STOPPED)
@@ -109,7 +112,7 @@ class Ledger:
         for opened in self._opened(call_id):
             step, turn = opened.step, opened.turn
             if step.is_watched:
-                step.certain = surveyed
+                step.certain = surveyed and self.watch.last is not None
                 self.watch.started(step, turn)
             else:
                 step.before = self._look(turn, step.before.seen, step.before)
@@ -131,6 +134,7 @@ class Ledger:
         if not may_change(call):
             return
         turn = self._turn(chat)
+        self.watch.named(paths)
         step = Step(call, early, self._look(turn, paths, early), waits, is_watched=not paths)
         self._open[chat.id, call_id] = _Open(step, turn)
         if step.is_watched and not waits:
@@ -174,6 +178,14 @@ class Ledger:
                 self.watch.others(step.after)
             self._shrink()
 
+    def _end_settled(self, chat: Chat) -> None:
+        """End the calls that the chat has settled with its turn: no agent may tell their end."""
+        watched = [key for key, opened in self._open.items() if opened.step.is_watched]
+        for chat_id, call_id in watched:
+            block = chat.find_call(call_id) if chat_id == chat.id else None
+            if block is not None and block.state in ENDED_CALLS:
+                self._ended(chat, call_id, Fate.STOPPED)
+
     def _see_end(self, step: Step) -> None:
         seen, named = step.before.seen, changed_paths(step.call)
         paths = named if step.is_watched else (*seen, *named)
@@ -206,6 +218,14 @@ class Ledger:
                 self._see_end(step)
             turn.work_out(open_steps, self._kept)
             yield turn
+
+    def _found(self, content: bytes, mode: int) -> Snapshot:
+        """Keep what a survey found, as long as there is room."""
+        while self._blobs.size + len(content) > MOST_BYTES and len(self._turns) > 1:
+            del self._turns[0]
+        if self._blobs.size + len(content) > MOST_BYTES:
+            return Snapshot(fault=NO_ROOM)
+        return self._kept(content, mode)
 
     def _kept(self, content: bytes, mode: int) -> Snapshot:
         try:

@@ -64,7 +64,7 @@ class TurnRecord(Struct, eq=False):
 
     def _record(self, path: str, traced: Traced, origin: str | None) -> FileRecord:
         known = self.settled.get(path)
-        if known is None:
+        if known is None or known.undone:  # what comes after an undo is a change of its own
             return FileRecord(traced.before, traced.after, traced.mixed, origin, unnamed=True)
         fits = traced.before.same_as(known.after) or traced.before.same_as(known.before)
         mixed = known.mixed or traced.mixed or not fits

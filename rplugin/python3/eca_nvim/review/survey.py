@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -45,7 +45,7 @@ class Kept(Struct, frozen=True):
         """Give the content; empty when it is not kept."""
         return b"" if self.packed is None else zlib.decompress(self.packed)
 
-    def may_be(self, sight: Sight) -> bool:
+    def is_still(self, sight: Sight) -> bool:
         """Say whether a file that looks so is surely still the same."""
         return self.sight == sight and not self.is_young
 
@@ -57,25 +57,15 @@ class Kept(Struct, frozen=True):
 
 
 class Survey(Struct, frozen=True):
-    """All files of a workspace, by path, and its folders; `began`: in ns since 1970."""
+    """All files of a workspace by path, its folders, and what was left out (`Walked`).
+
+    began: when, in ns since 1970.
+    """
 
     files: Mapping[str, Kept] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
+    left_out: frozenset[str] = frozenset()
     began: int = 0
-
-
-class Difference(Struct, frozen=True):
-    """What became of a file between two surveys; None where there was none.
-
-    is_late: it was changed after the later survey began. folders: those above it that were not
-    there before, the innermost first.
-    """
-
-    path: str
-    before: Kept | None
-    after: Kept | None
-    is_late: bool = False
-    folders: tuple[str, ...] = ()
 
 
 def survey(
@@ -90,7 +80,7 @@ def survey(
     files = {
         path: kept
         for path, sight in walked.files.items()
-        if (kept := known.get(path)) is not None and kept.may_be(sight)
+        if (kept := known.get(path)) is not None and kept.is_still(sight)
     }
     room = MOST_BYTES - sum(len(kept.packed or b"") for kept in files.values())
     for path, sight in walked.files.items():
@@ -98,7 +88,7 @@ def survey(
         if path not in files and (kept := keep(path, sight, room)) is not None:
             files[path] = kept
             room -= len(kept.packed or b"")
-    return Survey(files, walked.folders, began)
+    return Survey(files, walked.folders, walked.left_out, began)
 
 
 def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> Kept | None:
@@ -119,31 +109,11 @@ def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]
     if sight.size > LARGEST:
         return None, LARGE
     try:
-        packed = zlib.compress(Path(path).read_bytes(), PACKING)
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST + 1)
     except OSError:
         return None, UNREADABLE
+    if len(content) > LARGEST:  # it has grown
+        return None, LARGE
+    packed = zlib.compress(content, PACKING)
     return (packed, None) if len(packed) <= room else (None, NO_ROOM)
-
-
-def differences(last: Survey | None, new: Survey) -> Iterator[Difference]:
-    """Tell what changed between two surveys; of a first one, what was changed while it was made."""
-    known = {} if last is None else last.files
-    for path, after in new.files.items():
-        before = known.get(path)
-        if before is after or (before is not None and before.same_as(after)):
-            continue
-        is_late = after.sight.changed >= new.began - MOMENT
-        if last is not None:
-            yield Difference(path, before, after, is_late, tuple(_made(path, last, new)))
-        elif is_late:
-            yield Difference(path, None, after, is_late)
-    for path in known.keys() - new.files.keys():
-        yield Difference(path, known[path], None)
-
-
-def _made(path: str, last: Survey, new: Survey) -> Iterator[str]:
-    """Give the folders of a file that were made since the last survey."""
-    for folder in map(str, Path(path).parents):
-        if folder in last.folders or folder not in new.folders:
-            return
-        yield folder

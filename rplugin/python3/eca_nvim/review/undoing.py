@@ -26,8 +26,8 @@ class Plan(Struct, frozen=True):
     """What undoing a turn does; `again`: all of it was undone, so that it is done again.
 
     A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
-    sees it), conflict (why it needs the user's word), fault (why it cannot be done), unnamed (no
-    call has said that it changes it), seen (names what it is now).
+    sees it), conflict (why it needs the user's word), fault (why it cannot be done), command (what
+    one did to it: made, changed, deleted; None when a tool named it), seen (names what it is now).
     """
 
     turn: TurnRecord
@@ -65,9 +65,17 @@ def _planned(turn: TurnRecord, path: str, present: Present) -> Table:
         "removed": removed,
         "conflict": _conflict(record, present),
         "fault": _fault(turn, record),
-        "unnamed": record.unnamed,
+        "command": _by_command(record),
         "seen": present.seal,
     }
+
+
+def _by_command(record: FileRecord) -> str | None:
+    if not record.unnamed or record.undone:
+        return None
+    if record.before.is_absent:
+        return "made"
+    return "deleted" if record.after.is_absent else "changed"
 
 
 def _fault(turn: TurnRecord, record: FileRecord) -> str | None:
@@ -85,6 +93,8 @@ def _what(record: FileRecord, disk: Snapshot) -> str:
 def _conflict(record: FileRecord, present: Present) -> str | None:
     if present.edited is not None:
         return "unsaved changes"
+    if record.after.fault is not None:
+        return record.after.fault  # nobody can say whether it was changed since
     if not present.disk.same_as(record.after):
         return "changed since"
     return "changed by others, too" if record.mixed else None
@@ -112,10 +122,15 @@ def undo(
     return faults
 
 
+def _link(path: str, record: FileRecord, ledger: Ledger) -> str | None:
+    """Say when a link is in the way: what a survey found was behind none, nor may an undo be."""
+    return "a link leads elsewhere now" if record.unnamed and ledger.watch.is_linked(path) else None
+
+
 def _undo(turn: TurnRecord, path: str, ledger: Ledger) -> str | None:
     record = turn.files[path]
     now = ledger.snapshot(path, record.after)
-    fault = now.fault or _fault(turn, record)
+    fault = now.fault or _fault(turn, record) or _link(path, record, ledger)
     if fault is not None:
         return fault
     try:

@@ -1,40 +1,52 @@
 """Watch: what calls did to files without saying which, as a shell command does.
 
 Rules kept here:
-- What changed between two surveys of the workspace is laid to the calls that were at work before
-  the later one began; to one that began meanwhile only what was changed meanwhile, too, and of
-  that nobody knows what it was before.
-- What somebody else is known to have changed is never laid to them: a file that the user wrote, or
-  that another call named.
-- Without such calls nothing is kept but the last survey.
+- What changed between two surveys of the workspace is laid to the turns whose calls were at work
+  before the later one began; to those that began meanwhile only what was changed meanwhile, and
+  of that nobody knows what it was before, unless the call surely began after the earlier one.
+- What was changed before a call began, or what somebody else is known to have changed, is never
+  laid to it.
+- What a survey finds of a turn is a step of its own, after all that was known of the turn by then.
 """
 
 from __future__ import annotations
 
-import os.path
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
+from eca_nvim.chat.details import ToolCall
+from eca_nvim.review.differences import Difference
+from eca_nvim.review.others import Others, is_linked
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.steps import UNSEEN, Look, Step
-from eca_nvim.review.survey import Difference, Kept, Survey, keep
+from eca_nvim.review.steps import UNSEEN, Fate, Look, Step
+from eca_nvim.review.survey import Kept, Survey, keep
+
+TOLD_LATE = 1_000_000_000
+"""Nanoseconds by which it may be told late, at most, that a call runs."""
 
 Store: TypeAlias = Callable[[bytes, int], Snapshot]
 """Makes a snapshot of some content and permissions."""
 
 
 class _Watched(Struct, eq=False):
-    """A call that may change any file; `before` and `after` are what its step has seen."""
+    """A call that may change any file, since when (ns since 1970), and whether it has ended."""
 
     step: Step
     turn: TurnRecord
-    before: dict[str, Snapshot] = field(default_factory=dict)
-    after: dict[str, Snapshot] = field(default_factory=dict)
+    since: int
     has_ended: bool = False
+
+
+class _Finding(Struct, eq=False):
+    """What is found of a turn at once: a step of its own, with files before and after it."""
+
+    step: Step
+    before: dict[str, Snapshot]
+    after: dict[str, Snapshot]
 
 
 class Watch:
@@ -45,8 +57,7 @@ class Watch:
         self._calls: list[_Watched] = []
         self._surveyed: tuple[_Watched, ...] = ()
         self._ended: tuple[_Watched, ...] = ()
-        self._others: dict[str, Kept | None] = {}
-        self._others_before: dict[str, Kept | None] = {}
+        self._others = Others()
         self._has_begun = False
         self.needs_survey = False
         self.last: Survey | None = None
@@ -60,11 +71,8 @@ class Watch:
 
     def started(self, step: Step, turn: TurnRecord) -> None:
         """Take that a call may be at work from now on."""
-        if any(call.step is step for call in self._calls):
-            return
-        call = _Watched(step, turn)
-        step.before, step.after = Look(call.before, len(turn.steps)), call.after
-        self._calls.append(call)
+        if not any(call.step is step for call in self._calls):
+            self._calls.append(_Watched(step, turn, time.time_ns()))
 
     def ended(self, step: Step) -> None:
         """Take that a call is at work no more."""
@@ -75,33 +83,51 @@ class Watch:
     def others(self, paths: Iterable[str]) -> None:
         """Take that files were changed just now, and not by a call that is watched."""
         if self._has_begun:
-            self._others |= {os.path.realpath(path): keep(path) for path in paths}
+            self._others.changed(paths)
+
+    def writes(self, path: str, *, is_done: bool) -> None:
+        """Take that the user is about to write a file, or has done so."""
+        if not is_done:
+            self._others.changing(path)
+        elif self._has_begun:
+            self._others.written(path)
+
+    def named(self, paths: Sequence[str]) -> None:
+        """Take that a call is about to change files that it names: what they are by now is not its.
+
+        To be called before that call has a step.
+        """
+        if self.last is None or not self._calls:
+            return
+        changed = [it for path in paths if (it := _since(self.last, path)) is not None]
+        for _ in self._lay_all(changed, self._calls):
+            continue
+        self.others(paths)
+
+    def is_linked(self, path: str) -> bool:
+        """Say whether a link leads from a path to another file than a survey would find there."""
+        return is_linked(path, frozenset() if self.last is None else self.last.folders)
 
     # --- surveys --------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Take that a survey begins: it is of what the calls now at work have done by now."""
         self._has_begun, self.needs_survey = True, False
-        self._others_before |= self._others
-        self._others = {}
+        self._others.survey_begins()
         self._surveyed = tuple(self._calls)
         self._ended = tuple(call for call in self._calls if call.has_ended)
 
     def take(self, new: Survey, found: Iterable[Difference]) -> Iterator[None]:
         """Take a survey and what it found; stops at each file, for others to have their turn."""
-        is_first, self.last = self.last is None, new
-        others = self._others_before | self._others
-        self._others_before = {}
-        for difference in found:
-            own = _without_others(difference, others)
-            if own is not None and self._calls:
-                self._lay(own, is_first=is_first)
-                yield
+        self.last = new
+        yield from self._lay_all(found, self._surveyed)
+        self._others.survey_ends()
         self._forget_ended()
 
     def failed(self, why: str) -> None:
         """Take that there is no survey: of the calls at work it is not known what they did."""
-        self.last, self._others_before = None, {}
+        self.last = None
+        self._others.survey_ends()
         for call in self._calls:
             call.turn.unknown = why
         self._forget_ended()
@@ -109,21 +135,41 @@ class Watch:
     def _forget_ended(self) -> None:
         self._calls = [call for call in self._calls if call not in self._ended]
 
-    def _lay(self, difference: Difference, *, is_first: bool) -> None:
-        """Lay a difference to the calls that may have made it."""
-        for call in self._calls:
-            is_seen = call in self._surveyed and not is_first
-            if is_seen or difference.is_late:
-                self._note(call, difference, is_seen=is_seen)
+    # --- whose it is ----------------------------------------------------------------------------
 
-    def _note(self, call: _Watched, difference: Difference, *, is_seen: bool) -> None:
-        path = difference.path
-        if path not in call.before:
-            missing = difference.folders
-            call.before[path] = self._snapshot(difference.before, missing) if is_seen else UNSEEN
-        call.after[path] = self._snapshot(difference.after)
-        if call.has_ended and call.step not in call.turn.steps:  # it was settled without this
-            call.turn.steps.append(call.step)
+    def _lay_all(self, found: Iterable[Difference], at_work: Sequence[_Watched]) -> Iterator[None]:
+        """Lay differences to turns; `at_work` are the calls that were so before anyone looked."""
+        findings: dict[int, _Finding] = {}
+        for difference in found:
+            own = self._others.without(difference)
+            makers = {} if own is None else self._makers(own, at_work)
+            for number, (call, is_seen) in makers.items():
+                if number not in findings or findings[number].step not in call.turn.steps:
+                    findings[number] = _begun(call)  # the first, or the turn was settled meanwhile
+                self._note(findings[number], own or difference, is_seen=is_seen)
+            yield
+
+    def _makers(
+        self, difference: Difference, at_work: Sequence[_Watched]
+    ) -> Mapping[int, tuple[_Watched, bool]]:
+        """Give a call of each turn that may have made a difference, by the turn's identity.
+
+        With it: whether what was there before it is known.
+        """
+        makers: dict[int, tuple[_Watched, bool]] = {}
+        for call in self._calls:
+            was_there = call in at_work
+            if difference.when >= call.since - TOLD_LATE and (was_there or difference.is_late):
+                _, seen = makers.get(id(call.turn), (call, False))
+                is_seen = seen or was_there or call.step.certain
+                makers[id(call.turn)] = (call, is_seen and not difference.is_unknown)
+        return makers
+
+    def _note(self, finding: _Finding, difference: Difference, *, is_seen: bool) -> None:
+        path, missing = difference.path, difference.folders
+        before = self._snapshot(difference.before, missing) if is_seen else UNSEEN
+        finding.before[path] = before
+        finding.after[path] = self._snapshot(difference.after)
 
     def _snapshot(self, kept: Kept | None, missing: tuple[str, ...] = ()) -> Snapshot:
         if kept is None:
@@ -133,12 +179,21 @@ class Watch:
         return self._store(kept.content, kept.sight.mode)
 
 
-def _without_others(difference: Difference, others: dict[str, Kept | None]) -> Difference | None:
-    """Give what is left of a difference when what others did is known."""
-    path = os.path.realpath(difference.path) if others else ""
-    if path not in others:
-        return difference
-    left, after = others[path], difference.after
-    if left is None or after is None:
-        return None if left is after else replace(difference, before=left)
-    return None if left.same_as(after) else replace(difference, before=left)
+def _begun(call: _Watched) -> _Finding:
+    """Begin to find what became of a turn's files."""
+    before: dict[str, Snapshot] = {}
+    after: dict[str, Snapshot] = {}
+    bare = ToolCall(call.step.call.id)  # nothing in it says which files it changes
+    look = Look(before, len(call.turn.steps))
+    step = Step(bare, Look(), look, certain=True, after=after, fate=Fate.DONE)
+    call.turn.steps.append(step)
+    return _Finding(step, before, after)
+
+
+def _since(last: Survey, path: str) -> Difference | None:
+    """Tell what became of a file by now."""
+    before, after = last.files.get(path), keep(path)
+    if before is None or (after is not None and before.same_as(after)):
+        return None
+    when = time.time_ns() if after is None else after.sight.changed
+    return Difference(path, before, after, when)

@@ -13,19 +13,24 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.chat.files import is_plain
 
 MOST_FILES = 20_000
-GIT_PATIENCE = 5.0
-"""Seconds that git may take to tell what it ignores."""
+CHECKED = 0.05
+"""Seconds between two checks while git is at work."""
 _LEFT_OUT = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that say of their folder that it can be made again."""
+
+
+Check: TypeAlias = Callable[[], None]
+"""Raises UnknownWorkspace when a look is not to go on."""
 
 
 class UnknownWorkspace(Exception):
@@ -43,49 +48,55 @@ class Sight(Struct, frozen=True):
 
 
 class Walked(Struct, frozen=True):
-    """Files by path, and all folders they may be in."""
+    """Files by path, all folders they may be in, and what was left out: files and folders."""
 
     files: dict[str, Sight]
     folders: frozenset[str]
+    left_out: frozenset[str]
 
 
-def walk(folders: Sequence[str], check: Callable[[], None] = lambda: None) -> Walked:
-    """Look at all files of some folders; `check` raises when that is not to go on.
-
-    Raises UnknownWorkspace.
-    """
+def walk(folders: Sequence[str], check: Check = lambda: None) -> Walked:
+    """Look at all files of some folders. Raises UnknownWorkspace."""
     files: dict[str, Sight] = {}
     seen: set[str] = set()
+    left_out: set[str] = set()
     for folder in folders:
-        for inner, entries in _folders(folder):
+        for inner, entries in _folders(folder, left_out, check):
             seen.add(inner)
             files |= _files(entries)
             check()
             if len(files) + len(seen) > MOST_FILES:
                 raise UnknownWorkspace(f"the workspace has more than {MOST_FILES:,} files")
-    return Walked(files, frozenset(seen))
+    return Walked(files, frozenset(seen), frozenset(left_out))
 
 
-def _folders(folder: str) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
-    """Give a folder and those in it with what is in them, but what is left out."""
-    waiting, ignored = [folder], _ignored(folder)
+def _folders(
+    folder: str, left_out: set[str], check: Check
+) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
+    """Give a folder and those in it with what is in them; adds to what is left out."""
+    waiting = [folder]
     while waiting:
         current = waiting.pop()
-        entries: list[os.DirEntry[str]] = []
-        with suppress(OSError), os.scandir(current) as found:  # one that is gone, or is not ours
-            entries = list(found)
-        names = {entry.name for entry in entries}
-        if current != folder and names & _MARKS:
+        entries = _entries(current)
+        names = {entry.name for entry in entries or ()}
+        if entries is None or (current != folder and names & _MARKS):
+            left_out.add(current)
             continue
-        if current != folder and ".git" in names:  # a repository in the repository
-            ignored |= _ignored(current)
-        left = [entry for entry in entries if entry.path not in ignored]
+        if current == folder or ".git" in names:  # also a repository in the repository
+            left_out |= _ignored(current, check)
+        left_out |= {entry.path for entry in entries if entry.name in _LEFT_OUT}
+        left = [entry for entry in entries if entry.path not in left_out]
         yield current, left
-        waiting += [entry.path for entry in left if _is_entered(entry)]
+        waiting += [entry.path for entry in left if entry.is_dir(follow_symlinks=False)]
 
 
-def _is_entered(entry: os.DirEntry[str]) -> bool:
-    return entry.name not in _LEFT_OUT and entry.is_dir(follow_symlinks=False)
+def _entries(folder: str) -> list[os.DirEntry[str]] | None:
+    """Give what is in a folder; None when it is gone, or not ours to read."""
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return None
 
 
 def _files(entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[str, Sight]]:
@@ -110,7 +121,7 @@ def _sight(found: os.stat_result) -> Sight:
     return Sight(found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, mode)
 
 
-def _ignored(folder: str) -> frozenset[str]:
+def _ignored(folder: str, check: Check) -> frozenset[str]:
     """Ask git what it ignores in a folder, as paths; nothing where git does not work."""
     git = shutil.which("git")
     if git is None:
@@ -119,16 +130,31 @@ def _ignored(folder: str) -> frozenset[str]:
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z"]
     command += ["--others", "--ignored", "--exclude-standard", "--directory"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
+    names = os.fsdecode(_output(command, environment, check)).split("\0")
+    return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
+
+
+def _output(command: Sequence[str], environment: Mapping[str, str], check: Check) -> bytes:
+    """Give what a program says; it ends when the check says so."""
     try:
-        told = subprocess.run(
+        with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=GIT_PATIENCE,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return frozenset()
-    names = os.fsdecode(told.stdout).split("\0")
-    return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        ) as program:
+            try:
+                return _said(program, check)
+            finally:
+                program.kill()  # which does nothing to one that has ended
+    except OSError:
+        return b""
+
+
+def _said(program: subprocess.Popen[bytes], check: Check) -> bytes:
+    while True:
+        check()
+        with suppress(subprocess.TimeoutExpired):
+            return program.communicate(timeout=CHECKED)[0]

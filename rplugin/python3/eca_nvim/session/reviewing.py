@@ -87,8 +87,12 @@ class Reviews:
     async def _settle(self, chat: str) -> None:
         """Wait until it is known what commands did; tell of what it is not."""
         lines = [UNSETTLED] if not await self._surveyor.settled() else []
+        unknown: dict[str, list[str]] = {}
         for number, why in self._ledger.unknown(chat).items():
-            lines.append(f"what commands did in turn {number} is not known: {why}")
+            unknown.setdefault(why, []).append(str(number))
+        for why, turns in unknown.items():
+            where = "turn" if len(turns) == 1 else "turns"
+            lines.append(f"what commands did in {where} {', '.join(turns)} is not known: {why}")
         self._view.push([Notify("warn", line) for line in lines])
 
     async def _list(self, wanted: ListChanges) -> list[ViewOp]:
@@ -162,7 +166,11 @@ class Reviews:
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         wanted: Sequence[str] = tuple(dict.fromkeys(paths))
         edited = await self._files.edited(wanted) if wanted else {}
-        return {path: Present(self._ledger.snapshot(path), edited.get(path)) for path in wanted}
+        present: dict[str, Present] = {}
+        for path in wanted:
+            present[path] = Present(self._ledger.snapshot(path), edited.get(path))
+            await anyio.lowlevel.checkpoint()
+        return present
 
 
 def _diff(turn: TurnRecord, path: str, before: str, after: str) -> ShowDiff:

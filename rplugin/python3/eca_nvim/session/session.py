@@ -94,8 +94,8 @@ class Session:
         self._histories = Histories(self._chats, self._choices, self._server, view)
         self._held = Held()
         self._images = Images()
-        self._surveyor = Surveyor(self._ledger.watch, settings.folders)
-        self._reviews = Reviews(self._ledger, self._surveyor, self._chats, files, view)
+        self.surveyor = Surveyor(self._ledger.watch, settings.folders)
+        self._reviews = Reviews(self._ledger, self.surveyor, self._chats, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
         """Take an intent; it is handled when those before it are.
@@ -113,7 +113,7 @@ class Session:
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
         self._server.kill()
-        self._surveyor.stop()
+        self.surveyor.stop()
         self._keeper.write()
         self._images.remove()
         self._ledger.remove()
@@ -129,7 +129,7 @@ class Session:
             tasks.start_soon(self._server.run)
             tasks.start_soon(self._chats.keep_time)
             tasks.start_soon(self._keeper.keep_writing)
-            tasks.start_soon(self._surveyor.run)
+            tasks.start_soon(self.surveyor.run)
             async for intent in self._inbox:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
@@ -147,8 +147,8 @@ class Session:
             tasks.start_soon(self._reviews.do, intent)
             return
         match intent:
-            case FileWritten(path):
-                self._ledger.watch.others([path])
+            case FileWritten(path, is_done):
+                self._ledger.watch.writes(path, is_done=is_done)
             case intents.StartServer(restart, demo):
                 self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
             case intents.QuitServer():
@@ -225,20 +225,20 @@ class Session:
         """Have the ledger look at what an event is about."""
         self._ledger.witness(chat, event)
         if self._ledger.watch.needs_survey:
-            self._surveyor.want()
+            self.surveyor.want()
 
     def _tell(self, effect: Effect) -> None:
         """Do what a chat wants done outside of it."""
         match effect:
             case ShowImage(media_type, content):
                 self._show_image(media_type, content)
-            case TellApproval(_, call) if self._ledger.is_watched(call):
-                self._surveyor.when_fresh(partial(self._let_run, effect))
+            case TellApproval(_, call) if self._ledger.is_watched(call) or self.surveyor.holds:
+                self.surveyor.when_fresh(partial(self._let_run, effect))
             case TellApproval(_, call):
                 self._ledger.approved(call)
                 self._deliver(effect)
             case TellPrompt():
-                self._surveyor.want()
+                self.surveyor.want()
                 self._deliver(effect)
             case _:
                 self._deliver(effect)

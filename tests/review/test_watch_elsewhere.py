@@ -1,0 +1,85 @@
+"""The watch and what is not where it was: links, moved folders, files that git ignored."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.review.desk import contents, set_content
+from tests.review.watched import Watched
+
+from eca_nvim.review import differences as differences_module
+from eca_nvim.review import survey as survey_module
+from eca_nvim.review.undoing import undo
+
+
+def test_an_undo_goes_through_no_link(watched: Watched, tmp_path: Path) -> None:
+    outside = tmp_path.with_name(f"{tmp_path.name}-outside")
+    outside.mkdir()
+
+    def link() -> None:
+        (tmp_path / "a").unlink()
+        (tmp_path / "a").symlink_to(outside / "a")
+        (tmp_path / "d").rename(tmp_path / "e")
+        (tmp_path / "d").symlink_to(outside)
+
+    watched.put("d/x", b"x\n")
+    watched.survey()
+    watched.command(link)
+    turn = watched.turn_of(1)
+    faults = undo(turn, list(turn.files), watched.ledger)
+    named = {os.path.relpath(path, tmp_path): fault for path, fault in faults.items()}
+    told = "a link leads elsewhere now"
+    assert named == {"a": told, "d/x": told, "e/x": None}
+    assert list(outside.iterdir()) == []
+
+
+def test_a_folder_that_was_moved_goes_back(watched: Watched) -> None:
+    watched.put("d/deep/x", b"x\n")
+    watched.survey()
+    before = contents(watched.folder)
+    watched.command(lambda: shell(watched.folder, "mv d e"))
+    watched.undo()
+    assert contents(watched.folder) == before
+    assert not (watched.folder / "e").exists()
+
+
+@pytest.fixture
+def ignoring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """Give a desk in a repository that ignores two files, on a file system with exact times."""
+    monkeypatch.setattr(differences_module, "MOMENT", 0)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for name, content in {".gitignore": b"data/\n.env\n", ".env": b"1\n", "data/x": b"2\n"}.items():
+        set_content(tmp_path / name, content)
+    return Watched(tmp_path)
+
+
+@pytest.mark.parametrize("program", [": > .gitignore", "rm -rf .git"])
+def test_what_git_ignored_was_made_by_nobody(ignoring: Watched, program: str) -> None:
+    before = contents(ignoring.folder / "data")
+    ignoring.command(lambda: shell(ignoring.folder, program))
+    assert not {".env", "x"} & {Path(path).name for turn in ignoring.turns() for path in turn.files}
+    assert contents(ignoring.folder / "data") == before
+
+
+def test_of_what_git_ignored_nobody_knows_what_it_was(ignoring: Watched) -> None:
+    ignoring.command(
+        lambda: shell(ignoring.folder, ": > .gitignore; echo 3 > .env; echo 4 > data/x")
+    )
+    unseen = "its earlier text was not seen"
+    planned = {name: it["fault"] for name, it in ignoring.plan().items()}
+    assert planned == {".gitignore": None, ".env": unseen, "x": unseen}
+
+
+def shell(folder: Path, program: str) -> None:
+    subprocess.run(["sh", "-c", program], cwd=folder, check=True)
+
+
+def test_a_new_file_too_large_to_keep_is_told(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(survey_module, "LARGEST", 3)
+    watched.command(watched.change(new=b"larger\n"))
+    assert watched.plan()["new"]["conflict"] == survey_module.LARGE

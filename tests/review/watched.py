@@ -1,0 +1,64 @@
+"""A chat whose shell works on real files, with surveys when the test wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.review.desk import Desk, set_content
+
+from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.events import ToolFinished, ToolRunning
+from eca_nvim.review.differences import differences
+from eca_nvim.review.survey import Survey, survey
+
+
+class Watched(Desk):
+    """A desk with a shell beside its tools."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.turn()
+        self.survey()
+
+    @contextmanager
+    def surveying(self) -> Iterator[None]:
+        """Survey the folder; what is done meanwhile happens after the survey has begun."""
+        watch = self.ledger.watch
+        watch.begin()
+        last, began = watch.last, survey([str(self.folder)], watch.last).began
+        yield
+        found = survey([str(self.folder)], last)
+        new = Survey(found.files, found.folders, found.left_out, began)
+        list(watch.take(new, list(differences(last, new))))
+
+    def survey(self) -> None:
+        with self.surveying():
+            pass
+
+    def start(self, *, waits: bool = True) -> ToolCall:
+        """Let a command be asked for, and when it waits, approved."""
+        call = self.request("shell_command", waits=waits, arguments={"command": "do"})
+        if waits:
+            self.survey()
+            self.ledger.approved(call.id, surveyed=True)
+        self.hear(ToolRunning(call))
+        return call
+
+    def command(self, change: Callable[[], None], *, waits: bool = True) -> None:
+        """Let a command run to its end, and survey what it did."""
+        call = self.start(waits=waits)
+        change()
+        self.hear(ToolFinished(call))
+        self.survey()
+
+    def put(self, name: str, content: bytes | None) -> None:
+        set_content(self.folder / name, content)
+
+    def change(self, **files: bytes | None) -> Callable[[], None]:
+        def change() -> None:
+            for name, content in files.items():
+                self.put(name.replace("__", "/"), content)
+
+        return change
