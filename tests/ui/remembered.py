@@ -130,6 +130,10 @@ class Reader:
         """Put the cursor on the first line of the transcript that has a text."""
         self.nvim.lua(GO, text)
 
+    def until_drafted(self, text: str) -> None:
+        """Wait until the input of the chat that is shown holds this text and no other."""
+        self.nvim.wait_for(lambda: self.draft() == text, f"the draft {text!r}")
+
     def draft(self) -> str:
         """Return what the input of the chat that is shown holds."""
         lines: list[str] = self.nvim.lua(f"return vim.fn.getbufline({CHAT}.input, 1, '$')")

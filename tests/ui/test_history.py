@@ -88,7 +88,7 @@ def test_rollback(relive: Relive) -> None:
     reader.choose("Take back", "messages: ")
     reader.until_gone("hello third")
     given_back = f"{reader.here(edit)}\nmore to say"
-    assert reader.draft() == given_back
+    reader.until_drafted(given_back)
     wait_kept(reader.nvim, "more to say")
     wait_kept(reader.nvim, "return a-b")
     reader.nvim.keys(":Eca toggle<CR>:Eca toggle<CR>")
@@ -129,7 +129,7 @@ def test_fork_flags(relive: Relive) -> None:
     reader.nvim.keys("gb")
     reader.until("require('eca').status().title == 'Mock chat title (2)'")
     reader.until_gone("read")
-    assert reader.draft() == reader.here("read /workspace/src/calc.py")
+    reader.until_drafted(reader.here("read /workspace/src/calc.py"))
     relive.end()
 
 
