@@ -2,8 +2,9 @@
 
 Every function returns the steps for one thing; `scripted_server(handshake(), turn(text("hi")))`
 strings them together. In what the server sends, `$chat` stands for the chat id that the client
-used last, `$prompt` for the text of its last prompt and `$workspace` for its folder. Requests that
-no later step expects are answered by default, and `shutdown` and `exit` are always obeyed.
+used last, `$chat1` and so on for those that it used first, `$prompt` for the text of its last
+prompt and `$workspace` for its folder. Requests that no later step expects are answered by default,
+and `shutdown` and `exit` are always obeyed.
 """
 
 import base64
@@ -74,14 +75,19 @@ def status(name: str) -> Steps:
 
 
 def stream(
-    count: int, pieces: Sequence[str] = ("word ",), rate: float = 0, until: str | None = None
+    count: int,
+    pieces: Sequence[str] = ("word ",),
+    rate: float = 0,
+    until: str | None = None,
+    chats: Sequence[str] = ("$chat",),
 ) -> Steps:
     """Send `count` text contents that cycle through `pieces`, in which `$n` is the 0-based number.
 
     `rate` is chunks per second, 0 is as fast as the client reads; the method `until` cuts it short.
+    Each of `chats` gets every piece.
     """
     fields = {"count": count, "pieces": list(pieces), "rate": rate, "until": until}
-    return [{"do": "stream", **fields}]
+    return [{"do": "stream", "chats": list(chats), **fields}]
 
 
 def pause(milliseconds: float) -> Steps:

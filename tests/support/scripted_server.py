@@ -35,6 +35,7 @@ class Performer:
         self._held: list[Message] = []
         self._requests: dict[str, Value] = {}
         self._words: dict[str, str] = {}
+        self._chats = 0
         self._stubborn = False
 
     def perform(self) -> None:
@@ -83,7 +84,7 @@ class Performer:
                 raise ValueError(f"no such step: {step}")
 
     def _stream(self, step: Message) -> None:
-        chunks, rate, sent = self._chunks(step["pieces"]), step["rate"], 0
+        chunks, rate, sent = self._chunks(step["pieces"], step["chats"]), step["rate"], 0
         started = time.monotonic()
         while (left := step["count"] - sent) > 0 and not self._holds(step["until"]):
             due = int((time.monotonic() - started) * rate) + 1 - sent if rate else BATCH
@@ -91,14 +92,16 @@ class Performer:
             sent += due
             self._listen(started + sent / rate - time.monotonic() if rate else 0)
 
-    def _chunks(self, pieces: list[str]) -> Iterator[bytes]:
+    def _chunks(self, pieces: list[str], chats: list[str]) -> Iterator[bytes]:
         """Make frames of text contents without end."""
-        content = {"type": "text", "text": HOLE}
-        params = {"chatId": "$chat", "role": "assistant", "content": content}
-        frame = self._encode({"method": "chat/contentReceived", "params": params})
-        head, tail = frame.split(json.dumps(HOLE))
+        content, frames = {"type": "text", "text": HOLE}, list[list[str]]()
+        for chat in chats:
+            params = {"chatId": chat, "role": "assistant", "content": content}
+            frame = self._encode({"method": "chat/contentReceived", "params": params})
+            frames.append(frame.split(json.dumps(HOLE)))
         for number, piece in enumerate(cycle(pieces)):
-            yield encode(head + json.dumps(piece.replace("$n", str(number))) + tail)
+            text = json.dumps(piece.replace("$n", str(number)))
+            yield from (encode(head + text + tail) for head, tail in frames)
 
     def _expect(self, wanted: Callable[[Message], bool]) -> None:
         """Wait for a message, and learn from it what the placeholders stand for."""
@@ -112,6 +115,9 @@ class Performer:
             case {"workspaceFolders": [{"uri": str(uri)}, *_]}:
                 self._words["$workspace"] = uri.removeprefix("file://")
             case {"chatId": str(chat)}:
+                if chat not in self._words.values():
+                    self._chats += 1
+                    self._words[f"$chat{self._chats}"] = chat
                 self._words["$chat"] = chat
         if isinstance(params, dict) and message.get("method") == "chat/prompt":
             self._words["$prompt"] = params["message"]
@@ -160,8 +166,8 @@ class Performer:
 
     def _encode(self, message: Message) -> str:
         text = json.dumps({"jsonrpc": "2.0", **message})
-        for name, word in self._words.items():
-            text = text.replace(name, json.dumps(word)[1:-1])
+        for name in sorted(self._words, key=len, reverse=True):  # `$chat1` is no `$chat`
+            text = text.replace(name, json.dumps(self._words[name])[1:-1])
         return text
 
 

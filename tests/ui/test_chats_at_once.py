@@ -1,8 +1,22 @@
-"""Chats that work at the same time, on a real screen with the demo agent behind it."""
+"""Chats that work at the same time, on a real screen, and one that is long."""
+
+from itertools import chain
 
 import pytest
-from tests.support.factories import StartNeovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import (
+    MODEL,
+    Steps,
+    content,
+    expect,
+    handshake,
+    progress,
+    reply,
+    status,
+    stream,
+)
 from tests.ui.remembered import Reader
+from tests.ui.talk import asks, done
 
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 STATE = "require('eca').chats()[{number}].state"
@@ -26,13 +40,43 @@ def until_grown(reader: Reader, number: int) -> None:
     reader.until(f"{ROWS.format(number=number)} > {rows(reader, number) + 20}")
 
 
-def test_three_chats_at_once(reader: Reader) -> None:
+def works(*steps: Steps) -> Steps:
+    """Begin a turn when it is asked for, and do what it is about."""
+    answer = {"chatId": "$chat", "model": MODEL, "status": "prompting"}
+    begun = [*expect("chat/prompt"), *status("running"), *reply("chat/prompt", answer)]
+    return [*begun, *chain(*steps)]
+
+
+def floods(until: str, *chats: str) -> Steps:
+    """Stream into chats until the user does something, however long that takes him."""
+    pieces = ("## Part $n\n\n", "words ", "of the **stream**\n\n")
+    return stream(10_000_000, pieces, rate=3000, until=until, chats=chats)
+
+
+STOPPED = [*expect("chat/promptStop"), *status("stopping"), *progress("finished")]
+
+
+def test_three_chats_at_once(start_nvim: StartNeovim, scripted_server: PrepareScript) -> None:
     """Two stream and one waits; switching loses nothing, and each is answered in its turn."""
-    reader.nvim.keys(":EcaChat stream 400000<CR>")
+    server = scripted_server(
+        handshake(),
+        works(
+            content({"type": "metadata", "title": "The first"}, "system"),
+            floods("chat/prompt", "$chat1"),
+        ),
+        works(asks()),
+        works(floods("chat/toolCallApprove", "$chat1", "$chat3")),
+        *(expect("chat/toolCallApprove"), done(), status("idle")),
+        *(floods("chat/promptStop", "$chat1", "$chat3"), STOPPED),
+        *(floods("chat/promptStop", "$chat3"), STOPPED),
+    )
+    settings = {"server": {"command": server.command}}
+    reader = Reader(start_nvim(settings=settings, columns=110, lines=36))
+    reader.nvim.keys(":EcaChat one<CR>")
     reader.until(f"{ROWS.format(number=1)} > 50")
-    reader.nvim.keys(":EcaChat! run it<CR>")
+    reader.nvim.keys(":EcaChat! two<CR>")
     reader.until("#require('eca').pending() == 1")
-    reader.nvim.keys(":EcaChat! stream 400000<CR>")
+    reader.nvim.keys(":EcaChat! three<CR>")
     for number in (1, 3, 1):
         until_grown(reader, number)
     assert reader.nvim.lua(
@@ -44,16 +88,16 @@ def test_three_chats_at_once(reader: Reader) -> None:
     ]
     reader.nvim.wait_screen(lambda screen: "1●  2?" in screen.text())
     reader.nvim.keys(":Eca chats 1<CR>")
-    reader.go_to("## Part 2")
+    reader.go_to("## Part 3")
     until_grown(reader, 1)
-    assert reader.nvim.eval("getline('.')") == "## Part 2"
+    assert reader.nvim.eval("getline('.')") == "## Part 3"
     reader.nvim.keys("]b:Eca approve<CR>")
     reader.until(f"{STATE.format(number=2)} == 'idle'")
-    assert any("greet.py" in line for line in reader.lines())
+    assert any("✓ grep" in line for line in reader.lines())
     reader.nvim.keys("[b")
-    assert reader.nvim.lua("return require('eca').status().title") == "stream 400000"
+    assert reader.nvim.lua("return require('eca').status().title") == "The first"
     reader.nvim.keys("<C-w>k")
-    assert reader.nvim.eval("getline('.')") == "## Part 2"
+    assert reader.nvim.eval("getline('.')") == "## Part 3"
     for number in (1, 3):
         reader.nvim.keys(f":Eca chats {number}<CR><Esc><C-c>")
         reader.until(f"{STATE.format(number=number)} == 'idle'")
@@ -78,4 +122,4 @@ def test_a_chat_of_yesterday_is_read_to_its_beginning(reader: Reader) -> None:
     reader.nvim.keys("gu")
     reader.choose("Take back", "both")
     reader.until_gone("question 60")
-    assert reader.draft() == "question 60"
+    reader.until_drafted("question 60")
