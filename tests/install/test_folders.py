@@ -22,7 +22,7 @@ def test_build_step_as_a_command(user: User) -> None:
     plugin = copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
     nvim = user.start()
     nvim.keys(":Eca install<CR>")
-    nvim.wait_for((plugin / ".venv").exists, "the environment", timeout=2)
+    nvim.wait_for((plugin / ".venv").exists, "the environment")
     assert user.builds() == [plugin.resolve()]
     assert_chat_works(nvim)
 
