@@ -9,7 +9,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
 
-INIT = f"vim.g.python3_host_prog = {sys.executable!r}"
+INIT = f"vim.g.loaded_python3_provider, vim.g.python3_host_prog = nil, {sys.executable!r}"
 OWN = "local own = ... require('eca.python').own = function() return own end"
 WITHOUT_PYNVIM = """
 import sys

@@ -24,6 +24,8 @@ FOLDERS = {
     "XDG_RUNTIME_DIR": "run",
     "XDG_STATE_HOME": "state",
 }
+NO_PYTHON = "vim.g.loaded_python3_provider = 0"
+"""Without it a Python file that is opened holds Neovim up until every Python there is was tried."""
 
 
 class MissingNeovim(AssertionError):
@@ -62,7 +64,7 @@ class Launch:
         for name in FOLDERS.values():
             (self.home / name).mkdir(parents=True, exist_ok=True)
         (self.home / FOLDERS["XDG_RUNTIME_DIR"]).chmod(0o700)
-        self.prelude.write_text(f"{self._settings_lua()}\n{self.init}\n")
+        self.prelude.write_text(f"{NO_PYTHON}\n{self._settings_lua()}\n{self.init}\n")
 
     def command(self) -> list[str]:
         """Return the command line: this repository is on the runtime path and nothing else is."""
