@@ -12,7 +12,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
 from tests.support.processes import command_line, wait_gone
-from tests.ui.talk import lines_of
+from tests.ui.talk import host_of, lines_of
 
 STUBBORN = """
 import signal, time
@@ -34,16 +34,12 @@ def child(nvim: Neovim, part: str) -> int:
     return nvim.wait_for(find, f"a process with {part!r}")[0]
 
 
-def host(nvim: Neovim) -> int:
-    return child(nvim, "launch.py")
-
-
 def open_with_stubborn_server(start_nvim: StartNeovim) -> tuple[Neovim, int, int]:
     """Start all three; the server is there when the host has had it guarded."""
     nvim = start_nvim(settings={"server": SERVER})
     nvim.keys(":EcaChat<CR>")
     nvim.wait_until("require('eca.guard').leader()")
-    return nvim, host(nvim), child(nvim, "SIG_IGN")
+    return nvim, host_of(nvim), child(nvim, "SIG_IGN")
 
 
 def test_quitting_waits_for_nothing_and_leaves_nothing(start_nvim: StartNeovim) -> None:
@@ -83,7 +79,7 @@ def test_after_the_hosts_end_prompts_wait_for_a_restart(
     nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=120, lines=40)
     nvim.keys(":EcaChat hello<CR>")
     nvim.wait_screen("I am the demo agent")
-    os.kill(host(nvim), signal.SIGKILL)
+    os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_screen("the host ended")
     assert nvim.lua("return require('eca').status().state") == "idle"
     nvim.keys(":EcaChat show markdown<CR>")

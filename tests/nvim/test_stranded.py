@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
-from tests.support.processes import command_line
 from tests.support.script import Steps, content, expect, handshake, text, turn
-from tests.ui.talk import asks, draft, lines_of, prompts, say, tool, wait_line
+from tests.ui.talk import asks, draft, host_of, lines_of, prompts, say, tool, wait_line
 
 NOWHERE = "/nowhere/python"
 
@@ -175,8 +174,7 @@ def test_nothing_goes_on_when_the_host_is_killed(
     wait_line(nvim, " waiting" if asked else "● grep")
     wait_line(nvim, "thinking…")
     label = nvim.lua("return require('eca.mirror').server().label")
-    [host] = [it for it in nvim.child.descendants() if "launch.py" in command_line(it)]
-    os.kill(host, signal.SIGKILL)
+    os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_until("require('eca').status().server == 'failed'")
     nvim.take_errors()
     shown = lines_of(nvim)

@@ -20,6 +20,11 @@ for _, known in ipairs(eca.chats()) do
   end
 end
 """
+HOST = """
+vim.iter(vim.api.nvim_list_chans()):map(function(it)
+  return it.stream == 'job' and it.mode == 'rpc' and vim.fn.jobpid(it.id) or nil
+end):next()
+"""
 DRAFT = """
 local chat = require('eca.chats').get(require('eca').status().chat)
 return table.concat(vim.api.nvim_buf_get_lines(chat.input, 0, -1, true), '\\n')
@@ -41,6 +46,11 @@ def start_chat(
     nvim = start_nvim(*arguments, settings=options, columns=columns, lines=lines, **more)
     nvim.keys(":EcaChat<CR>")
     return nvim
+
+
+def host_of(nvim: Neovim) -> int:
+    """Wait for Neovim's host and give its process id; what it starts looks like it at first."""
+    return int(nvim.wait_until(HOST))
 
 
 def say(nvim: Neovim, text: str) -> None:

@@ -10,16 +10,20 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line
 from tests.support.script import expect, handshake, leave, stderr, stream, stubborn, text, turn
 from tests.support.servers import ScriptedServer
-from tests.ui.talk import asks, draft, lines_of, prompts, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import (
+    asks,
+    draft,
+    host_of,
+    lines_of,
+    prompts,
+    say,
+    start_chat,
+    wait_idle,
+    wait_line,
+)
 
 LADDER = 2.0
 """Seconds in which any server is gone, on a busy machine."""
-
-
-def host_of(nvim: Neovim) -> int:
-    """Give the process id of Neovim's host."""
-    [pid] = [it for it in nvim.child.descendants() if "launch.py" in command_line(it)]
-    return pid
 
 
 def servers_of(nvim: Neovim) -> set[int]:
