@@ -39,7 +39,7 @@ function M.watch(leader)
   group = { leader = leader, started = start_time(leader) }
 end
 
---- End the group: politely, and shortly after for good.
+--- End the group: politely, and shortly after, or when Neovim ends before that, for good.
 function M.finish()
   local ended = group
   group = nil
@@ -49,10 +49,14 @@ function M.finish()
   end
   vim.uv.kill(-ended.leader, 'sigterm')
   local timer = assert(vim.uv.new_timer())
-  timer:start(GRACE, 0, function() -- not scheduled: Neovim may wait for a key by now
-    timer:close()
-    vim.uv.kill(-ended.leader, 'sigkill')
-  end)
+  local function kill()
+    if not timer:is_closing() then
+      timer:close()
+      vim.uv.kill(-ended.leader, 'sigkill')
+    end
+  end
+  timer:start(GRACE, 0, kill) -- not scheduled: Neovim may wait for a key by now
+  vim.api.nvim_create_autocmd('VimLeave', { once = true, callback = kill })
 end
 
 return M

@@ -88,6 +88,17 @@ def test_killing_the_host_ends_the_server_and_a_restart_goes_on(
     nvim.wait_until("require('eca').status().state == 'running'")
 
 
+def test_who_quits_at_once_leaves_no_server_of_a_host_that_was_killed(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim, _ = streaming(start_nvim, scripted_server, polite=False)
+    os.kill(host_of(nvim), signal.SIGKILL)
+    nvim.wait_until("require('eca').status().server == 'failed'")
+    nvim.take_errors()
+    nvim.quit()
+    assert not nvim.child.orphans(LADDER)
+
+
 HEAR = """
 _G.heard = {}
 for _, name in ipairs({ 'EcaApprovalResolved', 'EcaTurnFinished' }) do
