@@ -19,7 +19,7 @@ local M = {}
 ---@field tab integer
 ---@field home integer tab page the user came from
 ---@field origin eca.Origin where he was in it
----@field since integer when it came up, in ns
+---@field since? integer when it could be seen, in ns; nil: not yet
 ---@field wins [integer, integer] left, right
 ---@field notice? integer window of what the texts do not show
 ---@field group integer of its autocommands
@@ -184,7 +184,8 @@ end
 ---@param tab eca.DiffTab
 ---@return boolean
 local function is_ripe(tab)
-  return (vim.uv.hrtime() - tab.since) / 1e6 >= require('eca.config').get().approval.guard
+  local guard = require('eca.config').get().approval.guard
+  return tab.since ~= nil and (vim.uv.hrtime() - tab.since) / 1e6 >= guard
 end
 
 ---@param tab eca.DiffTab
@@ -250,7 +251,7 @@ local function open(diff, home, from)
   vim.api.nvim_win_set_buf(left, sides.left)
   local right = vim.api.nvim_open_win(sides.right, true, { split = 'right', win = left })
   local tab = { diff = diff, sides = sides, home = home, origin = from, wins = { left, right } }
-  tab.tab, tab.since = vim.api.nvim_get_current_tabpage(), vim.uv.hrtime()
+  tab.tab = vim.api.nvim_get_current_tabpage()
   tab.notice = diff_notice.open(diff)
   return tab
 end
@@ -291,6 +292,7 @@ function M.show(diff)
     compare(tab)
   end
   draw_winbars(tab)
+  tab.since = vim.uv.hrtime() -- after all that may take its time, as what opens a file does
 end
 
 --- Ask the host for a diff.

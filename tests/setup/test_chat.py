@@ -201,6 +201,17 @@ def test_chat_works_in_the_folder_of_the_demo(plugin: Path, nvim_version: str) -
     assert done.stdout == str(folder)
 
 
+def test_chat_names_a_python_so_that_nobody_looks_for_one(plugin: Path, nvim_version: str) -> None:
+    (plugin / "lua" / "eca" / "headless.lua").write_text(
+        "return { run = function()\n"
+        "  io.stdout:write(vim.g.python3_host_prog)\n"
+        "  vim.cmd.cquit({ count = 0 })\n"
+        "end }\n"
+    )
+    done = _run_chat(plugin, nvim_version, "hi", "--headless")
+    assert done.stdout == str(plugin / ".venv" / "bin" / "python3")
+
+
 def test_headless_chat_that_cannot_start_ends(plugin: Path, nvim_version: str) -> None:
     done = _run_chat(plugin, nvim_version, "fail", "--headless")
     assert done.returncode == 1

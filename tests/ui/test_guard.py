@@ -1,5 +1,7 @@
 """A key pressed just after something came up was meant for something else; the clock is ours."""
 
+from pathlib import Path
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
@@ -77,3 +79,16 @@ def test_who_presses_twice_answers_what_he_has_seen(stage: Neovim) -> None:
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
     assert [it["id"] for it in sent(stage, "approve")] == ["t2", "t3"]
+
+
+def test_a_diff_is_guarded_from_when_it_can_be_seen(stage: Neovim, workspace: Path) -> None:
+    stage.command(f"autocmd OptionSet diff lua {HALF_A_SECOND}")
+    path = str(workspace / "README.md")
+    wait(stage, approval(title="edit", path=path, lines=["edit"]))
+    draw(stage, ["diff", CHAT, "t1", path, "old\n", "new\n", "changed", True, None, None])
+    stage.wait_until("vim.fn.tabpagenr('$') == 2")
+    stage.keys("a")
+    assert sent(stage, "approve") == []
+    stage.lua(HALF_A_SECOND)
+    stage.keys("a")
+    assert len(wait_sent(stage, "approve")) == 1
