@@ -5,7 +5,7 @@
 local checkout = vim.fn.escape(vim.fn.getcwd(), '\\,')
 vim.o.runtimepath = checkout .. ',' .. vim.o.runtimepath
 
--- Opening a Python file makes Neovim look for a Python: this one is at hand, and all others together
+-- Opening a Python file makes Neovim look for a Python: this one is at hand, all others together
 -- would hold it up for most of a second.
 vim.g.python3_host_prog = vim.g.python3_host_prog or vim.fn.getcwd() .. '/.venv/bin/python3'
 
