@@ -14,7 +14,7 @@ from tests.session.rig import PATIENCE, FakeAgent, Rig
 from eca_nvim.chat import intents
 from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import AgentTurn, ToolFinished, ToolRequested, ToolRunning, TurnChanged
-from eca_nvim.chat.review_intents import FileWritten, ListChanges, PlanUndo, UndoTurn
+from eca_nvim.chat.review_intents import FileWritten, ListChanges, ListFiles, PlanUndo, UndoTurn
 from eca_nvim.review import workspace
 from eca_nvim.review.survey import Survey, survey
 from eca_nvim.session import surveying
@@ -99,6 +99,18 @@ async def test_what_a_command_did_is_listed_and_undone(rig: Rig, folder: Path) -
     assert contents(folder) == {"a": b"1\n2\n3\n", "b": b"x\n"}
     assert not (folder / "made").exists()
     assert rig.lines() == []
+
+
+async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
+    agent = await let_run(rig)
+    (folder / "a").write_text("1\ntwo\nand more\n3\n")
+    agent.say("a", ToolFinished(ToolCall("r", "read_file", arguments={"path": str(folder / "b")})))
+    end(agent)
+    used = [list(use.values()) for use in await rig.ask(ListFiles("a", -1))]
+    assert used == [[str(folder / "a"), 0, 1, 2, 1], [str(folder / "b"), 1, 0, 0, 0]]
+    (file,) = (await rig.ask(PlanUndo("a", -2)))["files"]
+    await rig.ask(UndoTurn("a", -3, 1, [(file["path"], file["seen"])]))
+    assert [Path(use["path"]).name for use in await rig.ask(ListFiles("a", -4))] == ["b"]
 
 
 async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -> None:

@@ -119,12 +119,17 @@ class FileUse(Struct):
     removed: int = 0
 
 
-def files_used(chat: Chat) -> Mapping[str, FileUse]:
-    """Count what the tools of a chat did with files, by path, most used first."""
+def files_used(chat: Chat) -> dict[str, FileUse]:
+    """Count what the tools of a chat say they did with files, by path, most used first."""
     uses: dict[str, FileUse] = {}
     for block in chat.blocks.values():
         if isinstance(block, ToolBlock) and block.state is CallState.DONE:
             _count(uses, block.call)
+    return most_used_first(uses)
+
+
+def most_used_first(uses: Mapping[str, FileUse]) -> dict[str, FileUse]:
+    """Put the use of files in the order in which it is listed."""
     order = sorted(uses, key=lambda path: (-uses[path].changes - uses[path].reads, path))
     return {path: uses[path] for path in order}
 

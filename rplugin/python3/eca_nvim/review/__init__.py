@@ -14,4 +14,5 @@ watch.py        what commands changed, turn by turn
 ledger.py       which turn changed which file, from what to what
 listing.py      all changes of a chat, for the user to keep or revert
 undoing.py      a turn taken back
+used.py         which files were read and changed
 """

@@ -111,6 +111,12 @@ class Place(Struct, frozen=True):
     is_lost: bool = False
 
 
+def counts(before: str | None, after: str | None) -> tuple[int, int]:
+    """Count the lines that are new in a text, and those that are gone from it; None: no text."""
+    found = changes(lines_of(before or ""), lines_of(after or ""))
+    return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
+
+
 def find(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
     """Find a change in a later text, given what differs between; None when it was taken back."""
     shift = sum(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
-from eca_nvim.review.changes import changes, lines_of
+from eca_nvim.review.changes import counts
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, Table, snapshot_text
 from eca_nvim.review.records import FileRecord, TurnRecord
@@ -57,7 +57,7 @@ def _differs(record: FileRecord, present: Present) -> bool:
 
 def _planned(turn: TurnRecord, path: str, present: Present) -> Table:
     record = turn.files[path]
-    added, removed = _counts(present.text, snapshot_text(record.before))
+    added, removed = counts(present.text, snapshot_text(record.before))
     return {
         "path": path,
         "what": _what(record, present.disk),
@@ -98,11 +98,6 @@ def _conflict(record: FileRecord, present: Present) -> str | None:
     if not present.disk.same_as(record.after):
         return "changed since"
     return "changed by others, too" if record.mixed else None
-
-
-def _counts(now: str | None, before: str | None) -> tuple[int, int]:
-    found = changes(lines_of(now or ""), lines_of(before or ""))
-    return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
 
 
 def undo(

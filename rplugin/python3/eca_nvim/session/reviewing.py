@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import anyio.lowlevel
-from msgspec.structs import asdict
 
-from eca_nvim.chat.files import files_used
 from eca_nvim.chat.intents import RequestDiff
 from eca_nvim.chat.ops import Answer, Emit, FilesChanged, Notify, ShowDiff, ViewOp
 from eca_nvim.chat.review_intents import (
@@ -28,6 +26,7 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, Table, entries, snapshot_text
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.undoing import plan, undo
+from eca_nvim.review.used import used
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.surveying import Surveyor
@@ -82,7 +81,7 @@ class Reviews:
                 case ShowCheckpoint():
                     await self._show(intent)
                 case ListFiles(chat, request):
-                    self._view.push([Answer(request, self._used(chat))])
+                    self._view.push([Answer(request, await self._used(chat))])
 
     async def _settle(self, chat: str) -> None:
         """Wait until it is known what commands did; tell of what it is not."""
@@ -158,10 +157,10 @@ class Reviews:
         turns = self._ledger.turns(chat)
         return next((turn for turn in turns if turn.number == number), None)
 
-    def _used(self, chat_id: str) -> list[Table]:
+    async def _used(self, chat_id: str) -> list[Table]:
+        await self._surveyor.settled()
         chat = self._chats.table.get(chat_id)
-        used = files_used(chat) if chat is not None else {}
-        return [{"path": path, **asdict(use)} for path, use in used.items()]
+        return [] if chat is None else used(chat, self._ledger.turns(chat_id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         wanted: Sequence[str] = tuple(dict.fromkeys(paths))
