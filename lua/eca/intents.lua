@@ -41,7 +41,7 @@ return {
   undo_turn = { 'chat', 'request', 'turn', 'files' },
   checkpoint = { 'chat', 'turn', 'path' },
   files = { 'chat', 'request' },
-  wrote = { 'path', 'done' },
+  wrote = { 'path', 'state' },
   start = { 'restart', 'demo' },
   quit = {},
   drawn = { 'frame', 'ms' },

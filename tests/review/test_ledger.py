@@ -165,6 +165,7 @@ def test_a_file_that_cannot_go_back_where_it_was_stays(desk: Desk) -> None:
 def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
     path = desk.folder / "a"
     call = desk.request("edit_file", arguments={"path": str(path)})
+    desk.ledger.approved(call.id)
     path.write_bytes(b"half\n")
     assert desk.listed() == [(1, "a", "lines", 1)]
     desk.hear(ToolRejected(call))
@@ -174,7 +175,7 @@ def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
 
 def test_what_was_open_when_the_agent_died_is_recorded(desk: Desk) -> None:
     path = desk.folder / "a"
-    desk.request("edit_file", arguments={"path": str(path)})
+    desk.ledger.approved(desk.request("edit_file", arguments={"path": str(path)}).id)
     path.write_bytes(b"half\n")
     desk.hear(AgentGone("killed"))
     assert desk.listed() == [(1, "a", "lines", 1)]

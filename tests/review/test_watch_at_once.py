@@ -106,16 +106,16 @@ def test_a_tool_may_be_quicker_than_the_survey_of_a_command(
     assert contents(watched.folder) == before
 
 
-def test_a_file_that_is_being_written_is_the_users(watched: Watched) -> None:
-    path = str(watched.folder / "a")
+def test_a_file_that_a_command_made_may_be_named_before_the_survey(watched: Watched) -> None:
+    before = contents(watched.folder)
     call = watched.start()
-    watched.ledger.watch.writes(path, is_done=False)
-    watched.put("a", b"mine\n")
-    watched.survey()
-    watched.ledger.watch.writes(path, is_done=True)
+    watched.put("deep/er/new", b"by the command\n")
     watched.hear(ToolFinished(call))
+    watched.write("deep/er/new", b"by the tool\n")
     watched.survey()
-    assert watched.turns() == []
+    watched.undo()
+    assert contents(watched.folder) == before
+    assert not (watched.folder / "deep").exists()
 
 
 # --- undone in between ----------------------------------------------------------------------------

@@ -83,3 +83,24 @@ def test_a_new_file_too_large_to_keep_is_told(
     monkeypatch.setattr(survey_module, "LARGEST", 3)
     watched.command(watched.change(new=b"larger\n"))
     assert watched.plan()["new"]["conflict"] == survey_module.LARGE
+
+
+def test_what_git_ignores_from_now_on_is_not_gone(watched: Watched) -> None:
+    subprocess.run(["git", "init", "-q", str(watched.folder)], check=True)
+    watched.put("data/x", b"1\n")
+    watched.survey()
+    watched.command(watched.change(**{".gitignore": b"data/\n"}))
+    assert [name for _, name, *_ in watched.listed()] == [".gitignore"]
+    watched.write("data/x", b"2\n")
+    assert watched.plan()["x"]["conflict"] is None
+
+
+@pytest.mark.parametrize(("name", "is_linked"), [("loop/x", True), ("a\0b", False)])
+def test_a_path_that_cannot_be_looked_at_is_no_fault(
+    watched: Watched, name: str, is_linked: bool
+) -> None:
+    (watched.folder / "loop").symlink_to(watched.folder / "loop")
+    watched.start()
+    path = f"{watched.folder}/{name}"
+    watched.request("write_file", waits=False, arguments={"path": path})
+    assert watched.ledger.watch.is_linked(path) is is_linked

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from tests.review.desk import Desk, set_content
 
 from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import ToolFinished, ToolRunning
+from eca_nvim.chat.review_intents import FileWritten
 from eca_nvim.review.differences import differences
 from eca_nvim.review.survey import Survey, survey
+
+Ending: TypeAlias = Literal["written", "given_up"]
 
 
 class Watched(Desk):
@@ -55,6 +59,14 @@ class Watched(Desk):
 
     def put(self, name: str, content: bytes | None) -> None:
         set_content(self.folder / name, content)
+
+    def user_writes(self, name: str, content: bytes | None, end: Ending = "written") -> None:
+        """Let the user write a file, or delete it, or give that up."""
+        path = str(self.folder / name)
+        self.ledger.watch.written(FileWritten(path, "begun"))
+        if end == "written":
+            self.put(name, content)
+        self.ledger.watch.written(FileWritten(path, end))
 
     def change(self, **files: bytes | None) -> Callable[[], None]:
         def change() -> None:

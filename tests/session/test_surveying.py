@@ -127,7 +127,7 @@ async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -
 async def test_what_the_user_wrote_meanwhile_is_his(rig: Rig, folder: Path) -> None:
     agent = await let_run(rig)
     (folder / "a").write_text("mine\n")
-    rig.do(FileWritten(str(folder / "a")))
+    rig.do(FileWritten(str(folder / "a"), "written"))
     await rig.done()
     (folder / "b").write_text("theirs\n")
     end(agent)

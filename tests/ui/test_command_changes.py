@@ -93,13 +93,30 @@ def test_what_the_user_writes_meanwhile_is_not_the_commands(
 
 def test_the_host_knows_what_is_being_written(nvim: Neovim, workspace: Path) -> None:
     nvim.lua(LISTEN)
-    nvim.command("autocmd BufWritePost * let g:mentioned = luaeval('#Mentioned')")
+    nvim.command("autocmd BufWritePre * call luaeval('vim.wait(20)')")  # as formatters do
+    nvim.command("autocmd BufWritePre * let g:before = luaeval('#Mentioned')")
     nvim.command("wincmd t | write")
     path = str(workspace / "mine.txt")
-    nvim.wait_until("#Mentioned == 3")
-    assert nvim.lua("return Mentioned[1]") == ["wrote", {"path": path, "done": False}]
-    assert nvim.lua("return Mentioned[3]") == ["wrote", {"path": path, "done": True}]
-    assert nvim.eval("g:mentioned") >= 1, "before it was written"
+    nvim.wait_until("#Mentioned == 2")
+    assert nvim.lua("return Mentioned[1]") == ["wrote", {"path": path, "state": "begun"}]
+    assert nvim.lua("return Mentioned[2]") == ["wrote", {"path": path, "state": "written"}]
+    assert nvim.eval("g:before") == 1, "not before the hooks of others are over"
+
+
+def test_a_write_that_was_given_up_hides_no_change(nvim: Neovim, workspace: Path) -> None:
+    nvim.command("wincmd t | edit code.txt")
+    nvim.command("call setline(1, ['mine'])")
+    (workspace / "code.txt").write_text("by the command, later\n")
+    nvim.keys(":write<CR>")
+    nvim.wait_screen("(y/n)")
+    nvim.keys("n")
+    nvim.wait_screen("WARNING")
+    nvim.keys("<CR>")
+    nvim.command("edit!")
+    catch_up(nvim)
+    end(nvim)
+    nvim.command("Eca changes")
+    nvim.wait_screen("by the command, later")
 
 
 def test_what_is_done_again_is_said_plainly(nvim: Neovim) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -78,11 +78,14 @@ class ListFiles(Struct, frozen=True):
 
 
 class FileWritten(Struct, frozen=True):
-    """The user is about to write a file, or has done so: what it is now is no tool's doing."""
+    """The user has begun to write a file, or done so, or given it up.
+
+    What he wrote is no tool's doing.
+    """
 
     name: ClassVar[str] = "wrote"
     path: str
-    done: bool = True
+    state: Literal["begun", "written", "given_up"]
 
 
 ReviewIntent: TypeAlias = (

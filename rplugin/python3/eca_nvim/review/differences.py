@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from eca_nvim.review.survey import MOMENT, Kept, Survey
+from eca_nvim.review.survey import MOMENT, Kept, Survey, above
 
 
 class Difference(Struct, frozen=True):
@@ -49,6 +49,8 @@ def differences(last: Survey | None, new: Survey) -> Iterator[Difference]:
             when = after.sight.changed
             yield Difference(path, before, after, when, _is_late(when, new))
     for path in last.files.keys() - new.files.keys():
+        if new.leaves_out(path):
+            continue  # nobody knows whether it is gone
         when = _put_at(path, last, new)
         yield Difference(path, last.files[path], None, when, _is_late(when, new))
 
@@ -66,15 +68,14 @@ def _is_late(when: int, new: Survey) -> bool:
 
 def _made(path: str, after: Kept, when: int, last: Survey, new: Survey) -> Difference:
     """Tell of a file that is there for the first time."""
-    above = [path, *map(str, Path(path).parents)]
-    is_unknown = not last.left_out.isdisjoint(above)
-    folders = tuple(it for it in above[1:] if it in new.folders and it not in last.folders)
-    return Difference(path, None, after, when, _is_late(when, new), is_unknown, folders)
+    folders = tuple(it for it in above(path) if it in new.folders and it not in last.folders)
+    is_late, is_unknown = _is_late(when, new), last.leaves_out(path)
+    return Difference(path, None, after, when, is_late, is_unknown, folders)
 
 
 def _put_at(path: str, last: Survey, new: Survey) -> int:
     """Tell when something was last put into the folder above a file, or taken out of it."""
-    for folder in map(str, Path(path).parents):
+    for folder in above(path):
         try:
             if folder in last.folders:
                 return Path(folder).stat().st_mtime_ns

@@ -44,10 +44,11 @@ NEW_MODE = 0o644
 
 
 class _Open(Struct, eq=False):
-    """A call that is complete and has not ended."""
+    """A call that is complete and has not ended; `is_let`: it may have run by now."""
 
     step: Step
     turn: TurnRecord
+    is_let: bool
 
 
 class Ledger:
@@ -110,7 +111,7 @@ class Ledger:
         Of a call that is watched: whether the workspace was `surveyed` since it was approved.
         """
         for opened in self._opened(call_id):
-            step, turn = opened.step, opened.turn
+            step, turn, opened.is_let = opened.step, opened.turn, True
             if step.is_watched:
                 step.certain = surveyed and self.watch.last is not None
                 self.watch.started(step, turn)
@@ -136,7 +137,7 @@ class Ledger:
         turn = self._turn(chat)
         self.watch.named(paths)
         step = Step(call, early, self._look(turn, paths, early), waits, is_watched=not paths)
-        self._open[chat.id, call_id] = _Open(step, turn)
+        self._open[chat.id, call_id] = _Open(step, turn, is_let=not waits)
         if step.is_watched and not waits:
             self.watch.started(step, turn)
 
@@ -144,7 +145,9 @@ class Ledger:
         opened = self._open.get((chat.id, call_id))
         if opened is None:
             self._requested(chat, call_id, waits=False)
-        elif opened.step.is_watched:
+            return
+        opened.is_let = True
+        if opened.step.is_watched:
             self.watch.started(opened.step, opened.turn)
 
     def _look(self, turn: TurnRecord, paths: Iterable[str], last: Look) -> Look:
@@ -167,7 +170,7 @@ class Ledger:
 
     def _ended(self, chat: Chat, call_id: str, fate: Fate) -> None:
         opened = self._open.pop((chat.id, call_id), None)
-        if opened is not None:
+        if opened is not None and (opened.is_let or fate is not Fate.STOPPED):
             step = opened.step
             step.call, step.fate = _known(chat, call_id), fate
             self._see_end(step)
@@ -213,7 +216,11 @@ class Ledger:
 
     def _worked_out(self, chat_id: str) -> Iterator[TurnRecord]:
         for turn in [turn for turn in self._turns if turn.chat == chat_id]:
-            open_steps = [opened.step for opened in self._open.values() if opened.turn is turn]
+            open_steps = [
+                opened.step
+                for opened in self._open.values()
+                if opened.turn is turn and opened.is_let
+            ]
             for step in open_steps:
                 self._see_end(step)
             turn.work_out(open_steps, self._kept)

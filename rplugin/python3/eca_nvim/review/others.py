@@ -2,7 +2,6 @@
 
 Rules kept here:
 - It is known what a file was when another had changed it: what was made of that is not his.
-- A file that somebody is about to write is his until that is done.
 - Paths are compared without links.
 """
 
@@ -10,12 +9,13 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from eca_nvim.review.differences import Difference
-from eca_nvim.review.survey import Kept, keep
+from eca_nvim.review.survey import Kept, Survey, above, keep
 
 
 class Others:
@@ -24,20 +24,22 @@ class Others:
     def __init__(self) -> None:
         self._changed: dict[str, Kept | None] = {}
         self._before: Mapping[str, Kept | None] = {}
-        self._writing: set[str] = set()
 
     def changed(self, paths: Iterable[str]) -> None:
         """Take that files were changed just now."""
         self._changed |= {os.path.realpath(path): keep(path) for path in paths}
 
-    def changing(self, path: str) -> None:
-        """Take that a file is about to be written; that it was is told by `changed`."""
-        self._writing.add(os.path.realpath(path))
-
-    def written(self, path: str) -> None:
-        """Take that a file was written, or could not be."""
-        self._writing.discard(os.path.realpath(path))
-        self.changed([path])
+    def added_to(self, last: Survey) -> Survey:
+        """Give a survey as it would be after what others did since it began."""
+        files = dict(last.files)
+        for path, theirs in self._changed.items():
+            if theirs is None:
+                files.pop(path, None)
+            elif last.would_have(path) and not is_linked(path, last.folders):
+                seen = files.get(path)
+                if seen is None or seen.sight.changed < theirs.sight.changed:
+                    files[path] = theirs
+        return replace(last, files=files)
 
     def survey_begins(self) -> None:
         """Take that a survey begins: it may see what is done from now on, or not."""
@@ -50,23 +52,24 @@ class Others:
     def without(self, difference: Difference) -> Difference | None:
         """Give what is left of a difference when what others did is known."""
         known = {**self._before, **self._changed}
-        path = os.path.realpath(difference.path) if known or self._writing else ""
-        if path in self._writing:
-            return None
+        path = os.path.realpath(difference.path) if known else ""
         if path not in known:
             return difference
         theirs, after = known[path], difference.after
         if theirs is None or after is None:
             return None if theirs is after else replace(difference, before=theirs)
+        if after.sight.changed < theirs.sight.changed:
+            return difference  # it was seen before they changed it
         is_theirs = theirs.same_as(after)
         return None if is_theirs else replace(difference, before=theirs, is_unknown=False)
 
 
 def is_linked(path: str, folders: frozenset[str]) -> bool:
     """Say whether a link leads from a path elsewhere than to where the folders have it."""
-    for part in (path, *map(str, Path(path).parents)):
+    for part in (path, *above(path)):
         if part in folders:
             return False
-        if Path(part).is_symlink():
-            return True
+        with suppress(OSError):  # what cannot be looked at leads nowhere
+            if Path(part).is_symlink():
+                return True
     return False

@@ -67,6 +67,20 @@ class Survey(Struct, frozen=True):
     left_out: frozenset[str] = frozenset()
     began: int = 0
 
+    def would_have(self, path: str) -> bool:
+        """Say whether a file of that path would have been found, had there been one."""
+        folders = above(path)
+        return not self.folders.isdisjoint(folders) and not self.leaves_out(path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Say whether a path, or a folder above it, was left out."""
+        return not self.left_out.isdisjoint([path, *above(path)])
+
+
+def above(path: str) -> list[str]:
+    """Give the folders above a file, the innermost first."""
+    return list(map(str, Path(path).parents))
+
 
 def survey(
     folders: Sequence[str], last: Survey | None, check: Callable[[], None] = lambda: None

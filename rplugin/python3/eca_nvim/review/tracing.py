@@ -91,14 +91,17 @@ class _Tracer:
         told = told_change(step.call)
         for path, seen in step.after.items():
             change = told if told is not None and told.path == path else None
-            self._arrive(path, seen)
+            self._arrive(number, path, seen)
             state = _State(self.now[path], step, change)
             self._later.setdefault(path, []).append(state)
         self.now |= {path: self._before(number, path) for path in step.after}
 
-    def _arrive(self, path: str, seen: Snapshot) -> None:
+    def _arrive(self, number: int, path: str, seen: Snapshot) -> None:
         """Hold the state after a step against what was seen then."""
         known = self.now.setdefault(path, seen)
+        for index, state in enumerate(self._later.get(path, ())):
+            if state.step.certain and state.step.before.ended > number:  # it came after that look
+                self._first[path] = max(self._first[path], index + 1)
         place = self._place(path, seen)
         self._first[path] = len(self._later.get(path, ())) if place is None else place
         if place is not None or _same(known, seen):

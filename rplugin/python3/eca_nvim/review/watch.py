@@ -11,19 +11,22 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os.path
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.review_intents import FileWritten
 from eca_nvim.review.differences import Difference
 from eca_nvim.review.others import Others, is_linked
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.steps import UNSEEN, Fate, Look, Step
-from eca_nvim.review.survey import Kept, Survey, keep
+from eca_nvim.review.survey import Kept, Survey, above, keep
 
 TOLD_LATE = 1_000_000_000
 """Nanoseconds by which it may be told late, at most, that a call runs."""
@@ -39,6 +42,11 @@ class _Watched(Struct, eq=False):
     turn: TurnRecord
     since: int
     has_ended: bool = False
+
+
+_Makers: TypeAlias = Mapping[int, tuple[_Watched, bool]]
+"""A call of each turn that may have made a difference, by the turn's identity, and whether what
+was there before is known."""
 
 
 class _Finding(Struct, eq=False):
@@ -59,6 +67,8 @@ class Watch:
         self._ended: tuple[_Watched, ...] = ()
         self._others = Others()
         self._has_begun = False
+        self._being_written: set[str] = set()
+        self._held: dict[str, list[tuple[Difference, _Makers]]] = {}
         self.needs_survey = False
         self.last: Survey | None = None
 
@@ -85,12 +95,19 @@ class Watch:
         if self._has_begun:
             self._others.changed(paths)
 
-    def writes(self, path: str, *, is_done: bool) -> None:
-        """Take that the user is about to write a file, or has done so."""
-        if not is_done:
-            self._others.changing(path)
-        elif self._has_begun:
-            self._others.written(path)
+    def written(self, by_user: FileWritten) -> None:
+        """Take that the user writes a file; what is found of it meanwhile waits for the end."""
+        path = os.path.realpath(by_user.path)
+        if by_user.state == "begun":
+            self._being_written.add(path)
+            return
+        held = self._held.pop(path, [])
+        self._being_written.discard(path)
+        if by_user.state == "written":
+            self.others([path])
+            return
+        for difference, makers in held:
+            self._lay(difference, makers, {})
 
     def named(self, paths: Sequence[str]) -> None:
         """Take that a call is about to change files that it names: what they are by now is not its.
@@ -113,6 +130,8 @@ class Watch:
     def begin(self) -> None:
         """Take that a survey begins: it is of what the calls now at work have done by now."""
         self._has_begun, self.needs_survey = True, False
+        if self.last is not None:
+            self.last = self._others.added_to(self.last)
         self._others.survey_begins()
         self._surveyed = tuple(self._calls)
         self._ended = tuple(call for call in self._calls if call.has_ended)
@@ -141,17 +160,21 @@ class Watch:
         """Lay differences to turns; `at_work` are the calls that were so before anyone looked."""
         findings: dict[int, _Finding] = {}
         for difference in found:
-            own = self._others.without(difference)
-            makers = {} if own is None else self._makers(own, at_work)
-            for number, (call, is_seen) in makers.items():
-                if number not in findings or findings[number].step not in call.turn.steps:
-                    findings[number] = _begun(call)  # the first, or the turn was settled meanwhile
-                self._note(findings[number], own or difference, is_seen=is_seen)
+            makers, path = self._makers(difference, at_work), os.path.realpath(difference.path)
+            if path in self._being_written:  # whose it is shows when that is done
+                self._held.setdefault(path, []).append((difference, makers))
+            elif (own := self._others.without(difference)) is not None:
+                self._lay(own, makers, findings)
             yield
 
-    def _makers(
-        self, difference: Difference, at_work: Sequence[_Watched]
-    ) -> Mapping[int, tuple[_Watched, bool]]:
+    def _lay(self, difference: Difference, makers: _Makers, findings: dict[int, _Finding]) -> None:
+        for number, (call, is_known) in makers.items():
+            if number not in findings or findings[number].step not in call.turn.steps:
+                findings[number] = _begun(call)  # the first, or the turn was settled meanwhile
+            is_seen = is_known and not difference.is_unknown
+            self._note(findings[number], difference, is_seen=is_seen)
+
+    def _makers(self, difference: Difference, at_work: Sequence[_Watched]) -> _Makers:
         """Give a call of each turn that may have made a difference, by the turn's identity.
 
         With it: whether what was there before it is known.
@@ -162,7 +185,7 @@ class Watch:
             if difference.when >= call.since - TOLD_LATE and (was_there or difference.is_late):
                 _, seen = makers.get(id(call.turn), (call, False))
                 is_seen = seen or was_there or call.step.certain
-                makers[id(call.turn)] = (call, is_seen and not difference.is_unknown)
+                makers[id(call.turn)] = (call, is_seen)
         return makers
 
     def _note(self, finding: _Finding, difference: Difference, *, is_seen: bool) -> None:
@@ -193,7 +216,14 @@ def _begun(call: _Watched) -> _Finding:
 def _since(last: Survey, path: str) -> Difference | None:
     """Tell what became of a file by now."""
     before, after = last.files.get(path), keep(path)
-    if before is None or (after is not None and before.same_as(after)):
+    if before is None and (after is None or not last.would_have(path)):
+        return None
+    if before is not None and after is not None and before.same_as(after):
         return None
     when = time.time_ns() if after is None else after.sight.changed
-    return Difference(path, before, after, when)
+    made = (
+        ()
+        if before is not None
+        else tuple(takewhile(lambda it: it not in last.folders, above(path)))
+    )
+    return Difference(path, before, after, when, folders=made)

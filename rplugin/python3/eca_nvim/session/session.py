@@ -147,8 +147,8 @@ class Session:
             tasks.start_soon(self._reviews.do, intent)
             return
         match intent:
-            case FileWritten(path, is_done):
-                self._ledger.watch.writes(path, is_done=is_done)
+            case FileWritten():
+                self._ledger.watch.written(intent)
             case intents.StartServer(restart, demo):
                 self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
             case intents.QuitServer():

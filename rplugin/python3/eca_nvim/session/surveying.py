@@ -128,8 +128,8 @@ class Surveyor:
             while self._begun >= self._wanted:
                 await self._changed.wait()
             self._begun += 1
-            self._watch.begin()
             try:
+                self._watch.begin()
                 await self._survey()
             except UnknownWorkspace as why:
                 self._give_up(why)
