@@ -37,6 +37,16 @@ from tests.ui.talk import (
 
 UNMAPPED = "vim.api.nvim_feedkeys('\\3', 'nt', false)"
 """A typed <C-c> as it arrives when Neovim looks for interrupts at that very moment."""
+PRESS = """
+for _, how in ipairs({ ... }) do
+  vim.api.nvim_feedkeys('\\3', how, false)
+end
+vim.defer_fn(function() Waited = true end, 100)
+"""
+COUNT_STOPS = """
+Stops = 0
+require('eca').stop = function() Stops = Stops + 1 end
+"""
 
 
 def answer(**fields: str) -> Steps:
@@ -237,6 +247,17 @@ def test_stopping_twice_is_stopping_once(
     say(nvim, "two")
     nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
     assert len(server.received("chat/promptStop")) == 1
+
+
+@pytest.mark.parametrize("order", ["interrupt, key", "key, interrupt"])
+def test_one_press_that_vim_takes_twice_stops_once(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, order: str
+) -> None:
+    nvim = start_chat(start_nvim, scripted_server(handshake()))
+    nvim.lua(COUNT_STOPS)
+    nvim.lua(PRESS, *(["nt", "t"] if order == "interrupt, key" else ["t", "nt"]))
+    nvim.wait_until("Waited")
+    assert nvim.lua("return Stops") == 1
 
 
 def test_typing_while_it_streams_loses_nothing(
