@@ -29,8 +29,8 @@ from eca_nvim.chat.ops import (
     ViewOp,
 )
 
-INTERVAL = 0.033
-"""Seconds between two frames while text streams in."""
+INTERVAL = 0.04
+"""Seconds between two frames while text streams in: more of them are not read, but cost."""
 BURST = 1 << 9
 """Characters of text that are more than a stream brings in an interval: they do not wait."""
 GOAL_MS = 3.0
