@@ -221,9 +221,6 @@ def _since(last: Survey, path: str) -> Difference | None:
     if before is not None and after is not None and before.same_as(after):
         return None
     when = time.time_ns() if after is None else after.sight.changed
-    made = (
-        ()
-        if before is not None
-        else tuple(takewhile(lambda it: it not in last.folders, above(path)))
-    )
+    is_new = before is None
+    made = tuple(takewhile(lambda it: it not in last.folders, above(path))) if is_new else ()
     return Difference(path, before, after, when, folders=made)
