@@ -1,0 +1,29 @@
+"""The page on security claims nothing that no test holds."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.launch import REPOSITORY
+
+PAGE = (REPOSITORY / "doc" / "security.md").read_text(encoding="utf-8")
+CLAIMS = [" ".join(claim.split()) for claim in re.findall(r"(?ms)^- (.*?)(?=^- |^#|\n\n|\Z)", PAGE)]
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
+def functions_of(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_each_claim_names_tests_that_exist(claim: str) -> None:
+    named = TEST.findall(claim)
+    assert named, f"no test is named: {claim}"
+    for path, function in named:
+        assert function in functions_of(REPOSITORY / path)
