@@ -11,15 +11,26 @@ from pathlib import Path
 from eca_nvim.jsonrpc import Notification, Peer, Request, Response
 
 DEADLINE_S = 20
+DEMO = ("-m", "eca_nvim.demo")
+WITHOUT_PAUSES = (
+    "-c",
+    """\
+import asyncio, sys
+from eca_nvim.demo import __main__ as demo, task_list, turn
+turn.CHUNK_PAUSE_S = task_list.WORK_S = 0
+sys.exit(asyncio.run(demo.serve()))
+""",
+)
+"""The same agent, which does not pretend to think."""
 Message = Notification | Request | Response
 
 
 class Client:
     """A client of the demo agent that reads one message after the other."""
 
-    def __init__(self, folder: Path, **variables: str) -> None:
+    def __init__(self, folder: Path, program: tuple[str, ...] = DEMO, **variables: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "eca_nvim.demo"],
+            [sys.executable, *program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,4 +1,8 @@
-"""What the scripted model does with a prompt: one scene a topic, found by its words."""
+"""What the scripted model does with a prompt: one scene a topic, found by its words.
+
+Rules kept here: scenes can be asked for in any order, and again. The user may have moved, changed
+or deleted every file meanwhile, so a scene looks first, and a tool that fails ends it in words.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,22 @@ Scene = Callable[[Turn, Workshop], Awaitable[None]]
 
 MOST_TOKENS = 1_000_000
 
+RUNS, GREETS = "greet.py", "greeting.py"
+"""The file that runs, and the one that `refactor` moves its greeting to."""
+NOTES, RENAMED_NOTES = "README.md", "NOTES.md"
+
+
+class ToolFailed(Exception):
+    """Raised when a tool could not do what its scene needs; the text is the tool's fault."""
+
+
+async def use(turn: Turn, plan: Plan) -> Outcome:
+    """Call a tool and return its outcome. Raises ToolFailed, and Rejected."""
+    outcome = await turn.call(plan)
+    if outcome.failed:
+        raise ToolFailed(outcome.outputs[-1])
+    return outcome
+
 
 async def greet(turn: Turn, _workshop: Workshop) -> None:
     """Say hello and what to try."""
@@ -26,36 +46,37 @@ async def greet(turn: Turn, _workshop: Workshop) -> None:
 async def fix(turn: Turn, workshop: Workshop) -> None:
     """Think, read, edit after approval, and say what was done."""
     await turn.think(
-        "The greeting writes the name in lower case. I should look at greet.py first, "
+        "The greeting writes the name in lower case. I should look at the file first, "
         "then change the one call that does it."
     )
     await turn.say("I will look at the file first.")
-    source = await turn.call(workshop.read("greet.py"))
+    name = workshop.holder("def greet", RUNS, GREETS)
+    source = await use(turn, workshop.read(name))
     if "name.lower()" not in source.outputs[0]:
         await turn.say("It is fixed already: `greet` keeps the name as it is.")
         return
     await turn.say("`greet` spoils the name with `.lower()`. Here is the change:")
-    await turn.call(workshop.edit("greet.py", "name.lower()", "name"))
-    await turn.say(f"Done. `{workshop.folder}/greet.py` now greets you **by your name**.")
+    await use(turn, workshop.edit(name, "name.lower()", "name"))
+    await turn.say(f"Done. `{workshop.folder}/{name}` now greets you **by your name**.")
 
 
 async def refactor(turn: Turn, workshop: Workshop) -> None:
     """Change several files in one turn: edit two, make one, move one."""
     await turn.say("`greet` moves to a file of its own, and the notes get a better name.")
-    source = (await turn.call(workshop.read("greet.py"))).outputs[0]
+    source = (await use(turn, workshop.read(RUNS))).outputs[0]
     head, _, rest = source.partition("def greet(name):\n")
     body, _, tail = rest.partition("\n\n\n")
-    if not tail or not (workshop.folder / "README.md").exists():
+    note = "Real files that the demo agent may read and, when you approve, change.\n"
+    if not tail or note not in workshop.text(NOTES):
         await turn.say("That is done already. `:Eca undo-turn` takes it back.")
         return
-    await turn.call(workshop.write("greeting.py", f"def greet(name):\n{body}\n"))
+    await use(turn, workshop.write(GREETS, f"def greet(name):\n{body}\n"))
     whole = f"def greet(name):\n{body}\n\n\n"
-    await turn.call(workshop.edit("greet.py", whole, ""))
+    await use(turn, workshop.edit(RUNS, whole, ""))
     imports = f"{head.rstrip()}\n\nfrom greeting import greet\n\n"
-    await turn.call(workshop.edit("greet.py", head, f"{imports}\n"))
-    note = "Real files that the demo agent may read and, when you approve, change.\n"
-    await turn.call(workshop.edit("README.md", note, f"{note}greeting.py greets, greet.py runs.\n"))
-    await turn.call(workshop.move("README.md", "NOTES.md"))
+    await use(turn, workshop.edit(RUNS, head, f"{imports}\n"))
+    await use(turn, workshop.edit(NOTES, note, f"{note}{GREETS} greets, {RUNS} runs.\n"))
+    await use(turn, workshop.move(NOTES, RENAMED_NOTES))
     await turn.say(
         "Done. `:Eca changes` lists it all: keep, revert or comment each change. "
         "`:Eca undo-turn` takes the whole turn back, `:Eca files` lists the files."
@@ -65,15 +86,17 @@ async def refactor(turn: Turn, workshop: Workshop) -> None:
 async def run(turn: Turn, workshop: Workshop) -> None:
     """Run a real command after approval."""
     await turn.say("Let me run it.")
-    outcome = await turn.call(workshop.python("greet.py", "World"))
+    outcome = await use(turn, workshop.python(RUNS, "World"))
     said = outcome.outputs[-1].removeprefix("Stdout:\n")
     await turn.say(f"It said:\n\n```text\n{said}\n```\n")
 
 
 async def replace(turn: Turn, workshop: Workshop) -> None:
-    """Change files by a command, which tells nobody which."""
-    await turn.say("I greet more warmly from now on. `sed` can do that.")
-    await turn.call(workshop.shell("sed -i.orig s/Hello/Welcome/ greet.py"))
+    """Swap two words by a command, which tells nobody which file it changes."""
+    name = workshop.holder("def greet", RUNS, GREETS)
+    old, new = ("Hello", "Welcome") if "Hello" in workshop.text(name) else ("Welcome", "Hello")
+    await turn.say(f"I greet with *{new}* from now on. `perl` can do that.")
+    await use(turn, workshop.shell(f"perl -pi -e s/{old}/{new}/ {name}"))
     await turn.say(
         "Done. A command does not say which files it changes: `:Eca changes` lists those of your "
         "workspace all the same, and `:Eca undo-turn` takes them back."
@@ -114,9 +137,10 @@ async def show_markdown(turn: Turn, _workshop: Workshop) -> None:
 
 async def parallel(turn: Turn, workshop: Workshop) -> None:
     """Read one file while a new one waits for approval."""
-    await turn.call(workshop.read("README.md"))
-    await turn.call(workshop.write("plan.md", "# Plan\n\n1. greet\n2. write\n3. rest\n"))
-    await turn.say("Two tools ran: one read `README.md`, one wrote `plan.md`.")
+    notes = workshop.holder("#", NOTES, RENAMED_NOTES)
+    await use(turn, workshop.read(notes))
+    await use(turn, workshop.write("plan.md", "# Plan\n\n1. greet\n2. write\n3. rest\n"))
+    await turn.say(f"Two tools ran: one read `{notes}`, one wrote `plan.md`.")
 
 
 async def delegate(turn: Turn, workshop: Workshop) -> None:
@@ -124,19 +148,22 @@ async def delegate(turn: Turn, workshop: Workshop) -> None:
 
     async def explore(helper: Helper) -> str:
         await helper.turn.say("I read the file first.")
-        await helper.turn.call(workshop.read("greet.py"))
-        helper.step()
         try:
-            outcome = await helper.turn.call(workshop.python("greet.py", "Reader"))
+            await use(helper.turn, workshop.read(RUNS))
+            helper.step()
+            outcome = await use(helper.turn, workshop.python(RUNS, "Reader"))
         except Rejected:
             await helper.turn.say("The user said no.")
             return "I was not allowed to run it."
+        except ToolFailed as fault:
+            await helper.turn.say(f"That failed: {fault}")
+            return f"I found nothing out: {fault}"
         helper.step()
         said = outcome.outputs[-1].removeprefix("Stdout:\n")
         await helper.turn.say(f"It greets with `{said}`.")
         return f"`greet.py` says: {said}"
 
-    await turn.say("An explorer shall find out what `greet.py` does.")
+    await turn.say("I will ask an *explorer* what `greet.py` does.")
     errand = Errand("explorer", "exploring the workshop", "Find out what greet.py says.")
     outcome = await Helper(turn, errand, explore).run()
     await turn.say(outcome.outputs[0].partition("\n\n")[2])
@@ -147,10 +174,11 @@ async def plan(turn: Turn, workshop: Workshop) -> None:
     tasks = TaskList("Read greet.py", "Read the README", "Report")
     await turn.say("I plan first.")
     await turn.call(tasks.plan())
-    for number, work in enumerate(("greet.py", "README.md", None), 1):
+    notes = workshop.holder("#", NOTES, RENAMED_NOTES)
+    for number, work in enumerate((RUNS, notes, None), 1):
         await turn.call(tasks.start(number))
         if work:
-            await turn.call(workshop.read(work))
+            await use(turn, workshop.read(work))
         else:
             await turn.say("Both are short and need no change.")
         await turn.call(tasks.complete(number))
@@ -200,6 +228,8 @@ async def play(turn: Turn, workshop: Workshop) -> None:
         await scene(turn, workshop)
     except RequestFailed as fault:
         await turn.say(f"Your editor could not answer: {fault}")
+    except ToolFailed as fault:
+        await turn.say(f"That did not work, so I stop here: {fault}")
 
 
 def _finding(item: Mapping[str, object]) -> str:

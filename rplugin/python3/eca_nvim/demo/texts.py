@@ -16,7 +16,7 @@ Try one of these, as your next prompt:
 - `parallel`: two tools at once.
 - `delegate`: a *subagent* reads a file, and its question for approval comes to you.
 - `plan`: I work through a list of tasks. `:Eca usage` shows what all this fills.
-- `stream 100000`: that many tokens, as fast as you can read them.
+- `stream 100000`: that many tokens, as fast as I can send them.
 - `fail` or `crash`: what trouble looks like.
 
 Stop me with `<C-c>`. All keys: `g?`.

@@ -1,7 +1,8 @@
 """The demo's tools: real files and a real shell, inside a scratch folder and nowhere else.
 
 Rules kept here: a tool first says what it will do (`Plan`, with the details a client can show),
-then does it. Paths outside the folder are refused.
+then does it. Paths outside the folder are refused. A tool that cannot do its work says so in its
+outcome and never raises: the user may have moved or deleted any file.
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class Outcome:
     before: Before = field(default_factory=dict)
 
 
+Run = Callable[[], Awaitable[Outcome]]
+"""What does the work of a tool."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A tool call that is ready to run."""
@@ -55,7 +60,7 @@ class Plan:
     name: str
     summary: str
     arguments: Mapping[str, object]
-    run: Callable[[], Awaitable[Outcome]]
+    run: Run
     details: Mapping[str, object] | None = None
     ask: bool = False
 
@@ -74,6 +79,17 @@ class Workshop:
             (folder / "README.md").write_text(NOTES, encoding="utf-8")
         return cls(folder.resolve())
 
+    def text(self, name: str) -> str:
+        """Return what a file holds; nothing when it cannot be read."""
+        try:
+            return self._path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def holder(self, text: str, *names: str) -> str:
+        """Return the first of some files that holds a text, else the first."""
+        return next((name for name in names if text in self.text(name)), names[0])
+
     def read(self, name: str) -> Plan:
         """Read a file."""
         path = self._path(name)
@@ -81,14 +97,16 @@ class Workshop:
         async def run() -> Outcome:
             return Outcome((await asyncio.to_thread(path.read_text, encoding="utf-8"),))
 
-        return Plan("read_file", f"Reading file {name}", {"path": str(path)}, run)
+        return Plan("read_file", f"Reading file {name}", {"path": str(path)}, _guarded(run))
 
     def edit(self, name: str, old: str, new: str) -> Plan:
-        """Replace a piece of a file; asks first."""
+        """Replace a piece of a file; asks first. Without that piece it fails, and asks nothing."""
         path = self._path(name)
-        before = path.read_text(encoding="utf-8")
-        after = before.replace(old, new)
         arguments = {"path": str(path), "original_content": old, "new_content": new}
+        before = self.text(name)
+        if old not in before:
+            return _failing("edit_file", "Editing", arguments, f"{path} lacks that text")
+        after = before.replace(old, new)
         return self._change("edit_file", "Editing", path, before, after, arguments)
 
     def write(self, name: str, content: str) -> Plan:
@@ -110,7 +128,7 @@ class Workshop:
             said = f"Successfully moved {source} to {destination}"
             return Outcome((said,), before=before)
 
-        return Plan("move_file", f"Moving {name}", arguments, run, ask=True)
+        return Plan("move_file", f"Moving {name}", arguments, _guarded(run), ask=True)
 
     def shell(self, command: str) -> Plan:
         """Run a shell command in the folder; asks first."""
@@ -122,7 +140,7 @@ class Workshop:
         part = {"command": words[0], "args": words[1:], "approvalKey": words[0]}
         details = {"type": "shellCommand", "commands": [{**part, "remembered": False}]}
         arguments = {"command": command, "working_directory": str(self.folder)}
-        return Plan("shell_command", f"$ {command}", arguments, run, details, ask=True)
+        return Plan("shell_command", f"$ {command}", arguments, _guarded(run), details, ask=True)
 
     def python(self, name: str, *arguments: str) -> Plan:
         """Run a Python file of the folder through the shell; asks first."""
@@ -148,7 +166,27 @@ class Workshop:
             await asyncio.to_thread(path.write_text, new, encoding="utf-8")
             return Outcome((f"Successfully wrote to {path}",), before=before)
 
-        return Plan(tool, summary, arguments, run, _file_change(path, old, new), ask=True)
+        details = _file_change(path, old, new)
+        return Plan(tool, summary, arguments, _guarded(run), details, ask=True)
+
+
+def _guarded(run: Run) -> Run:
+    """Turn what the disk refuses into a failed outcome."""
+
+    async def attempt() -> Outcome:
+        try:
+            return await run()
+        except (OSError, UnicodeDecodeError) as fault:
+            return Outcome((str(fault),), failed=True)
+
+    return attempt
+
+
+def _failing(tool: str, summary: str, arguments: Mapping[str, object], fault: str) -> Plan:
+    async def run() -> Outcome:
+        return Outcome((fault,), failed=True)
+
+    return Plan(tool, summary, arguments, run)
 
 
 def put_back(before: Before) -> None:
