@@ -2,14 +2,12 @@
 ---
 --- Rules kept here:
 --- - The host is told of each before and after it is written, and is never started for it.
---- - What an autocommand writes tells no other autocommand: that is seen afterwards.
+--- - What an autocommand writes tells no other autocommand: that is seen afterwards, in the buffers
+---   whose text has changed. However many others are loaded costs nothing.
 local group = vim.api.nvim_create_augroup('eca.written', {})
 
----@class eca.Saved
----@field tick integer `b:changedtick` when it was looked at
----@field count integer how often the buffer was written
-
-local saved = {} ---@type table<integer, eca.Saved> by buffer
+local saves = {} ---@type table<integer, integer> how often a buffer was written, by buffer
+local changed = {} ---@type table<integer, true> buffers whose text changed since the last look
 
 ---@class eca.Begun
 ---@field buf integer
@@ -36,8 +34,8 @@ end
 local function finish(path)
   local it = begun[path]
   begun[path] = nil
-  if it then
-    saved[it.buf] = nil
+  if it and saves[it.buf] then
+    saves[it.buf] = vim.fn.undotree(it.buf).save_last
   end
   tell(path, it and it.was == sight(path) and 'given_up' or 'written')
 end
@@ -57,18 +55,33 @@ vim.api.nvim_create_autocmd({ 'BufWritePost', 'FileWritePost', 'FileAppendPost' 
   end,
 })
 
---- Look whether a buffer was written since it was looked at last.
+--- Note which changes of a file's buffer there are from now on.
+---@param buf integer
+local function watch(buf)
+  if saves[buf] or vim.bo[buf].buftype ~= '' or not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local function note()
+    changed[buf] = true
+  end
+  local function forget()
+    saves[buf], changed[buf] = nil, nil
+  end
+  saves[buf] = vim.fn.undotree(buf).save_last
+  vim.api.nvim_buf_attach(buf, false, { on_lines = note, on_reload = note, on_detach = forget })
+end
+
+--- Look whether a buffer that was changed has been written since.
 ---@param buf integer
 local function look(buf)
-  local tick, known = vim.api.nvim_buf_get_changedtick(buf), saved[buf]
-  if known and (known.tick == tick or vim.bo[buf].modified) then
+  if vim.bo[buf].modified then
     return
   end
   local count = vim.fn.undotree(buf).save_last
-  saved[buf] = { tick = tick, count = count }
-  if known and count > known.count then
+  if count > saves[buf] then
     tell(vim.api.nvim_buf_get_name(buf), 'written')
   end
+  saves[buf], changed[buf] = count, nil
 end
 
 vim.api.nvim_create_autocmd('SafeState', {
@@ -77,17 +90,15 @@ vim.api.nvim_create_autocmd('SafeState', {
     if vim.fn.mode() ~= 'r' then -- not while Vim asks in the middle of a write
       vim.iter(vim.tbl_keys(begun)):each(finish)
     end
-    for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-      if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == '' then
-        look(buf)
-      end
-    end
+    vim.iter(vim.tbl_keys(changed)):each(look)
   end,
 })
 
-vim.api.nvim_create_autocmd('BufUnload', {
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufEnter' }, {
   group = group,
   callback = function(event)
-    saved[event.buf] = nil
+    watch(event.buf)
   end,
 })
+
+vim.iter(vim.api.nvim_list_bufs()):each(watch)
