@@ -60,9 +60,11 @@ def test_the_demo_agent_can_be_wanted(tmp_path: Path) -> None:
     assert found.label == DEMO_LABEL
 
 
-def test_variables_are_added_to_our_environment() -> None:
+def test_variables_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVIM", "/run/nvim.socket")
+    inherited = {name: value for name, value in os.environ.items() if name != "NVIM"}
     found = find_server(None, {**NOWHERE, "ECA_CONFIG": "x"})
-    assert found.environment == {**os.environ, **NOWHERE, "ECA_CONFIG": "x"}
+    assert found.environment == {**inherited, **NOWHERE, "ECA_CONFIG": "x"}
 
 
 @pytest.mark.parametrize(

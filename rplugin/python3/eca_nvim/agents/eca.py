@@ -70,8 +70,8 @@ _STDERR_LINES: Final = 20
 class EcaOptions(Struct, frozen=True):
     """How to run a server.
 
-    `environment` is its whole environment, None for ours; `agent` the one to begin with;
-    `diagnostics_base` what lines and characters of diagnostics count from.
+    `environment` is its whole environment, None for what every child process inherits; `agent` the
+    one to begin with; `diagnostics_base` what lines and characters of diagnostics count from.
     """
 
     command: Sequence[str]

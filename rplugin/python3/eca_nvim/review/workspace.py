@@ -20,6 +20,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from eca_nvim.chat.files import is_plain
+from eca_nvim.transport import child_environment
 
 MOST_FILES = 20_000
 CHECKED = 0.05
@@ -129,7 +130,9 @@ def _ignored(folder: str, check: Check) -> frozenset[str]:
     # A repository may name programs that watch files or fetch them: none is started for a look.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z"]
     command += ["--others", "--ignored", "--exclude-standard", "--directory"]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment = {
+        key: value for key, value in child_environment().items() if not key.startswith("GIT_")
+    }
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
     names = os.fsdecode(_output(command, environment, check)).split("\0")
     return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from eca_nvim.transport import child_environment
+
 OPTION: Final = "server.command"
 PROGRAM: Final = "eca"
 DEMO_LABEL: Final = "demo agent"
@@ -49,10 +51,10 @@ def find_server(
 ) -> ServerCommand:
     """Find the server to start.
 
-    `option` is `server.command` or None to look for one, `variables` are added to our environment,
-    `demo` wants the demo agent whatever else is there. Raises BadServerOption.
+    `option` is `server.command` or None to look for one, `variables` are added to what every child
+    process inherits, `demo` wants the demo agent whatever else is there. Raises BadServerOption.
     """
-    environment = {**os.environ, **variables}
+    environment = child_environment(variables)
     if demo:
         return _demo(environment)
     if option is not None:

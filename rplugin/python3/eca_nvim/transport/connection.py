@@ -33,6 +33,7 @@ from eca_nvim.jsonrpc import (
     Response,
     UnexpectedAnswer,
 )
+from eca_nvim.transport.environment import child_environment
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
 from eca_nvim.transport.start import spawn
@@ -193,11 +194,12 @@ async def open_connection(
     """Start a server and talk to it; leaving the context ends it, by cancellation too.
 
     `handler` is called with the server's requests and notifications; an exception of it ends
-    the connection and comes out of the context. `env` is the whole environment, or None to
-    inherit. `on_stderr` gets each line of standard error; without it, lines go to the log.
-    Raise a `StartError`.
+    the connection and comes out of the context. `env` is the whole environment, None for what
+    every child process inherits. `on_stderr` gets each line of standard error; without it, lines go
+    to the log. Raise a `StartError`.
     """
-    process = ChildProcess(spawn(command, env, cwd), on_stderr or _log_stderr)
+    environment = child_environment() if env is None else env
+    process = ChildProcess(spawn(command, environment, cwd), on_stderr or _log_stderr)
     connection = Connection(process, Peer(codec, framing), handler)
     fault: BaseException | None = None
     try:

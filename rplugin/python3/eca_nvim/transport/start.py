@@ -27,11 +27,11 @@ class StartFailed(StartError):
 
 
 def spawn(
-    command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None
+    command: Sequence[str], env: Mapping[str, str], cwd: str | None
 ) -> subprocess.Popen[bytes]:
     """Start a process in a session and process group of its own, with three unbuffered pipes.
 
-    `env` is its whole environment, or None to inherit ours. Raise a `StartError`.
+    `env` is its whole environment. Raise a `StartError`.
     """
     if not command:
         raise StartFailed("the command is empty: name a program")
@@ -52,9 +52,7 @@ def spawn(
         raise StartFailed(f"{command!r} is no command, {error}: correct it") from error
 
 
-def _explained(
-    error: OSError, program: str, env: Mapping[str, str] | None, cwd: str | None
-) -> StartError:
+def _explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
     if cwd is not None and error.filename == cwd:
         return StartFailed(f"cannot enter {cwd!r}, {error.strerror}: start in another folder")
     match error:
@@ -70,10 +68,10 @@ def _explained(
             return StartFailed(f"{program!r} does not start: {error.strerror}")
 
 
-def _not_found(program: str, env: Mapping[str, str] | None, cwd: str | None) -> StartError:
+def _not_found(program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
     is_path = os.sep in program
     place = str(Path(cwd or ".", program)) if is_path else program
-    if found := shutil.which(place, os.F_OK, None if env is None else env.get("PATH")):
+    if found := shutil.which(place, os.F_OK, env.get("PATH")):
         return StartFailed(f"{found!r} needs an interpreter that is missing: see its first line")
     if is_path:
         return ExecutableMissing(f"{program!r} does not exist: correct the path")

@@ -1,0 +1,35 @@
+"""What the server and its own processes get of Neovim's environment: nothing that leads to it."""
+
+from pathlib import Path
+
+from tests.support.factories import StartNeovim
+
+OF_SHELLS = {"_", "OLDPWD", "PWD", "SHLVL"}
+SERVER = """
+env -0 > "$SEEN/server"
+(sh -c 'env -0' > "$SEEN/begun" && mv "$SEEN/begun" "$SEEN/grandchild") &
+exec cat > /dev/null
+"""
+
+
+def variables(path: Path) -> dict[str, str]:
+    """Read what `env -0` or the system tells of a process."""
+    entries = (entry.partition("=") for entry in path.read_text().split("\0") if entry)
+    return {name: value for name, _, value in entries if name not in OF_SHELLS}
+
+
+def test_no_process_of_the_server_can_find_neovim(start_nvim: StartNeovim, tmp_path: Path) -> None:
+    outer = {"NVIM_LISTEN_ADDRESS": f"{tmp_path}/socket", "MYVIMRC": "/outer", "VIM": "/outer"}
+    users = {"PYTHONPATH": "/mine", "ECA_CONFIG": "{}", "SEEN": str(tmp_path)}
+    own = {"VIMRUNTIME": "as the user says", "ONE_MORE": "1"}
+    server = {"command": ["sh", "-c", SERVER], "env": own}
+    nvim = start_nvim(settings={"server": server}, environment={**outer, **users})
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_for((tmp_path / "grandchild").exists, "the grandchild")
+    begun = variables(Path(f"/proc/{nvim.pid}/environ"))
+    log = begun.pop("NVIM_LOG_FILE")
+    wanted = {name: value for name, value in begun.items() if name not in outer} | own
+    for process in ("server", "grandchild"):
+        assert variables(tmp_path / process) == wanted
+    assert nvim.eval("$NVIM_LOG_FILE") == log
+    assert nvim.eval("v:servername")
