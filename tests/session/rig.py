@@ -13,6 +13,7 @@ from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
 from eca_nvim.chat.ops import Answer, AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
 from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Keeper, Session
 from eca_nvim.store import Store
 
@@ -139,7 +140,8 @@ class Rig:
         self.unwritten: dict[str, str] = {}
         self.keeper = Keeper(store, self.view, NEOVIM)
         settings = RenderSettings(folders=folders)
-        self.session = Session(self.make, self, self.view, settings, self.keeper)
+        self.redactor = Redactor()
+        self.session = Session(self.make, self, self.view, settings, self.keeper, self.redactor)
 
     def make(self, *, demo: bool) -> Candidate:
         """Make an agent (`session.MakeAgent`)."""

@@ -16,7 +16,7 @@ function host.folders()
   return { vim.fn.getcwd() }
 end
 function host.log_path()
-  return vim.fn.stdpath('log') .. '/eca.log'
+  return require('eca.log').path()
 end
 function host.alive() end
 function host.has_failed()

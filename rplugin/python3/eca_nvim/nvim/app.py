@@ -33,6 +33,7 @@ from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.frames import FrameSender
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
+from eca_nvim.redaction import Redactor
 from eca_nvim.session import Keeper, Session
 from eca_nvim.store import Store
 
@@ -49,6 +50,7 @@ class App:
         self._nvim = nvim
         self._loop: asyncio.AbstractEventLoop = nvim.loop
         self._frames = FrameSender(self._send_frame, self._loop)
+        self._redactor = Redactor()
         self._calls = Calls(self._run)
         self._editor = Editor(self._run, self._calls)
         self._agents: EcaAgents | None = None
@@ -81,22 +83,22 @@ class App:
         if self._agents is not None:
             self._agents.settings = settings
             return
-        self._open_log(settings)
+        open_log(settings, self._redactor, self._no_log)
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
         self._agents = EcaAgents(settings, workspace, self._editor)
         rendering = RenderSettings(settings.icons, workspace.folders)
         keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
-        self._session = Session(self._agents, self._editor, self._frames, rendering, keeper)
+        self._session = Session(
+            self._agents, self._editor, self._frames, rendering, keeper, self._redactor
+        )
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())
         self._task.add_done_callback(self._ended)
         self._editor.watch()
 
-    def _open_log(self, settings: Settings) -> None:
-        try:
-            open_log(settings)
-        except OSError as fault:
-            self._frames.push([Notify("warn", f"no log: {fault}")])
+    def _no_log(self, fault: OSError) -> None:
+        told = Notify("warn", f"no log: {fault}")
+        self._loop.call_soon_threadsafe(self._frames.push, [told])
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         fault = None if task.cancelled() else task.exception()

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec.structs import replace
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
@@ -41,6 +42,7 @@ from eca_nvim.chat.questions import answer_question
 from eca_nvim.chat.review_intents import FileWritten, ReviewIntent
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState, Turn
+from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, NotOffered, selection
@@ -81,8 +83,10 @@ class Session:
         view: View,
         settings: RenderSettings,
         keeper: Keeper,
+        redactor: Redactor,
     ) -> None:
         self._keeper = keeper
+        self._redactor = redactor
         self._view = view
         self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
         self._ledger = Ledger()
@@ -305,6 +309,7 @@ class Session:
 
         Prompts it has not heard wait for the agent that follows; without one they come back.
         """
+        ending = _without_secrets(ending, self._redactor)
         if self._server.state is not ServerState.STARTING:
             self._give_back()
         unheard = self._held.for_the_next()
@@ -319,3 +324,9 @@ class Session:
                 self._chats.apply(chat, [AgentGone(ending.reason, tail)])
         if not self._chats.table:
             self._view.push([Notify("error", ending.reason)])
+
+
+def _without_secrets(ending: AgentExit, redactor: Redactor) -> AgentExit:
+    """Hide in what a server has last written what looks like a key."""
+    tail = tuple(map(redactor.redact, ending.stderr_tail))
+    return replace(ending, reason=redactor.redact(ending.reason), stderr_tail=tail)

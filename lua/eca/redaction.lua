@@ -1,0 +1,176 @@
+--- Redaction: hides what looks like a key or a password in a text that is logged.
+---
+--- Rules kept here:
+--- - It is the rule of `eca_nvim/redaction.py`; one list of cases tests both.
+--- - The cost grows with the length of the text and no faster.
+local M = {}
+
+local HIDDEN = '[hidden]'
+local SHORTEST_KEY = 6
+local KEY = '[%w_.~+/=-]+'
+local BEFORE_KEY = { '_', '-', 'api', 'access', 'auth', 'private', 'secret' }
+
+---@class eca.Anchor what a secret follows
+---@field first integer byte, from 1
+---@field last integer
+---@field secret eca.FindSecret
+
+--- Gives the first and the last byte of the secret.
+---@alias eca.FindSecret fun(text: string, anchor: eca.Anchor): integer?, integer?
+
+--- Match a pattern right there.
+---@param text string
+---@param pattern string
+---@param start integer
+---@return integer? first, integer? last
+local function match_at(text, pattern, start)
+  return text:find('^' .. pattern, start)
+end
+
+---@type eca.FindSecret
+local function key(text, anchor)
+  local first, last = match_at(text, KEY, anchor.last + 1)
+  if first and last - first + 1 >= SHORTEST_KEY then
+    return first, last
+  end
+end
+
+--- A key that begins like words do: not within one, but right after an escape (`\n` as written, or
+--- a colour).
+---@type eca.FindSecret
+local function key_alone(text, anchor)
+  local before = ('  ' .. text:sub(math.max(1, anchor.first - 2), anchor.first - 1)):sub(-2)
+  if before:find('%W$') or before:find('^\\') or before:find('^%Am$') then
+    return key(text, anchor)
+  end
+end
+
+---@type eca.FindSecret
+local function bearer(text, anchor)
+  local _, blanks = match_at(text, '[ \t]+', anchor.last + 1)
+  if blanks then
+    return match_at(text, KEY, blanks + 1)
+  end
+end
+
+--- The last byte of a quoted value: before the same quote, else at the end of its line.
+---@param text string
+---@param opening string the quote, with the backslashes before it
+---@param start integer of the value
+---@return integer
+local function last_quoted(text, opening, start)
+  local at = text:find('["\'\r\n]', start)
+  while at do
+    local mark, last = text:sub(at, at), at - 1
+    while last >= start and text:sub(last, last) == '\\' do
+      last = last - 1
+    end
+    if mark:find('%c') then
+      return at - 1
+    elseif mark == opening:sub(-1) and at - last <= #opening then
+      return last
+    end
+    at = text:find('["\'\r\n]', at + 1)
+  end
+  return #text
+end
+
+--- The first byte of the value of a name that ends there: `NAME=…`, `"name": "…"`, `:name "…"`.
+---@param text string
+---@param last integer of the name
+---@return integer?
+local function value_start(text, last)
+  local _, closing = match_at(text, '\\*["\']', last + 1)
+  local _, blanks = match_at(text, '[ \t]*', (closing or last) + 1)
+  local _, gap = match_at(text, '[=:][ \t]*', blanks + 1)
+  if gap or (blanks > (closing or last) and match_at(text, '\\*["\']', blanks + 1)) then
+    return (gap or blanks) + 1
+  end
+end
+
+--- The value of a name.
+---@param unquoted string pattern of one without quotes
+---@return eca.FindSecret
+local function value(unquoted)
+  return function(text, anchor)
+    local start = value_start(text, anchor.last)
+    if not start then
+      return nil
+    end
+    local first, last = match_at(text, '\\*["\']', start)
+    if first then
+      return last + 1, last_quoted(text, text:sub(first, last), last + 1)
+    end
+    return match_at(text, unquoted, start)
+  end
+end
+
+local word = value('%S+')
+
+--- `API_KEY` and `apiKey`, not `key` nor `monkey`.
+---@type eca.FindSecret
+local function key_value(text, anchor)
+  local before = text:sub(math.max(1, anchor.first - 7), anchor.first - 1)
+  local camel = before:find('%l$') and text:sub(anchor.first, anchor.first) == 'K'
+  local function ends_so(ending)
+    return vim.endswith(before:lower(), ending)
+  end
+  if camel or vim.iter(BEFORE_KEY):any(ends_so) then
+    return word(text, anchor)
+  end
+end
+
+--- What is looked for, as patterns in small letters.
+---@type table<string, eca.FindSecret>
+local ANCHORS = {
+  ['sk%-'] = key_alone,
+  ['gh[oprsu]_'] = key,
+  ['github_pat_'] = key,
+  ['glpat%-'] = key,
+  ['xox%l%-'] = key,
+  ['akia'] = key,
+  ['bearer'] = bearer,
+  ['authorization'] = value('[^\r\n]+'),
+  ['token'] = word,
+  ['secret'] = word,
+  ['password'] = word,
+  ['passwd'] = word,
+  ['key'] = key_value,
+}
+
+---@param text string
+---@return eca.Anchor[] in order
+local function anchors_of(text)
+  local anchors, lower = {}, text:lower()
+  for pattern, secret in pairs(ANCHORS) do
+    local first, last = lower:find(pattern)
+    while first do
+      anchors[#anchors + 1] = { first = first, last = last, secret = secret }
+      first, last = lower:find(pattern, last + 1)
+    end
+  end
+  table.sort(anchors, function(left, right)
+    return left.first < right.first
+  end)
+  return anchors
+end
+
+--- The text with `[hidden]` in the place of all that looks like a secret.
+---@param text string
+---@return string
+function M.without_keys(text)
+  local parts, kept = {}, 1 ---@type string[], integer
+  for _, anchor in ipairs(anchors_of(text)) do
+    local first, last = nil, nil ---@type integer?, integer?
+    if anchor.first >= kept then
+      first, last = anchor.secret(text, anchor)
+    end
+    if first and last >= first then
+      vim.list_extend(parts, { text:sub(kept, first - 1), HIDDEN })
+      kept = last + 1
+    end
+  end
+  return table.concat(parts) .. text:sub(kept)
+end
+
+return M

@@ -1,0 +1,130 @@
+r"""Redaction: hides what looks like a key or a password in a text that is logged or shown.
+
+Rules kept here:
+- The cost grows with the length of the text and no faster: anchors are found by one pattern of
+  bounded length, and what follows an anchor is read once.
+- Too much is hidden rather than too little. The name of a value stays, so that a reader knows what
+  was there.
+- `lua/eca/redaction.lua` keeps the same rule; one list of cases tests both.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+HIDDEN: Final = "[hidden]"
+SHORTEST_ANSWER: Final = 4
+"""Characters. Shorter answers are choices ("1", "yes"): to hide them would spoil every line."""
+SHORTEST_KEY: Final = 6
+"""Characters after the start of a key. Shorter words are none: `sk-learn`."""
+
+_ANCHOR = re.compile(
+    r"authorization|bearer|token|secret|password|passwd|key"
+    r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|akia",
+    re.IGNORECASE | re.ASCII,
+)
+_BEFORE_KEY: Final = ("_", "-", "api", "access", "auth", "private", "secret")
+"""What makes a secret of a name that ends with `key`, besides a capital K after a small letter."""
+LONGEST_BEFORE_KEY: Final = max(map(len, _BEFORE_KEY))
+_NAMES: Final = frozenset({"authorization", "token", "secret", "password", "passwd", "key"})
+_QUOTE = re.compile(r"""\\*["']""")
+_STOP = re.compile(r"""\\+["']?|["'\r\n]""")
+_TO_VALUE = re.compile(r"[ \t]*[=:][ \t]*|[ \t]+(?=\\*[\"'])")
+_LINE = re.compile(r"[^\r\n]+")
+_WORD = re.compile(r"\S+")
+_KEY = re.compile(r"[\w.~+/=-]+", re.ASCII)
+_BLANKS = re.compile(r"[ \t]+")
+
+
+class Redactor:
+    """Hides what looks like a secret, and the texts that it was told to hide."""
+
+    def __init__(self) -> None:
+        self._answers: list[str] = []
+
+    def hide(self, text: str) -> None:
+        """Hide a text from now on: each of its lines that is not too short to be a secret.
+
+        A line is also found as Python and JSON write it.
+        """
+        answers = set(self._answers)
+        for line in map(str.strip, text.splitlines()):
+            if len(line) >= SHORTEST_ANSWER:
+                quoted = (repr(line), json.dumps(line), json.dumps(line, ensure_ascii=False))
+                answers.update((line, *(form[1:-1] for form in quoted)))
+        self._answers = sorted(answers, key=len, reverse=True)
+
+    def redact(self, text: str) -> str:
+        """Return the text with `[hidden]` in the place of each secret."""
+        for answer in self._answers:
+            text = text.replace(answer, HIDDEN)
+        return without_keys(text)
+
+
+def without_keys(text: str) -> str:
+    """Return the text with `[hidden]` in the place of all that looks like a secret."""
+    parts, kept = list[str](), 0
+    anchor = _ANCHOR.search(text)
+    while anchor is not None:
+        start, end = _secret(text, anchor)
+        if start < end:
+            parts += (text[kept:start], HIDDEN)
+            kept = end
+        anchor = _ANCHOR.search(text, end)
+    return "".join((*parts, text[kept:]))
+
+
+def _secret(text: str, anchor: re.Match[str]) -> tuple[int, int]:
+    """Find the secret that an anchor begins or names; an empty range when there is none."""
+    word, nothing = anchor.group().lower(), (anchor.end(), anchor.end())
+    if word == "bearer":
+        blanks = _BLANKS.match(text, anchor.end())
+        return _run(_KEY, text, blanks.end()) if blanks else nothing
+    if word in _NAMES:
+        is_secret = word != "key" or _is_secret_key(text, anchor)
+        return _value(text, anchor) if is_secret else nothing
+    start, end = _run(_KEY, text, anchor.end())
+    is_key = end - start >= SHORTEST_KEY and (word != "sk-" or _begins_word(text, anchor.start()))
+    return (start, end) if is_key else nothing
+
+
+def _begins_word(text: str, at: int) -> bool:
+    r"""Tell whether a word begins here, also after an escape: `\n` as written, or a colour."""
+    last, before = text[max(0, at - 1) : at], text[max(0, at - 2) : max(0, at - 1)]
+    return not last.isalnum() or before == "\\" or (last == "m" and not before.isalpha())
+
+
+def _is_secret_key(text: str, anchor: re.Match[str]) -> bool:
+    """Tell a secret's name (`API_KEY`, `apiKey`) from `key` and `monkey`."""
+    before = text[max(0, anchor.start() - LONGEST_BEFORE_KEY) : anchor.start()]
+    is_camel = anchor.group().startswith("K") and before[-1:].islower()
+    return is_camel or before.lower().endswith(_BEFORE_KEY)
+
+
+def _value(text: str, name: re.Match[str]) -> tuple[int, int]:
+    """Find the value of a name: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`."""
+    closing = _QUOTE.match(text, name.end())
+    gap = _TO_VALUE.match(text, closing.end() if closing else name.end())
+    if gap is None:
+        return name.end(), name.end()
+    opening = _QUOTE.match(text, gap.end())
+    if opening is not None:
+        return opening.end(), _closing(text, opening)
+    return _run(_LINE if name.group().lower() == "authorization" else _WORD, text, gap.end())
+
+
+def _closing(text: str, opening: re.Match[str]) -> int:
+    """Find where a quoted value ends: before the same quote, else at the end of its line."""
+    quote, escapes = opening.group()[-1], len(opening.group()) - 1
+    for stop in _STOP.finditer(text, opening.end()):
+        mark = stop.group()[-1]
+        if mark in "\r\n" or (mark == quote and len(stop.group()) - 1 <= escapes):
+            return stop.start()
+    return len(text)
+
+
+def _run(pattern: re.Pattern[str], text: str, start: int) -> tuple[int, int]:
+    found = pattern.match(text, start)
+    return start, found.end() if found else start

@@ -1,0 +1,169 @@
+"""The log: private, small, without keys, and written by both sides."""
+
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.redacted import HIDDEN, KEPT, WORST
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import handshake, leave, stderr, turn
+from tests.ui.talk import start_chat, wait_line
+
+from eca_nvim.nvim.logs import LARGEST, ROOT, open_log
+from eca_nvim.nvim.settings import Settings
+from eca_nvim.redaction import Redactor
+
+
+class Log:
+    """The log of this process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.redactor = Redactor()
+        self.refused: list[OSError] = []
+        self.logger = logging.getLogger(ROOT)
+
+    def open(self, level: str = "warning") -> logging.Logger:
+        """Open it, again if need be."""
+        settings = Settings(log_path=str(self.path), log_level=level)
+        open_log(settings, self.redactor, self.refused.append)
+        return self.logger
+
+    def is_private(self) -> bool:
+        """Tell whether only its owner can read the file and its folder."""
+        modes = (self.path.stat().st_mode, self.path.parent.stat().st_mode)
+        return tuple(map(stat.S_IMODE, modes)) == (0o600, 0o700)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Log]:
+    """Give a log that is not there yet; the package's logger is put back as it was."""
+    log = Log(tmp_path / "eca" / "eca.log")
+    yield log
+    open_log(Settings(), Redactor(), log.refused.append)
+    log.logger.propagate = True
+
+
+def test_what_is_logged_is_in_the_file(log: Log) -> None:
+    log.open("info").debug("too much")
+    logging.getLogger(f"{ROOT}.chat").info("hello")
+    assert "too much" not in log.path.read_text()
+    assert "INFO" in log.path.read_text()
+    assert "eca_nvim.chat: hello" in log.path.read_text()
+
+
+def test_the_log_starts_anew_before_it_grows_large(log: Log) -> None:
+    logger = log.open()
+    for _ in range(5):
+        logger.error("x" * (LARGEST // 2))
+    files = list(log.path.parent.iterdir())
+    assert sum(file.stat().st_size for file in files) <= 2 * LARGEST
+    assert sorted(file.name for file in files) == ["eca.log", "eca.log.1"]
+
+
+def test_a_log_that_another_process_puts_aside_goes_on_in_the_new_file(log: Log) -> None:
+    logger = log.open()
+    logger.error("one")
+    log.path.replace(f"{log.path}.1")
+    logger.error("two")
+    assert "two" in log.path.read_text()
+
+
+def test_the_log_is_private_also_when_it_was_not(log: Log) -> None:
+    log.open().error("one")
+    assert log.is_private()
+    log.path.chmod(0o644)
+    log.path.parent.chmod(0o755)
+    log.open().error("two")
+    assert log.is_private()
+
+
+def test_keys_are_not_in_the_log(log: Log) -> None:
+    logger = log.open("debug")
+    log.redactor.hide("pass phrase")
+    logger.info("stderr: %s", "API_KEY=abc123 and pass phrase")
+    logger.debug("no use for %r", {"apiKey": "abc123", "said": "pass phrase\n"})
+    logger.error("it failed", exc_info=ValueError("Bearer abc123"))
+    written = log.path.read_text()
+    assert "abc123" not in written
+    assert "pass phrase" not in written
+    assert "ValueError: Bearer [hidden]" in written
+
+
+def test_a_log_that_cannot_be_written_is_told_once(log: Log, tmp_path: Path) -> None:
+    (tmp_path / "eca").write_text("not a folder")
+    logger = log.open()
+    logger.error("one")
+    logger.error("two")
+    assert [type(fault) for fault in log.refused] == [FileExistsError]
+
+
+# --- Neovim's side -------------------------------------------------------------------------------
+
+
+def test_neovim_hides_what_the_host_hides(nvim: Neovim) -> None:
+    code = "return vim.tbl_map(require('eca.redaction').without_keys, ...)"
+    assert nvim.lua(code, [*HIDDEN, *KEPT]) == [*HIDDEN.values(), *KEPT]
+
+
+def test_neovim_hides_at_a_linear_cost(nvim: Neovim) -> None:
+    code = """
+    local costs = {}
+    for _, piece in ipairs(...) do
+      local best = {}
+      for place, size in ipairs({ 2e4, 2e5 }) do
+        local text = piece:rep(size / #piece)
+        for _ = 1, 2 do
+          collectgarbage()
+          local start = vim.uv.getrusage().utime
+          require('eca.redaction').without_keys(text)
+          local stop = vim.uv.getrusage().utime
+          local cost = (stop.sec - start.sec) + (stop.usec - start.usec) / 1e6
+          best[place] = math.min(best[place] or cost, cost)
+        end
+      end
+      costs[#costs + 1] = best[2] / math.max(best[1], 0.005)
+    end
+    return costs
+    """
+    costs: list[float] = nvim.lua(code, list(WORST))
+    assert max(costs) < 20
+
+
+def test_neovims_log_is_small_private_and_without_keys(nvim: Neovim) -> None:
+    path = Path(nvim.lua("return require('eca.log').path()"))
+    nvim.lua("for _ = 1, 5 do require('eca.log').write(('x'):rep(2 ^ 19)) end")
+    nvim.lua("require('eca.log').write('API_KEY=abc123')")
+    assert sorted(file.name for file in path.parent.iterdir()) == ["eca.log", "eca.log.1"]
+    assert sum(file.stat().st_size for file in path.parent.iterdir()) <= 2 * LARGEST
+    assert "view: API_KEY=[hidden]\n" in path.read_text()
+    log = Log(path)
+    assert log.is_private()
+
+
+def test_neovim_tells_once_that_there_is_no_log(nvim: Neovim) -> None:
+    path = Path(nvim.lua("return require('eca.log').path()"))
+    path.parent.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.write_text("not a folder")
+    nvim.lua("for _ = 1, 2 do require('eca.log').write('a line') end")
+    nvim.wait_until("vim.fn.execute('messages'):find('no log')")
+    assert nvim.messages().count("no log") == 1
+    assert len(nvim.take_errors()) == 1
+
+
+def test_the_last_words_of_a_server_are_shown_without_keys(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    words = stderr("API_KEY=abc123\nAKIAIOSFODNN7EXAMPLE\n")
+    server = scripted_server(handshake(), turn(words, leave(3)))
+    nvim = start_chat(start_nvim, server, settings={"log_level": "debug"})
+    nvim.keys(":EcaChat go<CR>")
+    wait_line(nvim, "API_KEY=[hidden]")
+    wait_line(nvim, "AKIA[hidden]")
+    log = Path(nvim.lua("return require('eca.log').path()"))
+    assert "stderr: API_KEY=[hidden]" in log.read_text()
+    assert "abc123" not in log.read_text()
+    assert Log(log).is_private()
