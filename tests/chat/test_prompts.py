@@ -59,6 +59,48 @@ def test_an_unread_steer_is_the_next_prompt_before_the_queue_20() -> None:
     assert driver.view.queue == []
 
 
+def test_unread_steers_become_prompts_one_by_one() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("queued", queue=True)
+    file = FileContext("/a.py")
+    driver.take(send_prompt(driver.chat, "one", driver.now, (file,)))
+    driver.send("two")
+    driver.hear(IDLE, FINISHED)
+    assert driver.effects[-1] == TellPrompt("chat", "one", (file,))
+    assert driver.view.queue == [("queue", "two"), ("queue", "queued")]
+    driver.hear(user("one\n"), RUNNING, IDLE, FINISHED)
+    assert driver.effects[-1] == TellPrompt("chat", "two")
+    driver.hear(user("two\n"), RUNNING, IDLE, FINISHED)
+    assert prompts(driver) == ["hello", "one", "two", "queued"]
+
+
+def test_unread_steers_follow_a_stop_one_by_one() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("one")
+    driver.send("two")
+    driver.stop()
+    driver.hear(STOPPING, FINISHED)
+    assert prompts(driver) == ["hello", "one"]
+    driver.hear(user("one\n"), RUNNING, IDLE, FINISHED)
+    assert prompts(driver) == ["hello", "one", "two"]
+
+
+def test_a_command_is_queued_and_stays_itself() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("/plugin-install x")
+    driver.send("words")
+    driver.send(" /prompt-show")
+    assert driver.told(TellSteer) == [TellSteer("chat", "words")]
+    kinds = [("queue", "/plugin-install x"), ("steer", "words"), ("queue", "/prompt-show")]
+    assert driver.view.queue == kinds
+    for _ in range(4):
+        driver.hear(IDLE, FINISHED)
+    assert prompts(driver) == ["hello", "words", "/plugin-install x", " /prompt-show"]
+
+
 def test_a_queue_survives_a_stop_and_is_not_sent_by_it() -> None:
     driver = Driver()
     driver.run()

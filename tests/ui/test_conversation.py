@@ -177,6 +177,27 @@ def test_a_second_prompt_steers_and_is_sent_when_nobody_read_it(
     nvim.wait_screen(lambda screen: "↳" not in screen)
 
 
+def test_what_waits_is_sent_one_by_one_and_no_command_steers(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    unread = turn(asks(), expect("chat/toolCallApprove"), done())
+    server = scripted_server(handshake(), unread, turn(), turn(), turn(), turn())
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "one")
+    nvim.wait_until("require('eca').status().state == 'waiting'")
+    for words in ("/first", "steer", "again", "/second"):
+        say(nvim, words)
+    screen = nvim.wait_screen("⧗ /second")
+    assert "⧗ /first" in screen
+    assert "↳ steer" in screen
+    nvim.keys(":Eca approve<CR>")
+    sent = ["one", "steer", "again", "/first", "/second"]
+    nvim.wait_for(lambda: prompts(server) == sent, "every prompt by itself")
+    wait_idle(nvim)
+    steers = [it["params"]["message"] for it in server.received("chat/promptSteer")]
+    assert steers == ["steer", "again"]
+
+
 def test_a_steer_that_was_read_is_not_sent_again(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:

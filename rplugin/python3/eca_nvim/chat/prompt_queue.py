@@ -3,6 +3,7 @@
 Rules kept here:
 - Nothing the user wrote is dropped: a steer the agent did not read becomes the next prompt, and
   what may not be sent by itself stays in the queue, visible.
+- Every prompt is sent by itself, in a turn of its own: prompts are never joined.
 - After a stop only what was meant for the stopped turn is sent; after a failure nothing is.
 """
 
@@ -24,27 +25,39 @@ _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
     TurnEnd.GONE: frozenset(),
 }
 
+_ORDER = (QueueKind.REASON, QueueKind.STEER, QueueKind.QUEUE)
+
+
+def is_command(text: str) -> bool:
+    """Say whether a prompt is a command to the agent, which it reads only as a prompt."""
+    return text.lstrip().startswith("/")
+
 
 def follow_up(update: Update, reason: TurnEnd) -> Waiting | None:
-    """Take out what is to be sent now that a turn ended; unread steers go as one prompt."""
-    allowed = _FOLLOWS[reason]
-    for kind in (QueueKind.REASON, QueueKind.STEER, QueueKind.QUEUE):
+    """Take out the prompt to send now that a turn has ended."""
+    for kind in _ORDER:
         waiting = [entry for entry in update.chat.queue if entry.kind is kind]
-        if waiting and kind in allowed:
-            taken = waiting if kind is QueueKind.STEER else waiting[:1]
-            return _take(update, taken)
+        if waiting and kind in _FOLLOWS[reason]:
+            _take(update, waiting[:1])
+            return waiting[0]
     return None
 
 
 def next_waiting(update: Update) -> Waiting | None:
     """Take out the oldest prompt, whatever its kind."""
-    return _take(update, update.chat.queue[:1]) if update.chat.queue else None
+    oldest = update.chat.queue[:1]
+    _take(update, oldest)
+    return oldest[0] if oldest else None
 
 
 def keep_for_later(update: Update) -> None:
-    """Turn what was told to a turn that is over into plain waiting prompts."""
+    """Turn what was meant for a turn that is over into plain waiting prompts, ahead of the others.
+
+    They keep the order in which they would have been sent.
+    """
     queue = update.chat.queue
     if any(entry.kind is not QueueKind.QUEUE for entry in queue):
+        queue.sort(key=lambda entry: _ORDER.index(entry.kind))
         queue[:] = [replace(entry, kind=QueueKind.QUEUE) for entry in queue]
         update.dirty |= Dirty.QUEUE
 
@@ -58,10 +71,8 @@ def take_steers(update: Update, said: str) -> None:
             return
 
 
-def _take(update: Update, taken: list[Waiting]) -> Waiting:
-    queue = update.chat.queue
-    queue[:] = [entry for entry in queue if not any(entry is one for one in taken)]
-    update.dirty |= Dirty.QUEUE
-    text = "\n".join(entry.text for entry in taken)
-    contexts = tuple(context for entry in taken for context in entry.contexts)
-    return replace(taken[0], text=text, contexts=contexts)
+def _take(update: Update, taken: list[Waiting]) -> None:
+    if taken:
+        queue = update.chat.queue
+        queue[:] = [entry for entry in queue if not any(entry is one for one in taken)]
+        update.dirty |= Dirty.QUEUE

@@ -1,6 +1,8 @@
 """Prompts: what the user says to the agent, sent, waiting and taken back.
 
-Rules kept here: a second prompt never replaces a running turn; it steers the turn or waits.
+Rules kept here:
+- A second prompt never replaces a running turn; it steers the turn or waits.
+- A command (`/…`) never steers: the model would read it as words.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.effects import Changes, TellSteer, TellUnsteer
 from eca_nvim.chat.model import Chat, QueueKind, Waiting
 from eca_nvim.chat.ops import Notify, SetInput
-from eca_nvim.chat.prompt_queue import next_waiting
+from eca_nvim.chat.prompt_queue import is_command, next_waiting
 from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import clean
 from eca_nvim.chat.turn import start_prompt, stop
@@ -26,7 +28,8 @@ def send_prompt(
 ) -> Changes:
     """Send a prompt; while a turn runs it steers, or waits for the end when `queue`.
 
-    An empty prompt to an idle chat sends the oldest one that waits.
+    A command waits for the end in any case. An empty prompt to an idle chat sends the oldest one
+    that waits.
     """
     update = Update(chat, chat.root, now)
     if chat.turn.state is not Turn.IDLE:
@@ -40,7 +43,8 @@ def send_prompt(
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
-    steers = not queue and update.chat.turn.state is not Turn.STOPPING
+    may_steer = update.chat.turn.state is not Turn.STOPPING and not is_command(text)
+    steers = may_steer and not queue
     kind = QueueKind.STEER if steers else QueueKind.QUEUE
     update.chat.queue.append(Waiting(kind, text, contexts))
     update.dirty |= Dirty.QUEUE
