@@ -67,10 +67,13 @@ function M.removed(buf, rows)
   end
 end
 
---- The transcript begins anew, so does the count.
+--- The transcript is empty now: rows are counted from here, and every window is at its end.
 ---@param buf integer
 function M.cleared(buf)
   added[buf], left[buf] = nil, nil
+  for win in pairs(at_end[buf] or {}) do
+    at_end[buf][win] = 1
+  end
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     behind[win] = nil
   end

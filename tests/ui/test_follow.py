@@ -24,6 +24,15 @@ def test_the_end_is_shown_at_the_bottom(view: View) -> None:
     assert screen.find("line 200")[0] == last_row_of_the_transcript
 
 
+def test_a_chat_that_is_drawn_again_is_shown_at_its_end(view: View) -> None:
+    view.nvim.wait_screen("line 100")
+    again = [op for block in range(2, 42) for op in assistant(block, f"again {block}")]
+    view.draw(ops.ClearChat(CHAT), *again)
+    view.nvim.wait_screen(lambda screen: "again 41" in screen and " new" not in screen)
+    view.draw(ops.AppendText(CHAT, 41, "\nand more"))
+    view.nvim.wait_screen("and more")
+
+
 def test_what_closes_at_the_end_leaves_no_empty_rows(view: View) -> None:
     opened = ops.SetBody(CHAT, 2, [f"row {number}" for number in range(15)])
     view.draw(tool(2, "edit"), opened)
