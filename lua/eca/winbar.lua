@@ -3,20 +3,13 @@
 --- Rules kept here:
 --- - A winbar is plain text set when something changed, never an expression to be evaluated; what
 ---   others wrote is escaped, so that it cannot become one.
---- - What does not fit goes, the least important first; then the title is cut.
+local fitting = require('eca.winbar_fit')
+
 local M = {}
 
----@class eca.WinbarPart
----@field text string
----@field group string
----@field weight integer the higher, the longer it stays
----@field join? string what stands between it and the part before, instead of a dot
----@field click? integer number of the chat that a click goes to
-
-local SEPARATOR = ' · '
 local UNTITLED = 'New chat'
-local SHORTEST_TITLE = 8
-local LEAST_OF_INPUT = 40
+local LEAST_TITLE = 16
+local LEAST_WORDS = 20
 
 --- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
 ---@param text string
@@ -84,9 +77,10 @@ end
 ---@param text? string
 ---@param group string
 ---@param weight integer
-local function add(parts, text, group, weight)
+---@param least? integer cells it may be cut to
+local function add(parts, text, group, weight, least)
   if text and text ~= '' then
-    parts[#parts + 1] = { text = text, group = group, weight = weight }
+    parts[#parts + 1] = { text = text, group = group, weight = weight, least = least }
   end
 end
 
@@ -102,60 +96,22 @@ end
 ---@param new integer rows below that were not seen
 ---@return eca.WinbarPart[]
 function M.transcript_parts(status, new)
-  local parts = { { text = status.title or UNTITLED, group = 'EcaWinbarTitle', weight = 60 } }
+  local title = { text = status.title or UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
+  title.least, title.keep = LEAST_TITLE, true
+  local parts = { title } ---@type eca.WinbarPart[]
   local agent = status.agent
   if agent and status.variant then
     agent = agent .. '/' .. status.variant
   end
   add(parts, status.trust and 'TRUST' or nil, 'EcaTrust', 100)
   add(parts, status.model, 'EcaWinbarDim', 40)
-  add(parts, agent, 'EcaWinbarDim', 20)
+  add(parts, agent, 'EcaWinbarDim', 55)
   parts[#parts + 1] = state_part(status)
   local limit = status.limit and '/' .. tokens(status.limit) or ''
   add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
   add(parts, status.cost and '$' .. status.cost:gsub('^%$', ''), 'EcaWinbarDim', 10)
   add(parts, new > 0 and ('↓ %d new'):format(new) or nil, 'EcaNew', 80)
   return parts
-end
-
----@param parts eca.WinbarPart[]
----@return integer cells
-local function width_of(parts)
-  local width = 1
-  for index, part in ipairs(parts) do
-    width = width + vim.fn.strdisplaywidth(part.text)
-    width = width + (index > 1 and vim.fn.strdisplaywidth(part.join or SEPARATOR) or 0)
-  end
-  return width
-end
-
----@param parts eca.WinbarPart[]
-local function drop_lightest(parts)
-  local lightest = 2
-  for index = 3, #parts do
-    if parts[index].weight < parts[lightest].weight then
-      lightest = index
-    end
-  end
-  table.remove(parts, lightest)
-end
-
---- Leave out what does not fit. The first part is never left out, but cut.
----@param parts eca.WinbarPart[]
----@param width integer cells
----@param least? integer cells of the first part that are worth more than the other parts
----@return eca.WinbarPart[]
-function M.fit(parts, width, least)
-  local first = parts[1]
-  local full = vim.fn.strdisplaywidth(first.text)
-  while true do
-    local room = width - (width_of(parts) - full)
-    if room >= math.min(full, least or SHORTEST_TITLE * 2) or #parts == 1 then
-      first.text = require('eca.cells').cut(first.text, math.max(room, 1))
-      return parts
-    end
-    drop_lightest(parts)
-  end
 end
 
 --- Parts as the text of a winbar.
@@ -168,7 +124,7 @@ function M.render(parts)
     if part.click then
       text = ("%%%d@v:lua.require'eca.bar'.click@%s%%X"):format(part.click, text)
     end
-    local joint = index > 1 and '%#EcaWinbarDim#' .. (part.join or SEPARATOR) or ''
+    local joint = index > 1 and '%#EcaWinbarDim#' .. (part.join or fitting.SEPARATOR) or ''
     pieces[#pieces + 1] = ('%s%%#%s#%s'):format(joint, part.group, text)
   end
   return table.concat(pieces) .. '%#EcaWinbar#'
@@ -182,11 +138,27 @@ local function set(win, text)
   end
 end
 
----@param plan eca.Plan
+--- How many prompts wait: those that steer the running turn, then those for its end.
+---@param prompts [string, string][]
 ---@return string
-local function plan_text(plan)
+local function queue_text(prompts)
+  local steering = #vim.tbl_filter(function(prompt)
+    return prompt[1] == 'steer'
+  end, prompts)
+  local queued = #prompts - steering
+  local words = {} ---@type string[]
+  words[#words + 1] = steering > 0 and ('%d steering'):format(steering) or nil
+  words[#words + 1] = queued > 0 and ('%d queued'):format(queued) or nil
+  return table.concat(words, fitting.SEPARATOR)
+end
+
+---@param plan eca.Plan
+---@param status eca.Status
+---@return string
+local function plan_text(plan, status)
   local sign = plan.done < plan.total and '▢' or '✓'
-  local doing = plan.doing and plan.doing ~= '' and ' · doing: ' .. plan.doing or ''
+  local works = status.state ~= 'idle' and (plan.doing or '') ~= ''
+  local doing = works and ' · doing: ' .. plan.doing or ''
   return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
 end
 
@@ -198,22 +170,21 @@ function M.input_parts(chat)
   local parts = {} ---@type eca.WinbarPart[]
   local contexts = require('eca.contexts')
   local question = require('eca.answering').of(chat)
-  add(parts, question and '? ' .. question.title, 'EcaWaiting', 95)
-  for _, item in ipairs(contexts.list(chat)) do
-    add(parts, contexts.label(item), 'EcaContext', 60)
-  end
-  local waiting = #mirror.queue(chat)
-  add(parts, waiting > 0 and ('%d queued'):format(waiting) or nil, 'EcaQueued', 80)
-  local plan = mirror.plan(chat)
-  add(parts, plan and plan_text(plan), 'EcaPlan', 50)
   local status = mirror.status(chat)
+  add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
+  for _, item in ipairs(contexts.list(chat)) do
+    add(parts, contexts.label(item), 'EcaContext', item.type == 'cursor' and fitting.MINOR or 60)
+  end
+  add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)
+  local plan = mirror.plan(chat)
+  add(parts, plan and plan_text(plan, status), 'EcaPlan', 50, LEAST_WORDS)
   local work = mirror.work()
   local more = #work > 1 and (' +%d'):format(#work - 1) or ''
   add(parts, work[1] and work[1] .. more, 'EcaWinbarDim', 40)
   local activity = status.state ~= 'idle' and status.activity or nil
   local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
-  add(parts, activity, attention, status.retrying and 90 or 30)
-  add(parts, mirror.server().label, 'EcaWinbarDim', 10)
+  add(parts, activity, attention, status.retrying and 90 or 30, LEAST_WORDS)
+  add(parts, mirror.server().label, 'EcaWinbarDim', fitting.MINOR)
   if #parts == 0 then
     add(parts, 'eca', 'EcaWinbarDim', 10)
   end
@@ -241,15 +212,15 @@ function M.refresh_window(win)
   if not chat then
     return
   end
-  local parts, least
+  local parts ---@type eca.WinbarPart[]
   if kind == 'chat' then
     local new = require('eca.follow').new_rows(win)
     parts = M.transcript_parts(require('eca.mirror').status(chat.id), new)
     add_bar(parts, chat.id, vim.api.nvim_win_get_width(win))
   else
-    parts, least = M.input_parts(chat.id), LEAST_OF_INPUT
+    parts = M.input_parts(chat.id)
   end
-  set(win, M.render(M.fit(parts, vim.api.nvim_win_get_width(win) - 1, least)))
+  set(win, M.render(fitting.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
   require('eca.statusline').refresh(win)
 end
 

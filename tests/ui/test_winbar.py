@@ -1,5 +1,7 @@
 """The winbars: what they tell, what goes when there is no room, and that nothing in them runs."""
 
+import re
+
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.view import CHAT, View, open_view
@@ -40,9 +42,11 @@ def test_everything_is_told_where_there_is_room(start_nvim: StartNeovim) -> None
 def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, columns=80)
     show(view)
-    view.nvim.wait_screen("Fix the flaky test · ● running 12s · 34k/200k")
+    view.nvim.wait_screen("Fix the flaky test · code · ● running 12s · 34k/200k")
     show(view, title="A title of so many words that it cannot be shown", trust=True)
-    view.nvim.wait_screen("A title of so many wor… · TRUST · ● running 12s · 34k/200k")
+    view.nvim.wait_screen("A title of so m… · TRUST · code · ● running 12s · 34k/200k")
+    show(view, agent="plan", title="A title of many words", elapsed=3_725_000)
+    view.nvim.wait_screen("A title of many words · plan · ● running 1h02m · 34k/200k")
 
 
 def test_states_are_told_by_a_sign(start_nvim: StartNeovim) -> None:
@@ -79,6 +83,18 @@ def test_the_input_tells_context_and_queue(start_nvim: StartNeovim) -> None:
     show(view, activity="Generating")
     view.draw(ops.SetQueue(CHAT, [("queue", "later")]))
     view.nvim.wait_screen("@cursor · 1 queued · Generating · eca")
+    view.draw(ops.SetQueue(CHAT, [("steer", "now"), ("queue", "later"), ("queue", "last")]))
+    view.nvim.wait_screen("@cursor · 1 steering · 2 queued · Generating · eca")
+
+
+def test_why_it_retries_is_visible_in_a_narrow_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80)
+    why = "Provider overloaded. Retrying in 4s (attempt 2/10)"
+    view.nvim.wait_screen("@cursor")
+    show(view, activity=why, retrying=True)
+    view.nvim.wait_screen(why)
+    view.draw(ops.SetQueue(CHAT, [("queue", "later")]))
+    view.nvim.wait_screen("1 queued · Provider overloaded. Retrying in 4s")
 
 
 def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> None:
@@ -88,6 +104,8 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     view.draw(ops.SetPlan(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
     view.draw(ops.SetWork(["Loading models"]))
     view.nvim.wait_screen("▢ tasks 2/5 · doing: test it · Loading models · eca")
+    show(view, state="idle")
+    view.nvim.wait_screen(re.compile(r"▢ tasks 2/5 · Loading models"))
     view.draw(ops.SetPlan(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, {"tokens": 1}))
     view.nvim.wait_screen(lambda screen: "tasks" not in screen and "Loading" not in screen)
     assert view.nvim.lua("return require('eca.mirror').usage(...)", CHAT) == {"tokens": 1}
