@@ -53,13 +53,13 @@ local function total_slack(parts)
   end)
 end
 
---- The lightest of those that may go.
+--- The lightest of those that may go; of equals the last.
 ---@param parts eca.WinbarPart[]
 ---@return integer? index
 local function lightest(parts)
   local found ---@type integer?
   for index, part in ipairs(parts) do
-    if not part.keep and (not found or part.weight < parts[found].weight) then
+    if not part.keep and (not found or part.weight <= parts[found].weight) then
       found = index
     end
   end

@@ -95,7 +95,7 @@ class TestBar:
         view.draw(status(CHAT, "idle", "y" * 80), status("chat29", "waiting"))
         bar = winbar(view.nvim)
         assert "29?" in bar
-        assert "  2  " not in bar
+        assert "  20  " not in bar
 
     def test_a_click_goes_there(self, view: View) -> None:
         view.nvim.command("set mouse=a")
