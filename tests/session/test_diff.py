@@ -65,6 +65,15 @@ async def test_the_file_on_disk_is_what_the_tool_will_change(tmp_path: Path) -> 
     assert (made.before, made.after, made.pending) == ("one\ntwo\n", "one\n2\n", False)
 
 
+async def test_a_preview_that_is_done_has_changed_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one\ntwo\n")
+    change = FileChange(str(file), HUNK, 1, 1)
+    op = await ask(ToolCall("c", "preview_file_change", details=change), done=True)
+    assert isinstance(op, ShowDiff)
+    assert (op.before, op.after, op.fault) == ("one\ntwo\n", "one\n2\n", None)
+
+
 @pytest.mark.parametrize(
     ("content", "before", "after"),
     [

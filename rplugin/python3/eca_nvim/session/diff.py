@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from eca_nvim.chat.blocks import Block, ToolBlock
 from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import Versions, rewritten, versions
-from eca_nvim.chat.files import moved, whole_text
+from eca_nvim.chat.files import may_change, moved, whole_text
 from eca_nvim.chat.intents import RequestDiff
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, ShowDiff, ViewOp
@@ -108,7 +108,7 @@ def _find(chat: Chat, wanted: RequestDiff) -> ToolBlock | None:
 
 
 def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:
-    applied = block.state is CallState.DONE
+    applied = block.state is CallState.DONE and may_change(block.call)
     if isinstance(block.call.details, FileChange):
         whole = whole_text(block.call)
         sides = _changed(block.call.details, look, applied=applied, whole=whole)
