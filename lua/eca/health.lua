@@ -69,12 +69,27 @@ local function check_options()
   end
 end
 
+local DISABLE_WINBAR = 'give it no winbar there, with lualine: disabled_filetypes = { winbar = '
+  .. "{ 'eca-chat', 'eca-input' } }"
+
+--- Trust, waiting requests and contexts are shown in the winbars of the chat's windows.
+local function check_winbars()
+  health.start('Winbars')
+  local foreign = vim.tbl_filter(require('eca.winbar').is_foreign, vim.api.nvim_list_wins())
+  if #foreign > 0 then
+    health.warn('another plugin draws the winbars of the chat', DISABLE_WINBAR)
+  else
+    health.ok('nobody else draws the winbars of the chat')
+  end
+end
+
 --- Run by `:checkhealth eca`.
 function M.check()
   check_neovim()
   check_python()
   check_server()
   check_options()
+  check_winbars()
   health.start('Log')
   health.info(require('eca.host').log_path())
 end

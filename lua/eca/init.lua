@@ -234,16 +234,19 @@ function M.status()
   return require('eca.mirror').status(require('eca.chats').current())
 end
 
---- A short text for a statusline: empty without a chat, escaped.
+--- A short text for a statusline: state, how many requests wait, model, and TRUST while tools run
+--- without asking. Empty without a chat, escaped.
 ---@return string
 function M.statusline()
   local status = M.status()
   if status.server == 'stopped' or not status.chat then
     return ''
   end
-  local state = status.server == 'ready' and status.state or status.server
-  local model = status.model and ' ' .. status.model or ''
-  return require('eca.winbar').escape(('eca: %s%s'):format(state, model))
+  local words = { 'eca:', status.server == 'ready' and status.state or status.server }
+  words[#words + 1] = status.pending > 0 and ('(%d)'):format(status.pending) or nil
+  words[#words + 1] = status.model
+  words[#words + 1] = status.trust and 'TRUST' or nil
+  return require('eca.winbar').escape(table.concat(words, ' '))
 end
 
 --- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the

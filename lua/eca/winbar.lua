@@ -7,6 +7,7 @@ local fitting = require('eca.winbar_fit')
 
 local M = {}
 
+local START = '%#EcaWinbar# '
 local UNTITLED = 'New chat'
 local LEAST_TITLE = 16
 local LEAST_WORDS = 20
@@ -118,7 +119,7 @@ end
 ---@param parts eca.WinbarPart[]
 ---@return string
 function M.render(parts)
-  local pieces = { '%#EcaWinbar# ' } ---@type string[]
+  local pieces = { START } ---@type string[]
   for index, part in ipairs(parts) do
     local text = M.escape(part.text)
     if part.click then
@@ -222,6 +223,14 @@ function M.refresh_window(win)
   end
   set(win, M.render(fitting.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
   require('eca.statusline').refresh(win)
+end
+
+--- Has somebody else drawn over the winbar of a window of ours?
+---@param win integer
+---@return boolean
+function M.is_foreign(win)
+  local ours = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win)) ~= nil
+  return ours and not vim.startswith(vim.wo[win].winbar, START)
 end
 
 --- Draw the winbars of all windows of a chat, or of all chats.

@@ -120,3 +120,28 @@ def test_the_status_is_mirrored_for_statuslines(start_nvim: StartNeovim) -> None
     assert status == {**FULL, "model": "50%", "chat": CHAT, "server": "ready"}
     view.open("two")
     assert view.nvim.eval("g:eca_status.chat") == "two"
+
+
+def test_a_statusline_shows_trust_and_what_waits(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    show(view, state="waiting", pending=2, trust=True)
+    text = "eca: waiting (2) claude-sonnet TRUST"
+    assert view.nvim.lua("return require('eca').statusline()") == text
+    sections = view.nvim.lua("""
+        local extension = require('lualine.extensions.eca')
+        local shown = vim.tbl_map(function(part) return (part[1]()) end, extension.sections)
+        return { extension.filetypes, shown.lualine_a, shown.lualine_z }""")
+    assert sections == [["eca-chat", "eca-input"], "Fix the flaky test", text]
+
+
+def test_health_says_that_another_plugin_draws_the_winbars(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    show(view)
+    for winbar, told in (None, "OK nobody else draws"), ("%f", "another plugin draws the winbars"):
+        if winbar:
+            view.nvim.lua("vim.wo[require('eca.windows').shown()][0].winbar = ...", winbar)
+        view.nvim.command("checkhealth eca")
+        view.nvim.wait_for(
+            lambda told=told: any(told in line for line in view.nvim.buffer_lines()), told
+        )
+        view.nvim.command("tabclose")
