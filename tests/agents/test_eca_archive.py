@@ -132,7 +132,7 @@ async def test_a_chat_is_opened(scripted_server: PrepareScript, tmp_path: Path) 
         total=9,
         returned=2,
     )
-    assert (chat.title, chat.selection) == ("Fix", SelectionChanged(None, "plan", "", trust=True))
+    assert (chat.title, chat.selection) == ("Fix", SelectionChanged(None, "plan", ""))
     assert not client.all(TextReceived)
 
 

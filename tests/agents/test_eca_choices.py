@@ -52,10 +52,15 @@ def test_all_of_a_chats_choices() -> None:
         model="m",
         agent="code",
         variant="high",
-        trust=True,
         welcome="Hi",
         chat_id="our-1",
     )
+
+
+def test_a_server_can_want_trust_for_all_chats_only() -> None:
+    assert choices({"selectTrust": True}) == ChoicesChanged(wants_trust=True)
+    assert choices({"selectTrust": False}) == ChoicesChanged(wants_trust=False)
+    assert choices({"selectTrust": True}, "our-1") == ChoicesChanged(chat_id="our-1")
 
 
 def test_older_names_are_read() -> None:

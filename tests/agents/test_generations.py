@@ -35,6 +35,7 @@ from eca_nvim.chat.events import (
     ToolRejected,
     ToolRequested,
     ToolRunning,
+    TrustRefused,
     TurnChanged,
     UsageReported,
 )
@@ -248,9 +249,9 @@ async def test_what_older_servers_lack_is_said_once(
     assert notices(client) == [steer]
     no_trust = MessageShown("warn", "this server knows no trust: it goes on asking")
     assert client.events.count(no_trust) == 4
-    assert SelectionChanged(trust=False) in client.all(SelectionChanged)
+    assert client.all(TrustRefused)
     assert strange(server) == []
-    assert not any("trust" in it for it in sent(server, "chat/prompt"))
+    assert [it["trust"] for it in sent(server, "chat/prompt")] == [False, False]
 
 
 @older

@@ -26,6 +26,7 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.folding import act, redraw
 from eca_nvim.chat.ops import Notify, OpenExternal, SetStatus, SetUsage
 from eca_nvim.chat.reducer import apply, server_changed
+from eca_nvim.chat.trust import set_trust
 
 
 def test_a_hook_shows_how_it_ended() -> None:
@@ -76,8 +77,9 @@ def test_flags_and_unknown_content_are_shown_plainly() -> None:
 def test_the_status_tells_what_is_known_and_only_changes() -> None:
     driver = Driver()
     driver.take(server_changed(driver.chat, "ready", 0))
-    driver.hear(TitleChanged("  ## a\ntitle \x1b[1m"), SelectionChanged("m", "code", trust=True))
+    driver.hear(TitleChanged("  ## a\ntitle \x1b[1m"), SelectionChanged("m", "code"))
     driver.hear(SelectionChanged(variant="high"))
+    driver.take(set_trust(driver.chat, 0, trusted=True))
     driver.hear(UsageReported(34_000, 200_000, session_cost="0.09"), ChatOpened())
     assert driver.view.status == {
         "server": "ready",

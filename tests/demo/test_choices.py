@@ -29,7 +29,7 @@ async def test_a_prompt_is_answered_by_the_model_it_names(tmp_path: Path) -> Non
         assert [it.model for it in client.all(PromptAnswered)] == [SCRIPTED, ECHO]
         assert [chat.model for chat in await archive.list_chats()] == [ECHO, SCRIPTED]
         opened = await archive.open_chat("c")
-    assert opened.selection == SelectionChanged(ECHO, "plan", "low", trust=False)
+    assert opened.selection == SelectionChanged(ECHO, "plan", "low")
 
 
 async def test_each_model_tells_its_variants_to_its_chat(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ async def test_each_model_tells_its_variants_to_its_chat(tmp_path: Path) -> None
         told = await choose(client, Selection(ECHO, variant="high"))
         assert (told.chat_id, told.variants, told.variant) == ("c", ("low",), "")
         opened = await archive.open_chat("c")
-        assert opened.selection == SelectionChanged(ECHO, "code", "", trust=False)
+        assert opened.selection == SelectionChanged(ECHO, "code", "")
 
 
 async def test_an_agent_leaves_model_and_variant_as_they_are(tmp_path: Path) -> None:
@@ -48,4 +48,4 @@ async def test_an_agent_leaves_model_and_variant_as_they_are(tmp_path: Path) -> 
         told = await choose(client, Selection(ECHO, "plan", "low"))
         assert (told.model, told.variants, told.variant) == (ECHO, ("low",), "low")
         opened = await archive.open_chat("c")
-    assert opened.selection == SelectionChanged(ECHO, "plan", "low", trust=False)
+    assert opened.selection == SelectionChanged(ECHO, "plan", "low")

@@ -107,3 +107,12 @@ def test_a_file_that_is_not_executable_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "eca").touch(0o644)
     with pytest.raises(BadServerOption, match=r"not executable.*chmod \+x"):
         find_server([str(tmp_path / "eca")], {})
+
+
+def test_a_server_is_known_by_its_whole_command_without_telling_it(tmp_path: Path) -> None:
+    mine = str(program(tmp_path, "my-eca"))
+    one, again, other = (
+        find_server([mine, f"--api-key={key}"], {}).identity for key in ("a", "a", "b")
+    )
+    assert one == again != other
+    assert "key" not in one

@@ -150,7 +150,7 @@ class Rig:
         self.demos.append(demo)
         self.agents.append(FakeAgent())
         self.view.push([])  # who waits for this looks again
-        return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca")
+        return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca", f"demo: {demo}")
 
     async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Read what the user has not written (`session.Files`)."""

@@ -141,7 +141,7 @@ class TestResume:
 
     async def test_its_newest_page_is_shown(self, rig: Rig) -> None:
         archive = (await rig.ready()).archive
-        chosen = SelectionChanged("m2", "plan", "", trust=True)
+        chosen = SelectionChanged("m2", "plan", "")
         events = (ChatCleared(), ChatOpened("Fix"), prompt("old", "u1"))
         archive.opened = OpenedChat(page("b", *events, older="c1"), "Fix", chosen)
         rig.do(intents.OpenChat("b"))
@@ -150,7 +150,7 @@ class TestResume:
         assert headers == [(("▴ older messages (7 of 9)", "EcaMuted"),), ()]
         status = rig.status("b")
         assert (status["title"], status["model"], status["agent"]) == ("Fix", "m2", "plan")
-        assert status["trust"] is True
+        assert status["trust"] is False
 
     async def test_what_it_goes_on_with_is_its_own_choice(self, rig: Rig) -> None:
         agent = await rig.ready()

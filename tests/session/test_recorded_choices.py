@@ -76,15 +76,3 @@ async def test_the_status_ends_as_the_server_has_it(rig: Rig, name: str) -> None
     for chat, wanted in ENDS[name].items():
         status = rig.status(chat)
         assert tuple(status.get(field) for field in FIELDS) == wanted, chat
-
-
-async def test_trust_by_default_is_shown_before_the_first_prompt(rig: Rig) -> None:
-    agent = await rig.ready()
-    for event in read_recording(TRAFFIC / "default_trust.jsonl"):
-        if event.name == "chat/prompt":
-            break
-        await relive(rig, agent, event)
-    assert rig.status()["trust"] is True
-    rig.do(intents.SendPrompt("a", "hi"))
-    await rig.done()
-    assert agent.last_prompt.selection.trust is True

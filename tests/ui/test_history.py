@@ -63,7 +63,7 @@ def test_list_open(relive: Relive) -> None:
     reader.choose("Resume", "mock/mock-2 · 2 messages")
     reader.until_answered(HELLO)
     status = reader.nvim.lua("return require('eca').status()")
-    assert (status["model"], status["trust"]) == ("mock/mock-2", True)
+    assert (status["model"], status["trust"]) == ("mock/mock-2", False)
     relive.end()
 
 

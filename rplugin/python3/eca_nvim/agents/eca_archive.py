@@ -240,7 +240,7 @@ def _page(replay: Replay, meta: eca.HistoryMeta | None) -> Page:
 def _selection(told: eca.ChatSelection | None) -> SelectionChanged | None:
     if told is None:
         return None
-    return SelectionChanged(told.model, told.agent, told.variant or "", told.trust)
+    return SelectionChanged(told.model, told.agent, told.variant or "")
 
 
 def _content_ids(replay: Replay) -> list[str | None]:

@@ -39,7 +39,10 @@ def initial_choices(result: InitializeResult) -> ChoicesChanged:
 
 
 def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChanged:
-    """Read config/updated; `chat_id` is our id of the chat it is about, None for all."""
+    """Read config/updated; `chat_id` is our id of the chat it is about, None for all.
+
+    That a chat is trusted is no news: it is what the user said of it, or said once.
+    """
     config = update.chat or ChatConfig()
     return ChoicesChanged(
         models=_said(config.models),
@@ -48,7 +51,7 @@ def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChange
         model=_said(config.select_model, config.default_model),
         agent=_said(config.select_agent, config.default_agent),
         variant="" if config.select_variant is None else _said(config.select_variant),
-        trust=_said(config.select_trust),
+        wants_trust=_said(config.select_trust) if chat_id is None else None,
         welcome=_said(config.welcome_message),
         chat_id=chat_id,
     )

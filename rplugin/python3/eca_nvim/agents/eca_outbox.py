@@ -35,6 +35,7 @@ from eca_nvim.chat.events import (
     NoticeReceived,
     PromptAnswered,
     SelectionChanged,
+    TrustRefused,
     TurnChanged,
 )
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
@@ -172,7 +173,7 @@ class Outbox:
         That a chat is not trusted is said whenever somebody wants it to be.
         """
         if chosen.trust and self._dialect.lacks(Lack.TRUST):
-            self._say(chat_id, SelectionChanged(trust=False))
+            self._say(chat_id, TrustRefused())
             self._emit([MessageShown("warn", Lack.TRUST.value)])
             chosen = replace(chosen, trust=False)
         if chosen.agent and self._lacks(chat_id, Lack.AGENT):

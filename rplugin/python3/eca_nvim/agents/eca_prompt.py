@@ -4,6 +4,8 @@ Rules kept here:
 - Today's servers take our ids of chats and read files that a message names; older ones make their
   own id for a prompt without one, and read what goes along as contexts, with every prompt.
 - A context that the server has no word for is left out; the outbox tells so.
+- Every prompt says whether its chat is trusted: a server that hears nothing may take it to be. One
+  that seems old may only be slow to show what it is.
 """
 
 from __future__ import annotations
@@ -59,6 +61,7 @@ def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptPa
         variant=chosen.variant or None,
         contexts=tuple(map(wire_context, taken)),
         context=tuple(context for context in drafted if context is not None),
+        trust=False,
     )
 
 

@@ -66,6 +66,12 @@ class TellAnswer(Struct, frozen=True):
     text: str | None
 
 
+class TellSelection(Struct, frozen=True):
+    """Say what answers the prompts of a chat from now on."""
+
+    chat: str
+
+
 class ShowImage(Struct, frozen=True):
     """Write an image to a file and open it with the system's own program."""
 
@@ -81,6 +87,7 @@ Effect: TypeAlias = (
     | TellApproval
     | TellRejection
     | TellAnswer
+    | TellSelection
     | ShowImage
 )
 

@@ -198,12 +198,15 @@ class PromptAnswered(Struct, frozen=True):
 
 
 class SelectionChanged(Struct, frozen=True):
-    """Model, agent, variant or trust of this chat changed; None leaves one as it was."""
+    """Model, agent or variant of this chat changed; None leaves one as it was."""
 
     model: str | None = None
     agent: str | None = None
     variant: str | None = None
-    trust: bool | None = None
+
+
+class TrustRefused(Struct, frozen=True):
+    """The agent cannot let this chat work without asking. No event switches trust on."""
 
 
 class QuestionAsked(Struct, frozen=True):
@@ -282,6 +285,7 @@ ChatEvent: TypeAlias = (
     | TurnChanged
     | PromptAnswered
     | SelectionChanged
+    | TrustRefused
     | QuestionAsked
     | ChatOpened
     | ChatCleared
@@ -309,7 +313,8 @@ class Addressed(Struct, frozen=True):
 class ChoicesChanged(Struct, frozen=True):
     """What the user may choose from, and the defaults; None leaves one as it was.
 
-    `chat_id` scopes the selection to one chat (ECA: config/updated).
+    `chat_id` scopes the selection to one chat (ECA: config/updated). `wants_trust`: whether the
+    agent's configuration wants its tools to run without asking the user.
     """
 
     models: tuple[str, ...] | None = None
@@ -318,7 +323,7 @@ class ChoicesChanged(Struct, frozen=True):
     model: str | None = None
     agent: str | None = None
     variant: str | None = None
-    trust: bool | None = None
+    wants_trust: bool | None = None
     welcome: str | None = None
     chat_id: str | None = None
 

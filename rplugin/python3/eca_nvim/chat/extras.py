@@ -110,14 +110,13 @@ def usage_reported(update: Update, event: UsageReported) -> None:
 
 
 def selection_changed(update: Update, event: SelectionChanged) -> None:
-    """Take a new model, agent, variant or trust."""
+    """Take a new model, agent or variant."""
     if update.lane is not update.chat.root:
         return
     selected = update.chat.selected
     selected.model = event.model if event.model is not None else selected.model
     selected.agent = event.agent if event.agent is not None else selected.agent
     selected.variant = event.variant if event.variant is not None else selected.variant
-    selected.trust = event.trust if event.trust is not None else selected.trust
     update.dirty |= Dirty.STATUS
 
 

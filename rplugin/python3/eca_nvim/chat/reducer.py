@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eca_nvim.chat import events, extras, questions, speech, tool_calls, turn
+from eca_nvim.chat import events, extras, questions, speech, tool_calls, trust, turn
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.model import Chat
@@ -39,6 +39,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ProgressChanged: extras.progress_changed,
     events.UsageReported: extras.usage_reported,
     events.SelectionChanged: extras.selection_changed,
+    events.TrustRefused: trust.trust_refused,
     events.ChatOpened: extras.chat_opened,
     events.ChatCleared: extras.chat_cleared,
     events.QuestionAsked: questions.asked,

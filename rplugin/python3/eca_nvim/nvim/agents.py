@@ -27,4 +27,5 @@ class EcaAgents:
         options = EcaOptions(
             found.command, found.environment, diagnostics_base=settings.diagnostics_base
         )
-        return Candidate(EcaAgent(options, self._workspace, self._services), found.label)
+        agent = EcaAgent(options, self._workspace, self._services)
+        return Candidate(agent, found.label, found.identity)

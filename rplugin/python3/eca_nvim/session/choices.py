@@ -22,7 +22,7 @@ from eca_nvim.chat.ops import BlockKind, SetChoices
 from eca_nvim.chat.text import one_line
 from eca_nvim.session.keeping import Keeper
 
-SELECTABLE = ("model", "agent", "variant", "trust")
+SELECTABLE = ("model", "agent", "variant")
 
 
 class NotOffered(Exception):
@@ -134,7 +134,7 @@ def _was_prompted(chat: Chat) -> bool:
 
 def announced(event: ChoicesChanged) -> SelectionChanged:
     """Give the selection in an announcement."""
-    return SelectionChanged(event.model, event.agent, event.variant, event.trust)
+    return SelectionChanged(event.model, event.agent, event.variant)
 
 
 def _choice(what: str, value: object) -> SelectionChanged | None:
@@ -145,7 +145,5 @@ def _choice(what: str, value: object) -> SelectionChanged | None:
             return SelectionChanged(agent=value)
         case "variant", str():
             return SelectionChanged(variant=value)
-        case "trust", bool():
-            return SelectionChanged(trust=value)
         case _:
             return None

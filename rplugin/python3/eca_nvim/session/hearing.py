@@ -35,6 +35,7 @@ from eca_nvim.chat.routing import route
 from eca_nvim.chat.text import one_line
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced
+from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 from eca_nvim.session.work import Work
 
@@ -47,9 +48,10 @@ log = logging.getLogger(__name__)
 class Hearing:
     """Takes the agent's events to the chats."""
 
-    def __init__(self, chats: Chats, choices: Choices, view: View) -> None:
+    def __init__(self, chats: Chats, choices: Choices, trust: Trust, view: View) -> None:
         self._chats = chats
         self._choices = choices
+        self._trust = trust
         self._view = view
         self._work = Work()
         self.attending: str | None = None
@@ -106,6 +108,8 @@ class Hearing:
             self._chats.apply(chat, [self._choices.defaults(chat.id)])
             if event.welcome:
                 self._greet(chat, event.welcome)
+        if event.wants_trust is not None:
+            self._trust.wanted(self.attending, wanted=event.wants_trust)
 
     def _greet(self, chat: Chat, welcome: str) -> None:
         if not chat.blocks:
@@ -116,3 +120,4 @@ class Hearing:
         self._chats.apply(chat, [self._choices.defaults(chat.id)])
         if self._choices.welcome:
             self._greet(chat, self._choices.welcome)
+        self._trust.introduce(chat)

@@ -4,7 +4,8 @@ Rules kept here:
 - It is written a moment after it changed, many changes at once, and when the host ends.
 - A draft whose Neovim is gone comes back in the first chat that is opened; one of a chat that is
   opened again comes back there.
-- Trust is never kept. Where nothing can be written, the user is told once and all else goes on.
+- That a chat is trusted is never kept, only what was answered to a server that wants it. Where
+  nothing can be written, the user is told once and all else goes on.
 """
 
 from __future__ import annotations
@@ -92,6 +93,15 @@ class Keeper:
         """Keep a choice for the chats to come."""
         if what in KEPT_CHOICES and isinstance(value, str):
             self._change(Changed(choices={what: value}))
+
+    def trust(self, server: str, *, trusted: bool) -> None:
+        """Keep whether the user lets a server that asks for trust work without asking."""
+        self._change(Changed(choices={f"trust {server}": "yes" if trusted else "no"}))
+
+    def trusts(self, server: str) -> bool | None:
+        """Tell what the user answered a server that asks for trust; None before he did."""
+        answer = self._kept.choices.get(f"trust {server}")
+        return None if answer is None else answer == "yes"
 
     @property
     def choices(self) -> Mapping[str, str]:

@@ -56,7 +56,7 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
 
 
 def inherited(chat: Chat) -> SelectionChanged:
-    """Give what answers the prompts of a copy: the same, but nothing is trusted."""
+    """Give what answers the prompts of a copy: the same."""
     chosen = chat.selected
     return SelectionChanged(chosen.model, chosen.agent, chosen.variant)
 

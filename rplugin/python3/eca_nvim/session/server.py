@@ -47,10 +47,14 @@ class Wish(StrEnum):
 
 
 class Candidate(Struct, frozen=True):
-    """An agent that can be started; `label` tells the user which it is."""
+    """An agent that can be started; `label` tells the user which it is.
+
+    `identity` is the same for the same server, whenever it is started.
+    """
 
     agent: Agent
     label: str
+    identity: str = ""
 
 
 class MakeAgent(Protocol):
@@ -97,6 +101,8 @@ class Server:
         self._changed = anyio.Event()
         self.state = ServerState.STOPPED
         self._label = ""
+        self.identity = ""
+        """Which server was started last (`Candidate`)."""
 
     @property
     def agent(self) -> Agent | None:
@@ -154,6 +160,7 @@ class Server:
         except AgentFault as fault:
             self._end(AgentExit(str(fault)))
             return
+        self.identity = candidate.identity
         self._become(ServerState.STARTING, candidate.label)
         self._life = _Life(candidate.agent)
         lives.start_soon(self._live, self._life)

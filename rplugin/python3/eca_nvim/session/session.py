@@ -22,7 +22,15 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
 from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
-from eca_nvim.chat.effects import Changes, Effect, ShowImage, TellApproval, TellPrompt, TellStop
+from eca_nvim.chat.effects import (
+    Changes,
+    Effect,
+    ShowImage,
+    TellAnswer,
+    TellApproval,
+    TellPrompt,
+    TellStop,
+)
 from eca_nvim.chat.events import (
     AgentGone,
     AgentTurn,
@@ -56,6 +64,7 @@ from eca_nvim.session.reviewing import Reviews
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.surveying import Surveyor
 from eca_nvim.session.telling import Held, deliver
+from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
 log = logging.getLogger(__name__)
@@ -93,7 +102,8 @@ class Session:
         seen_before = self._ledger.seen_before
         self._chats = Chats(view, settings, self._tell, self._witness, seen_before)
         self._choices = Choices(keeper)
-        self._hearing = Hearing(self._chats, self._choices, view)
+        self._trust = Trust(self._chats, keeper)
+        self._hearing = Hearing(self._chats, self._choices, self._trust, view)
         self._server = Server(make_agent, self, self._hearing.hear)
         self._histories = Histories(self._chats, self._choices, self._server, view)
         self._held = Held()
@@ -214,6 +224,9 @@ class Session:
                 self._view.push([Notify("warn", f"a context is not sent, {fault}")])
 
     def _choose(self, chat: Chat, intent: intents.Choose) -> None:
+        if intent.what == "trust" and isinstance(intent.value, bool):
+            self._trust.choose(chat, trusted=intent.value)
+            return
         try:
             event = self._choices.choose(chat, intent.what, intent.value)
         except NotOffered as fault:
@@ -236,6 +249,8 @@ class Session:
         match effect:
             case ShowImage(media_type, content):
                 self._show_image(media_type, content)
+            case TellAnswer(question, text) if self._trust.hears(question, text):
+                pass
             case TellApproval(_, call) if self._ledger.is_watched(call) or self.surveyor.holds:
                 self.surveyor.when_fresh(partial(self._let_run, effect))
             case TellApproval(_, call):
@@ -293,6 +308,8 @@ class Session:
         """Show the state, and say to an agent that is ready what waited for it."""
         self._view.push([SetServer(state.value, label)])
         self._chats.server_changed(state.value)
+        if state is ServerState.STARTING:
+            self._trust.begin(self._server.identity)
         if state is ServerState.READY:
             for effect in self._held.take():
                 self._tell(effect)

@@ -19,6 +19,7 @@ from eca_nvim.chat.effects import (
     TellApproval,
     TellPrompt,
     TellRejection,
+    TellSelection,
     TellSteer,
     TellStop,
     TellUnsteer,
@@ -47,6 +48,8 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
             agent.reject(chat, call)
         case TellAnswer(question, text):
             agent.answer(question, text)
+        case TellSelection(chat):
+            agent.choose(chat, selection_of(chat))
         case _:
             raise TypeError(f"not for the agent: {effect!r}")
 

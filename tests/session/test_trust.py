@@ -1,0 +1,187 @@
+"""Trust comes from the user alone; a server that wants it leads to one question."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import get_args
+
+import anyio
+import pytest
+from tests.session.rig import Recorder, Rig
+from tests.session.test_histories import asked, page, prompt
+
+from eca_nvim.agents.archive import OpenedChat
+from eca_nvim.agents.base import Selection
+from eca_nvim.chat import history_intents, intents
+from eca_nvim.chat.events import (
+    ChatCleared,
+    ChatEvent,
+    ChatOpened,
+    ChoicesChanged,
+    QuestionAsked,
+    TrustRefused,
+)
+from eca_nvim.chat.ops import SetPending
+from eca_nvim.session import Keeper
+from eca_nvim.session.trust import NO, QUESTION, YES
+from eca_nvim.store import Store
+
+pytestmark = pytest.mark.anyio
+WANTED = ChoicesChanged(wants_trust=True)
+
+
+@asynccontextmanager
+async def running(store: Store) -> AsyncIterator[Rig]:
+    """Run a session that keeps what is to be kept."""
+    rig = Rig(store)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.session.run)
+        yield rig
+        tasks.cancel_scope.cancel()
+    rig.session.kill()
+
+
+def waiting(rig: Rig) -> list[dict[str, object]]:
+    """Give what waits for the user."""
+    told = rig.view.of(SetPending)
+    return [dict(item) for item in told[-1].items] if told else []
+
+
+async def answer(rig: Rig, text: str | None) -> None:
+    """Answer the only question there is."""
+    (item,) = waiting(rig)
+    rig.do(intents.AnswerQuestion(str(item["chat"]), str(item["id"]), text))
+    await rig.done()
+
+
+def trusted(rig: Rig, *chats: str) -> list[object]:
+    return [rig.status(chat)["trust"] for chat in chats]
+
+
+def test_no_event_of_an_agent_can_say_that_a_chat_is_trusted() -> None:
+    fields = {name for event in get_args(ChatEvent) for name in event.__struct_fields__}
+    assert "title" in fields
+    assert not {name for name in fields if "trust" in name}
+    assert TrustRefused.__struct_fields__ == ()
+
+
+async def test_a_server_that_wants_trust_leads_to_one_question(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(WANTED, WANTED, ChoicesChanged(models=("m",)))
+    rig.do(intents.OpenChat("b"), intents.SendPrompt("a", "hello"))
+    await rig.done()
+    (item,) = waiting(rig)
+    assert (item["chat"], item["detail"]) == ("a", QUESTION)
+    assert item["options"] == [list(NO), list(YES)]
+    assert item["freeform"] is False
+    assert trusted(rig, "a", "b") == [False, False]
+    assert agent.last_prompt.selection.trust is False
+    await answer(rig, YES[0])
+    assert waiting(rig) == []
+    assert trusted(rig, "a", "b") == [True, True]
+    assert ("choose", "a", Selection(trust=True)) in agent.told
+    assert not [told for told in agent.told if told[0] == "answer"]
+    agent.announce(ChoicesChanged(wants_trust=False))
+    assert trusted(rig, "a", "b") == [False, False]
+
+
+async def test_it_is_asked_in_the_first_chat_there_is(rig: Rig) -> None:
+    rig.do(intents.StartServer(restart=False))
+    agent = await rig.starting()
+    agent.ready()
+    agent.announce(WANTED)
+    assert waiting(rig) == []
+    rig.do(intents.OpenChat("a"))
+    await rig.done()
+    assert len(waiting(rig)) == 1
+
+
+async def test_no_answer_is_no_until_the_next_chat(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(WANTED)
+    await answer(rig, None)
+    agent.announce(WANTED)
+    assert (trusted(rig, "a"), waiting(rig)) == ([False], [])
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    assert [item["chat"] for item in waiting(rig)] == ["b"]
+
+
+@pytest.mark.parametrize("said", [YES[0], NO[0], None])
+async def test_the_answer_is_kept_for_the_server_and_the_project(
+    store: Store, said: str | None
+) -> None:
+    async with running(store) as first:
+        (await first.ready()).announce(WANTED)
+        await answer(first, said)
+        first.keeper.write()
+    async with running(store) as second:
+        agent = await second.ready()
+        assert trusted(second, "a") == [False]
+        agent.announce(WANTED)
+        assert trusted(second, "a") == [said == YES[0]]
+        assert len(waiting(second)) == (1 if said is None else 0)
+        second.do(intents.StartServer(restart=True, demo=True))
+        demo = await second.starting(2)
+        demo.ready()
+        await second.done()
+        assert trusted(second, "a") == [False]
+        demo.announce(WANTED)
+        assert len(waiting(second)) == 1
+
+
+async def test_a_question_that_waits_goes_with_its_server(rig: Rig) -> None:
+    (await rig.ready()).announce(WANTED)
+    rig.do(intents.StartServer(restart=True))
+    (await rig.starting(2)).ready()
+    await rig.done()
+    assert waiting(rig) == []
+
+
+async def test_what_the_user_says_of_a_chat_comes_first(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.OpenChat("b"), intents.OpenChat("c"))
+    rig.do(intents.Choose("b", "trust", value=False), intents.Choose("c", "trust", value=True))
+    await rig.done()
+    agent.announce(WANTED)
+    await answer(rig, YES[0])
+    assert trusted(rig, "a", "b", "c") == [True, False, True]
+    rig.do(intents.OpenChat("d"), intents.Choose("a", "trust", value=False))
+    await rig.done()
+    assert trusted(rig, "a", "b", "c", "d") == [False, False, True, False]
+    rig.do(intents.OpenChat("e"))
+    await rig.done()
+    assert trusted(rig, "e") == [False]
+
+
+async def test_a_chat_that_comes_back_or_is_a_copy_asks(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(WANTED)
+    await answer(rig, YES[0])
+    events = (ChatCleared(), ChatOpened("Fix"), prompt("old", "u1"))
+    agent.archive.opened = OpenedChat(page("b", *events), "Fix")
+    await asked(rig, history_intents.ResumeChat("b"))
+    agent.announce(WANTED)
+    assert trusted(rig, "a", "b") == [True, False]
+
+
+async def test_a_question_of_the_server_is_never_taken_for_ours(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(WANTED)
+    agent.say("a", QuestionAsked("trust", "Go on?", (YES,)))
+    rig.do(intents.AnswerQuestion("a", "trust", YES[0]))
+    await rig.done()
+    assert agent.told == [("answer", "trust", YES[0])]
+    assert trusted(rig, "a") == [False]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store", "/project")
+
+
+async def test_a_keeper_without_a_file_remembers_as_long_as_it_lives() -> None:
+    keeper = Keeper(None, Recorder(), 1)
+    assert keeper.trusts("s") is None
+    keeper.trust("s", trusted=False)
+    assert (keeper.trusts("s"), keeper.trusts("other")) == (False, None)
