@@ -1,6 +1,7 @@
 """What a server asks: of the editor while all else goes on, of the user until they answer."""
 
 import json
+import os
 from pathlib import Path
 
 import anyio
@@ -96,8 +97,10 @@ async def test_a_uri_is_decoded(scripted_server: PrepareScript, tmp_path: Path) 
 async def test_places_are_counted_from_one_both_ways(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
+    file = tmp_path / "a.py"
+    file.touch()
     editor = FakeEditor(places=[Location("/b c.py", 1, 5, 1, 8)])
-    place = {"uri": "file:///a.py", "position": {"line": 9, "character": 7}}
+    place = {"uri": file.as_uri(), "position": {"line": 9, "character": 7}}
     found = {
         "uri": "file:///b%20c.py",
         "range": {"start": {"line": 1, "character": 5}, "end": {"line": 1, "character": 8}},
@@ -110,13 +113,15 @@ async def test_places_are_counted_from_one_both_ways(
         script.ask("editor/getDefinition", place, 1),
         script.ask("editor/getReferences", place, 2),
     ) == [success, success]
-    assert editor.asked == [("definition", "/a.py", 9, 7), ("references", "/a.py", 9, 7)]
+    assert editor.asked == [("definition", str(file), 9, 7), ("references", str(file), 9, 7)]
 
 
 async def test_a_language_server_may_still_be_starting(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
-    place = {"uri": "file:///a.py", "position": {"line": 1, "character": 1}}
+    (tmp_path / "a.py").touch()
+    uri = (tmp_path / "a.py").as_uri()
+    place = {"uri": uri, "position": {"line": 1, "character": 1}}
     asked = script.ask("editor/getDefinition", place)
     editor = FakeEditor(places=None)
     assert await answers(scripted_server, tmp_path, editor, asked) == [
@@ -128,6 +133,8 @@ async def test_every_request_gets_an_answer(
     scripted_server: PrepareScript, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     editor = FakeEditor(fault=RuntimeError("Neovim is in a prompt"))
+    (tmp_path / "a").touch()
+    uri = (tmp_path / "a").as_uri()
     place = {"position": {"line": 1, "character": 1}}
     given = await answers(
         scripted_server,
@@ -138,7 +145,7 @@ async def test_every_request_gets_an_answer(
         script.ask("editor/getDiagnostics", {"uri": "https://e.org"}, 3),
         script.ask("editor/getReferences", {"uri": "file:///a"}, 4),
         script.ask("editor/makeCoffee", {}, 5),
-        script.ask("editor/getReferences", {"uri": "file:///a", **place}, 6),
+        script.ask("editor/getReferences", {"uri": uri, **place}, 6),
     )
     not_a_file = "'https://e.org' is not the URI of a file"
     assert given[1] == {"result": {"status": "error", "message": not_a_file}}
@@ -148,6 +155,55 @@ async def test_every_request_gets_an_answer(
     failed = {"code": -32603, "message": "the editor could not answer"}
     assert given[0]["error"] == given[5]["error"] == failed
     assert "Neovim is in a prompt" in caplog.text
+
+
+REFUSED = {
+    "file:term://touch X": "its path is not absolute",
+    "file:x": "its path is not absolute",
+    "file:///w/term:%2F%2Ftouch X": "its path looks like a URL",
+    "/w/scp://host/x": "its path looks like a URL",
+    "file://host/etc/passwd": "names a file of another machine",
+    "file:///a%00b": "its path has a NUL byte",
+    "term://touch X": "is not the URI of a file",
+    "scp://host/x": "is not the URI of a file",
+    "file:///$FOLDER": "no ordinary file",
+    "file:///$FOLDER/pipe": "no ordinary file",
+    "file:///dev/null": "no ordinary file",
+    "file:///$FOLDER/large": "larger than 8 MiB",
+    "file:///$FOLDER/missing": "No such file",
+}
+
+
+async def test_a_strange_path_never_reaches_the_editor(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as large:
+        large.truncate((8 << 20) + 1)
+    editor, position = FakeEditor(), {"line": 1, "character": 1}
+    asked = [
+        script.ask(method, {"uri": uri.replace("/$FOLDER", str(tmp_path)), "position": position}, 1)
+        for uri in REFUSED
+        for method in ("editor/getDefinition", "editor/getReferences")
+    ]
+    given = await answers(scripted_server, tmp_path, editor, *asked)
+    assert editor.asked == []
+    assert len(given) == 2 * len(REFUSED)
+    for fault, answer in zip([it for it in REFUSED.values() for _ in "12"], given, strict=True):
+        assert answer["result"]["status"] == "error"
+        assert fault in answer["result"]["message"]
+        assert "\n" not in answer["result"]["message"]
+
+
+async def test_diagnostics_of_a_strange_path_are_refused(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    editor = FakeEditor()
+    uris = [uri for uri, fault in REFUSED.items() if "$" not in uri and "ordinary" not in fault]
+    asked = [script.ask("editor/getDiagnostics", {"uri": uri}, 1) for uri in uris]
+    given = await answers(scripted_server, tmp_path, editor, *asked)
+    assert editor.asked == []
+    assert [answer["error"]["code"] for answer in given] == [-32602] * len(uris)
 
 
 async def test_a_slow_editor_holds_up_nothing(

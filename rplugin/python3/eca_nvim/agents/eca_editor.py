@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from eca_nvim.agents.base import Diagnostic, EditorServices, Location
-from eca_nvim.agents.uris import NotAFile, path_of, uri_of
+from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file, uri_of
 from eca_nvim.protocol.eca import editor as eca
 from eca_nvim.protocol.eca.positions import Position, Range
 
@@ -42,6 +42,7 @@ async def navigation(
     kind = "definition" if isinstance(request, eca.GetDefinition) else "references"
     try:
         path = path_of(request.uri)
+        require_file(path, LARGEST_LOADED)
     except NotAFile as fault:
         return eca.NavigationResult(status="error", message=str(fault))
     position = request.position

@@ -13,6 +13,7 @@ import logging
 import os
 import stat
 from collections.abc import Hashable, Iterable
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from eca_nvim.chat.contexts import Context, DirectoryContext, FileContext, TextContext
+from eca_nvim.paths import NotAFile, open_regular
 
 logger = logging.getLogger(__name__)
 
@@ -93,10 +95,10 @@ def _lines(context: FileContext) -> list[str] | None:
 def _read(path: str, count: int | None) -> list[str] | None:
     """Read the first lines of a file, or all, without the empty ones at its end."""
     try:
-        with Path(path).open(encoding="utf-8", errors="replace", newline="\n") as file:
+        with TextIOWrapper(open_regular(path), "utf-8", "replace", newline="\n") as file:
             lines = [line.removesuffix("\n").removesuffix("\r") for line in islice(file, count)]
             is_end = not any(line.strip("\r\n") for line in file)
-    except OSError as fault:
+    except (OSError, NotAFile) as fault:
         logger.info("cannot read %s: %s", path, fault)
         return None
     while is_end and lines and not lines[-1]:

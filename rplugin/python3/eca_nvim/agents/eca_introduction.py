@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Final
 
 from eca_nvim.agents.base import Workspace
-from eca_nvim.agents.uris import uri_of
+from eca_nvim.paths import uri_of
 from eca_nvim.protocol.eca.lifecycle import (
     ChatCapabilities,
     ClientCapabilities,

@@ -18,9 +18,9 @@ from msgspec import Struct
 from eca_nvim.agents import eca_editor
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.agents.eca_chats import ChatIds
-from eca_nvim.agents.uris import NotAFile
 from eca_nvim.chat.events import Addressed, AgentEvent, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, Request
+from eca_nvim.paths import NotAFile
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_server_request, encode
 from eca_nvim.protocol.eca.editor import GetDefinition, GetDiagnostics, GetReferences
 from eca_nvim.protocol.eca.questions import AnswerResult, AskQuestion

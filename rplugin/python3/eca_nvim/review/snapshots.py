@@ -22,6 +22,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from eca_nvim.paths import open_regular
+
 SMALL = 1 << 14
 """Bytes of a content that is kept in memory, at most."""
 LARGEST = 1 << 24
@@ -118,12 +120,11 @@ class Snapshot(Struct, frozen=True):
 def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
     """Take a snapshot of a file; one that is just like `like` takes no room. Never raises."""
     try:
-        found = Path(path).stat()
-        if not stat.S_ISREG(found.st_mode):
-            return Snapshot(fault="it is no ordinary file")
-        if found.st_size > LARGEST:
+        with open_regular(path) as file:
+            found = os.fstat(file.fileno())
+            content = b"" if found.st_size > LARGEST else file.read(LARGEST + 1)
+        if max(found.st_size, len(content)) > LARGEST:
             return Snapshot(fault=f"it is larger than {LARGEST >> 20} MiB")
-        content = Path(path).read_bytes()
     except FileNotFoundError:
         return Snapshot(missing=_missing_above(path))
     except (OSError, ValueError) as fault:

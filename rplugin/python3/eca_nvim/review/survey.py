@@ -17,6 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from eca_nvim.paths import open_regular
 from eca_nvim.review.workspace import Sight, look, walk
 
 LARGEST = 1 << 20
@@ -123,9 +124,9 @@ def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]
     if sight.size > LARGEST:
         return None, LARGE
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(LARGEST + 1)
-    except OSError:
+    except (OSError, ValueError):
         return None, UNREADABLE
     if len(content) > LARGEST:  # it has grown
         return None, LARGE

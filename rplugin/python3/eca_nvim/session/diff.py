@@ -26,6 +26,7 @@ from eca_nvim.chat.ops import Notify, ShowDiff, ViewOp
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import literal_name
+from eca_nvim.paths import why_strange
 from eca_nvim.review.changes import is_latin1, text_of
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.whole_writes import turned_ends
@@ -130,8 +131,8 @@ def _of_whole(block: ToolBlock, sides: _Sides, whole: str | None) -> Sequence[st
 def _content(path: str, look: Look) -> bytes | None:
     """Read a file that is text; None when there is none. Raises NothingToShow."""
     name = literal_name(PurePath(path).name)
-    if not path.startswith("/"):
-        raise NothingToShow(f"cannot find {name}: its path is not absolute")
+    if fault := why_strange(path):
+        raise NothingToShow(f"cannot show {literal_name(path)}: {fault}")
     snapshot = look(path)
     if snapshot.fault is not None:
         raise NothingToShow(f"cannot show {name}: {snapshot.fault}")

@@ -1,0 +1,102 @@
+"""Paths and file URIs (RFC 8089) that a server, a model or a repository names.
+
+Rules kept here:
+- What we write is percent-encoded, because a server reads a raw blank, `#` or `%` as something
+  else. What we read may be encoded or not, may name this machine, or may be a plain path.
+- A path is data: it is absolute and is no URL. What is refused is refused in one line.
+- Only regular files are opened, because opening a pipe would block the host. A test reads all
+  modules for others that open files by name.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+from urllib.parse import quote, unquote, urlsplit
+
+LARGEST_LOADED: Final = 8 << 20
+"""Bytes of a file that the editor loads for an agent, at most."""
+
+_SCHEME = "file"
+_HOSTS = frozenset({"", "localhost"})
+_KEPT = "/:@!$&'()*+,;=~"  # what RFC 3986 lets a path hold besides letters, digits and -._
+
+
+class NotAFile(ValueError):
+    """Raised when a path or a URI names no file that may be opened; says why in one line."""
+
+
+def uri_of(path: str) -> str:
+    """Write an absolute path as a file URI; bytes that are no UTF-8 survive (surrogateescape)."""
+    return f"{_SCHEME}://{quote(path, safe=_KEPT, errors='surrogateescape')}"
+
+
+def path_of(uri: str) -> str:
+    """Read the path from a file URI, or take a plain absolute path; without `//`, `.` and `..`.
+
+    A URI that was never encoded is read too: what follows a raw `#` or `?` is part of the path.
+    Raises NotAFile.
+    """
+    path = uri if uri.startswith("/") else _decoded(uri)
+    if fault := why_strange(path):
+        raise NotAFile(f"{uri!r} is refused: {fault}")
+    return posixpath.normpath("/" + path.lstrip("/"))
+
+
+def _decoded(uri: str) -> str:
+    try:
+        parts = urlsplit(uri)
+    except ValueError as fault:
+        raise NotAFile(f"{uri!r} is not the URI of a file") from fault
+    if parts.scheme.lower() != _SCHEME or not parts.path:
+        raise NotAFile(f"{uri!r} is not the URI of a file")
+    if parts.netloc.lower() not in _HOSTS:
+        raise NotAFile(f"{uri!r} names a file of another machine: leave out {parts.netloc!r}")
+    path = parts.path
+    if parts.query:
+        path += f"?{parts.query}"
+    if parts.fragment:
+        path += f"#{parts.fragment}"
+    return unquote(path, errors="surrogateescape")
+
+
+def why_strange(path: str) -> str | None:
+    """Say why no file is opened by a path; None when one may be."""
+    if not path.startswith("/"):
+        return "its path is not absolute, a whole one is needed"
+    if "\0" in path:
+        return "its path has a NUL byte"
+    return "its path looks like a URL, a plain one is needed" if ":/" in path else None
+
+
+def require_file(path: str, most: int) -> None:
+    """Raise NotAFile unless a path names a regular file of `most` bytes at most."""
+    try:
+        found = Path(path).stat()
+        _require_regular(found)
+    except OSError as fault:
+        raise NotAFile(f"cannot open {path!r}: {fault.strerror}") from fault
+    except NotAFile as fault:
+        raise NotAFile(f"cannot open {path!r}: {fault}") from fault
+    if found.st_size > most:
+        raise NotAFile(f"cannot open {path!r}: it is larger than {most >> 20} MiB")
+
+
+def open_regular(path: str) -> BinaryIO:
+    """Open a regular file to read it, which never waits. Raises NotAFile, OSError, ValueError."""
+    _require_regular(Path(path).stat())  # opening a device may already do something
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb")
+    try:
+        _require_regular(os.fstat(file.fileno()))
+    except NotAFile:
+        file.close()
+        raise
+    return file
+
+
+def _require_regular(found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise NotAFile("it is no ordinary file")
