@@ -5,6 +5,7 @@
 ---   never touched, and the user is told once until it is written or read again.
 --- - Vim finds out what changed, but asks and prints nothing: its question is answered here.
 --- - Checks come together, once nothing more arrives.
+local files = require('eca.files')
 local paths = require('eca.paths')
 
 local M = {}
@@ -80,17 +81,20 @@ local function check(buf, new_path)
     end,
   })
   require('eca.reload').undoably(function()
-    vim.cmd({ cmd = 'checktime', range = { buf }, mods = { silent = true } })
+    files.check_time(buf)
   end)
   vim.api.nvim_del_autocmd(answer)
 end
 
 local function check_all()
-  local files, all, ends = waiting, everything, moves
+  local named, all, ends = waiting, everything, moves
   waiting, everything, moves = {}, false, {}
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local file = vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
-    if file and (all or files[file]) then
+    local fault = file and files.fault(file)
+    if fault and named[file] then
+      require('eca.notify').warn(fault)
+    elseif file and not fault and (all or named[file]) then
       check(buf, ends[file])
     end
   end

@@ -17,7 +17,7 @@ function M.reader(path, buf)
   end
   local lines = nil ---@type string[]?
   return function(row)
-    lines = lines or (vim.fn.filereadable(path) == 1 and vim.fn.readfile(path) or {})
+    lines = lines or vim.split(require('eca.files').read(path) or '', '\n', { plain = true })
     return lines[row + 1] or ''
   end
 end

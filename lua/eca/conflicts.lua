@@ -2,6 +2,7 @@
 ---
 --- Rules kept here: nothing happens to such a buffer before the user has said so. What he takes
 --- from disk can be undone.
+local files = require('eca.files')
 local paths = require('eca.paths')
 
 local M = {}
@@ -29,9 +30,7 @@ end
 ---@param buf integer
 function M.take(buf)
   local taken = require('eca.reload').undoably(function()
-    vim.api.nvim_buf_call(buf, function()
-      vim.cmd('silent edit!')
-    end)
+    files.reload(buf)
   end)
   found[buf] = not taken or nil
 end
@@ -42,16 +41,11 @@ local function keep(buf)
   require('eca.notify').info('your text stays; :w! writes it over what is on disk')
 end
 
---- The file as it is on disk, read as its buffer was.
----@param path string
+--- The text of a file on disk, read as its buffer was.
+---@param text string
 ---@param buf integer
 ---@return string
-local function read(path, buf)
-  local file = io.open(path, 'rb')
-  local text = file and file:read('*a') or ''
-  if file then
-    file:close()
-  end
+local function decoded(text, buf)
   local encoding = vim.bo[buf].fileencoding
   if encoding ~= '' and encoding ~= 'utf-8' then
     text = vim.iconv(text, encoding, 'utf-8') or text
@@ -63,12 +57,17 @@ end
 ---@param buf integer
 local function compare(buf)
   local path = assert(paths.of_buffer(buf))
+  local text, fault = files.read(path)
+  if not text then
+    require('eca.notify').warn(fault)
+    return
+  end
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
   require('eca.diff').show({
     chat = '',
     id = path,
     path = path,
-    before = read(path, buf),
+    before = decoded(text, buf),
     after = table.concat(lines, '\n') .. '\n',
     kind = 'changed',
     pending = false,

@@ -5,7 +5,7 @@
 ---   mapping and no option of ours. One that was opened just for this is put away again, unless the
 ---   user changed it.
 --- - Text of the agent is content of a scratch buffer; its path is written, never run.
-local paths = require('eca.paths')
+local files = require('eca.files')
 
 local M = {}
 
@@ -61,10 +61,10 @@ end
 ---@return string
 local function name_of(path, side)
   local file = require('eca.harmless').line(vim.fs.basename(path))
-  local name, number = ('eca://%s (%s)'):format(file, side), 1
-  while vim.fn.bufexists(name) == 1 do
+  local name, number = ('%s (%s)'):format(file, side), 1
+  while vim.fn.bufexists('eca://' .. name) == 1 do
     number = number + 1
-    name = ('eca://%s (%s %d)'):format(file, side, number)
+    name = ('%s (%s %d)'):format(file, side, number)
   end
   return name
 end
@@ -99,7 +99,7 @@ local function scratch(diff, side, text)
   vim.bo[buf].fileformat = format
   vim.bo[buf].endofline = ends or text == ''
   show_unseen(buf, lines)
-  vim.api.nvim_buf_set_name(buf, name_of(diff.path, side))
+  files.name(buf, name_of(diff.path, side))
   vim.bo[buf].filetype = 'eca-diff'
   return buf
 end
@@ -109,10 +109,10 @@ end
 ---@param text string
 ---@return integer? buf, boolean? added
 local function real_file(diff, text)
-  if diff.fault or not vim.uv.fs_stat(diff.path) then
+  if diff.fault or files.refusal(diff.path) then
     return nil
   end
-  local buf, added = paths.load(diff.path)
+  local buf, added = files.load(diff.path)
   local now = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
   local told = decode(text)
   if vim.deep_equal(now, #told > 0 and told or { '' }) then

@@ -15,7 +15,7 @@ end
 ---@param lines string[]
 ---@param path string
 local function write(lines, path)
-  local written, fault = pcall(vim.fn.writefile, lines, path)
+  local written, fault = pcall(require('eca.files').write, path, lines)
   if written then
     require('eca.notify').info(('%d lines written to %s'):format(#lines, path))
   else

@@ -3,6 +3,7 @@
 --- Rules kept here: lines and columns are 1-based, columns in UTF-16 code units, both ways. A file
 --- that is not open is loaded without a window, so that its language server starts.
 local columns = require('eca.columns')
+local files = require('eca.files')
 local paths = require('eca.paths')
 
 local M = {}
@@ -21,10 +22,14 @@ local METHODS = {
 
 ---@param found table an LSP Location or LocationLink
 ---@param encoding string
----@return eca.Location
+---@return eca.Location? location nil when it is in no file, but in what only its server can show
 local function export(found, encoding)
   local range = found.targetSelectionRange or found.range
-  local path = vim.uri_to_fname(found.targetUri or found.uri)
+  local uri = found.targetUri or found.uri
+  if type(uri) ~= 'string' or not vim.startswith(uri, 'file:///') then
+    return nil
+  end
+  local path = vim.uri_to_fname(uri)
   local line_at = columns.reader(path, paths.buffer_of(path))
   local function column(place)
     return columns.to_utf16(line_at(place.line), place.character, encoding) + 1
@@ -52,9 +57,7 @@ local function gather(results)
   for client_id, answer in pairs(results) do
     local result = answer.result or {}
     for _, location in ipairs(vim.islist(result) and result or { result }) do
-      if location.uri or location.targetUri then
-        found[#found + 1] = export(location, encoding_of(client_id))
-      end
+      found[#found + 1] = export(location, encoding_of(client_id))
     end
   end
   return found
@@ -67,7 +70,7 @@ end
 ---@param column integer
 ---@param callback fun(found?: eca.Location[])
 function M.find(kind, path, line, column, callback)
-  local buf = paths.load(path)
+  local buf = files.load(path)
   local method = METHODS[kind]
   local clients = vim.lsp.get_clients({ bufnr = buf, method = method })
   if #clients == 0 then

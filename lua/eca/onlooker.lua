@@ -7,6 +7,7 @@
 --- - A window that shows a file because of us goes on with the file when that is moved, and says
 ---   when it is deleted. Windows of the user stay.
 --- - Lines that were changed are marked until the next turn, or until the file is edited.
+local files = require('eca.files')
 local paths = require('eca.paths')
 
 local M = {}
@@ -151,7 +152,12 @@ local function show(sight)
   if sight.chat ~= require('eca.windows').chat_shown() or not vim.uv.fs_stat(sight.path) then
     return
   end
-  local buf = paths.load(sight.path)
+  local fault = files.refusal(sight.path)
+  if fault then
+    require('eca.notify').warn(fault)
+    return
+  end
+  local buf = files.load(sight.path)
   local win = window_for(buf)
   if not win then
     return
@@ -176,7 +182,7 @@ local function go_on(move)
   for win, buf in pairs(filled) do
     local stays = win == vim.api.nvim_get_current_win() or not is_ours(win) or vim.bo[buf].modified
     if not stays and paths.of_buffer(buf) == from then
-      look(win, paths.load(move.to), vim.api.nvim_win_get_cursor(win)[1])
+      look(win, files.load(move.to), vim.api.nvim_win_get_cursor(win)[1])
     end
   end
 end

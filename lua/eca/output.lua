@@ -22,7 +22,7 @@ local SYNTAX = { json = 'json', diff = 'diff' }
 local function write(output)
   local buf = vim.api.nvim_create_buf(false, true)
   last = last + 1
-  vim.api.nvim_buf_set_name(buf, ('eca://output/%d'):format(last))
+  require('eca.files').name(buf, ('output/%d'):format(last))
   vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, output.lines)
   vim.bo[buf].modifiable = false

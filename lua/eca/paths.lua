@@ -50,36 +50,6 @@ function M.buffer_of(path)
   return nil
 end
 
---- Give a file a buffer, which is not loaded yet, with the name that `:edit` would give it:
---- relative inside the working folder.
----@param path string absolute
----@return integer buf
-function M.add(path)
-  return vim.fn.bufadd(vim.fn.fnamemodify(path, ':.'))
-end
-
---- Load a file into a buffer without a window, or give the one that has it.
----@param path string
----@return integer buf
----@return boolean added the buffer was not there before
-function M.load(path)
-  local known = M.buffer_of(path)
-  if known then
-    return known, false
-  end
-  local added = vim.fn.bufexists(path) == 0
-  local buf = M.add(path)
-  -- A swap file of another Neovim would stop everything with a question.
-  local shortmess = vim.o.shortmess
-  vim.opt.shortmess:append('A')
-  local loaded, fault = pcall(vim.fn.bufload, buf)
-  vim.o.shortmess = shortmess
-  if not loaded then
-    error(fault, 0)
-  end
-  return buf, added
-end
-
 --- Is a file inside one of some folders?
 ---@param path string
 ---@param folders string[]

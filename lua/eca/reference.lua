@@ -75,8 +75,10 @@ end
 ---@param file eca.FileReference
 function M.show(file)
   vim.api.nvim_set_current_win(require('eca.windows').code_window())
-  vim.cmd.edit({ args = { file.path }, magic = { file = false, bar = false } })
-  if file.line then
+  local fault = require('eca.files').show(file.path)
+  if fault then
+    require('eca.notify').warn(fault)
+  elseif file.line then
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.min(file.line, last), 0 })
     vim.cmd('normal! zz')

@@ -4,6 +4,7 @@
 --- - A change is where its lines are, between the lines that were around it: the place nearest to
 ---   where it was last seen. What is not found is not touched.
 --- - Taking back is one edit of the buffer, with undo of all that it changes. Nothing is written.
+local files = require('eca.files')
 local paths = require('eca.paths')
 local undo_options = require('eca.review.undo_options')
 local undo_tree = require('eca.review.undo_tree')
@@ -30,6 +31,7 @@ local M = {}
 ---@field after_ends? boolean
 ---@field lost? boolean its lines were changed again
 ---@field latin1? boolean the file was before
+---@field fault? string why its file is not opened (ours)
 
 --- Lines as this buffer holds them: with carriage returns only where the file is not all of them.
 ---@param buf integer
@@ -196,7 +198,7 @@ end
 ---@param near integer 1-based
 ---@return boolean reverted false: the change is not there any more
 function M.revert(change, near)
-  local buf = paths.load(change.path)
+  local buf = files.load(change.path)
   local first = M.find(buf, change, near)
   if not first then
     return false

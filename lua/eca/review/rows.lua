@@ -75,7 +75,8 @@ local function parts_of(change)
   end
   local whole = change.added + change.removed > 0
   local counts = whole and ('+%d -%d'):format(change.added, change.removed) or ''
-  return { counts, change.lost and 'changed again' or '', M.subject(change) }
+  local state = change.lost and 'changed again' or ''
+  return { counts, state, change.fault or '', M.subject(change) }
 end
 
 --- The text of a row: what was done with it comes first.
@@ -95,12 +96,13 @@ end
 ---@param said eca.Said
 ---@return table
 function M.item(change, said)
-  local item = { text = M.text(change, said), user_data = { change = change.key } }
+  local item = { user_data = { change = change.key } }
   if change.kind == 'turn' then
-    item.valid = 0
+    item.text, item.valid = M.text(change, said), 0
     return item
   end
-  item.bufnr = require('eca.paths').add(change.path)
+  item.bufnr, change.fault = require('eca.files').add(change.path)
+  item.text, item.valid = M.text(change, said), item.bufnr and 1 or 0
   item.lnum = change.line
   item.end_lnum = M.last_line(change, change.line)
   return item

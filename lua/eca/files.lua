@@ -1,0 +1,197 @@
+--- Files that a server, a model or a repository names: checked here, and opened only here.
+---
+--- Rules kept here:
+--- - A path is data. It is absolute, is no URL, and names a regular file, else it is refused in one
+---   line: reading a pipe would block Neovim.
+--- - A buffer's name never looks like a scheme (`term:`): autocommands run what such a name says.
+--- - Only here Neovim gets the name of a file. A test reads all other modules.
+local harmless = require('eca.harmless')
+local paths = require('eca.paths')
+
+local M = {}
+
+local MIB = 1024 * 1024
+
+--- MiB of a file that is loaded or read when the user has not opened it himself.
+local LARGEST = 8
+
+local KINDS = { directory = 'a folder', fifo = 'a pipe', socket = 'a socket' }
+
+--- What a path names, without `//` and `.`. Only the file system knows where `..` leads, because
+--- the folder before it may be a link.
+---@param path string
+---@return string? clean
+---@return string? why not
+local function clean(path)
+  if not vim.startswith(path, '/') then
+    return nil, 'its path is not absolute, a whole one is needed'
+  elseif path:find('%z') then
+    return nil, 'its path has a NUL byte'
+  elseif path:find(':/', 1, true) then
+    return nil, 'its path looks like a URL, a plain one is needed'
+  end
+  local parts = vim.tbl_filter(function(part)
+    return part ~= '' and part ~= '.'
+  end, vim.split(path, '/', { plain = true }))
+  if vim.list_contains(parts, '..') then
+    return vim.uv.fs_realpath(path), 'there is no such file'
+  end
+  return '/' .. table.concat(parts, '/')
+end
+
+---@param path string
+---@param is_new boolean
+---@param most number bytes
+---@return string? why
+local function why_not(path, is_new, most)
+  local stat, _, code = vim.uv.fs_stat(path)
+  if not stat then
+    local fault = code == 'ENOENT' and 'there is no such file' or 'it cannot be read: ' .. code
+    return not (is_new and code == 'ENOENT') and fault or nil
+  elseif stat.type ~= 'file' then
+    return ('it is %s, no regular file'):format(KINDS[stat.type] or 'a device')
+  elseif stat.size > most then
+    return ('it is larger than %d MiB, `:edit` it first'):format(LARGEST)
+  end
+end
+
+---@param path string
+---@param is_new boolean it may be missing
+---@param most number bytes
+---@return string? clean
+---@return string? fault one line
+local function check(path, is_new, most)
+  local name, why = clean(path)
+  if name then
+    why = why_not(name, is_new, most)
+  end
+  if why then
+    return nil, ('cannot open %s: %s'):format(harmless.line(path), why)
+  end
+  return name
+end
+
+--- The same, but what is refused is an error.
+---@param path string
+---@param is_new boolean
+---@param most number
+---@return string clean
+local function require_file(path, is_new, most)
+  local name, fault = check(path, is_new, most)
+  return name or error(fault, 0)
+end
+
+--- Why a file may not be loaded, in one line; nil: it may. One that the user has opened may.
+---@param path string
+---@return string? fault
+function M.refusal(path)
+  local name = clean(path)
+  if not name or not paths.buffer_of(name) then
+    return select(2, check(path, false, LARGEST * MIB))
+  end
+end
+
+--- Why what is there cannot be read, in one line; nil: it is a regular file, or nothing is there.
+---@param path string
+---@return string? fault
+function M.fault(path)
+  return select(2, check(path, true, math.huge))
+end
+
+--- Give a file a buffer, which is not loaded yet. It has the name that `:edit` would give: relative
+--- inside the working folder, but not if that looks like a scheme. The file may be missing.
+---@param path string
+---@return integer? buf
+---@return string? fault one line
+function M.add(path)
+  local name, fault = check(path, true, math.huge)
+  if not name then
+    return nil, fault
+  end
+  local short = vim.fn.fnamemodify(name, ':.')
+  return vim.fn.bufadd(short:find('^%a[%w+.-]*:') and name or short)
+end
+
+--- Load a file into a buffer without a window, or give the one that has it. Raises an error for a
+--- file that is refused, and what Neovim raises.
+---@param path string
+---@return integer buf
+---@return boolean added the buffer was not there before
+function M.load(path)
+  local known = paths.buffer_of(clean(path) or '')
+  if known then
+    return known, false
+  end
+  local name, before = require_file(path, false, LARGEST * MIB), vim.api.nvim_list_bufs()
+  local buf = assert(M.add(name))
+  -- A swap file of another Neovim would stop everything with a question.
+  local shortmess = vim.o.shortmess
+  vim.opt.shortmess:append('A')
+  local loaded, fault = pcall(vim.fn.bufload, buf)
+  vim.o.shortmess = shortmess
+  if not loaded then
+    error(fault, 0)
+  end
+  return buf, not vim.list_contains(before, buf)
+end
+
+--- Show a file in the current window. Raises what Neovim raises.
+---@param path string
+---@return string? fault one line, when it is refused
+function M.show(path)
+  local name, fault = check(path, false, math.huge)
+  if not name then
+    return fault
+  end
+  local buf = assert(M.add(name))
+  vim.bo[buf].buflisted = true
+  vim.cmd.buffer(buf)
+end
+
+--- Read a file that is not too large.
+---@param path string
+---@return string? text
+---@return string? fault one line
+function M.read(path)
+  local name, fault = check(path, false, LARGEST * MIB)
+  local file, why = io.open(name or '', 'rb')
+  if not name or not file then
+    return nil, fault or why
+  end
+  local text = file:read('*a')
+  file:close()
+  return text
+end
+
+--- Write a file, over what is there. Raises an error for one that is refused, and what Neovim
+--- raises.
+---@param path string
+---@param lines string[]
+function M.write(path, lines)
+  vim.fn.writefile(lines, require_file(path, true, math.huge))
+end
+
+--- Let Neovim find out whether a buffer's file has changed, without a question or a message.
+---@param buf integer of a regular file, or of one that is gone
+function M.check_time(buf)
+  vim.cmd({ cmd = 'checktime', range = { buf }, mods = { silent = true } })
+end
+
+--- Read a buffer's file again, over unsaved changes. Raises an error for a file that is refused,
+--- and what Neovim raises.
+---@param buf integer
+function M.reload(buf)
+  require_file(vim.api.nvim_buf_get_name(buf), false, math.huge)
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent edit!')
+  end)
+end
+
+--- Name a buffer that is no file: `eca://` and a text.
+---@param buf integer
+---@param text string
+function M.name(buf, text)
+  vim.api.nvim_buf_set_name(buf, 'eca://' .. harmless.line(text))
+end
+
+return M
