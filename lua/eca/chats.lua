@@ -2,27 +2,31 @@
 ---
 --- Rules kept here:
 --- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
---- - A chat's id comes from us or from the host; only what is safe in a buffer's name goes there.
+--- - Buffers are named once, by the number of their chat in this Neovim: the id may come from a
+---   server. The title is beside it, in `b:eca_title`.
 --- - A buffer that was wiped out is made anew; one that was emptied (`:edit`) is filled again: the
 ---   transcript by the host, the input with the draft.
 local M = {}
 
 ---@class eca.Chat
 ---@field id string
+---@field number integer in this Neovim, from 1
 ---@field buf integer the transcript
 ---@field input integer the buffer to type in
 
 local chats = {} ---@type table<string, eca.Chat>
 local order = {} ---@type string[] oldest first
 local by_buffer = {} ---@type table<integer, eca.Chat>
+local last_number = 0
 local latest ---@type string? the chat that was last shown
 
 ---@param kind 'chat'|'input'
----@param id string
+---@param chat eca.Chat
 ---@return integer
-local function make_buffer(kind, id)
+local function make_buffer(kind, chat)
   local buf = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_name(buf, ('eca://%s/%s'):format(kind, (id:gsub('[^%w_-]', '_'))))
+  require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
+  vim.b[buf].eca_title = require('eca.winbar').title(chat.id)
   return buf
 end
 
@@ -62,7 +66,7 @@ end
 
 ---@param chat eca.Chat
 local function make_transcript(chat)
-  chat.buf = make_buffer('chat', chat.id)
+  chat.buf = make_buffer('chat', chat)
   by_buffer[chat.buf] = chat
   require('eca.transcript').attach(chat.buf, chat.id)
   require('eca.follow').attach(chat.buf)
@@ -74,7 +78,7 @@ end
 
 ---@param chat eca.Chat
 local function make_input(chat)
-  chat.input = make_buffer('input', chat.id)
+  chat.input = make_buffer('input', chat)
   by_buffer[chat.input] = chat
   require('eca.input').attach(chat.input)
   set_filetype('input', chat.input)
@@ -107,7 +111,8 @@ function M.ensure(id)
   end
   require('eca.highlights').setup()
   require('eca.calling').watch()
-  chat = { id = id }
+  last_number = last_number + 1
+  chat = { id = id, number = last_number }
   make_transcript(chat)
   make_input(chat)
   chats[id] = chat
@@ -145,6 +150,17 @@ end
 function M.use(id)
   latest = id
   require('eca.attention').seen(id)
+end
+
+--- A chat has another title now: write it beside the names of its buffers.
+---@param id string
+function M.retitle(id)
+  local chat = chats[id]
+  for _, buf in ipairs(chat and { chat.buf, chat.input } or {}) do
+    if vim.api.nvim_buf_is_valid(buf) then
+      vim.b[buf].eca_title = require('eca.winbar').title(id)
+    end
+  end
 end
 
 --- Take a chat out with its buffers. It must not be in a window any more.

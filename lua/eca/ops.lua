@@ -210,7 +210,11 @@ function draw.status(chat, status)
   mirror.set_status(chat, mirror.clean(status))
   tell_status(chat, vim.deepcopy(before))
   local changed = require('eca.attention').told(chat, before.state, status.state)
-  if changed or before.title ~= mirror.status(chat).title then
+  local retitled = before.title ~= mirror.status(chat).title
+  if retitled then
+    chats.retitle(chat)
+  end
+  if changed or retitled then
     draw_winbars() -- the bars of the other chats tell of it, too
   else
     draw_winbars(chat)

@@ -210,8 +210,13 @@ def test_a_message_is_one_line(view: View) -> None:
 
 def test_an_id_of_the_host_cannot_make_a_path(view: View) -> None:
     view.draw(*assistant(1, "text", chat="../../etc/%|x"))
-    name = view.nvim.lua("return vim.api.nvim_buf_get_name(...)", view.buffer("../../etc/%|x"))
-    assert name == "eca://chat/______etc___x"
+    view.draw(*assistant(1, "other text", chat="../../etc/%?x"))
+    buffers = [view.buffer(f"../../etc/%{end}x") for end in "|?"]
+    name = "return vim.api.nvim_buf_get_name(...)"
+    first, second = (view.nvim.lua(name, buffer) for buffer in buffers)
+    assert re.fullmatch(r"eca://chat/\d+", first)
+    assert re.fullmatch(r"eca://chat/\d+", second)
+    assert first != second
 
 
 def test_the_plugin_loads_nothing_at_start(start_nvim: StartNeovim) -> None:
