@@ -1,29 +1,35 @@
---- Opens files and links with the system's own program.
+--- Opens links and images with the system's own program.
 ---
---- Rules kept here: only web and mail links and files that exist; a link is data from a model.
+--- Rules kept here: a target is data. Only web and mail links are opened, and files of kinds that
+--- are nothing but pixels: the program for another kind may run what is in it.
 local M = {}
 
 local SCHEMES = { 'http', 'https', 'mailto' }
+local IMAGES = { 'bmp', 'gif', 'jpeg', 'jpg', 'png', 'webp' }
 
 ---@param target string
----@return boolean
-local function is_allowed(target)
+---@return string? fault one line
+local function refusal(target)
   local scheme = target:match('^(%a[%w+.-]*):')
-  if scheme and vim.list_contains(SCHEMES, scheme:lower()) then
-    return true
+  if scheme and vim.list_contains(SCHEMES, scheme:lower()) and not target:find('[%c ]') then
+    return nil
+  elseif not vim.list_contains(IMAGES, target:match('%.(%w+)$')) then
+    return ('not opened, neither a web link nor an image: %s'):format(target)
   end
-  return vim.startswith(target, '/') and vim.uv.fs_stat(target) ~= nil
+  return require('eca.files').fault(target)
 end
 
---- Open a link or an absolute path; the user is told when that does not work.
+--- Open a link, or the absolute path of an image; say what is opened, or why it is not.
 ---@param target string
 function M.open(target)
   local notify = require('eca.notify')
-  if not is_allowed(target) then
-    notify.warn('not opened, neither a web link nor a file: ' .. target)
+  local fault = refusal(target)
+  if fault then
+    notify.warn(fault)
     return
   end
-  local _, fault = vim.ui.open(target)
+  notify.info('opens ' .. target)
+  fault = select(2, vim.ui.open(target))
   if fault then
     notify.warn(fault)
   end

@@ -5,6 +5,7 @@
 --- - Columns are 0-based bytes, the end is exclusive.
 --- - One pass over the line: the cost is that of its length, whatever it holds. What has no closer
 ---   is plain text.
+--- - A link whose text reads as another address hides nothing: each of the two opens itself.
 local M = {}
 
 ---@class eca.markdown.Region
@@ -146,6 +147,21 @@ local function safe(url)
   return url:match('^https?://[\33-\126]+$') or url:match('^mailto:[\33-\126]+$')
 end
 
+local HOST = '^[%w-]+%.[%w.-]*%a%a'
+
+--- Does the text of a link read as the address of another place?
+---@param text string
+---@param url string
+---@return boolean
+local function misleads(text, url)
+  local said = text:match('://(%S*)') or text:match(HOST .. '$') or text:match(HOST .. '[/:?#]%S*$')
+  local target = url:gsub('^%a+://', '')
+  local prefix = said and said:gsub('/$', '') or ''
+  local rest = target:sub(#prefix + 1)
+  local leads_there = vim.startswith(target, prefix) and (rest == '' or rest:find('^[/?#]'))
+  return said ~= nil and not leads_there
+end
+
 ---@param line string
 ---@param at integer
 ---@param regions eca.markdown.Region[]
@@ -157,6 +173,12 @@ local function link(line, at, regions)
     return at + 1
   end
   local text_last = at + #text
+  if misleads(text, url) then
+    local first = text_last + 2
+    regions[#regions + 1] =
+      { first = first, last = first + #url, group = 'EcaLink', url = safe(url) }
+    return after
+  end
   regions[#regions + 1] = { first = at - 1, last = at, conceal = '' }
   regions[#regions + 1] = { first = at, last = text_last, group = 'EcaLink', url = safe(url) }
   regions[#regions + 1] = { first = text_last, last = after - 1, conceal = '' }
