@@ -195,13 +195,6 @@ def test_an_unknown_op_is_an_error_and_changes_nothing(view: View) -> None:
     assert view.lines() == ["text"]
 
 
-def test_only_links_and_files_are_opened_outside(view: View) -> None:
-    view.nvim.lua("_G.opened = {} vim.ui.open = function(it) table.insert(_G.opened, it) end")
-    for target in ("https://a.b", "javascript:alert(1)", "/etc/hosts", "relative", "-x"):
-        view.draw(ops.OpenExternal(target))
-    assert view.nvim.lua("return _G.opened") == ["https://a.b", "/etc/hosts"]
-
-
 def test_a_message_is_one_line(view: View) -> None:
     view.draw(ops.Notify("warn", "two\nlines\x1b[31m"))
     told = view.nvim.wait_until("vim.fn.execute('messages'):match('eca: [^\\n]+')")

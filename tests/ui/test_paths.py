@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -55,7 +56,6 @@ return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
   return vim.api.nvim_buf_is_loaded(buf) and vim.api.nvim_buf_get_name(buf) == name
 end)
 """
-TOLD = "vim.fn.execute('messages'):find('cannot open', 1, true)"
 
 Way: TypeAlias = Callable[[Neovim, str], None]
 
@@ -145,7 +145,7 @@ def test_a_file_with_an_odd_name_is_a_file(way: Way, stage: Neovim, folder: Path
     for name in ODD:
         path = str(folder / name)
         way(stage, path)
-        stage.wait_for(lambda path=path: stage.lua(LOADED, path), f"{path!r} to be loaded")
+        stage.wait_for(partial(stage.lua, LOADED, path), f"{path!r} to be loaded")
         assert_nothing_ran(stage, folder)
         start_again(stage)
 
@@ -167,10 +167,18 @@ def message_tells(nvim: Neovim) -> bool:
     return len(told) == 1 and told[0].startswith("eca: ")
 
 
-TELLS = {
-    diff: lambda nvim: nvim.eval("getbufvar(winbufnr(1), '&buftype')") == "nofile",
+def shows_no_file(nvim: Neovim) -> bool:
+    return bool(nvim.eval("getbufvar(winbufnr(1), '&buftype')") == "nofile")
+
+
+def row_and_message_tell(nvim: Neovim) -> bool:
+    return row_tells(nvim) and "cannot open" in nvim.messages()
+
+
+TELLS: dict[Way, Callable[[Neovim], bool]] = {
+    diff: shows_no_file,
     follow: message_tells,
-    revert: lambda nvim: row_tells(nvim) and "cannot open" in nvim.messages(),
+    revert: row_and_message_tell,
     quickfix: row_tells,
     used: message_tells,
     located: answer_tells,
