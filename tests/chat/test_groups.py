@@ -9,7 +9,7 @@ from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRequested, ToolRun
 from eca_nvim.chat.files import files_used
 from eca_nvim.chat.folding import redraw
 from eca_nvim.chat.markdown_export import transcript
-from eca_nvim.chat.search import grep, reveal, whole
+from eca_nvim.chat.search import places, reveal, whole
 
 CHANGE = FileChange("/workspace/e", "@@ -1 +1 @@\n-a\n+b", 1, 1)
 
@@ -158,10 +158,8 @@ class TestNothingIsLost:
 
     def test_a_search_finds_it_and_opens_the_line(self) -> None:
         driver = heard(looked("a"), looked("b"))
-        hits = grep(driver.chat, "text of b", 0)["hits"]
-        assert isinstance(hits, list)
-        (hit,) = hits
-        assert (hit["block"], hit["shown"]) == (3, group_of(driver))
+        (found,) = [it for it in places(driver.chat, 0) if it.line == "text of b"]
+        assert (found.block, found.shown) == (3, group_of(driver))
         changes, row = reveal(driver.chat, 3, 0, driver.now)
         driver.take(changes)
         assert below(driver)[-2:] == ["  ✓ read b  0.1s", "    text of b"]

@@ -114,13 +114,11 @@ async def test_what_one_chat_chooses_leaves_the_open_ones(rig: Rig) -> None:
 async def test_a_chat_is_searched_and_shown_whole(rig: Rig) -> None:
     agent = await rig.ready()
     agent.say("a", ToolFinished(ToolCall("c", "grep", arguments={"pattern": "x"}), ("a\nword",)))
-    rig.do(Grep("a", "word", 7), Reveal("a", 1, 8, 1))
-    rig.do(RequestOutput("a", 1), RequestOutput("a", 9), Grep("x", "w", 9))
+    found = await rig.ask(Grep("a", "word", 7))
+    assert await rig.ask(Reveal("a", 1, 8, 1)) == 1
+    assert await rig.ask(Grep("x", "w", 9)) == {"hits": [], "more": 0}
+    rig.do(RequestOutput("a", 1), RequestOutput("a", 9))
     await rig.done()
-    answers = {op.request: op.value for op in rig.view.of(Answer)}
-    assert answers[8] == 1
-    assert answers[9] == {"hits": [], "more": 0}
-    found = answers[7]
     assert isinstance(found, Mapping)
     [hit] = found["hits"]
     assert hit["text"] == "word"

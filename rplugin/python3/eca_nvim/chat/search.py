@@ -3,13 +3,14 @@
 Rules kept here:
 - All text is looked at, collapsed or cut in the view or not; rows count the lines of a block's
   whole text from 0.
-- The pattern is the user's own; lower case finds either case.
+- Which lines match is found elsewhere: a pattern of the user's own may take for ever.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from eca_nvim.chat.blocks import Block, Fold
 from eca_nvim.chat.effects import Changes
@@ -24,38 +25,50 @@ MOST_HITS = 1000
 CELLS = 200
 
 
-def grep(chat: Chat, pattern: str, now: int) -> Mapping[str, object]:
-    """Look for a pattern; gives hits, how many more there are, or the fault in the pattern."""
-    try:
-        wanted = re.compile(pattern, re.IGNORECASE if pattern == pattern.lower() else re.NOFLAG)
-    except re.error as fault:
-        return {"fault": f"not a regular expression: {fault}"}
-    hits = [hit for block in ordered(chat) for hit in _hits(chat, block, wanted, now)]
-    return {"hits": hits[:MOST_HITS], "more": max(0, len(hits) - MOST_HITS)}
+class Place(Struct, frozen=True):
+    """A line of a block, which is in the view as `shown`; row None: its header."""
+
+    block: int
+    shown: int
+    row: int | None
+    line: str
 
 
-def _hits(
-    chat: Chat, block: Block, wanted: re.Pattern[str], now: int
-) -> Iterator[Mapping[str, object]]:
-    place = {"block": block.id, "shown": _in_view(chat, block).id}
-    title = _title(chat, block, now)
-    if wanted.search(title):
-        yield {**place, "column": 0, "text": title}
+def places(chat: Chat, now: int) -> list[Place]:
+    """Give all lines of a chat, in the order they read; `now` in ms."""
+    lanes = {block.id: lane for lane in chat.lanes.values() for block in lane.blocks}
+    return [place for block in ordered(chat) for place in _places(chat, block, lanes, now)]
+
+
+def _places(chat: Chat, block: Block, lanes: Mapping[int, Lane], now: int) -> Iterator[Place]:
+    shown = _in_view(block, lanes).id
+    yield Place(block.id, shown, None, _title(chat, block, now))
     for row, line in enumerate(full_body(block, chat.settings, None).lines):
-        if found := wanted.search(line):
-            column = len(line[: found.start()].encode())
-            text = truncate(line[max(0, found.start() - CELLS // 2) :], CELLS)
-            yield {**place, "row": row, "column": column, "text": text}
+        yield Place(block.id, shown, row, line)
 
 
-def _in_view(chat: Chat, block: Block) -> Block:
-    """Give the block, or the one it is nested in that is not closed away."""
-    lane = _lane_of(chat, block)
+def hits(found: Sequence[tuple[Place, int]], more: int) -> Mapping[str, object]:
+    """Give what the view shows of lines that match from a character on, and how many more do."""
+    return {"hits": [_hit(place, start) for place, start in found], "more": more}
+
+
+def _hit(place: Place, start: int) -> Mapping[str, object]:
+    where: dict[str, object] = {"block": place.block, "shown": place.shown}
+    if place.row is None:
+        return {**where, "column": 0, "text": place.line}
+    column = len(place.line[:start].encode())
+    text = truncate(place.line[max(0, start - CELLS // 2) :], CELLS)
+    return {**where, "row": place.row, "column": column, "text": text}
+
+
+def _in_view(block: Block, lanes: Mapping[int, Lane]) -> Block:
+    """Give the block, or the one it is nested in that is not closed away; `lanes` by block."""
+    lane = lanes[block.id]
     if block.group is not None and not block.group.is_open:
-        return _in_view(chat, block.group)
+        return _in_view(block.group, lanes)
     if lane.anchor is None:
         return block
-    outer = _in_view(chat, lane.anchor)
+    outer = _in_view(lane.anchor, lanes)
     return block if outer is lane.anchor and lane.anchor.is_open else outer
 
 

@@ -14,20 +14,18 @@ from eca_nvim.chat.blocks import Block, ImageBlock
 from eca_nvim.chat.editing import timeline
 from eca_nvim.chat.history_intents import RequestTimeline
 from eca_nvim.chat.intents import RequestTranscript
-from eca_nvim.chat.keep_intents import Grep, RequestImage, RequestOutput, Reveal
+from eca_nvim.chat.keep_intents import RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.markdown_export import transcript
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer
-from eca_nvim.chat.search import grep, reveal, whole
+from eca_nvim.chat.search import reveal, whole
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.images import Images, StrangeImage
 from eca_nvim.session.view import View
 
 log = logging.getLogger(__name__)
 
-ReadIntent: TypeAlias = (
-    RequestTranscript | RequestTimeline | Grep | Reveal | RequestOutput | RequestImage
-)
+ReadIntent: TypeAlias = RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
 
 
 def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
@@ -38,8 +36,6 @@ def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
             view.push([Answer(request, transcript(chat, now()) if chat.blocks else "")])
         case RequestTimeline(_, request):
             view.push([Answer(request, timeline(chat))])
-        case Grep(_, pattern, request):
-            view.push([Answer(request, grep(chat, pattern, now()))])
         case Reveal(_, block, request, row):
             changes, place = reveal(chat, block, row, now())
             chats.show(changes)

@@ -41,7 +41,7 @@ from eca_nvim.chat.events import (
 )
 from eca_nvim.chat.folding import act, redraw, toggle
 from eca_nvim.chat.history_intents import HistoryIntent
-from eca_nvim.chat.keep_intents import KeepDraft, KeepPrompt
+from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
 from eca_nvim.chat.pending import approve, reject
@@ -61,6 +61,7 @@ from eca_nvim.session.images import Images, StrangeImage
 from eca_nvim.session.keeping import Keeper
 from eca_nvim.session.reading import ReadIntent, read
 from eca_nvim.session.reviewing import Reviews
+from eca_nvim.session.searching import search
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.surveying import Surveyor
 from eca_nvim.session.telling import Held, deliver
@@ -154,11 +155,8 @@ class Session:
         if isinstance(intent, ReadIntent):
             read(intent, self._chats, self._images, self._view)
             return
-        if isinstance(intent, HistoryIntent):
-            tasks.start_soon(self._histories.do, intent)
-            return
-        if isinstance(intent, ReviewIntent | intents.RequestDiff):
-            tasks.start_soon(self._reviews.do, intent)
+        if isinstance(intent, Grep | HistoryIntent | ReviewIntent | intents.RequestDiff):
+            tasks.start_soon(self._work, intent)
             return
         match intent:
             case FileWritten():
@@ -182,6 +180,17 @@ class Session:
             case _:
                 self._hearing.attending = intent.chat
                 self._chats.show(self._changes(self._chat(intent.chat), intent))
+
+    async def _work(
+        self, intent: Grep | HistoryIntent | ReviewIntent | intents.RequestDiff
+    ) -> None:
+        """Do what takes a while, beside what comes next."""
+        if isinstance(intent, Grep):
+            await search(intent, self._chats, self._view)
+        elif isinstance(intent, HistoryIntent):
+            await self._histories.do(intent)
+        else:
+            await self._reviews.do(intent)
 
     def _changes(self, chat: Chat, intent: ChatIntent) -> Changes:
         match intent:

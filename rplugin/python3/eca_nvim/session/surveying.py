@@ -183,7 +183,7 @@ class Surveyor:
 
 
 async def in_thread(
-    work: Callable[[], Result], started: Callable[[threading.Thread], None]
+    work: Callable[[], Result], started: Callable[[threading.Thread], None] = lambda _: None
 ) -> Result:
     """Do what blocks in a thread that nobody waits for at the end of the process."""
     loop = asyncio.get_running_loop()
