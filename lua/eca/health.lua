@@ -24,7 +24,7 @@ local function run(command)
   return result.code == 0, vim.trim(result.code == 0 and result.stdout or result.stderr)
 end
 
-local MODULES = 'import sys, pynvim, anyio, msgspec, unidiff; print(sys.version.split()[0])'
+local MODULES = 'import sys, pynvim, anyio, msgpack, msgspec; print(sys.version.split()[0])'
 
 local function check_python()
   health.start('Python host')

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eca_nvim.review.changes import Change, Place, changes, find, lines_of, spans, text_of
+from eca_nvim.chat.line_spans import spans
+from eca_nvim.review.changes import Change, Place, changes, find, lines_of, text_of
 
 LINES = st.sampled_from(["a", "b", "c", "", "  x", "a\r", "é", "\x0b", "\u2028"])
 TEXTS = st.builds(

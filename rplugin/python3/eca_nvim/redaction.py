@@ -85,9 +85,10 @@ def _secret(text: str, anchor: re.Match[str]) -> tuple[int, int]:
     if word in _NAMES:
         is_secret = word != "key" or _is_secret_key(text, anchor)
         return _value(text, anchor) if is_secret else nothing
+    if word == "sk-" and not _begins_word(text, anchor.start()):
+        return nothing
     start, end = _run(_KEY, text, anchor.end())
-    is_key = end - start >= SHORTEST_KEY and (word != "sk-" or _begins_word(text, anchor.start()))
-    return (start, end) if is_key else nothing
+    return (start, end) if end - start >= SHORTEST_KEY else nothing
 
 
 def _begins_word(text: str, at: int) -> bool:

@@ -9,7 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from eca_nvim.agents import eca_files as files
@@ -22,6 +22,11 @@ _READABLE = re.compile(r"/[^\s:]+")
 
 _READ = re.compile(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
 """What the server reads with a message."""
+
+_TOKEN = re.compile(r"(?<!\S)\(?(?=@)")
+"""What stands before a token in a message."""
+_WITHIN = re.compile(r"[\w/\\]")
+"""What goes on with a name: a token does not end before it."""
 
 
 def name_of(context: Context) -> str | None:
@@ -43,14 +48,15 @@ def name_of(context: Context) -> str | None:
 
 def append(message: str, names: Iterable[str]) -> str:
     """Put names into a block at the end of a message, but those that are in it."""
-    missing = [name for name in dict.fromkeys(names) if not _is_in(message, name)]
+    read = set(_READ.findall(message))
+    missing = [
+        name
+        for name in dict.fromkeys(names)
+        if name not in (read if name.startswith("@") else message)
+    ]
     if not missing:
         return message
     return "\n".join([message.rstrip("\n"), "<contexts>", *missing, "</contexts>"])
-
-
-def _is_in(message: str, name: str) -> bool:
-    return name in (_READ.findall(message) if name.startswith("@") else message)
 
 
 def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
@@ -61,9 +67,20 @@ def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
     names = dict(filter(None, (_spelling(context, every=every) for context in contexts)))
     if not names:
         return text
-    longest_first = sorted(names, key=len, reverse=True)
-    tokens = "|".join(map(re.escape, longest_first))
-    return re.sub(rf"(?<!\S)(\(?)({tokens})(?![\w/\\])", lambda it: it[1] + names[it[2]], text)
+    pieces, done = list[str](), 0
+    for found in _TOKEN.finditer(text):
+        token = _token_at(text, found.end(), names) if found.end() >= done else None
+        if token is not None:
+            pieces += text[done : found.end()], names[token]
+            done = found.end() + len(token)
+    return "".join((*pieces, text[done:]))
+
+
+def _token_at(text: str, start: int, names: Mapping[str, str]) -> str | None:
+    """Give the longest of some tokens that stands at a place of a text."""
+    there = (name for name in names if text.startswith(name, start))
+    whole = (name for name in there if not _WITHIN.match(text, start + len(name)))
+    return max(whole, key=len, default=None)
 
 
 def _spelling(context: Context, *, every: bool) -> tuple[str, str] | None:

@@ -9,7 +9,6 @@ afterwards. Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -33,20 +32,31 @@ from eca_nvim.chat.events import (
 
 _OF_NOW: Final = (TurnChanged, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
 
-_BLOCK: Final = (
-    r"(?:<contexts(?: [^\n]*)?>\n.*?\n?</contexts>"
-    r"|<editor-state(?: [^\n]*)?>\n.*?\n?</editor-state>"
-    r"|<additionalContext>\n.*?\n?</additionalContext>)"
-)
-_GIVEN_BESIDES: Final = re.compile(rf"^{_BLOCK}(?:\n{_BLOCK})*\s*\Z", re.DOTALL | re.MULTILINE)
-_ENDINGS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
+_BLOCKS: Final = ("contexts", "editor-state", "additionalContext")
+"""Names of the blocks that the server adds to a message."""
 
 
 def words_of_user(text: str) -> str:
     """Cut off what the server added to a message for the model: whole blocks at its end."""
-    if not text.rstrip().endswith(_ENDINGS):
-        return text
-    return _GIVEN_BESIDES.sub("", text, count=1)
+    begin, end = len(text), len(text.rstrip())
+    while (start := _last_block(text, end)) is not None:
+        begin, end = start, start - 1
+    return text[:begin]
+
+
+def _last_block(text: str, end: int) -> int | None:
+    """Find where the block begins that ends a text: the nearest line that opens one."""
+    name = next((it for it in _BLOCKS if text.endswith(f"</{it}>", 0, max(end, 0))), None)
+    if name is None:
+        return None
+    start = end
+    while (start := text.rfind(f"<{name}", 0, start)) >= 0:
+        line_end = text.find("\n", start, end)
+        opens = text[start : max(line_end, start)]
+        starts_line = start == 0 or text[start - 1] == "\n"
+        if starts_line and opens.endswith(">") and opens[len(name) + 1] in " >":
+            return start
+    return None
 
 
 def as_it_was(told: Addressed) -> Addressed:

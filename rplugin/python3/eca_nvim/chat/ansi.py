@@ -8,7 +8,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -37,7 +36,9 @@ class _Pen(Struct):
 
     def take(self, parameters: str) -> None:
         """Take the numbers between `ESC [` and `m`."""
-        codes = [int(code or 0) for code in re.split("[;:]", parameters) if len(code) <= 3]
+        codes = [
+            int(code or 0) for code in parameters.replace(":", ";").split(";") if len(code) <= 3
+        ]
         while codes:
             code = codes.pop(0)
             if code in (38, 48):

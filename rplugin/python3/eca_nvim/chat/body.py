@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -17,12 +17,18 @@ class Body(Struct, frozen=True):
     language: str | None = None
 
 
-def joined(first: Body, second: Body) -> Body:
-    """Put one body under another; the language is the second's where it has lines."""
-    shift = len(first.lines)
-    marks = [(row + shift, start, end, group) for row, start, end, group in second.marks]
-    return Body(
-        [*first.lines, *second.lines],
-        [*first.marks, *marks],
-        second.language if second.lines else first.language,
-    )
+def joined(*bodies: Body) -> Body:
+    """Put bodies under each other; the language is that of the last which has lines."""
+    return stacked(bodies)
+
+
+def stacked(bodies: Iterable[Body]) -> Body:
+    """Put any number of bodies under each other, as `joined` does; none is empty plain text."""
+    lines: list[str] = []
+    marks: list[Mark] = []
+    language: str | None = ""
+    for body in bodies:
+        marks += ((row + len(lines), start, end, group) for row, start, end, group in body.marks)
+        language = body.language if body.lines or not lines else language
+        lines += body.lines
+    return Body(lines, marks, language)

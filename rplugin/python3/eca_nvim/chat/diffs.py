@@ -1,22 +1,24 @@
 r"""Diffs: unified diffs as agents send them, read, applied and reversed.
 
 Rules kept here:
-- A diff may be hunks only: no ---/+++ lines, no final newline. What unidiff cannot read is a
-  MalformedDiff, what does not fit a file is DoesNotApply; both say which hunk.
+- A diff may be hunks only: no ---/+++ lines, no final newline. What is no diff is a MalformedDiff,
+  what does not fit a file is DoesNotApply; both say which hunk.
 - Hunks are exact: lines without their line feed. A carriage return at a line's end does not count
   when lines are compared, and added lines take the line ends of the file.
 - Line numbers are 1-based, as in diffs.
+- The work is linear in the diff and the file, whatever they hold: reading takes each line once, and
+  a place is looked for with so many comparisons and no more.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from unidiff import PatchSet
-from unidiff.errors import UnidiffParseError
 
 from eca_nvim.chat.details import FileChange
 
@@ -63,8 +65,13 @@ class Hunk(Struct, frozen=True):
         return [line for line in self.lines if line.kind is not LineKind.REMOVED]
 
 
+EFFORT: Final = 64
+"""Lines that are compared for each line of a file and its diff, at most, to find its hunks."""
 _OF_HUNKS = tuple(kind.value for kind in LineKind)
 _NAMES = ("--- ", "+++ ")
+_HUNK: Final = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@")
+_NO_LINE_FEED: Final = "\\"
+"""What begins a line that says: the one before it has no line feed."""
 
 
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
@@ -80,28 +87,45 @@ def parse_hunks(diff: str) -> tuple[Hunk, ...]:
     above = (line for line in diff[:start].split("\n") if not line.startswith(_NAMES))
     if any(line.startswith(_OF_HUNKS) for line in above):
         raise MalformedDiff("lines of a hunk before the first one")
-    try:
-        files = PatchSet("--- before\n+++ after\n" + diff[start:])
-    except (UnidiffParseError, ValueError) as fault:
-        raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
-    if len(files) != 1:
-        raise MalformedDiff("a diff of several files")
-    read = sum(len(hunk) + 1 for hunk in files[0])
-    if read < len(diff[start:].rstrip("\n").split("\n")) or not files[0]:
-        raise MalformedDiff(f"only {read} lines of the diff belong to a hunk")
-    return tuple(Hunk(hunk.source_start, hunk.target_start, _lines(hunk)) for hunk in files[0])
+    lines = diff[start:].removesuffix("\n").split("\n")
+    hunks: list[Hunk] = []
+    at = 0
+    while at < len(lines) and (lines[at] or not hunks):
+        hunk, at = _read_hunk(lines, at)
+        hunks.append(hunk)
+    if any(lines[at:]):
+        raise MalformedDiff(f"only {at} lines of the diff belong to a hunk")
+    return tuple(hunks)
 
 
-def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
-    lines: list[Line] = []
-    for read in hunk:
-        kind, value = str(read)[:1], str(read)[1:]
-        if kind == "\\":
-            if lines:
-                lines[-1] = replace(lines[-1], ends=False)
+def _read_hunk(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
+    """Read the hunk that begins at a line; gives it and the line after it. Raises MalformedDiff."""
+    header = _HUNK.match(lines[at])
+    if header is None:
+        raise MalformedDiff(f"only {at} lines of the diff belong to a hunk")
+    source, target = (1 if header[group] is None else int(header[group]) for group in (2, 4))
+    found: list[Line] = []
+    at += 1
+    while at < len(lines) and (source or target or lines[at].startswith(_NO_LINE_FEED)):
+        if lines[at].startswith(_NO_LINE_FEED):
+            found[-1:] = [replace(line, ends=False) for line in found[-1:]]
         else:
-            lines.append(Line(LineKind(kind), value.removesuffix("\n")))
-    return tuple(lines)
+            found.append(_read_line(lines[at]))
+            source -= found[-1].kind is not LineKind.ADDED
+            target -= found[-1].kind is not LineKind.REMOVED
+        at += 1
+    if source or target:
+        raise MalformedDiff(f"a hunk is not as long as it says: {lines[at - 1][:200]}")
+    return Hunk(int(header[1]), int(header[3]), tuple(found)), at
+
+
+def _read_line(line: str) -> Line:
+    """Read a line of a hunk; an empty one has lost the blank that says it is context."""
+    if line in ("", "\r"):
+        return Line(LineKind.CONTEXT, line)
+    if not line.startswith(_OF_HUNKS):
+        raise MalformedDiff(f"no line of a hunk: {line[:200]}")
+    return Line(LineKind(line[0]), line[1:])
 
 
 def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
@@ -169,12 +193,13 @@ def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
     if lines and not ends:
         lines[-1] = bare[-1] + mark  # it may not stay the last
     result: list[str] = []
+    finder = _Finder(bare, EFFORT * (len(bare) + sum(len(hunk.lines) for hunk in hunks)))
     done = 0
     shift = 0
     for number, hunk in enumerate(hunks, 1):
         wanted = [line.text.removesuffix("\r") for line in hunk.before]
         expected = hunk.start - 1 + shift if wanted else hunk.start + shift
-        place = _find(bare, wanted, expected, done)
+        place = finder.find(wanted, expected, done)
         if place is None:
             raise DoesNotApply(f"hunk {number} (line {hunk.start}) does not fit the file")
         shift += place - expected
@@ -210,17 +235,32 @@ def _ends(hunk: Hunk, ends: bool, *, at_end: bool) -> bool:
     return ends
 
 
-def _find(lines: Sequence[str], wanted: Sequence[str], expected: int, least: int) -> int | None:
-    """Find the place nearest to `expected`, not before `least`, where the wanted lines are."""
-    most = len(lines) - len(wanted)
-    if not wanted:
-        return expected if least <= expected <= len(lines) else None
-    for away in range(max(most - expected, expected - least, 0) + 1):
-        for place in (expected + away, expected - away):
-            inside = least <= place <= most and lines[place] == wanted[0]
-            if inside and lines[place : place + len(wanted)] == wanted:
-                return place
-    return None
+class _Finder(Struct):
+    """Looks for places in a file; `left` is how many lines it may still compare."""
+
+    lines: Sequence[str]
+    left: int
+
+    def find(self, wanted: Sequence[str], expected: int, least: int) -> int | None:
+        """Find the place nearest to `expected`, not before `least`, where the wanted lines are."""
+        most = len(self.lines) - len(wanted)
+        if not wanted:
+            return expected if least <= expected <= len(self.lines) else None
+        near = max(least, min(expected, most))
+        for away in range(max(most - near, near - least) + 1 if least <= most else 0):
+            for place in (near + away, near - away):
+                if least <= place <= most and self._has(wanted, place):
+                    return place
+            if self.left <= 0:
+                return None
+        return None
+
+    def _has(self, wanted: Sequence[str], place: int) -> bool:
+        for at, line in enumerate(wanted, place):
+            self.left -= 1
+            if self.lines[at] != line:
+                return False
+        return True
 
 
 # --- a change as two files ----------------------------------------------------------------------

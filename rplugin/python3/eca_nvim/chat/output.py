@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from eca_nvim.chat.ansi import coloured_lines
-from eca_nvim.chat.body import Body, joined
+from eca_nvim.chat.body import Body, stacked
 from eca_nvim.chat.ops import Mark
 from eca_nvim.chat.text import body_lines, literal, width
 
@@ -83,19 +83,18 @@ def bounded(body: Body, most: int) -> Body:
 def table(rows: Sequence[tuple[str, Body]]) -> Body:
     """Put bodies beside their names, which all take the room of the longest."""
     room = max((width(name) for name, _ in rows), default=0)
-    whole = Body((), language="")
-    for name, value in rows:
-        first, *rest = value.lines
-        margin = " " * (room + 2)
-        lines = [f"{name}{margin[width(name) :]}{first}", *(margin + line for line in rest)]
-        shift = len(margin)
-        moved = [
-            (row, shift + start if end >= 0 else start, shift + end if end >= 0 else end, group)
-            for row, start, end, group in value.marks
-        ]
-        named = (0, 0, len(name.encode()), "EcaMuted")
-        whole = joined(whole, Body(lines, [named, *moved], ""))
-    return whole
+    return stacked(_table_row(name, value, " " * (room + 2)) for name, value in rows)
+
+
+def _table_row(name: str, value: Body, margin: str) -> Body:
+    first, *rest = value.lines
+    lines = [f"{name}{margin[width(name) :]}{first}", *(margin + line for line in rest)]
+    shift = len(margin)
+    moved = [
+        (row, shift + start if end >= 0 else start, shift + end if end >= 0 else end, group)
+        for row, start, end, group in value.marks
+    ]
+    return Body(lines, [(0, 0, len(name.encode()), "EcaMuted"), *moved], "")
 
 
 def indented(document: str) -> str:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from eca_nvim.chat.body import Body, joined
+from eca_nvim.chat.body import Body, stacked
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.output import cut, hanging, value_lines
 from eca_nvim.chat.settings import RenderSettings
@@ -24,15 +24,15 @@ _PLAIN_NAME = re.compile(r"[\w.$-]+")
 
 def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:
     """List arguments, at most `limit` lines of each and a note of how many are left."""
-    body = Body((), language="")
-    for key, value in arguments.items():
-        name = key if _PLAIN_NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)
-        start = f"{literal(name)}: "
-        first, *rest = value_lines(value)
-        told = cut(hanging([start + first, *rest]), limit)
-        named = (0, 0, len(start.encode()), "EcaMuted")
-        body = joined(body, Body(told.lines, [named, *told.marks], ""))
-    return body
+    return stacked(_argument(key, value, limit) for key, value in arguments.items())
+
+
+def _argument(key: str, value: object, limit: int | None) -> Body:
+    name = key if _PLAIN_NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    start = f"{literal(name)}: "
+    first, *rest = value_lines(value)
+    told = cut(hanging([start + first, *rest]), limit)
+    return Body(told.lines, [(0, 0, len(start.encode()), "EcaMuted"), *told.marks], "")
 
 
 def unsaid(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from eca_nvim.chat.blocks import GroupBlock
-from eca_nvim.chat.body import Body, joined
+from eca_nvim.chat.body import Body, stacked
 from eca_nvim.chat.ops import Segment
 from eca_nvim.chat.outside import paths_outside
 from eca_nvim.chat.render_tool import call_title, call_words, tool_body
@@ -36,9 +36,10 @@ def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequ
 
 def group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
     """Give nothing: the calls are drawn as blocks. With all asked for (no limit), all of theirs."""
-    body = Body(())
-    if limit is None:
-        for block in group.members:
-            body = joined(body, Body([call_title(block, settings)]))
-            body = joined(body, tool_body(block, settings, limit))
-    return body
+    return stacked(_calls(group, settings)) if limit is None else Body(())
+
+
+def _calls(group: GroupBlock, settings: RenderSettings) -> Iterator[Body]:
+    for block in group.members:
+        yield Body([call_title(block, settings)])
+        yield tool_body(block, settings, None)

@@ -20,11 +20,11 @@ ALWAYS = (
 """What is always written out, as the inside of a character class: soft hyphen, fillers, zero width
 space, directions, line and paragraph separators, invisible operators, annotations, tags."""
 
-_JOINERS = "\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
+JOINERS = "\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _MARKS = (
     "\u0300-\u034e\u0350-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 )
-SOMETIMES = _JOINERS + _MARKS
+SOMETIMES = JOINERS + _MARKS
 """What depends on its neighbours, as the inside of a character class."""
 
 MOST_MARKS = 4
@@ -32,7 +32,7 @@ MOST_MARKS = 4
 
 _always = re.compile(f"[{ALWAYS}]")
 _sometimes = re.compile(f"[{SOMETIMES}]")
-_joiners_at_end = re.compile(f"[{_JOINERS}]+\\Z")
+_joiner = re.compile(f"[{JOINERS}]")
 _WIDTHLESS = "\u200c\u200d"
 _KEYCAP = "\ufe0f\u20e3"
 
@@ -67,12 +67,11 @@ class Neighbours:
         self._before, self._marks = chunk[-1:] or self._before, 0
 
     def feed(self, chunk: str) -> str:
-        """Give what of the text so far is settled: joiners wait for what they join."""
+        """Give what of the text so far is settled: a joiner waits for what it joins."""
         text = self._held + chunk
-        waiting = _joiners_at_end.search(text)
-        cut = waiting.start() if waiting else len(text)
+        cut = len(text) - 1 if _joiner.match(text[-1:]) else len(text)
         self._held = text[cut:]
-        return self._settled(text[:cut], self._held[:1])
+        return self._settled(text[:cut], self._held)
 
     def finish(self) -> str:
         """Give what was held back: nothing comes after it."""
@@ -92,18 +91,19 @@ class Neighbours:
 
     def _one(self, character: str, follower: str) -> str:
         if character in _WIDTHLESS:
-            joins = self._bears(_WIDTHLESS) and not follower.isascii()
+            joins = self._can_be_joined() and self._before not in _WIDTHLESS
+            joins = joins and not follower.isascii()
             return character if joins and not _sometimes.match(follower) else written_out(character)
         if unicodedata.category(character) not in ("Mn", "Me"):
             self._marks = 0
             return character
-        if _joiners_at_end.match(character):
-            is_needed = self._bears(_JOINERS) or character + follower == _KEYCAP
+        if _joiner.match(character):
+            varies = self._can_be_joined() and not _joiner.match(self._before)
+            is_needed = varies or character + follower == _KEYCAP
             return character if is_needed else written_out(character)
         self._marks += 1
         return character if self._marks <= MOST_MARKS else written_out(character)
 
-    def _bears(self, but: str) -> bool:
-        """Say whether the character before can be joined or varied, and is none of some."""
-        before = self._before
-        return not before.isascii() and not before.isspace() and not re.match(f"[{but}]", before)
+    def _can_be_joined(self) -> bool:
+        """Say whether the character before can be joined to another, or varied."""
+        return not self._before.isascii() and not self._before.isspace()

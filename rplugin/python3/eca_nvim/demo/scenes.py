@@ -20,6 +20,7 @@ from eca_nvim.demo.wire import RequestFailed
 Scene = Callable[[Turn, Workshop], Awaitable[None]]
 
 MOST_TOKENS = 1_000_000
+_NUMBER = re.compile("[0-9]{1,9}")
 
 RUNS, GREETS = "greet.py", "greeting.py"
 """The file that runs, and the one that `refactor` moves its greeting to."""
@@ -187,7 +188,7 @@ async def plan(turn: Turn, workshop: Workshop) -> None:
 
 async def stream(turn: Turn, _workshop: Workshop) -> None:
     """Stream as many tokens as asked for, as Markdown of many lines."""
-    wanted = re.search(r"\d+", turn.prompt.replace(",", ""))
+    wanted = _NUMBER.search(turn.prompt.replace(",", ""))
     count = min(int(wanted[0]) if wanted else 100_000, MOST_TOKENS)
     await turn.say_at_once([_token(number) for number in range(count)])
 
@@ -202,20 +203,20 @@ async def crash(_turn: Turn, _workshop: Workshop) -> None:
     raise RuntimeError("crashing on request")
 
 
-SCENES: Mapping[str, Scene] = {
-    r"\bcrash": crash,
-    r"\bfail": fail,
-    r"\b(stream|tokens)\b": stream,
-    r"\b(fix|edit|change)": fix,
-    r"\b(refactor|review)": refactor,
-    r"\b(replace|sed)\b": replace,
-    r"\b(run|shell|command)": run,
-    r"\b(diagnos|lint|errors?\b)": diagnose,
-    r"\b(ask|question)": ask,
-    r"\bmarkdown": show_markdown,
-    r"\b(parallel|two)\b": parallel,
-    r"\b(delegate|subagent|explore)": delegate,
-    r"\b(plan|tasks)\b": plan,
+SCENES: Mapping[re.Pattern[str], Scene] = {
+    re.compile(r"\bcrash"): crash,
+    re.compile(r"\bfail"): fail,
+    re.compile(r"\b(stream|tokens)\b"): stream,
+    re.compile(r"\b(fix|edit|change)"): fix,
+    re.compile(r"\b(refactor|review)"): refactor,
+    re.compile(r"\b(replace|sed)\b"): replace,
+    re.compile(r"\b(run|shell|command)"): run,
+    re.compile(r"\b(diagnos|lint|errors?\b)"): diagnose,
+    re.compile(r"\b(ask|question)"): ask,
+    re.compile(r"\bmarkdown"): show_markdown,
+    re.compile(r"\b(parallel|two)\b"): parallel,
+    re.compile(r"\b(delegate|subagent|explore)"): delegate,
+    re.compile(r"\b(plan|tasks)\b"): plan,
 }
 """The first pattern found in the prompt wins; without one, the greeting."""
 
@@ -223,7 +224,7 @@ SCENES: Mapping[str, Scene] = {
 async def play(turn: Turn, workshop: Workshop) -> None:
     """Play the scene that the prompt asks for."""
     prompt = turn.prompt.partition("\n<contexts>")[0].lower()  # names of files are no topic
-    scene = next((scene for words, scene in SCENES.items() if re.search(words, prompt)), greet)
+    scene = next((scene for words, scene in SCENES.items() if words.search(prompt)), greet)
     try:
         await scene(turn, workshop)
     except RequestFailed as fault:

@@ -5,25 +5,15 @@ Rules kept here:
   NUL is binary and has no lines.
 - Lines are exact, with their line feed: a missing last one is a difference, so is a carriage
   return. Line numbers are 0-based here.
-- Whatever is compared, it takes a bounded time: what is too different is one change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
-from typing import TypeAlias
 
 from msgspec import Struct
 
-MOST_COMPARED = 1 << 24
-"""Lines of the one times lines of the other that are compared one by one, at most."""
-MOST_LINES = 1 << 16
-"""Lines of either that are compared at all, at most."""
-
-Lines: TypeAlias = Sequence[str]
-Span: TypeAlias = tuple[int, int, int, int]
-"""First and last line (exclusive) in the one, and in the other."""
+from eca_nvim.chat.line_spans import Lines, Span, spans
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -77,33 +67,6 @@ def changes(before: Lines, after: Lines) -> list[Change]:
     ]
 
 
-def spans(before: Lines, after: Lines) -> list[Span]:
-    """Find the places that differ, in order."""
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
-    if not old and not new:
-        return []
-    if len(old) * len(new) > MOST_COMPARED or max(len(old), len(new)) > MOST_LINES:
-        return [(head, head + len(old), head, head + len(new))]
-    matcher = SequenceMatcher(None, old, new)  # it finds no meaning in lines that are everywhere
-    return [
-        (head + first, head + last, head + new_first, head + new_last)
-        for tag, first, last, new_first, new_last in matcher.get_opcodes()
-        if tag != "equal"
-    ]
-
-
-def _common(one: Lines, other: Lines) -> int:
-    """Count the lines at the beginning that are equal."""
-    count = 0
-    for first, second in zip(one, other, strict=False):
-        if first != second:
-            break
-        count += 1
-    return count
-
-
 class Place(Struct, frozen=True):
     """Where a change is in a later text; `is_lost` when its lines were changed again."""
 
@@ -148,5 +111,5 @@ def _holds(lines: Lines, removed: Lines) -> bool:
     """Say whether what a change removed is in the lines that now are in its place."""
     if not removed:
         return not lines
-    starts = range(len(lines) - len(removed) + 1)
-    return any(tuple(lines[at : at + len(removed)]) == tuple(removed) for at in starts)
+    text, wanted = ("\n" + "".join(some) for some in (lines, removed))
+    return wanted in text if wanted.endswith("\n") else text.endswith(wanted)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.line_spans import spans
 from eca_nvim.chat.text import one_line
 from eca_nvim.review.changes import (
     Change,
@@ -23,7 +24,6 @@ from eca_nvim.review.changes import (
     find,
     is_latin1,
     lines_of,
-    spans,
     text_of,
 )
 from eca_nvim.review.records import FileRecord, TurnRecord

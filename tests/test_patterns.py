@@ -1,0 +1,139 @@
+"""Every regular expression of the plugin, and why none of them can take for ever.
+
+A pattern is linear when at each place there is one way to go on: repeats that follow each other
+begin with different characters, and none holds another. What needs more is read by hand.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from tests.worst_cases import WORST
+
+import eca_nvim
+from eca_nvim.chat.unseen import ALWAYS, JOINERS, SOMETIMES
+from eca_nvim.demo.scenes import SCENES
+
+ROOT = Path(eca_nvim.__path__[0])
+NO_REPEAT = "it repeats nothing"
+BOUNDED = "its repeats are bounded"
+APART = "repeats that follow each other share no character, and each beginning is met once"
+AT_ONE_PLACE = "tried at one place only, and its repeats share no character"
+DEMO = "eca_nvim.demo.scenes"
+
+ALLOWED: dict[str, dict[str | bytes, str]] = {
+    "eca_nvim.agents.eca_content": {r"\(attempt \d+/\d+\)": APART},
+    "eca_nvim.agents.eca_mentions": {r"/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
+    "eca_nvim.agents.eca_names": {
+        r"/[^\s:]+": AT_ONE_PLACE,
+        r"@[/~.][^\s:]+(?::L\d+-L\d+)?": APART,
+        r"(?<!\S)\(?(?=@)": NO_REPEAT,
+        r"[\w/\\]": NO_REPEAT,
+    },
+    "eca_nvim.chat.argument_peek": {
+        r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
+        r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
+    },
+    "eca_nvim.chat.diffs": {
+        r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@": BOUNDED,
+    },
+    "eca_nvim.chat.markdown_export": {"^ *(`{3,})": APART},
+    "eca_nvim.chat.output": {r"\\.": NO_REPEAT},
+    "eca_nvim.chat.render_arguments": {r"[\w.$-]+": AT_ONE_PLACE},
+    "eca_nvim.chat.text": {
+        f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]": NO_REPEAT,
+        r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+        r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+        r"|\x1b(?![\[\]PX^_])[ -/]{0,8}[0-~]"
+        r"|\x9b[0-?]{0,64}[ -/]{0,8}[@-~]": "bounded, but for one that ends where any begins",
+        "(?:\r|[\ud800-\udbff]"
+        "|\x1b(?:\\[[0-?]{0,64}[ -/]{0,8}|[\\]PX^_][^\x07\x1b\x9c]{0,256}|[ -/]{0,8})"
+        "|\x9b[0-?]{0,64}[ -/]{0,8})\\Z": BOUNDED,
+        "[\ud800-\udbff][\udc00-\udfff]": NO_REPEAT,
+        r"[ \t\n\v\f\r]+": "nothing follows its repeat",
+        r"\x1b\[([0-9;:]{0,64})m": BOUNDED,
+    },
+    "eca_nvim.chat.unseen": {
+        f"[{ALWAYS}]": NO_REPEAT,
+        f"[{SOMETIMES}]": NO_REPEAT,
+        f"[{JOINERS}]": NO_REPEAT,
+    },
+    "eca_nvim.jsonrpc.framing": {
+        rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?": "of 128 bytes at most",
+        rb"\d{1,18}": BOUNDED,
+        rb"Content-Length: (\d{1,18})\r\n\r\n": BOUNDED,
+        rb"content-[a-z-]+[ \t]*:": AT_ONE_PLACE,
+    },
+    "eca_nvim.redaction": {
+        r"authorization|bearer|token|secret|password|passwd|key"
+        r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|akia": NO_REPEAT,
+        r"""\\*["']""": AT_ONE_PLACE,
+        r"""\\+["']?|["'\r\n]""": "a run of backslashes is taken whole",
+        r"[ \t]*[=:][ \t]*|[ \t]+(?=\\*[\"'])": AT_ONE_PLACE,
+        r"[^\r\n]+": AT_ONE_PLACE,
+        r"\S+": AT_ONE_PLACE,
+        r"[\w.~+/=-]+": AT_ONE_PLACE,
+        r"[ \t]+": AT_ONE_PLACE,
+    },
+    "eca_nvim.session.matching": {"pattern": "the user's own, in a process that the system ends"},
+    DEMO: {
+        "[0-9]{1,9}": BOUNDED,
+        **dict.fromkeys((pattern.pattern for pattern in SCENES), NO_REPEAT),
+    },
+}
+"""Patterns and why they are linear, by module."""
+
+
+def compiled() -> Iterator[tuple[str, ast.Call]]:
+    """Find the calls of functions of `re`, by module."""
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        module = ".".join(parts).removesuffix(".__init__")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))):
+                    yield module, node
+                case ast.ImportFrom(module="re") | ast.Import(names=[ast.alias(name="regex")]):
+                    pytest.fail(f"{path}: patterns are made with `re.compile`")
+
+
+def pattern_of(module: str, call: ast.Call) -> str | bytes:
+    """Give the pattern that a call compiles, or the name of what only the call knows."""
+    argument = call.args[0]
+    try:
+        value = eval(
+            compile(ast.Expression(argument), "pattern", "eval"), vars(import_module(module))
+        )
+    except NameError:
+        return ast.unparse(argument)
+    assert isinstance(value, str | bytes)
+    return value
+
+
+CALLS = list(compiled())
+
+
+def test_patterns_are_compiled_and_nothing_else() -> None:
+    """What is compiled is found by this test; `re.search` and its kin take a pattern unseen."""
+    inline = [
+        f"{module}:{call.lineno}"
+        for module, call in CALLS
+        if isinstance(call.func, ast.Attribute) and call.func.attr != "compile"
+    ]
+    assert not inline
+
+
+def test_each_pattern_is_allowed_for_a_reason() -> None:
+    found: dict[str, set[str | bytes]] = {}
+    for module, call in CALLS:
+        found.setdefault(module, set()).add(pattern_of(module, call))
+    assert found == {module: set(reasons) for module, reasons in ALLOWED.items()}
+
+
+def test_what_reads_by_a_pattern_is_measured_at_its_worst() -> None:
+    ours = set(ALLOWED) - {DEMO, "eca_nvim.session.matching"}
+    assert ours <= set(WORST)

@@ -1,0 +1,303 @@
+"""The worst text for each function that reads text of others: add yours to WORST.
+
+A case makes the input of a given size in characters; the function under test takes that input and
+nothing else. `tests/test_linear.py` gives it more and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from eca_nvim import redaction
+from eca_nvim.agents import eca_content, eca_mentions, eca_names, eca_replay
+from eca_nvim.agents.eca_tools import plain_text
+from eca_nvim.chat import (
+    ansi,
+    argument_peek,
+    diffs,
+    hunks_between,
+    line_spans,
+    markdown_export,
+    output,
+    outside,
+    render_arguments,
+    render_diff,
+    text,
+    unseen,
+)
+from eca_nvim.chat.contexts import FileContext, WebContext
+from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.jsonrpc import framing
+from eca_nvim.protocol.eca import body
+from eca_nvim.protocol.eca import content as eca
+from eca_nvim.review import changes
+from eca_nvim.transport import stderr_tail
+
+
+class Worst(NamedTuple):
+    """A function and its worst input, by size."""
+
+    run: Callable[[Any], object]
+    make: Callable[[int], Any]
+
+
+def repeated(piece: str, before: str = "", after: str = "") -> Callable[[int], str]:
+    """Make texts of one piece, again and again, between a beginning and an end."""
+    return lambda size: before + piece * (size // len(piece)) + after
+
+
+def chunked(make: Callable[[int], str], width: int = 16) -> Callable[[int], Sequence[str]]:
+    """Make the chunks of a text as it streams in."""
+
+    def chunks(size: int) -> Sequence[str]:
+        whole = make(size)
+        return [whole[start : start + width] for start in range(0, size, width)]
+
+    return chunks
+
+
+def as_bytes(make: Callable[[int], str]) -> Callable[[int], bytes]:
+    """Make bytes of texts."""
+    return lambda size: make(size).encode()
+
+
+def cleaned(chunks: Sequence[str]) -> str:
+    """Clean a text as it streams in."""
+    cleaner = text.Cleaner()
+    return "".join(map(cleaner.feed, chunks)) + cleaner.finish()
+
+
+def settled(chunks: Sequence[str]) -> str:
+    """Settle joiners in a text as it streams in."""
+    neighbours = unseen.Neighbours()
+    return "".join(map(neighbours.feed, chunks)) + neighbours.finish()
+
+
+def peeked(chunks: Sequence[str]) -> None:
+    """Peek at arguments as they stream in."""
+    peek = argument_peek.ArgumentPeek()
+    for chunk in chunks:
+        peek.feed(chunk)
+
+
+def framed(data: bytes) -> None:
+    """Cut bytes into messages, as they come."""
+    reader = framing.ContentLengthFraming()
+    for start in range(0, len(data), 1 << 12):
+        reader.feed(data[start : start + (1 << 12)])
+
+
+def told(data: bytes) -> None:
+    """Keep the last lines of an output."""
+    tail = stderr_tail.StderrTail(lambda _: None)
+    for start in range(0, len(data), 1 << 12):
+        tail.feed(data[start : start + (1 << 12)])
+
+
+def progressed(words: str) -> None:
+    """Take what a server says it is doing."""
+    content = eca.ProgressContent(state=eca.ProgressState.RUNNING, text=words)
+    eca_content.content_event(eca.ContentReceived(role=eca.Role.SYSTEM, content=content))
+
+
+def spelt(message: str) -> None:
+    """Write tokens of the user's own in a message."""
+    contexts = [FileContext(f"/w/{name}", token=f"@{name}") for name in "abcdefgh"]
+    eca_names.spell(message, contexts, every=True)
+    eca_names.append(message, ["@/w/a", "https://example.com"])
+    web = eca_names.name_of(WebContext("https://example.com"))
+    assert web is not None
+
+
+def applied(sides: tuple[str, str]) -> None:
+    """Apply a diff to a file, or find that it does not fit."""
+    diffs.versions(sides[0], FileChange("/f", sides[1], 1, 1), applied=False)
+
+
+def one_hunk(size: int) -> tuple[str, str]:
+    """Make a file of equal lines, and a hunk of them that fits nowhere."""
+    count = size // 8
+    removed = "-x\n" * (count // 2) + "-y\n"
+    return "x\n" * count, f"@@ -1,{count // 2 + 1} +1,0 @@\n{removed}"
+
+
+def far_hunks(size: int) -> tuple[str, str]:
+    """Make many hunks that are each far from where they say."""
+    count = size // 60
+    lines = [f"{number}\n" for number in range(count)]
+    hunks = (f"@@ -{count * 9} +{count * 9} @@\n-{number}\n+x\n" for number in range(0, count, 2))
+    return "".join(lines), "".join(hunks)
+
+
+def placed(path: str) -> None:
+    """Find out where a path leads."""
+    outside.paths_outside(ToolCall("a", arguments={"path": path}), ("/w",))
+
+
+def named_arguments(size: int) -> Mapping[str, object]:
+    """Make arguments of many names."""
+    return {f"name {number}": number for number in range(size // 10)}
+
+
+def nested(size: int) -> str:
+    """Make JSON of nothing but depth."""
+    return "[" * (size // 2) + "]" * (size // 2)
+
+
+def two_texts(one: str, other: str) -> Callable[[int], tuple[str, str]]:
+    """Make two texts of a line each, again and again."""
+    return lambda size: (repeated(one)(size), repeated(other)(size))
+
+
+ESCAPES = [
+    repeated("\x1b["),
+    repeated("0", "\x1b["),
+    repeated("\x1b]0;"),
+    repeated(" ", "\x1b"),
+    repeated("0", "\x9b"),
+    repeated("\x1b[1;1m;", "\x1b["),
+    repeated("1;", "\x1b[", "m"),
+    repeated("\r"),
+    repeated("\ud83d"),
+]
+UNSEEN = [
+    repeated("\ufe0f"),
+    repeated("\ufe0f", after="a"),
+    repeated("\u200d", "é"),
+    repeated("\u0301", "e"),
+    repeated("\u202e"),
+]
+BLOCK = "<contexts>\nx\n</contexts>\n"
+USERS = [
+    repeated(BLOCK, after="zzz</editor-state>"),
+    repeated(BLOCK),
+    repeated("<contexts>\nx\n</contexts>\n<editor-state>\n</editor-state>\n"),
+    repeated("\n<contexts ", after="</contexts>"),
+    repeated("\n<contextsx", after="</contexts>"),
+    repeated("\n", "</contexts>"),
+]
+
+WORST: dict[str, Sequence[Worst]] = {
+    "eca_nvim.agents.eca_content": [Worst(progressed, repeated("1", "(attempt "))],
+    "eca_nvim.agents.eca_mentions": [
+        Worst(eca_mentions._is_command, repeated("x", "/")),
+    ],
+    "eca_nvim.agents.eca_names": [
+        Worst(spelt, make)
+        for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
+    ],
+    "eca_nvim.agents.eca_replay": [Worst(eca_replay.words_of_user, make) for make in USERS],
+    "eca_nvim.agents.eca_tools": [Worst(lambda it: plain_text({"x": it}), repeated('"'))],
+    "eca_nvim.chat.ansi": [Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES],
+    "eca_nvim.chat.argument_peek": [
+        Worst(peeked, chunked(make, width))
+        for make in (repeated('"path" '), repeated("\\", '{"path": "'), repeated('"path":'))
+        for width in (1, 5000)
+    ],
+    "eca_nvim.chat.diffs": [
+        Worst(applied, one_hunk),
+        Worst(applied, far_hunks),
+        *(
+            Worst(lambda it: applied(("a\n", it)), make)
+            for make in (
+                repeated("\ndiff --git :// x", "@@ -1 +1 @@\n-a\n+b"),
+                repeated("1", "@@ -"),
+                repeated("\\\n", "@@ -1 +1 @@\n-a\n"),
+                lambda _: "@@ -999999999 +1 @@\n-b\n+c",
+            )
+        ),
+    ],
+    "eca_nvim.chat.hunks_between": [
+        Worst(lambda it: hunks_between.hunks_between(*it), make)
+        for make in (two_texts("a\nb\n", "b\na\nc\n"), two_texts("a\n", "b\n"))
+    ],
+    "eca_nvim.chat.line_spans": [
+        Worst(
+            lambda it: line_spans.spans(*(side.split("\n") for side in it)),
+            two_texts("a\n", "b\n"),
+        ),
+    ],
+    "eca_nvim.chat.markdown_export": [
+        Worst(markdown_export._fence, make)
+        for make in (repeated(" "), repeated("`"), repeated("\n ``"))
+    ],
+    "eca_nvim.chat.output": [
+        *(Worst(lambda it: output.text_body(it, None), make) for make in (*ESCAPES, *UNSEEN)),
+        *(Worst(lambda it: output.text_body(it, 200), make) for make in ESCAPES),
+        Worst(lambda it: output.value_lines([it]), repeated("\\\n")),
+        Worst(lambda it: output.value_lines([it]), repeated("\\")),
+        Worst(output.indented, nested),
+    ],
+    "eca_nvim.chat.outside": [
+        Worst(placed, make) for make in (repeated("../"), repeated("/"), repeated("./", "/"))
+    ],
+    "eca_nvim.chat.render_arguments": [
+        Worst(lambda it: render_arguments.argument_body(it, 200), named_arguments),
+        Worst(lambda it: render_arguments.argument_body({it: 1}, 200), repeated("a", after=" ")),
+    ],
+    "eca_nvim.chat.render_diff": [
+        Worst(lambda it: render_diff.diff_body(FileChange("/f", it, 1, 1), None), make)
+        for make in (
+            lambda size: one_hunk(size)[1],
+            lambda size: far_hunks(size)[1],
+            lambda size: f"@@ -1 +1 @@\n-{'x' * size}a\n+{'x' * size}b\n",
+        )
+    ],
+    "eca_nvim.chat.text": [
+        *(Worst(text.clean, make) for make in (*ESCAPES, *UNSEEN)),
+        *(Worst(text.literal, make) for make in (*ESCAPES, *UNSEEN)),
+        *(Worst(cleaned, chunked(make)) for make in (*ESCAPES, *UNSEEN)),
+        *(Worst(text.one_line, make) for make in (repeated(" \n"), repeated(" ", "a", "a"))),
+        Worst(lambda it: text.shorten(it, 80), repeated("\u0301")),
+        Worst(lambda it: text.truncate(it, 80), repeated("\u0301")),
+    ],
+    "eca_nvim.chat.unseen": [
+        *(Worst(settled, chunked(make)) for make in UNSEEN),
+        *(Worst(unseen.without_always, make) for make in UNSEEN),
+    ],
+    "eca_nvim.jsonrpc.framing": [
+        Worst(framed, as_bytes(make))
+        for make in (
+            repeated("\n"),
+            repeated("a", "content-"),
+            repeated(" ", "content-a"),
+            repeated("Content-Length: 9\n"),
+            repeated("Content-Length: 99999999\r\n\r\n{\n"),
+            repeated("x", "Content-Length: 99999999\r\n\r\n"),
+        )
+    ],
+    "eca_nvim.protocol.eca.body": [
+        Worst(lambda it: refused(body.decode_body, it), as_bytes(make))
+        for make in (nested, repeated("9", '{"id":', "}"), repeated("\\ud83d", '{"id":"', '"}'))
+    ],
+    "eca_nvim.redaction": [
+        Worst(redaction.without_keys, repeated(piece))
+        for piece in (
+            "ask-",
+            "token",
+            "token=",
+            'token="',
+            "token='\\",
+            "bearer ",
+            "authorization:",
+        )
+    ],
+    "eca_nvim.review.changes": [
+        Worst(
+            lambda it: changes._holds(*it),
+            lambda size: (["x\n"] * (size // 4), ["x\n"] * (size // 8) + ["y\n"]),
+        )
+    ],
+    "eca_nvim.transport.stderr_tail": [
+        Worst(told, as_bytes(make)) for make in (repeated("x"), repeated("\n"))
+    ],
+}
+
+
+def refused(read: Callable[[bytes], object], data: bytes) -> None:
+    """Read bytes that may be no message."""
+    try:
+        read(data)
+    except ValueError:
+        return
