@@ -17,7 +17,6 @@ local COMMON = {
   scrolloff = 0,
   signcolumn = 'no',
   spell = false,
-  winfixbuf = true,
   wrap = true,
 }
 

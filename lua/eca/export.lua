@@ -5,11 +5,11 @@ local M = {}
 
 ---@param lines string[]
 local function show(lines)
+  vim.api.nvim_set_current_win(require('eca.windows').code_window())
   vim.cmd.new()
-  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
-  vim.bo.modeline = false
+  vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false
   vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
-  vim.bo.filetype = 'markdown'
+  vim.bo.filetype, vim.bo.modified = 'markdown', false
 end
 
 ---@param lines string[]

@@ -134,7 +134,6 @@ end
 local function look(win, buf, line)
   if vim.api.nvim_win_get_buf(win) ~= buf then
     vim.api.nvim_win_set_buf(win, buf)
-    vim.wo[win][0].winfixbuf = false
     filled[win] = buf
   end
   if win == vim.api.nvim_get_current_win() then

@@ -5,6 +5,7 @@
 --- - Leaving the transcript with `:q` takes the input along; an input that is closed comes back
 ---   with the next `:EcaChat`. A window the user did not close himself stays.
 --- - The current window changes only in functions that a command of the user calls.
+local code_window = require('eca.code_window')
 local dress = require('eca.dress')
 local heights = require('eca.heights')
 local layout = require('eca.layout')
@@ -24,7 +25,8 @@ local pairs_by_tab = {} ---@type table<integer, eca.Pair>
 ---@param buf integer
 ---@return boolean
 local function shows(win, buf)
-  return win ~= nil and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
+  local there = win ~= nil and vim.api.nvim_win_is_valid(win)
+  return there and (vim.api.nvim_win_get_buf(win) == buf or code_window.has_guest(win))
 end
 
 --- The pair of a tab page, without windows that are gone; nil when both are.
@@ -51,14 +53,6 @@ local function tab_of(pair)
   return vim.api.nvim_win_get_tabpage(assert(pair.transcript or pair.input))
 end
 
---- Show a buffer in a window that keeps its buffer from everybody else.
----@param win integer
----@param buf integer
-local function swap(win, buf)
-  vim.wo[win][0].winfixbuf = false
-  vim.api.nvim_win_set_buf(win, buf)
-end
-
 ---@param pair eca.Pair
 ---@param chat eca.Chat
 local function show_other(pair, chat)
@@ -67,7 +61,7 @@ local function show_other(pair, chat)
   end
   for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
     if pair[name] then
-      swap(pair[name], buf)
+      vim.api.nvim_win_set_buf(pair[name], buf)
       dress.window(pair[name], name == 'input' and 'input' or 'chat')
       widths.fix(pair[name])
     end
@@ -162,21 +156,10 @@ function M.replace(id, other)
   end
 end
 
---- The last windows of a tab page cannot be closed: they show something else instead.
----@param win integer
-local function leave(win)
-  vim.wo[win][0].winfixbuf = false
-  vim.api.nvim_win_call(win, function()
-    local alternate = vim.fn.bufnr('#')
-    local usable = alternate > 0 and vim.bo[alternate].buflisted
-    vim.api.nvim_win_set_buf(win, usable and alternate or vim.api.nvim_create_buf(true, false))
-  end)
-end
-
 ---@param win integer
 local function close(win)
-  if not pcall(vim.api.nvim_win_close, win, true) then
-    leave(win)
+  if not pcall(vim.api.nvim_win_close, win, true) then -- the last one of all
+    vim.api.nvim_win_set_buf(win, code_window.last_file())
   end
 end
 
@@ -222,23 +205,7 @@ end
 ---@return integer
 function M.code_window()
   local pair = pair_of()
-  local candidates = vim.api.nvim_tabpage_list_wins(0)
-  table.insert(candidates, 1, vim.fn.win_getid(vim.fn.winnr('#')))
-  table.insert(candidates, 2, pair and pair.origin or 0)
-  for _, win in ipairs(candidates) do
-    local valid = win ~= 0 and vim.api.nvim_win_is_valid(win)
-    local buf = valid and vim.api.nvim_win_get_buf(win)
-    local floating = valid and vim.api.nvim_win_get_config(win).relative ~= ''
-    if buf and not floating and vim.bo[buf].buftype == '' and not vim.wo[win].winfixbuf then
-      return win
-    end
-  end
-  local win = vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, {
-    split = 'left',
-    win = -1,
-  })
-  vim.wo[win][0].winfixbuf = false
-  return win
+  return code_window.find(pair and pair.origin)
 end
 
 --- The transcript was closed from inside: the input goes too, and Neovim when it was all there was.
@@ -381,5 +348,36 @@ on('TabEnter', windows_rearranged)
 on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
 on('VimResized', screen_resized)
 on('WinResized', resized)
+
+--- Whose window is it, whatever it shows?
+---@param win integer
+---@return eca.Pair? pair, ('transcript'|'input')? kind
+local function owner(win)
+  for _, pair in pairs(pairs_by_tab) do
+    local kind = pair.transcript == win and 'transcript' or pair.input == win and 'input'
+    if kind then
+      return pair, kind
+    end
+  end
+end
+
+--- Give a window of a chat its buffer back.
+---@param win integer
+---@param pair eca.Pair
+---@param kind 'transcript'|'input'
+local function give_back(win, pair, kind)
+  local chat = assert(require('eca.chats').get(pair.chat))
+  vim.api.nvim_win_set_buf(win, kind == 'input' and chat.input or chat.buf)
+  dress.window(win, kind == 'input' and 'input' or 'chat')
+  widths.fix(win)
+end
+
+code_window.guard({
+  owner = owner,
+  home = M.code_window,
+  show = M.open,
+  restore = give_back,
+  hide = M.hide,
+})
 
 return M

@@ -192,8 +192,8 @@ def test_the_chat_is_exported_as_markdown(view: View) -> None:
     view.nvim.keys("<C-w>h:Eca export<CR>")
     assert view.sent("transcript") == [{"chat": CHAT, "request": 1}]
     view.draw(ops.Answer(1, "# Chat\n\ntext"))
-    assert view.nvim.eval("[&filetype, &buftype, getline(1, '$')]") == [
+    assert view.nvim.eval("[&filetype, &modified, getline(1, '$')]") == [
         "markdown",
-        "nofile",
+        0,
         ["# Chat", "", "text"],
     ]

@@ -182,13 +182,6 @@ def test_another_chat_takes_the_same_windows(start_nvim: StartNeovim) -> None:
     assert view.draft() == "one"
 
 
-def test_files_do_not_open_in_the_chat(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, "README.md")
-    view.nvim.keys(":edit src/calc.py<CR>")
-    assert "E1513" in view.nvim.take_errors()[0]
-    assert view.windows() == ["README.md", "chat", "input"]
-
-
 def test_windows_of_the_user_keep_their_options(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim, "README.md", init="vim.o.number = true vim.o.cursorline = true")
     view.open()

@@ -1,0 +1,120 @@
+"""What opens a file in a window of the chat gets it in a window for files; nothing is a trap."""
+
+import pytest
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, assistant, open_view
+
+# The ways of pickers: fzf-lua and telescope edit from a callback and then place the cursor,
+# mini.pick puts a buffer into the window it was started from.
+BY_PICKER = {
+    "edit": "vim.cmd.edit('src/calc.py') vim.api.nvim_win_set_cursor(0, { 5, 2 })",
+    "buffer": "vim.cmd.buffer(vim.fn.bufadd('src/calc.py')) vim.api.nvim_win_set_cursor(0, {5, 2})",
+    "set_buf": """
+        local win, buf = vim.api.nvim_get_current_win(), vim.fn.bufadd('src/calc.py')
+        vim.bo[buf].buflisted = true
+        vim.api.nvim_win_set_buf(win, buf)
+        vim.api.nvim_win_set_cursor(win, { 5, 2 })""",
+}
+
+
+def place(view: View) -> list[object]:
+    """Return the file of the current window, the cursor's line, and the mode."""
+    code = "return { vim.fn.expand('%:t'), vim.fn.line('.'), vim.fn.mode() }"
+    found: list[object] = view.nvim.lua(code)
+    return found
+
+
+@pytest.mark.parametrize("start", ["<Esc>", "<C-w>k"], ids=["input", "transcript"])
+@pytest.mark.parametrize("how", BY_PICKER)
+def test_a_picker_opens_its_file_beside_the_chat(
+    start_nvim: StartNeovim, how: str, start: str
+) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, "first\nsecond"))
+    view.nvim.keys(start)
+    view.nvim.lua(f"vim.schedule(function() {BY_PICKER[how]} end)")
+    view.nvim.wait_for(lambda: place(view) == ["calc.py", 5, "n"], "the file")
+    assert view.windows() == ["calc.py", "chat", "input"]
+    view.draw(*assistant(2, "third"))
+    view.nvim.wait_screen("third")
+    view.nvim.keys(":EcaChat<CR>")
+    assert view.current() == "input"
+
+
+@pytest.mark.parametrize("keys", [":edit +5 src/calc.py<CR>", ":e! +5 src/calc.py<CR>"])
+def test_a_command_opens_its_file_beside_the_chat(start_nvim: StartNeovim, keys: str) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(keys)
+    view.nvim.wait_for(lambda: place(view)[:2] == ["calc.py", 5], "the file")
+    assert view.windows() == ["calc.py", "chat", "input"]
+    view.nvim.keys("<C-^>")
+    assert view.windows() == ["README.md", "chat", "input"]
+
+
+@pytest.mark.parametrize("only", ["input", "transcript"])
+@pytest.mark.parametrize("keys", [":e src/calc.py<CR>", ":b calc.py<CR>", ":e README.md<CR>"])
+def test_only_is_no_trap(start_nvim: StartNeovim, keys: str, only: str) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.command("badd src/calc.py")
+    view.nvim.keys("<C-w>k" if only == "transcript" else "<Esc>")
+    view.nvim.keys(f":only<CR>{keys}")
+    name = "README.md" if "README" in keys else "calc.py"
+    kind = "input" if only == "input" else "chat"
+    view.nvim.wait_for(lambda: view.windows() == [name, kind], "a window for the file")
+    assert place(view)[0] == name
+    assert view.nvim.eval("len(filter(getbufinfo({'buflisted': 1}), 'empty(v:val.name)'))") == 0
+
+
+def test_the_alternate_file_is_opened_beside_the_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "current"})
+    view.nvim.keys("<Esc><C-w>k<C-^>")
+    view.nvim.wait_for(lambda: view.windows() == ["README.md", "chat", "input"], "the file")
+
+
+def test_hiding_what_is_left_shows_the_last_file(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(":only<CR>:Eca hide<CR>")
+    assert view.windows() == ["README.md"]
+
+
+def test_a_chat_that_floats_gives_way_to_the_file(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view.nvim.keys(":edit src/calc.py<CR>")
+    view.nvim.wait_for(lambda: view.windows() == ["calc.py"], "the file alone")
+
+
+def test_another_chat_is_shown_whole(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.draw(*assistant(1, "of the first"))
+    view.open("two")
+    view.nvim.keys("<Esc><C-w>k")
+    view.nvim.command(f"buffer {view.buffer(CHAT)}")
+    view.nvim.wait_screen("of the first")
+    assert view.nvim.lua("return require('eca').status().chat") == CHAT
+    assert view.windows() == ["README.md", "chat", "input"]
+
+
+def test_a_file_with_changes_is_kept(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", init="vim.o.hidden = false")
+    view.nvim.keys("<Esc><C-w>tiedited<Esc>:EcaChat<CR>:edit src/calc.py<CR>")
+    view.nvim.wait_for(lambda: place(view)[0] == "calc.py", "the file")
+    assert view.windows() == ["README.md", "calc.py", "chat", "input"]
+
+
+def test_the_quickfix_list_does_not_split_the_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.lua("vim.fn.setqflist({ { filename = 'src/calc.py', lnum = 5 } })")
+    view.nvim.keys(":cfirst<CR>")
+    view.nvim.wait_for(lambda: place(view)[:2] == ["calc.py", 5], "the file")
+    assert view.windows() == ["calc.py", "chat", "input"]
+
+
+def test_an_export_opens_beside_the_code_and_can_be_written(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.lua("""
+        require('eca').transcript = function(_, done) done('# All of it\\n') end
+        require('eca.export').run()""")
+    assert view.windows() == ["", "README.md", "chat", "input"]
+    view.nvim.keys(":write exported.md<CR>")
+    assert view.windows()[0] == "exported.md"
+    assert view.nvim.eval("readfile('exported.md')") == ["# All of it"]
