@@ -5,7 +5,7 @@
 --- - Completion offers what works; a name that is planned says so, any other says what is near.
 --- - An argument that is not understood does nothing but be told (`arguments.lua`).
 local arguments = require('eca.arguments')
-local similar = require('eca.similar')
+local names = require('eca.command_names')
 
 local M = {}
 
@@ -303,30 +303,6 @@ M.subcommands = {
   },
 }
 
---- Names of the contract that a later version will have.
-M.planned = vim.split('tools mcp providers login logout jobs update rewrite complete', ' ')
-
----@param lead string
----@return string[]
-local function names(lead)
-  local found = vim.tbl_filter(function(name)
-    return vim.startswith(name, lead)
-  end, vim.tbl_keys(M.subcommands))
-  table.sort(found)
-  return found
-end
-
----@param name string
-local function complain(name)
-  if vim.list_contains(M.planned, name) then
-    require('eca.notify').warn((':Eca %s is not in this version yet'):format(name))
-    return
-  end
-  local near = similar.nearest(name, vim.tbl_keys(M.subcommands))
-  local hint = near and ('; did you mean :Eca %s?'):format(near) or ''
-  require('eca.notify').warn(('there is no :Eca %s%s'):format(name, hint))
-end
-
 --- `:Eca {sub} [rest]`. Without a name: the palette of all actions.
 ---@param call eca.Call
 function M.run(call)
@@ -335,9 +311,9 @@ function M.run(call)
     require('eca.keys').run('Palette')
     return
   end
-  local found = M.subcommands[name]
+  local found = names.find(name, M.subcommands)
   if not found then
-    complain(name)
+    require('eca.notify').warn(names.complaint(name, M.subcommands))
     return
   end
   call.bang = call.bang or bang == '!'
@@ -356,7 +332,7 @@ end
 function M.complete(lead, line)
   local bang, name = line:match('Eca(!?)%s+(%S+)%s')
   if not name then
-    return names(lead)
+    return names.beginning(lead, M.subcommands)
   end
   local found = M.subcommands[name:gsub('!$', '')]
   local banged = bang == '!' or vim.endswith(name, '!')

@@ -28,9 +28,9 @@ local MODULES = 'import sys, pynvim, anyio, msgpack, msgspec; print(sys.version.
 
 local function check_python()
   health.start('Python host')
-  local path, fault = require('eca.python').find()
+  local path, remedy = require('eca.python').find()
   if not path then
-    health.error(fault or 'there is no Python for the host')
+    health.error(remedy)
     return
   end
   local works, output = run({ path, '-I', '-c', MODULES })
@@ -39,7 +39,28 @@ local function check_python()
     return
   end
   local last = vim.split(output, '\n')
-  health.error(path .. ': ' .. last[#last], 'run the build step of the installation again')
+  health.error(path .. ': ' .. last[#last], remedy)
+end
+
+local GET_SERVER = {
+  'get the server, eca, from the releases of editor-code-assistant/eca on GitHub (docs: eca.dev)',
+  'put it on your PATH or name it in server.command, and start Neovim again',
+  'then log in to a model provider: send the prompt /login in the chat',
+}
+
+--- What the server says of its version tells whether it is one.
+---@param path string
+---@param is_eca boolean
+local function check_version(path, is_eca)
+  local works, output = run({ path, '--version' })
+  local version = vim.split(output, '\n')[1]
+  if works and version:find('%d') then
+    health.ok(('%s: %s'):format(path, require('eca.harmless').line(version)))
+  elseif is_eca then
+    health.error(path .. ' does not tell its version', 'is it the ECA server? ' .. GET_SERVER[1])
+  else
+    health.info(path .. ' can be run, and tells no version')
+  end
 end
 
 local function check_server()
@@ -48,11 +69,11 @@ local function check_server()
   local name = command and command[1] or 'eca'
   local path = vim.fn.exepath(name)
   if path ~= '' then
-    health.ok(path)
+    check_version(path, vim.fs.basename(path) == 'eca')
   elseif command then
     health.error(name .. ' cannot be run', "correct the option 'server.command'")
   else
-    health.warn('no eca on PATH: the built-in demo agent answers', 'install the ECA server')
+    health.warn('no eca on PATH: the built-in demo agent answers', GET_SERVER)
   end
 end
 

@@ -107,7 +107,9 @@ end
 ---@param value any
 ---@return string? fault
 local function fault_of(entry, value)
-  if not vim.list_contains(entry.types, type(value)) then
+  if entry.list and type(value) ~= 'table' then
+    return ("must be a list of words, like { 'eca', 'server' }, not a %s"):format(type(value))
+  elseif not vim.list_contains(entry.types, type(value)) then
     return ('must be a %s, not a %s'):format(table.concat(entry.types, ' or '), type(value))
   end
   if entry.values and not vim.list_contains(entry.values, value) then

@@ -1,5 +1,7 @@
 """`:EcaChat` and `:Eca`: prompts as typed, completion, and words for what is not there."""
 
+from pathlib import Path
+
 import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, open_view, start_view
@@ -98,7 +100,7 @@ def test_a_bang_starts_a_new_chat(view: View) -> None:
 
 def test_completion_offers_what_works(view: View) -> None:
     offered = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
-    planned = view.nvim.lua("return require('eca.commands').planned")
+    planned = view.nvim.lua("return require('eca.command_names').planned")
     assert sorted([*offered, *planned]) == sorted([*CONTRACT, *BEYOND])
     assert view.nvim.eval("getcompletion('Eca appr', 'cmdline')") == [
         "approval",
@@ -112,7 +114,9 @@ def test_completion_offers_what_works(view: View) -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("tools", ":Eca tools is not in this version yet"),
+        ("tools", "there is no :Eca tools in this version"),
+        ("login", "there is no :Eca login yet: send the prompt `/login` in the chat"),
+        ("appr", "there is no :Eca appr: it could be approval, approve, approve-all"),
         ("aprove", "there is no :Eca aprove; did you mean :Eca approve?"),
         ("xyzzyxyzzy", "there is no :Eca xyzzyxyzzy"),
     ],
@@ -121,6 +125,51 @@ def test_what_is_not_there_is_told(view: View, typed: str, answer: str) -> None:
     view.nvim.keys(f":Eca {typed}<CR>")
     told = view.nvim.wait_until("vim.fn.execute('messages'):match('eca: [^\\n]+')")
     assert told == f"eca: {answer}"
+
+
+def test_the_beginning_of_one_name_is_enough(view: View) -> None:
+    view.nvim.keys(":Eca undo-t<CR>")
+    assert view.sent("plan_undo")
+
+
+def test_health_says_where_to_get_the_server_and_how_to_log_in(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    nvim = start_nvim(columns=120, lines=70)
+    nvim.lua("vim.env.PATH = ...", str(tmp_path))
+    nvim.command("checkhealth eca")
+    report = "\n".join(nvim.buffer_lines())
+    assert "editor-code-assistant/eca" in report
+    assert "send the prompt /login in the chat" in report
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("echo eca 0.155.1", "eca: eca 0.155.1"),
+        ("exit 1", "does not tell its version"),
+    ],
+)
+def test_health_asks_the_server_for_its_version(
+    start_nvim: StartNeovim, tmp_path: Path, says: str, told: str
+) -> None:
+    server = tmp_path / "eca"
+    server.write_text(f"#!/bin/sh\n{says}\n")
+    server.chmod(0o755)
+    nvim = start_nvim(columns=120, lines=70, settings={"server": {"command": [str(server)]}})
+    nvim.command("checkhealth eca")
+    assert any(told in line for line in nvim.buffer_lines())
+
+
+def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_path: Path) -> None:
+    python = tmp_path / "python3.8"
+    python.write_text("#!/bin/sh\necho 'AssertionError: it is Python 3.8' >&2\nexit 1\n")
+    python.chmod(0o755)
+    nvim = start_nvim(columns=120, lines=70, settings={"python": str(python)})
+    nvim.command("checkhealth eca")
+    report = "\n".join(nvim.buffer_lines())
+    assert "it is Python 3.8" in report
+    assert "fix `python`, `:Eca restart`" in report
 
 
 @pytest.mark.parametrize(
