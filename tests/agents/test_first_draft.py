@@ -1,5 +1,6 @@
 """What only servers of the protocol's first draft do: proposals of changes above all."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,15 @@ async def test_a_proposal_that_makes_no_sense_has_failed(
         await talk(client, "edit")
         assert client.all(ToolFinished)[0].failed
         assert await talk(client, "stream") == "One, two, three.\n"
+
+
+async def test_a_proposal_for_a_pipe_has_failed(server: ScriptedServer, workspace: Path) -> None:
+    os.mkfifo(workspace / "pipe")
+    async with running(make_agent(server.command, workspace)) as client:
+        await talk(client, f"outside {workspace}/pipe")
+        finished = await client.first(ToolFinished)
+        assert finished.failed
+        assert finished.outputs == ("it is no ordinary file",)
 
 
 async def test_a_turn_ends_with_its_last_proposal(server: ScriptedServer, workspace: Path) -> None:

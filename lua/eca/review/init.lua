@@ -65,7 +65,7 @@ local function open_window()
   if vim.api.nvim_win_get_config(0).relative ~= '' then
     vim.api.nvim_set_current_win(require('eca.windows').code_window())
   end
-  vim.cmd(('botright copen %d'):format(ROWS))
+  vim.cmd.copen({ count = ROWS, mods = { split = 'botright' } })
   attach()
 end
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from anyio.abc import TaskGroup
@@ -34,6 +35,7 @@ from eca_nvim.chat.events import (
     TurnChanged,
 )
 from eca_nvim.chat.hunks_between import hunks_between
+from eca_nvim.paths import NotAFile, open_regular
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
 _END = TurnChanged(AgentTurn.FINISHED)
@@ -70,7 +72,7 @@ class Proposals:
             before = (TextReceived(Role.ASSISTANT, f"\n\n{told.description}\n"),)
         try:
             proposal = _read(chat_id, call, path, told)
-        except (DoesNotFit, OSError, UnicodeError) as fault:
+        except (DoesNotFit, NotAFile, OSError, UnicodeError) as fault:
             return (*before, ToolRequested(call), _failed(call, str(fault)))
         if chat_id in self._stopped:
             return (*before, ToolRequested(proposal.call), ToolRejected(proposal.call, "user"))
@@ -113,7 +115,7 @@ class Proposals:
             return
         try:
             _write(proposal)
-        except (DoesNotApply, OSError, UnicodeError) as fault:
+        except (DoesNotApply, NotAFile, OSError, UnicodeError) as fault:
             self._decided(proposal, _failed(proposal.call, str(fault)))
         else:
             self._decided(proposal, ToolFinished(proposal.call))
@@ -149,7 +151,7 @@ def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _
 
 
 def _write(proposal: _Proposal) -> None:
-    """Change the file as it is now. Raises DoesNotApply, OSError and UnicodeError."""
+    """Change the file as it is now. Raises DoesNotApply, NotAFile, OSError and UnicodeError."""
     path = Path(proposal.change.path)
     text = _text(str(path))
     after = apply_hunks(text or "", parse_hunks(proposal.change.diff))
@@ -165,7 +167,7 @@ def _write(proposal: _Proposal) -> None:
 def _text(path: str) -> str | None:
     """Read a file as it is, line ends included; None where there is none."""
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
+        with TextIOWrapper(open_regular(path), "utf-8", newline="") as file:
             return file.read()
     except FileNotFoundError:
         return None

@@ -1,0 +1,200 @@
+"""Files of others are opened in one place a language: `lua/eca/files.lua` and `paths.py`.
+
+The tests read the tokens of all other modules: a function that takes the name of a file, or a
+command, may be spelled in any way (`vim.fn['bufadd']`, `local add = vim.fn.bufadd`).
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from tests.support.launch import REPOSITORY
+
+LUA = sorted(chain((REPOSITORY / "lua").rglob("*.lua"), (REPOSITORY / "plugin").rglob("*.lua")))
+PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
+PYTHON = [
+    path
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if not path.is_relative_to(PACKAGE / "demo")  # a program of its own, whose tools are real
+]
+
+TOKEN = re.compile(
+    r"""
+    --\[(?P<comment>=*)\[.*?\](?P=comment)\] | --[^\n]* |
+    \[(?P<level>=*)\[(?P<long>.*?)\](?P=level)\] |
+    "(?P<double>(?:\\.|[^"\\\n])*)" | '(?P<single>(?:\\.|[^'\\\n])*)' |
+    (?P<name>[A-Za-z_]\w*) | (?P<other>\S)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+HOME = "files.lua"
+OWN_FILES = {"log.lua", "unsent.lua"}
+"""What the plugin itself writes, by names of its own."""
+
+UNUSED = """
+dofile expand expandcmd feedkeys finddir findfile glob globpath jump_to_location loadfile loadstring
+locations_to_items nvim_call_dict_function nvim_call_function nvim_cmd nvim_command nvim_eval
+nvim_exec nvim_exec2 nvim_input nvim_open_term nvim_parse_cmd popen readblob show_document
+systemlist termopen uri_to_bufnr
+"""
+TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} | {
+    "bufadd": {HOME},
+    "bufload": {HOME},
+    "checktime": {HOME},
+    "execute": {"host.lua", "checktime.lua"},  # `:version` and `:file`
+    "filename": {"diff_sides.lua"},  # for its file type; lists of files have numbers of buffers
+    "fs_open": OWN_FILES,
+    "io": {HOME, "headless.lua", "unsent.lua", "guard.lua", "context_checks.lua"},
+    "jobstart": {"process.lua"},
+    "nvim_buf_set_name": {HOME},
+    "nvim_feedkeys": {"selection.lua"},  # <Esc>
+    "readfile": {"markdown/queries.lua"},  # Neovim's own
+    "setloclist": {"grep.lua"},
+    "setqflist": {"review/init.lua"},
+    "uri_to_fname": {"locations.lua"},  # a path to answer with
+    "writefile": {HOME},
+}
+"""Where a function that takes a file's name, or runs a command, may be called."""
+
+COMMANDS = set(
+    """
+    checkhealth copen cquit diffoff diffthis lopen new normal! quit redraw setlocal startinsert
+    stopinsert tabclose tabnew
+    """.split()  # noqa: SIM905 (a list of words)
+)
+COMMANDS_WITH_NAMES = {
+    "help": "manual.lua",
+    "helptags": "manual.lua",
+    "split": "commands.lua",  # the log
+    "buffer": HOME,
+    "edit!": HOME,
+}
+MODIFIERS = re.compile(r"^(?:(?:silent!?|belowright) )+")
+UI = {"select", "input"}
+
+
+def tokens(code: str) -> list[str]:
+    """Give the words and signs of some Lua; a string is its content behind a quotation mark."""
+    found: list[str] = []
+    for token in TOKEN.finditer(code):
+        strings = [token[it] for it in ("long", "double", "single") if token[it] is not None]
+        if strings:
+            found.append(f"'{strings[0]}")
+        elif text := token["name"] or token["other"]:
+            found.append(text)
+    return found
+
+
+def opens(code: str, module: str) -> Iterator[str]:
+    """Find what opens a file, or runs a command, in a module that may not."""
+    words = tokens(code)
+    for index, word in enumerate(words):
+        name, before = word.removeprefix("'"), words[index - 1] if index else ""
+        after = words[index + 1 : index + 6]
+        if module not in TAKES_NAMES.get(name, {module}):
+            yield name
+        if name == "cmd" and before in {".", "["} and module != HOME:
+            yield from commands(after, module)
+        if name == "ui" and before in {".", "["} and module != "external.lua":
+            yield from (() if after[0] == "." and after[1] in UI else ("ui",))
+
+
+def commands(after: list[str], module: str) -> Iterator[str]:
+    """Find a command that is none of those without names of files; `after`: what follows `cmd`."""
+    name = after[1].removeprefix("'")
+    if after[0] == "." or after[:3] == ["(", after[1], ")"]:
+        name = MODIFIERS.sub("", name).split(" ")[0]
+        is_plain = name not in {"new", "tabnew"} or "args" not in after
+        if (name in COMMANDS and is_plain) or COMMANDS_WITH_NAMES.get(name) == module:
+            return
+    yield f"cmd {name}"
+
+
+@pytest.mark.parametrize("path", LUA, ids=lambda path: path.stem)
+def test_lua_opens_files_in_one_module(path: Path) -> None:
+    folder = REPOSITORY / "lua" / "eca"
+    module = str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name
+    assert list(opens(path.read_text(encoding="utf-8"), module)) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "vim.fn.bufadd(path)",
+        "vim.fn['bufload'](buf)",
+        "local add = vim.fn.bufadd",
+        "pcall(vim.api.nvim_buf_set_name, buf, path)",
+        'vim.api["nvim_command"]("edit " .. path)',
+        "vim.cmd('edit ' .. path)",
+        "vim.cmd('silent edit x')",
+        "vim.cmd [[split x]]",
+        "vim.cmd([==[split x]==])",
+        "vim.cmd('normal! ' .. path)",
+        "vim.cmd.edit(path)",
+        "vim.cmd.tabnew({ args = { path } })",
+        "vim.cmd({ cmd = 'tabedit', args = { path } })",
+        "vim['cmd'](path)",
+        "local run = vim.cmd\nrun.edit(path)",
+        "vim.fn.setqflist({ { filename = path } })",
+        "vim.fn.readfile(path)",
+        "io.lines(path)",
+        "vim.ui.open(path)",
+        "local ui = vim.ui",
+        "vim.ui['open'](path)",
+        "vim.fn.call('bufadd', { path })",
+        "vim.cmd.checktime(path)",
+        "vim.lsp.util.show_document(location)",
+    ],
+)
+def test_no_spelling_escapes(code: str) -> None:
+    assert list(opens(f"{code}\n-- the end\nreturn nil, nil", "any.lua"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "-- bufadd(path)",
+        "--[[ vim.cmd.edit(path) ]] return nil",
+        "local text = 'bufadd and bufload are elsewhere'",
+        "vim.cmd.redraw()",
+        "vim.cmd('silent! normal! ]c')",
+        "vim.cmd.tabnew({ mods = {} })",
+        "vim.ui.select(items, options, act)",
+        "vim.lsp.start({ cmd = serve })",
+    ],
+)
+def test_what_takes_no_name_is_free(code: str) -> None:
+    assert not list(opens(f"{code}\nreturn nil, nil", "any.lua"))
+
+
+READS = {"open", "fdopen", "FileIO", "read_text", "read_bytes", "write_text", "write_bytes"}
+OWN_NAMES = {
+    "paths.py": {"open", "fdopen"},
+    "store.py": {"open", "read_bytes", "write_bytes"},
+    "nvim/logs.py": {"open"},
+    "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies; and of what is put back
+    "session/images.py": {"write_bytes"},
+    "transport/pipes.py": {"FileIO"},
+    "transport/process.py": {"FileIO"},
+    "agents/eca_proposals.py": {"write_text"},  # what was read by `paths.py` just before
+}
+
+
+def reads(tree: ast.AST) -> Iterator[str]:
+    """Find what opens a file: a name of a function, or a text that is one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: path.stem)
+def test_python_opens_files_in_one_module(path: Path) -> None:
+    module = str(path.relative_to(PACKAGE))
+    found = READS & set(reads(ast.parse(path.read_text(encoding="utf-8"))))
+    assert found <= OWN_NAMES.get(module, set())
