@@ -195,6 +195,24 @@ def test_what_is_no_plain_path_is_refused_in_a_line(way: Way, stage: Neovim, fol
         start_again(stage)
 
 
+TELL_OF_LARGE: dict[Way, Callable[[Neovim], bool]] = {
+    located: answer_tells,
+    follow: message_tells,
+    revert: message_tells,
+}
+
+
+@pytest.mark.parametrize("way", TELL_OF_LARGE)
+def test_a_large_file_is_loaded_by_the_user_alone(way: Way, stage: Neovim, folder: Path) -> None:
+    path = folder / "large.txt"
+    path.write_text(TEXT + "\n" * (8 << 20))
+    way(stage, str(path))
+    stage.wait_for(lambda: TELL_OF_LARGE[way](stage), "the refusal")
+    assert not stage.lua(LOADED, str(path))
+    stage.command(f"edit {path}")
+    start_again(stage)
+
+
 def test_a_pipe_in_the_place_of_a_file_is_not_read(stage: Neovim, folder: Path) -> None:
     file = folder / "code.txt"
     file.write_text("old\n")
