@@ -15,6 +15,11 @@ local M = {}
 ---@field end_line integer
 ---@field end_column integer
 
+--- Milliseconds in which a server may still be started for a file that was loaded for the agent.
+local PATIENCE = 3000
+
+local loaded = {} ---@type table<integer, integer> when a buffer was loaded, in ms
+
 local METHODS = {
   definition = 'textDocument/definition',
   references = 'textDocument/references',
@@ -63,18 +68,40 @@ local function gather(results)
   return found
 end
 
---- Find definitions or references of what is at a place; nil while no server is ready for it.
+--- Is a server of this buffer on its way? Configurations take a moment to start one for a file that
+--- was just loaded; one that was started is not initialized yet.
+---@param buf integer
+---@return boolean
+local function is_starting(buf)
+  local started = vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+  return #started > 0 or vim.uv.now() - (loaded[buf] or 0) < PATIENCE
+end
+
+--- What to say of a file whose servers cannot answer.
+---@param buf integer
+---@return eca.Location[]|'starting'|'no-server'
+local function without_answer(buf)
+  if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
+    return {} -- there are servers, and none knows such places
+  end
+  return is_starting(buf) and 'starting' or 'no-server'
+end
+
+--- Find definitions or references of what is at a place; a word when no server can look for them.
 ---@param kind 'definition'|'references'
 ---@param path string
 ---@param line integer
 ---@param column integer
----@param callback fun(found?: eca.Location[])
+---@param callback fun(found: eca.Location[]|'starting'|'no-server')
 function M.find(kind, path, line, column, callback)
-  local buf = files.load(path)
+  local buf, added = files.load(path)
+  if added then
+    loaded[buf] = vim.uv.now()
+  end
   local method = METHODS[kind]
   local clients = vim.lsp.get_clients({ bufnr = buf, method = method })
   if #clients == 0 then
-    callback(#vim.lsp.get_clients({ bufnr = buf }) > 0 and {} or nil)
+    callback(without_answer(buf))
     return
   end
   local text = columns.reader(path, buf)(line - 1)

@@ -8,7 +8,14 @@ from typing import TypeVar
 
 import anyio
 
-from eca_nvim.agents.base import AgentExit, Diagnostic, EditorServices, Location, Workspace
+from eca_nvim.agents.base import (
+    AgentExit,
+    Diagnostic,
+    EditorServices,
+    Location,
+    NoAnswer,
+    Workspace,
+)
 from eca_nvim.agents.eca import EcaAgent, EcaOptions
 from eca_nvim.agents.eca_editor import Base
 from eca_nvim.chat.events import Addressed, AgentEvent
@@ -24,7 +31,7 @@ class FakeEditor(EditorServices):
     """An editor that answers what it is told to, and remembers what it was asked."""
 
     found: Sequence[Diagnostic] = ()
-    places: Sequence[Location] | None = ()
+    places: Sequence[Location] | NoAnswer = ()
     fault: Exception | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
@@ -42,7 +49,7 @@ class FakeEditor(EditorServices):
 
     async def locations(
         self, kind: str, path: str, line: int, column: int
-    ) -> Sequence[Location] | None:
+    ) -> Sequence[Location] | NoAnswer:
         """Answer with `places`."""
         self.asked.append((kind, path, line, column))
         if self.fault is not None:

@@ -12,7 +12,7 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.script import Steps
 
-from eca_nvim.agents.base import Diagnostic, Location, Prompt
+from eca_nvim.agents.base import Diagnostic, Location, NoAnswer, Prompt
 from eca_nvim.agents.eca_editor import Base
 from eca_nvim.chat.events import Addressed, QuestionAsked, TextReceived
 
@@ -116,17 +116,28 @@ async def test_places_are_counted_from_one_both_ways(
     assert editor.asked == [("definition", str(file), 9, 7), ("references", str(file), 9, 7)]
 
 
-async def test_a_language_server_may_still_be_starting(
-    scripted_server: PrepareScript, tmp_path: Path
+@pytest.mark.parametrize(
+    ("places", "result"),
+    [
+        (NoAnswer.STARTING, {"status": "starting"}),
+        (
+            NoAnswer.NO_SERVER,
+            {"status": "no-server", "message": "the editor has no language server for this file"},
+        ),
+    ],
+)
+async def test_a_file_may_have_no_language_server_or_not_yet(
+    scripted_server: PrepareScript,
+    tmp_path: Path,
+    places: NoAnswer,
+    result: dict[str, str],
 ) -> None:
     (tmp_path / "a.py").touch()
     uri = (tmp_path / "a.py").as_uri()
     place = {"uri": uri, "position": {"line": 1, "character": 1}}
     asked = script.ask("editor/getDefinition", place)
-    editor = FakeEditor(places=None)
-    assert await answers(scripted_server, tmp_path, editor, asked) == [
-        {"result": {"status": "starting"}}
-    ]
+    editor = FakeEditor(places=places)
+    assert await answers(scripted_server, tmp_path, editor, asked) == [{"result": result}]
 
 
 async def test_every_request_gets_an_answer(

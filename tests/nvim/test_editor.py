@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import anyio
 import pytest
 
-from eca_nvim.agents.base import Diagnostic, Location
+from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
 from eca_nvim.chat.intents import CallReturned
 from eca_nvim.nvim import editor as editor_module
 from eca_nvim.nvim.calls import GUARD, CallFailed, Calls, Unanswered
@@ -139,8 +139,9 @@ async def test_places_are_found_or_asked_for_again(neovim: Neovim) -> None:
     neovim.answers([place])
     found = await neovim.editor.locations("definition", "/w/a.py", 3, 4)
     assert found == (Location("/w/a.py", 1, 2, 1, 3),)
-    neovim.answers(None)
-    assert await neovim.editor.locations("definition", "/w/a.py", 3, 4) is None
+    neovim.answers("no-server")
+    found = await neovim.editor.locations("definition", "/w/a.py", 3, 4)
+    assert found is NoAnswer.NO_SERVER
 
 
 async def test_a_process_is_guarded_by_neovim(neovim: Neovim) -> None:

@@ -75,7 +75,8 @@ def find(nvim: Neovim, kind: str, path: Path, line: int, column: int) -> Value:
 
     def ask() -> Value:
         nvim.lua(FIND, kind, str(path), line, column)
-        return nvim.lua("return (package.loaded.found or {}).found")
+        found = nvim.lua("return (package.loaded.found or {}).found")
+        return found if isinstance(found, list) else None
 
     return nvim.wait_for(ask, "an answer of the language server")
 
@@ -134,9 +135,43 @@ def test_no_answer_is_an_empty_list(toy: Neovim, workspace: Path) -> None:
     assert found
 
 
-def test_without_a_server_nothing_is_known(toy: Neovim, workspace: Path) -> None:
+FOUND = "return package.loaded.found.found"
+LATER = "local now = vim.uv.now vim.uv.now = function() return now() + 4000 end"
+
+
+def test_a_server_is_waited_for_only_a_moment(toy: Neovim, workspace: Path) -> None:
     toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
-    assert toy.lua("return package.loaded.found ~= nil and package.loaded.found.found == nil")
+    assert toy.lua(FOUND) == "starting"
+    toy.lua(LATER)
+    toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
+    assert toy.lua(FOUND) == "no-server"
+
+
+def test_a_file_that_is_open_has_its_server_already(toy: Neovim, workspace: Path) -> None:
+    toy.command(f"edit {workspace / 'use.txt'}")
+    toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
+    assert toy.lua(FOUND) == "no-server"
+
+
+def test_a_server_that_initializes_is_starting(toy: Neovim, workspace: Path) -> None:
+    toy.lua("""
+        local serve = package.loaded.serve
+        package.loaded.serve = function(...)
+          local start = serve(...)
+          return function(dispatchers)
+            local server = start(dispatchers)
+            local request = server.request
+            server.request = function(method, params, callback)
+              return method == 'initialize' or request(method, params, callback), 1
+            end
+            return server
+          end
+        end""")
+    toy.lua(START, "utf-16", {})
+    toy.lua(LATER)
+    toy.command(f"edit {workspace / 'use.txt'} | setfiletype text")
+    toy.lua(FIND, "definition", str(workspace / "use.txt"), 1, 1)
+    assert toy.lua(FOUND) == "starting"
 
 
 def test_files_are_loaded_without_a_window(toy: Neovim, workspace: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Protocol
 
 from msgspec import Struct
@@ -87,6 +88,13 @@ class Location(Struct, frozen=True):
     end_column: int
 
 
+class NoAnswer(StrEnum):
+    """Why no language server can look for a place: it still starts, or the file has none."""
+
+    STARTING = "starting"
+    NO_SERVER = "no-server"
+
+
 class EditorServices(Protocol):
     """What an agent may ask of the editor while it works."""
 
@@ -95,11 +103,8 @@ class EditorServices(Protocol):
 
     async def locations(
         self, kind: str, path: str, line: int, column: int
-    ) -> Sequence[Location] | None:
-        """Find definitions or references (`kind`) of what is at a place.
-
-        None means that the language server is still starting.
-        """
+    ) -> Sequence[Location] | NoAnswer:
+        """Find definitions or references (`kind`) of what is at a place."""
 
     def guard(self, group: int) -> None:
         """Have the editor end a process group should our own process die without doing so.

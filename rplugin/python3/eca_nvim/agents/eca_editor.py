@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from eca_nvim.agents.base import Diagnostic, EditorServices, Location
+from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file, uri_of
 from eca_nvim.protocol.eca import editor as eca
 from eca_nvim.protocol.eca.positions import Position, Range
@@ -23,6 +23,14 @@ _SEVERITIES: Final[Mapping[str, eca.Severity]] = {
     "warning": "warning",
     "information": "info",
     "hint": "hint",
+}
+
+
+_UNANSWERED: Final[Mapping[NoAnswer, eca.NavigationResult]] = {
+    NoAnswer.STARTING: eca.NavigationResult(status="starting"),
+    NoAnswer.NO_SERVER: eca.NavigationResult(
+        status="no-server", message="the editor has no language server for this file"
+    ),
 }
 
 
@@ -47,8 +55,8 @@ async def navigation(
         return eca.NavigationResult(status="error", message=str(fault))
     position = request.position
     found = await services.locations(kind, path, position.line, position.character)
-    if found is None:
-        return eca.NavigationResult(status="starting")
+    if isinstance(found, NoAnswer):
+        return _UNANSWERED[found]
     return eca.NavigationResult(status="success", locations=tuple(map(_location, found)))
 
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from eca_nvim.agents.base import Diagnostic, Location
+from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
 from eca_nvim.nvim.calls import GUARD, CallFailed, Calls, Run, Unanswered
 
 DIAGNOSTICS_PATIENCE = 1.0
@@ -57,15 +57,15 @@ class Editor:
 
     async def locations(
         self, kind: str, path: str, line: int, column: int
-    ) -> Sequence[Location] | None:
-        """Find definitions or references of what is at a place; None: ask again later.
+    ) -> Sequence[Location] | NoAnswer:
+        """Find definitions or references of what is at a place.
 
         Raises CallFailed, Unanswered.
         """
         place = {"kind": kind, "path": path, "line": line, "column": column}
         value = await self._calls.call("locations", place)
-        if value is None:
-            return None
+        if isinstance(value, str):
+            return NoAnswer(value)
         return tuple(_build(Location, table) for table in _tables(value))
 
     async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
