@@ -116,8 +116,8 @@ def test_missing_modules_are_told_in_one_line(start_nvim: StartNeovim, bare_pyth
     nvim = start_nvim(settings={"python": bare_python}, columns=80)
     nvim.keys(":EcaChat hi<CR>")
     nvim.wait_screen("eca: fix `python`, `:Eca restart`")
-    nvim.wait_screen("lacks pynvim and 4 more")
-    told = f"fix `python`, `:Eca restart`: {bare_python} lacks pynvim and 4 more"
+    nvim.wait_screen("lacks pynvim and 3 more")
+    told = f"fix `python`, `:Eca restart`: {bare_python} lacks pynvim and 3 more"
     nvim.wait_for(lambda: lines_of(nvim)[-1] == told, "the whole line in the chat")
     assert len([line for line in nvim.messages().splitlines() if line]) == 1
     nvim.take_errors()

@@ -340,3 +340,12 @@ class Sleeps:
             while self.count < count:
                 self._changed = anyio.Event()
                 await self._changed.wait()
+
+
+async def test_what_went_wrong_is_said_in_the_chat_it_is_of(rig: Rig) -> None:
+    await rig.ready()
+    rig.do(intents.OpenChat("a"))
+    await rig.done()
+    assert rig.session.warn("a", "cannot draw this")
+    assert "cannot draw this" in rig.view.text()
+    assert not rig.session.warn("nobody", "cannot draw this")

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final
@@ -44,7 +45,7 @@ from eca_nvim.agents.eca_readiness import Readiness
 from eca_nvim.agents.eca_replay import Replays
 from eca_nvim.agents.eca_requests import ServerRequests
 from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.events import AgentEvent
+from eca_nvim.chat.events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
 from eca_nvim.protocol.eca import lifecycle as eca
@@ -65,6 +66,8 @@ GOODBYE_SECONDS: Final = 0.5
 """How long a server may take to shut down and exit before the close ladder begins."""
 
 _STDERR_LINES: Final = 20
+
+logger = logging.getLogger(__name__)
 
 
 class EcaOptions(Struct, frozen=True):
@@ -97,12 +100,19 @@ class _Life(Struct, frozen=True):
         """Hand on what one read brought, as one batch of events."""
         events: list[AgentEvent] = []
         for message in batch:
-            if isinstance(message, Request):
-                events += self.requests.take(message)
-            else:
-                events += self.inbox.read(message.method, message.params)
+            try:
+                events += self._read(message)
+            except Exception as fault:  # our own: the next message may be read
+                logger.exception("cannot read %s", message.method)
+                line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
+                events.append(MessageShown("error", line))
         if events:
             self.emit(events)
+
+    def _read(self, message: Incoming) -> Sequence[AgentEvent]:
+        if isinstance(message, Request):
+            return self.requests.take(message)
+        return self.inbox.read(message.method, message.params)
 
 
 class EcaAgent(Agent):

@@ -9,7 +9,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from eca_nvim.chat import details as ours
 from eca_nvim.chat import events
 from eca_nvim.chat.diffs import added_lines
 from eca_nvim.chat.events import ChatEvent
+from eca_nvim.chat.output import document
 from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
 
@@ -142,4 +142,4 @@ def plain_text(fields: Mapping[str, Any]) -> str:
     if isinstance(text, str) and text:
         return text
     shown = {key: value for key, value in fields.items() if key != "type"}
-    return json.dumps(shown, ensure_ascii=False, indent=2, default=str)
+    return document(shown)

@@ -117,6 +117,14 @@ def as_line(value: object) -> str:
         return TOO_DEEP
 
 
+def document(value: object) -> str:
+    """Give a value of JSON indented, a line a value; one that is nested too deeply in one line."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    except RecursionError:
+        return as_line(value)
+
+
 def value_lines(value: object) -> list[str]:
     """Give a value of JSON as clean lines: a text as its own, what is short as one, else indented.
 
@@ -125,10 +133,9 @@ def value_lines(value: object) -> list[str]:
     line = as_line(value)
     if isinstance(value, str):
         return literal(value).split("\n") if value else ['""']
-    if line == TOO_DEEP or (len(line) <= SHORT and "\\n" not in line):
+    if len(line) <= SHORT and "\\n" not in line:
         return [literal(line)]
-    rows = json.dumps(value, ensure_ascii=False, indent=2, default=str).split("\n")
-    return [literal(piece) for row in rows for piece in _quoted_lines(row)]
+    return [literal(piece) for row in document(value).split("\n") for piece in _quoted_lines(row)]
 
 
 def _quoted_lines(row: str) -> list[str]:

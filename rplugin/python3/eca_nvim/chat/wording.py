@@ -24,6 +24,7 @@ Arguments: TypeAlias = Mapping[str, object]
 Target: TypeAlias = Callable[[Arguments, RenderSettings], str]
 
 OWN_SERVER = "eca"
+MOST_LINES = 10**9
 NAME_CELLS = 100
 """Screen cells of a file's name; what is cut of a longer one is its middle."""
 
@@ -61,9 +62,15 @@ def _path(key: str) -> Target:
     return lambda arguments, settings: _name(arguments, key, settings)
 
 
+def _line(arguments: Arguments, key: str) -> int | None:
+    """Give the number of a line; what is none in any file cannot be counted with."""
+    value = arguments.get(key)
+    return value if isinstance(value, int) and abs(value) < MOST_LINES else None
+
+
 def _read(arguments: Arguments, settings: RenderSettings) -> str:
     path = _name(arguments, "path", settings)
-    match arguments.get("line_offset"), arguments.get("limit"):
+    match _line(arguments, "line_offset"), _line(arguments, "limit"):
         case int(offset), int(limit):
             return f"{path} {offset + 1}-{offset + limit}"
         case int(offset), _:

@@ -6,7 +6,7 @@ Rules this file keeps:
   JSON, or raw bytes for a layer that decodes them once into its own types.
 - Reading is tolerant of what servers do: a null id, an error without a code, an answer with
   neither result nor error. What cannot be placed at all is a `MalformedMessage`, a value too.
-- An id is a string or an integer. Arrays of messages (batches) are not taken.
+- An id is a string or an integer of 64 bits. Arrays of messages (batches) are not taken.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ INTERNAL_ERROR: Final = -32603
 
 REQUEST_CANCELLED: Final = -32800
 """The error code for a request that was cancelled, as the language server protocol has it."""
+
+MOST_ID: Final = 2**63 - 1
+"""The largest number that is an id, and without its sign the smallest."""
 
 MessageId: TypeAlias = int | str
 
@@ -159,7 +162,9 @@ def _read_id(value: object) -> MessageId:
 
 
 def _is_id(value: object) -> TypeGuard[MessageId]:
-    return isinstance(value, int | str) and not isinstance(value, bool)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) <= MOST_ID
+    return isinstance(value, str)
 
 
 def _wire_error(message: ErrorResponse) -> dict[str, object]:

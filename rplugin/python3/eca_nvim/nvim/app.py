@@ -25,12 +25,12 @@ from eca_nvim.chat.intents import (
     MalformedIntent,
     parse_intent,
 )
-from eca_nvim.chat.ops import Notify
+from eca_nvim.chat.ops import Notify, ViewOp
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.nvim.agents import EcaAgents
 from eca_nvim.nvim.calls import APPLY, Calls
 from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.frames import FrameSender
+from eca_nvim.nvim.frames import FrameSender, tell_lost
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.redaction import Redactor
@@ -49,7 +49,7 @@ class App:
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim
         self._loop: asyncio.AbstractEventLoop = nvim.loop
-        self._frames = FrameSender(self._send_frame, self._loop)
+        self._frames = FrameSender(self._send_frame, self._loop, self._not_drawn)
         self._redactor = Redactor()
         self._calls = Calls(self._run)
         self._editor = Editor(self._run, self._calls)
@@ -109,6 +109,11 @@ class App:
     def _complain(self, line: str) -> None:
         log.error("%s", line)
         self._frames.push([Notify("error", line)])
+
+    def _not_drawn(self, ops: Sequence[ViewOp]) -> None:
+        """Say what could not be drawn."""
+        warn = (lambda *_: False) if self._session is None else self._session.warn
+        tell_lost(ops, warn, self._frames.push)
 
     def _send_frame(self, number: int, ops: list[list[object]]) -> None:
         self._run(APPLY, [number, ops])

@@ -16,6 +16,7 @@ from itertools import count
 import anyio
 
 from eca_nvim.chat.intents import CallReturned
+from eca_nvim.nvim.wire import UNSENDABLE
 
 APPLY = "require('eca.frames').apply(...)"
 CALL = "require('eca.calls').call(...)"
@@ -69,7 +70,7 @@ class Calls:
         number, answer = next(self._numbers), _Answer()
         self._open[number] = answer
         try:
-            self._run(CALL, [number, name, arguments])
+            self._ask(number, name, arguments)
             with anyio.move_on_after(patience):
                 await answer.arrived.wait()
         finally:
@@ -79,6 +80,12 @@ class Calls:
         if not answer.ok:
             raise CallFailed(f"{name}: {answer.value}")
         return answer.value
+
+    def _ask(self, number: int, name: str, arguments: Mapping[str, object]) -> None:
+        try:
+            self._run(CALL, [number, name, arguments])
+        except UNSENDABLE as fault:
+            raise CallFailed(f"{name}: cannot be asked, {fault}") from fault
 
     def feed(self, name: str, listener: Callable[[object], None]) -> None:
         """Make a call that answers again and again."""

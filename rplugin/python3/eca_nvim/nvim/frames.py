@@ -4,26 +4,38 @@ Rules kept here:
 - Ops pushed in one turn of the loop go together.
 - Whatever Neovim does, nothing here waits: a frame goes out as a notification, and the next one
   when its acknowledgement has come.
+- An op that cannot be sent is left out of its frame, logged and told; all others are drawn.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Iterable, Sequence
 
-from eca_nvim.chat.ops import ViewOp
-from eca_nvim.nvim.queue import FrameQueue
-from eca_nvim.nvim.wire import wire_form
+import msgpack
+
+from eca_nvim.chat.ops import Notify, ViewOp
+from eca_nvim.nvim.queue import Frame, FrameQueue
+from eca_nvim.nvim.wire import UNSENDABLE, wire_form
 
 SendFrame = Callable[[int, list[list[object]]], None]
 """Takes a frame's number and its ops in wire form."""
+
+log = logging.getLogger(__name__)
 
 
 class FrameSender:
     """The way from the session to the screen."""
 
-    def __init__(self, send: SendFrame, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        send: SendFrame,
+        loop: asyncio.AbstractEventLoop,
+        lost: Callable[[Sequence[ViewOp]], None],
+    ) -> None:
         self._send = send
+        self._lost = lost
         self._loop = loop
         self._queue = FrameQueue()
         self._alarm: asyncio.Handle | None = None
@@ -55,5 +67,43 @@ class FrameSender:
         self._alarm = None
         frame = self._queue.take(self._loop.time())
         if frame is not None:
-            self._send(frame.number, [wire_form(op) for op in frame.ops])
+            try:
+                self._send(frame.number, [wire_form(op) for op in frame.ops])
+            except UNSENDABLE:
+                self._send_rest(frame)
         self._set_alarm()
+
+    def _send_rest(self, frame: Frame) -> None:
+        """Send of a frame what can be sent, and tell of what is lost."""
+        forms: list[list[object]] = []
+        lost: list[ViewOp] = []
+        for op in frame.ops:
+            try:
+                form = wire_form(op)
+                msgpack.packb(form)
+            except UNSENDABLE:
+                log.exception("cannot send to Neovim: %.1000s", op.name)
+                lost.append(op)
+            else:
+                forms.append(form)
+        self._send(frame.number, forms)
+        self._lost(lost)
+
+
+def tell_lost(
+    ops: Sequence[ViewOp],
+    warn: Callable[[str, str], bool],
+    push: Callable[[Iterable[ViewOp]], None],
+) -> None:
+    """Say in one line in each chat what could not be drawn of it.
+
+    `warn` says a line in a chat, and whether there is one of that id; where there is none, the line
+    is a message.
+    """
+    names: dict[str | None, dict[str, None]] = {}
+    for op in ops:
+        names.setdefault(getattr(op, "chat", None), {})[op.name] = None
+    for chat, lost in names.items():
+        line = f"cannot draw {', '.join(lost)}: `:Eca log` tells more"
+        if chat is None or not warn(chat, line):
+            push([Notify("error", line)])

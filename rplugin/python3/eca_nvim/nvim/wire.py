@@ -3,6 +3,7 @@
 Rules kept here:
 - A map has no key without a value: Lua reads an absent key as nil, and users never meet `vim.NIL`.
 - A field of an op that is None keeps its place; the Lua side reads it as nil.
+- A whole number of more than 64 bits has no form in a frame: it is None.
 """
 
 from __future__ import annotations
@@ -10,6 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from eca_nvim.chat.ops import ViewOp, wire
+
+LEAST, MOST = -(2**63), 2**63 - 1
+UNSENDABLE = (OverflowError, RecursionError, TypeError, ValueError)
+"""What is raised for a value that has no form: for its type, size or depth, or half a character."""
 
 
 def wire_form(op: ViewOp) -> list[object]:
@@ -20,10 +25,13 @@ def wire_form(op: ViewOp) -> list[object]:
 def plain(value: object) -> object:
     """Turn mappings into dicts and other sequences into lists, all the way down."""
     match value:
-        case str() | int() | float() | None:
+        case str() | float() | None:
             return value
+        case int():
+            return value if LEAST <= value <= MOST else None
         case Mapping():
-            return {key: plain(item) for key, item in value.items() if item is not None}
+            told = ((key, plain(item)) for key, item in value.items())
+            return {key: item for key, item in told if item is not None}
         case Sequence():
             return [plain(item) for item in value]
         case _:

@@ -125,6 +125,13 @@ class Session:
             case _:
                 self._inbox_in.send_nowait(intent)
 
+    def warn(self, chat_id: str, line: str) -> bool:
+        """Say in a chat that something went wrong; false when there is no such chat."""
+        chat = self._chats.table.get(chat_id)
+        if chat is not None:
+            self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
+        return chat is not None
+
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
         self._server.kill()

@@ -2,16 +2,31 @@
 
 Rules: messages are frozen; names are snake_case here and camelCase on the wire; fields the
 protocol does not know are ignored; a method name is written once, on its class; what a server
-may leave out or send as null has a default.
+may leave out or send as null has a default; a whole number is an `Int`, never a bare int.
 """
 
 import enum
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, Self, TypeVar, cast, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Self,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+)
 
 import msgspec
 
 ResultT = TypeVar("ResultT")
+
+LEAST_INT, MOST_INT = -(2**63), 2**63 - 1
+Int: TypeAlias = Annotated[int, msgspec.Meta(ge=LEAST_INT, le=MOST_INT)]
+"""A number as the protocol means it: one of 64 bits, which can go on to the editor."""
 
 
 class Wire(msgspec.Struct, frozen=True, rename="camel"):

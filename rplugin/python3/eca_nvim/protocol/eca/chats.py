@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from eca_nvim.protocol.eca.base import Request, Wire
+from eca_nvim.protocol.eca.base import Int, Request, Wire
 from eca_nvim.protocol.eca.chat import ChatStatus
 from eca_nvim.protocol.eca.content import ContentReceived
 from eca_nvim.protocol.eca.failures import Failure
@@ -14,10 +14,10 @@ class ChatSummary(Wire, frozen=True, kw_only=True):
     id: str
     title: str | None = None
     status: ChatStatus = ChatStatus.UNKNOWN
-    created_at: int | None = None
-    updated_at: int | None = None
+    created_at: Int | None = None
+    updated_at: Int | None = None
     model: str | None = None
-    message_count: int | None = None
+    message_count: Int | None = None
     kind: str | None = None
 
 
@@ -32,15 +32,15 @@ class ChatListParams(Request[ChatListResult], frozen=True, kw_only=True):
 
     method: ClassVar[str] = "chat/list"
 
-    limit: int | None = None
+    limit: Int | None = None
     sort_by: Literal["updatedAt", "createdAt"] | None = None
 
 
 class HistoryMeta(Wire, frozen=True, kw_only=True):
     """Where a page lies in the history; a cursor is None where there is nothing beyond."""
 
-    total: int | None = None
-    returned: int | None = None
+    total: Int | None = None
+    returned: Int | None = None
     before_cursor: str | None = None
     after_cursor: str | None = None
     compaction_cursor: str | None = None
@@ -73,7 +73,7 @@ class ChatOpenParams(Request[ChatOpenResult], frozen=True, kw_only=True):
     method: ClassVar[str] = "chat/open"
 
     chat_id: str
-    limit: int | None = None
+    limit: Int | None = None
     before: str | None = None
     after: str | None = None
 
@@ -92,7 +92,7 @@ class ChatHistoryParams(Request[ChatHistoryResult], frozen=True, kw_only=True):
     method: ClassVar[str] = "chat/history"
 
     chat_id: str
-    limit: int | None = None
+    limit: Int | None = None
     before: str | None = None
     after: str | None = None
 

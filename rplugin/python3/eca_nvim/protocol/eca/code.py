@@ -2,7 +2,7 @@
 
 from typing import ClassVar, TypeAlias
 
-from eca_nvim.protocol.eca.base import Notification, Request, UnknownPart, Wire
+from eca_nvim.protocol.eca.base import Int, Notification, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca.chat import PromptResult
 from eca_nvim.protocol.eca.contexts import Context
 from eca_nvim.protocol.eca.failures import Failure
@@ -13,7 +13,7 @@ class CompletionItem(Wire, frozen=True, kw_only=True):
     """A text to put at `range`, as long as the document is still at `doc_version`."""
 
     text: str = ""
-    doc_version: int | None = None
+    doc_version: Int | None = None
     range: Range | None = None
 
 
@@ -33,7 +33,7 @@ class CompletionParams(Request[CompletionResult], frozen=True, kw_only=True):
     method: ClassVar[str] = "completion/inline"
 
     doc_text: str
-    doc_version: int
+    doc_version: Int
     position: Position
 
 
@@ -89,7 +89,7 @@ class RewriteError(Wire, frozen=True, kw_only=True, tag_field="type", tag="error
 class RewriteFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="finished"):
     """The new text is complete; time in milliseconds."""
 
-    total_time_ms: int | None = None
+    total_time_ms: Int | None = None
 
 
 class UnknownRewriteContent(UnknownPart, frozen=True, tag_field="type", tag=""):

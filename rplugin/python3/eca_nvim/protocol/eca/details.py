@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from eca_nvim.protocol.eca.base import OpenEnum, UnknownPart, Wire
+from eca_nvim.protocol.eca.base import Int, OpenEnum, UnknownPart, Wire
 
 
 class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
@@ -14,8 +14,8 @@ class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="
 
     path: str = ""
     diff: str = ""
-    lines_added: int | None = None
-    lines_removed: int | None = None
+    lines_added: Int | None = None
+    lines_removed: Int | None = None
 
 
 class JsonOutputsDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="jsonOutputs"):
@@ -34,8 +34,8 @@ class SubagentDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="su
     agent_name: str | None = None
     model: str | None = None
     variant: str | None = None
-    step: int | None = None
-    max_steps: int | None = None
+    step: Int | None = None
+    max_steps: Int | None = None
 
 
 class TaskStatus(OpenEnum):
@@ -50,29 +50,29 @@ class TaskStatus(OpenEnum):
 class Task(Wire, frozen=True, kw_only=True):
     """A task of the agent's plan; `priority` is high, medium or low."""
 
-    id: int
+    id: Int
     subject: str = ""
     description: str | None = None
     status: TaskStatus = TaskStatus.UNKNOWN
     priority: str | None = None
     is_blocked: bool = False
-    blocked_by: tuple[int, ...] = ()
+    blocked_by: tuple[Int, ...] = ()
 
 
 class TaskSummary(Wire, frozen=True, kw_only=True):
     """How many tasks are how far."""
 
-    done: int = 0
-    in_progress: int = 0
-    pending: int = 0
-    total: int = 0
+    done: Int = 0
+    in_progress: Int = 0
+    pending: Int = 0
+    total: Int = 0
 
 
 class TaskDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="task"):
     """The agent's plan; always the whole of it."""
 
     tasks: tuple[Task, ...] = ()
-    in_progress_task_ids: tuple[int, ...] = ()
+    in_progress_task_ids: tuple[Int, ...] = ()
     summary: TaskSummary | None = None
     active_summary: str | None = None
 

@@ -5,15 +5,15 @@ Rule: lines count from 1 where the draft says so, and everywhere else alike.
 
 from typing import TypeAlias
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 from eca_nvim.protocol.eca.positions import Position
 
 
 class LineSpan(Wire, frozen=True, kw_only=True):
     """Lines of a file, both ends included."""
 
-    start_line: int
-    end_line: int
+    start_line: Int
+    end_line: Int
 
 
 class ProposedChange(Wire, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class FileChangeContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="
 class Generated(Wire, frozen=True, kw_only=True):
     """The metadata of a piece of an answer: how many tokens the answer used."""
 
-    tokens_used: int | None = None
+    tokens_used: Int | None = None
 
 
 class DraftFile(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 
 CANCELLED = -32800
 METHOD_NOT_FOUND = -32601
@@ -17,7 +17,7 @@ class Failure(Wire, frozen=True, kw_only=True):
     "invalid_request") or none, and sometimes a `type` ("error", "warning", "info").
     """
 
-    code: int | str | None = None
+    code: Int | str | None = None
     message: str = ""
     type: str | None = None
     data: Any = None

@@ -1,6 +1,6 @@
 """Hooks of the user's config that the server runs, as contents of a chat."""
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class HookStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionStarted"):
@@ -17,7 +17,7 @@ class HookFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookA
     id: str
     name: str | None = None
     action_type: str | None = None
-    status: int | None = None
+    status: Int | None = None
     output: str | None = None
     error: str | None = None
     tool_call_id: str | None = None

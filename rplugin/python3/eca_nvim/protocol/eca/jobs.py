@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from eca_nvim.protocol.eca.base import Notification, Request, Wire
+from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
 
 
 class Job(Wire, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class Job(Wire, frozen=True, kw_only=True):
     summary: str | None = None
     started_at: str | None = None
     elapsed: str | None = None
-    exit_code: int | None = None
+    exit_code: Int | None = None
     chat_id: str | None = None
     chat_label: str | None = None
     tool_call_id: str | None = None
@@ -69,7 +69,7 @@ class JobOutputResult(Wire, frozen=True, kw_only=True):
 
     lines: tuple[OutputLine, ...] = ()
     status: str | None = None
-    exit_code: int | None = None
+    exit_code: Int | None = None
 
 
 class JobOutputParams(Request[JobOutputResult], frozen=True, kw_only=True):

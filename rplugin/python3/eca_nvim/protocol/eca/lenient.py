@@ -1,10 +1,11 @@
 """Reading an object that does not fit its type as it came, losing as little as can be.
 
 Rules: an older shape is brought to today's first. An optional field of a wrong type falls
-back to its default; a number where text is expected becomes text and the reverse; null reads
-as the default. A tagged object with a tag nobody knows is kept as the family's `UnknownPart`.
-An element of a list that cannot be read is left out, with a warning in the log. Only a
-missing or unreadable required field is a fault, and it names its path.
+back to its default, so does a number of more than 64 bits; a number where text is expected
+becomes text and the reverse; null reads as the default. A tagged object with a tag nobody
+knows is kept as the family's `UnknownPart`. An element of a list that cannot be read is left
+out, with a warning in the log. Only a missing or unreadable required field is a fault, and it
+names its path.
 
 This is the slow path: what fits is converted by msgspec alone and never comes here.
 """
@@ -12,10 +13,11 @@ This is the slow path: what fits is converted by msgspec alone and never comes h
 import functools
 import logging
 from collections.abc import Iterator
+from math import isfinite
 
 from msgspec import inspect
 
-from eca_nvim.protocol.eca.base import UnknownPart, Wire
+from eca_nvim.protocol.eca.base import LEAST_INT, MOST_INT, UnknownPart, Wire
 
 _log = logging.getLogger(__name__)
 
@@ -163,11 +165,14 @@ def _read_scalar(info: inspect.Type, value: object, path: str) -> object:
 def _read_number(info: inspect.Type, value: float | str, path: str) -> int | float:
     try:
         number = float(value)
-        if isinstance(info, inspect.FloatType):
+        if isinstance(info, inspect.FloatType) and isfinite(number):
             return number
-        return value if isinstance(value, int) else int(number)
+        whole = value if isinstance(value, int) else int(number)
     except (ValueError, OverflowError) as fault:
-        raise Misfit(path, f"is {value!r}, which is no number") from fault
+        raise Misfit(path, f"is {str(value)[:40]}, which is no number") from fault
+    if not LEAST_INT <= whole <= MOST_INT:
+        raise Misfit(path, "is a number of more than 64 bits")
+    return whole
 
 
 def _name(value: object) -> str:

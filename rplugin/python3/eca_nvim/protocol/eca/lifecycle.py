@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Notification, Request, Wire
+from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
 
 
 class WorkspaceFolder(Wire, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
 
     method: ClassVar[str] = "initialize"
 
-    process_id: int | None
+    process_id: Int | None
     client_info: ClientInfo | None = None
     initialization_options: InitializationOptions | None = None
     capabilities: ClientCapabilities

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from eca_nvim.protocol.eca.base import Notification, Request, Wire
+from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
 from eca_nvim.protocol.eca.failures import Failure
 from eca_nvim.protocol.eca.tools import ToolServer
 
@@ -79,7 +79,7 @@ class McpAddParams(Request[McpAddResult], frozen=True, kw_only=True):
     headers: dict[str, str] | None = None
     client_id: str | None = None
     client_secret: str | None = None
-    oauth_port: int | None = None
+    oauth_port: Int | None = None
     auth_scope: str | None = None
     disabled: bool | None = None
     scope: Literal["global", "workspace"] | None = None

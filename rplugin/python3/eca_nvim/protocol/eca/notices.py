@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from eca_nvim.protocol.eca.base import Notification, OpenEnum
+from eca_nvim.protocol.eca.base import Int, Notification, OpenEnum
 
 
 class ProgressKind(OpenEnum):
@@ -46,4 +46,4 @@ class CancelRequest(Notification, frozen=True, kw_only=True):
 
     method: ClassVar[str] = "$/cancelRequest"
 
-    id: int | str
+    id: Int | str

@@ -4,14 +4,14 @@ Whether lines and characters count from 0 or 1 is each message's own affair and 
 characters are UTF-16 code units wherever the protocol says what they are.
 """
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class Position(Wire, frozen=True, kw_only=True):
     """A place between two characters."""
 
-    line: int
-    character: int
+    line: Int
+    character: Int
 
 
 class Range(Wire, frozen=True, kw_only=True):
@@ -24,5 +24,5 @@ class Range(Wire, frozen=True, kw_only=True):
 class LinesRange(Wire, frozen=True, kw_only=True):
     """Whole lines of a file, counted from 1, both ends included."""
 
-    start: int
-    end: int
+    start: Int
+    end: Int

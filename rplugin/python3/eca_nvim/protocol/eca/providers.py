@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from eca_nvim.protocol.eca.base import Notification, Request, Wire
+from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
 
 
 class ProviderAuth(Wire, frozen=True, kw_only=True):
@@ -16,7 +16,7 @@ class ProviderAuth(Wire, frozen=True, kw_only=True):
     type: str | None = None
     source: str | None = None
     mode: str | None = None
-    expires_at: int | None = None
+    expires_at: Int | None = None
     env_var: str | None = None
 
 

@@ -1,6 +1,6 @@
 """What a model thinks before and while it answers, as contents of a chat."""
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class ReasonStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonStarted"):
@@ -20,4 +20,4 @@ class ReasonFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="rea
     """The reasoning ended, which can be told after the answer began; time in milliseconds."""
 
     id: str
-    total_time_ms: int | None = None
+    total_time_ms: Int | None = None

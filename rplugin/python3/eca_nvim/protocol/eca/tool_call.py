@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 from eca_nvim.protocol.eca.details import Details
 
 
@@ -77,7 +77,7 @@ class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="too
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
     error: bool | None = None
     outputs: tuple[ToolOutput, ...] = ()
-    total_time_ms: int | None = None
+    total_time_ms: Int | None = None
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:

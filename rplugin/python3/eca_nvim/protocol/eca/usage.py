@@ -1,20 +1,20 @@
 """How many tokens a chat used and what they cost."""
 
-from eca_nvim.protocol.eca.base import Wire
+from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class UsageLimit(Wire, frozen=True, kw_only=True):
     """How many tokens the model takes and gives."""
 
-    context: int | None = None
-    output: int | None = None
+    context: Int | None = None
+    output: Int | None = None
 
 
 class ContextCategory(Wire, frozen=True, kw_only=True):
     """A part of what fills the context window; `color` is hexadecimal ("#61afef")."""
 
     name: str = ""
-    tokens: int = 0
+    tokens: Int = 0
     color: str | None = None
     emoji: str | None = None
 
@@ -23,9 +23,9 @@ class ContextBreakdown(Wire, frozen=True, kw_only=True):
     """What fills the context window, in tokens, estimated; the unknown parts are None."""
 
     categories: tuple[ContextCategory, ...] = ()
-    used_tokens: int = 0
-    free_tokens: int | None = None
-    context_limit: int | None = None
+    used_tokens: Int = 0
+    free_tokens: Int | None = None
+    context_limit: Int | None = None
     free_color: str | None = None
     free_emoji: str | None = None
 
@@ -37,9 +37,9 @@ class UsageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="usage
     are None for a model whose price and size the server does not know.
     """
 
-    session_tokens: int = 0
+    session_tokens: Int = 0
     last_message_cost: str | None = None
     session_cost: str | None = None
     limit: UsageLimit | None = None
-    auto_compact_percentage: int | None = None
+    auto_compact_percentage: Int | None = None
     context_breakdown: ContextBreakdown | None = None

@@ -1,0 +1,94 @@
+"""What cannot be sent to Neovim is told, and everything else is drawn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import anyio
+import anyio.lowlevel
+import msgpack
+import pytest
+
+from eca_nvim.chat.ops import Answer, AppendText, CloseBlock, Notify, RemoveBlock, ViewOp
+from eca_nvim.nvim.calls import CallFailed, Calls
+from eca_nvim.nvim.frames import FrameSender, tell_lost
+from eca_nvim.nvim.wire import plain
+
+pytestmark = pytest.mark.anyio
+
+ODD = [2**64, -(2**63) - 1, 10**400]
+DEEP: list[object] = []
+for _ in range(5000):
+    DEEP = [DEEP]
+
+
+class Screen:
+    """Takes frames as Neovim does: what cannot be packed raises."""
+
+    def __init__(self) -> None:
+        self.drawn: list[str] = []
+        self.lost: list[ViewOp] = []
+        self.sender = FrameSender(self.take, asyncio.get_running_loop(), self.lose)
+
+    def take(self, number: int, ops: list[list[object]]) -> None:
+        for name, *fields in msgpack.unpackb(msgpack.packb(ops), strict_map_key=False):
+            self.drawn.append(f"{name} {fields[-1]}")
+        asyncio.get_running_loop().call_soon(self.sender.drawn, number, 1.0)
+
+    def lose(self, ops: Sequence[ViewOp]) -> None:
+        self.lost += ops
+
+
+@pytest.mark.parametrize("odd", [object(), DEEP, "\ud800"], ids=["type", "depth", "character"])
+async def test_the_frames_after_one_that_cannot_be_sent_are_drawn(
+    odd: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    screen = Screen()
+    bad = Answer(1, odd)
+    screen.sender.push([AppendText("a", 1, "before"), bad, AppendText("a", 1, "after")])
+    with anyio.fail_after(5):
+        while len(screen.drawn) < 2:
+            await anyio.lowlevel.checkpoint()
+        screen.sender.push([AppendText("a", 1, "next")])
+        while len(screen.drawn) < 3:
+            await anyio.lowlevel.checkpoint()
+    assert screen.drawn == ["append before", "append after", "append next"]
+    assert screen.lost == [bad]
+    assert "cannot send to Neovim: answer" in caplog.text
+
+
+@pytest.mark.parametrize("number", ODD)
+def test_a_number_of_more_than_64_bits_is_none(number: int) -> None:
+    assert plain({"a": number, "b": [number, 1]}) == {"b": [None, 1]}
+    assert plain(2**63 - 1) == 2**63 - 1
+
+
+def test_what_is_lost_is_said_in_its_chat() -> None:
+    said: list[tuple[str, str]] = []
+    told: list[ViewOp] = []
+
+    def warn(chat: str, line: str) -> bool:
+        said.append((chat, line))
+        return chat == "known"
+
+    lost: list[ViewOp] = [
+        CloseBlock("known", 1),
+        RemoveBlock("known", 1),
+        CloseBlock("other", 1),
+        Answer(1, 0),
+    ]
+    tell_lost(lost, warn, told.extend)
+    assert said[0] == ("known", "cannot draw close, remove: `:Eca log` tells more")
+    assert [op.text for op in told if isinstance(op, Notify)] == [
+        "cannot draw close: `:Eca log` tells more",
+        "cannot draw answer: `:Eca log` tells more",
+    ]
+
+
+async def test_what_cannot_be_asked_is_a_failed_call() -> None:
+    def run(_code: str, arguments: Sequence[object]) -> None:
+        msgpack.packb(arguments)
+
+    with pytest.raises(CallFailed, match="cannot be asked"):
+        await Calls(run).call("locations", {"line": 2**64})
