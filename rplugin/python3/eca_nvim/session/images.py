@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
+
+from eca_nvim.disk.private import PrivateFolder
 
 SUFFIXES: Mapping[str, str] = {
     "image/bmp": ".bmp",
@@ -31,7 +32,7 @@ class Images:
     """A folder of images, made when the first one comes."""
 
     def __init__(self) -> None:
-        self._folder: TemporaryDirectory[str] | None = None
+        self._folder = PrivateFolder("eca-images-")
         self._numbers = count(1)
 
     def write(self, media_type: str, content: bytes) -> Path:
@@ -39,14 +40,10 @@ class Images:
         kind = media_type.partition(";")[0].strip().lower()
         if kind not in SUFFIXES:
             raise StrangeImage(f"images of type {kind!r} are not opened")
-        if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="eca-images-")
-        path = Path(self._folder.name, f"image-{next(self._numbers)}{SUFFIXES[kind]}")
+        path = self._folder.path / f"image-{next(self._numbers)}{SUFFIXES[kind]}"
         path.write_bytes(content)
         return path
 
     def remove(self) -> None:
         """Remove all of them."""
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        self._folder.remove()
