@@ -65,7 +65,13 @@ end
 ---@param panel eca.Panel
 local function fit(win, panel)
   vim.api.nvim_win_set_config(win, place(panel, #panel.lines))
-  vim.api.nvim_win_set_config(win, place(panel, vim.api.nvim_win_text_height(win, {}).all))
+  local rows = vim.api.nvim_win_text_height(win, {}).all
+  vim.api.nvim_win_set_config(win, place(panel, rows))
+  if rows <= vim.api.nvim_win_get_height(win) then
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = 1 }) -- it was scrolled while it was too small
+    end)
+  end
 end
 
 ---@param buf integer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -75,7 +76,7 @@ class Desk:
 
     def plan(self, number: int = -1, only: str | None = None) -> Mapping[str, Any]:
         paths = None if only is None else [str(self.folder / only)]
-        found = plan(self.turn_of(number), self.present(), paths)
+        found = plan([self.turn_of(number)], self.present(), paths)
         return {Path(str(it["path"])).name: it for it in found.files}
 
     def turn_of(self, number: int) -> TurnRecord:
@@ -83,9 +84,15 @@ class Desk:
         return [turn for turn in self.turns() if number in (-1, turn.number)][-1]
 
     def undo(self, number: int = -1) -> None:
-        turn = self.turn_of(number)
-        faults = undo(turn, list(turn.files), self.ledger)
-        assert set(faults.values()) == {None}
+        assert set(self.outcomes(self.turn_of(number)).values()) == {None}
+
+    def outcomes(self, *turns: TurnRecord) -> Mapping[str, str | None]:
+        """Undo turns (the newest first) in all files; give why it did not work, by name."""
+        asked = {path: self.ledger.snapshot(path) for turn in turns for path in turn.files}
+        return {
+            os.path.relpath(it.path, self.folder): it.fault
+            for it in undo(turns, asked, self.ledger)
+        }
 
 
 def set_content(path: Path, content: bytes | None) -> None:

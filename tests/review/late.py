@@ -73,8 +73,8 @@ class LateDesk:
 
     def undo(self) -> Mapping[str, str | None]:
         (turn,) = self.ledger.turns("chat")
-        faults = undo(turn, list(turn.files), self.ledger)
-        return {Path(path).name: fault for path, fault in faults.items()}
+        asked = {path: self.ledger.snapshot(path) for path in turn.files}
+        return {Path(it.path).name: it.fault for it in undo([turn], asked, self.ledger)}
 
 
 def content(record: FileRecord) -> bytes | str | None:

@@ -11,17 +11,7 @@ from tests.review.desk import Desk, contents
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import AgentGone, ToolFinished, ToolRejected
 from eca_nvim.review import ledger as ledger_module
-from eca_nvim.review.undoing import plan, undo
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    (tmp_path / "a").write_bytes(b"1\n2\n3\n")
-    (tmp_path / "b").write_bytes(b"\xff\0binary")
-    (tmp_path / "c").write_bytes(b"x\r\ny\r\n")
-    desk = Desk(tmp_path)
-    desk.turn()
-    return desk
+from eca_nvim.review.undoing import plan
 
 
 def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
@@ -44,7 +34,7 @@ def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
     assert contents(desk.folder) == before
     assert not (desk.folder / "deep").exists()
     assert desk.listed() == []
-    assert plan(desk.turn_of(1), desk.present()).again
+    assert plan([desk.turn_of(1)], desk.present()).again
     assert desk.plan(1)["new"]["what"] == "create"
     desk.undo(1)
     assert contents(desk.folder) == after
@@ -74,7 +64,7 @@ def test_a_file_that_was_put_back_by_hand_is_not_done_again(desk: Desk) -> None:
     assert list(desk.plan()) == ["c"]
     desk.undo()
     assert list(desk.plan()) == ["c"]
-    assert plan(desk.turn_of(1), desk.present()).again
+    assert plan([desk.turn_of(1)], desk.present()).again
 
 
 def test_what_the_user_did_since_is_a_conflict(desk: Desk) -> None:
@@ -145,7 +135,7 @@ def test_some_files_of_a_turn_are_planned(desk: Desk) -> None:
     for name in ("a", "new", "other"):
         desk.write(name, b"changed\n")
     paths = [str(desk.folder / name) for name in ("new", "other", "elsewhere")]
-    found = plan(desk.turn_of(1), desk.present(), paths)
+    found = plan([desk.turn_of(1)], desk.present(), paths)
     assert [Path(str(it["path"])).name for it in found.files] == ["new", "other"]
 
 
@@ -156,8 +146,7 @@ def test_a_file_that_cannot_go_back_where_it_was_stays(desk: Desk) -> None:
     source.rename(destination)
     desk.hear(ToolFinished(call))
     source.mkdir()
-    turn = desk.turn_of(1)
-    faults = undo(turn, list(turn.files), desk.ledger)
+    faults = desk.outcomes(desk.turn_of(1))
     assert set(faults.values()) == {"it is no ordinary file"}
     assert destination.read_bytes() == b"1\n2\n3\n"
 
@@ -199,7 +188,7 @@ def test_what_is_not_kept_cannot_be_taken_back(desk: Desk) -> None:
     assert desk.plan()["pipe"]["fault"] == "it is no ordinary file"
     assert desk.listed() == [(1, "pipe", "other", 1)]
     (turn,) = desk.turns()
-    faults = undo(turn, list(turn.files), desk.ledger)
+    faults = desk.outcomes(turn)
     assert list(faults.values()) == ["it is no ordinary file"]
     assert (desk.folder / "pipe").read_bytes() == b"file now\n"
 

@@ -16,7 +16,7 @@ BIG = b"\0\xff" * snapshots.SMALL
 
 
 def in_files(blobs: Blobs) -> list[Path]:
-    return sorted(blobs._folder.iterdir()) if blobs._folder else []
+    return sorted(blobs._folder.path.iterdir())
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
@@ -111,11 +111,10 @@ def test_what_cannot_be_kept_says_so(tmp_path: Path) -> None:
     path, blobs = tmp_path / "file", Blobs()
     path.write_bytes(BIG)
     first = take(str(path), blobs)
-    assert blobs._folder is not None
     (tmp_path / "other").write_bytes(b"x" + BIG)
     for kept in in_files(blobs):
         kept.unlink()
-    blobs._folder.rmdir()
+    blobs._folder.path.rmdir()
     assert "no such file" in (take(str(tmp_path / "other"), blobs).fault or "")
     with pytest.raises(FileNotFoundError):
         put_back(str(path), first)

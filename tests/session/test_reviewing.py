@@ -96,7 +96,7 @@ async def test_that_nothing_was_ever_changed_is_told(
 async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
     await edit(rig, file)
     planned = await rig.ask(PlanUndo("a", -1))
-    assert (planned["turn"], planned["prompt"], planned["again"]) == (1, "shout", False)
+    assert (planned["turns"], planned["prompt"], planned["again"]) == ([1], "shout", False)
     (plan,) = planned["files"]
     assert (plan["path"], plan["what"], plan["added"], plan["removed"]) == (
         str(file),
@@ -105,7 +105,7 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
         1,
     )
     files = [(str(file), plan["seen"]), ("/not/in/it", "")]
-    done = await rig.ask(UndoTurn("a", -2, 1, files))
+    done = await rig.ask(UndoTurn("a", -2, [1], files))
     assert done == {"done": [str(file)], "failed": []}
     assert read(file) == f"{BEFORE}four\n"
     assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
@@ -136,14 +136,14 @@ async def test_a_file_that_changed_since_it_was_shown_stays(
     else:
         write(file, "mine\n")
     kept = read(file)
-    done = await rig.ask(UndoTurn("a", -2, 1, files))
+    done = await rig.ask(UndoTurn("a", -2, [1], files))
     fault = "changed since it was shown: ask again"
     assert done == {"done": [str(other)], "failed": [{"path": str(file), "fault": fault}]}
     assert read(file) == kept
     assert not other.exists()
     (plan,) = (await rig.ask(PlanUndo("a", -3)))["files"]
     assert plan["conflict"] == ("unsaved changes" if typed else "changed since")
-    await rig.ask(UndoTurn("a", -4, 1, [(str(file), plan["seen"])]))
+    await rig.ask(UndoTurn("a", -4, [1], [(str(file), plan["seen"])]))
     assert read(file) == f"{BEFORE}four\n"
 
 
@@ -151,7 +151,7 @@ async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
     await edit(rig, file)
     become_a_folder(file)
     (plan,) = (await rig.ask(PlanUndo("a", -1)))["files"]
-    done = await rig.ask(UndoTurn("a", -2, 1, [(str(file), plan["seen"])]))
+    done = await rig.ask(UndoTurn("a", -2, [1], [(str(file), plan["seen"])]))
     assert done == {
         "done": [],
         "failed": [{"path": str(file), "fault": "it is no ordinary file"}],
@@ -160,15 +160,15 @@ async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
 
 async def test_the_checkpoint_of_a_file_is_shown_beside_it(rig: Rig, file: Path) -> None:
     await edit(rig, file)
-    rig.do(ShowCheckpoint("a", 1, str(file)))
+    rig.do(ShowCheckpoint("a", [1], str(file)))
     await rig.view.until(lambda: rig.view.of(ShowDiff))
     (shown,) = rig.view.of(ShowDiff)
     assert (shown.before, shown.after) == (f"{BEFORE}four\n", f"{AFTER}four\n")
     assert (shown.kind, shown.pending) == ("changed", False)
-    rig.do(ShowCheckpoint("a", 2, str(file)))
+    rig.do(ShowCheckpoint("a", [2], str(file)))
     await rig.view.until(lambda: "there is no such change any more" in rig.lines())
     write(file, "\0")
-    rig.do(ShowCheckpoint("a", 1, str(file)))
+    rig.do(ShowCheckpoint("a", [1], str(file)))
     await rig.view.until(lambda: "there is no text to compare" in rig.lines())
     assert len(rig.view.of(Notify)) == 2
 

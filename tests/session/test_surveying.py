@@ -95,7 +95,7 @@ async def test_what_a_command_did_is_listed_and_undone(rig: Rig, folder: Path) -
     assert await names(rig, -1) == [("a", "lines"), ("b", "deleted"), ("new", "new")]
     planned = await rig.ask(PlanUndo("a", -2))
     files = [(it["path"], it["seen"]) for it in planned["files"]]
-    assert (await rig.ask(UndoTurn("a", -3, 1, files)))["failed"] == []
+    assert (await rig.ask(UndoTurn("a", -3, [1], files)))["failed"] == []
     assert contents(folder) == {"a": b"1\n2\n3\n", "b": b"x\n"}
     assert not (folder / "made").exists()
     assert rig.lines() == []
@@ -109,7 +109,7 @@ async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     used = [list(use.values()) for use in await rig.ask(ListFiles("a", -1))]
     assert used == [[str(folder / "a"), 0, 1, 2, 1], [str(folder / "b"), 1, 0, 0, 0]]
     (file,) = (await rig.ask(PlanUndo("a", -2)))["files"]
-    await rig.ask(UndoTurn("a", -3, 1, [(file["path"], file["seen"])]))
+    await rig.ask(UndoTurn("a", -3, [1], [(file["path"], file["seen"])]))
     assert [Path(use["path"]).name for use in await rig.ask(ListFiles("a", -4))] == ["b"]
 
 
@@ -119,7 +119,7 @@ async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -
     end(agent)
     (file,) = (await rig.ask(PlanUndo("a", -1)))["files"]
     agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRunning(ToolCall("u", "shell_command")))
-    await rig.ask(UndoTurn("a", -2, 1, [(file["path"], file["seen"])]))
+    await rig.ask(UndoTurn("a", -2, [1], [(file["path"], file["seen"])]))
     end(agent, ToolCall("u", "shell_command"))
     assert await names(rig, -3) == []
 
@@ -198,7 +198,7 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     agent.say("a", ToolFinished(second))
     end(agent)
     files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["files"]]
-    await rig.ask(UndoTurn("a", -2, 1, files))
+    await rig.ask(UndoTurn("a", -2, [1], files))
     assert contents(folder) == before
 
 

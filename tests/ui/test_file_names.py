@@ -40,7 +40,7 @@ def test_in_the_list_of_files(stage: Neovim, file: Path) -> None:
 def test_in_what_undo_would_do(stage: Neovim, file: Path, fault: str | None) -> None:
     stage.lua("require('eca.config').setup({ approval = { guard = 0 } })")
     item = {"path": str(file), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
-    plan = {"turn": 2, "prompt": "a\nb", "again": False, "files": [{**item, "fault": fault}]}
+    plan = {"turns": [2], "prompt": "a\nb", "again": False, "files": [{**item, "fault": fault}]}
     answer(stage, "Eca undo-turn", "plan_undo", plan)
     screen = stage.wait_screen(f"{SHOWN}  ")
     assert "undo turn 2: a b" in screen

@@ -68,8 +68,8 @@ def test_list_open(relive: Relive) -> None:
 
 
 def test_rollback(relive: Relive) -> None:
-    """Files alone, then messages: the text returns to the input above the draft there."""
-    reader = relive.begin("rollback", keep("rollback", 2, 3, 4, 5, 6))
+    """Files alone, of which no server is asked, then messages: the text returns to the input."""
+    reader = relive.begin("rollback", keep("rollback", 2, 3, 4, 6))
     reader.prompt("hello first")
     reader.until_answered(HELLO)
     edit = "edit /workspace/src/calc.py return a - b=>return a-b"
@@ -82,6 +82,7 @@ def test_rollback(relive: Relive) -> None:
     reader.go_to("Tool said")
     reader.nvim.keys("gu")
     reader.choose("Take back", "tools: ")
+    reader.nvim.wait_screen("there is no file to put back")
     reader.nvim.keys(":EcaChat<CR>imore to say<Esc>")
     reader.go_to("return a - b=>")
     reader.nvim.keys(":Eca rollback<CR>")

@@ -30,7 +30,7 @@ def ask(nvim: Neovim, *files: Mapping[str, Value], again: bool = False, turn: st
     """Ask for a turn to be undone, and answer with a plan."""
     nvim.command(f"Eca undo-turn {turn}")
     wanted = wait_sent(nvim, "plan_undo")[-1]
-    plan = {"turn": 2, "prompt": "shout", "again": again, "files": list(files)}
+    plan = {"turns": [2], "prompt": "shout", "again": again, "files": list(files)}
     draw(nvim, ["answer", wanted["request"], plan if files else {"files": []}])
 
 
@@ -54,7 +54,7 @@ def test_a_turn_is_undone_after_a_look(
     assert_screen(stage, "undo_turn")
     stage.keys("u")
     (wanted,) = wait_sent(stage, "undo_turn")
-    assert (wanted["chat"], wanted["turn"]) == (CHAT, 2)
+    assert (wanted["chat"], wanted["turns"]) == (CHAT, [2])
     files = [(Path(path).name, seen) for path, seen in wanted["files"]]
     assert files == [("code.txt", "so"), ("new.txt", "so"), ("gone.txt", "so")]
     failed = [{"path": str(workspace / "gone.txt"), "fault": "permission denied"}]
@@ -124,7 +124,7 @@ def test_the_difference_is_asked_for(stage: Neovim, workspace: Path) -> None:
     stage.wait_screen("undo turn 2")
     stage.keys("jd")
     (wanted,) = wait_sent(stage, "checkpoint")
-    assert wanted == {"chat": CHAT, "turn": 2, "path": str(path)}
+    assert wanted == {"chat": CHAT, "turns": [2], "path": str(path)}
 
 
 def test_a_turn_is_done_again(stage: Neovim, workspace: Path) -> None:
@@ -179,7 +179,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
     stage.command("Eca undo-turn")
     (wanted,) = wait_sent(stage, "plan_undo")
     stage.keys("Ofull")
-    plan = {"turn": 2, "prompt": "shout", "again": False, "files": [planned("/x")]}
+    plan = {"turns": [2], "prompt": "shout", "again": False, "files": [planned("/x")]}
     draw(stage, ["answer", wanted["request"], plan])
     stage.keys(" house<Esc>")
     stage.wait_screen("what undo would do did not come up, as you went on: ask again")
@@ -191,7 +191,7 @@ def test_who_typed_goes_on_typing(stage: Neovim, workspace: Path) -> None:
     stage.command("inoremap <F5> <Cmd>Eca undo-turn<CR>")
     stage.keys("A again<F5>")
     (wanted,) = wait_sent(stage, "plan_undo")
-    plan = {"turn": 2, "prompt": "shout", "again": False, "files": [planned("/x")]}
+    plan = {"turns": [2], "prompt": "shout", "again": False, "files": [planned("/x")]}
     draw(stage, ["answer", wanted["request"], plan])
     stage.wait_screen("undo turn 2")
     stage.keys("q")

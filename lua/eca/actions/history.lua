@@ -179,7 +179,7 @@ end
 
 local INCLUDED = {
   { text = 'messages: what was said from here on', messages = true, tools = false },
-  { text = 'tools: what tools did to files from here on', messages = false, tools = true },
+  { text = 'tools: what tools and commands did to files', messages = false, tools = true },
   { text = 'both', messages = true, tools = true },
 }
 
@@ -193,10 +193,10 @@ function M.rollback()
       end,
     }
     vim.ui.select(INCLUDED, options, function(item)
-      if item then
-        local payload = { chat = chat, block = block }
-        payload.messages, payload.tools = item.messages, item.tools
-        send('rollback', payload)
+      if item and item.tools then
+        require('eca.review.undo').roll_back(chat, block, item.messages)
+      elseif item then
+        send('rollback', { chat = chat, block = block, messages = true, tools = false })
       end
     end)
   end)

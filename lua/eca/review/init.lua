@@ -195,14 +195,14 @@ local function tell(chat, word, keys)
   refresh(chat)
 end
 
---- A turn was undone in some files, or done again: its changes in the list say so.
+--- Turns were undone in some files, or done again: their changes in the list say so.
 ---@param chat string
 ---@param plan eca.UndoPlan
 ---@param files string[] absolute
 function M.undone(chat, plan, files)
   local known = review and review.chat == chat and review.changes or {}
   for key, change in pairs(known) do
-    if change.turn == plan.turn and vim.list_contains(files, change.path) then
+    if vim.list_contains(plan.turns, change.turn) and vim.list_contains(files, change.path) then
       said.of(chat).words[key] = not plan.again and 'undone' or nil
     end
   end

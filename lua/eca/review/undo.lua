@@ -1,7 +1,9 @@
---- Undoing a turn: a float tells what would become of each file, and asks.
+--- Undoing turns: a float tells what would become of each file, and asks.
 ---
 --- Rules kept here:
 --- - A file that somebody else has changed since stays as it is, unless the user says otherwise.
+--- - Of turns whose files nobody here has kept the server can do that, without such care: only when
+---   the user says so.
 --- - Nothing is done before `u`; leaving the float does nothing.
 --- - It comes up only before a user who has pressed no key since he asked.
 local paths = require('eca.paths')
@@ -20,18 +22,29 @@ local M = {}
 ---@field take? boolean the user said so
 
 ---@class eca.UndoPlan
----@field turn? integer
+---@field turns integer[] the newest first
 ---@field prompt? string
 ---@field again? boolean
 ---@field files eca.UndoFile[]
+---@field unkept? string[] prompts of turns whose files nobody here has kept
+---@field why? string there is nothing to undo
+
+---@class eca.Rollback
+---@field block integer from whose prompt on the chat is undone
+---@field messages boolean what was said goes, too
 
 ---@class eca.Undo
 ---@field chat string
 ---@field plan eca.UndoPlan
+---@field rollback? eca.Rollback
+---@field by_server? boolean the user said so
 ---@field panel eca.PanelHandle
 
 --- Cells of the counts of lines, and of a name at most.
 local COUNTS, MOST_NAME = 8, 40
+
+local UNKEPT = 'no checkpoint, its files stay'
+local BY_SERVER = 'put back by the server, over what was saved since'
 
 local WHAT = { restore = 'put back', create = 'made again', delete = 'deleted' }
 
@@ -54,13 +67,17 @@ local function fate(file)
   return file.conflict and ('%s, %s'):format(file.conflict, what) or what, 'EcaMuted'
 end
 
----@param plan eca.UndoPlan
+---@param undo eca.Undo
 ---@return [string, string][] keys and what they do
-local function keys_of(plan)
-  local conflicts = vim.iter(plan.files):any(function(file)
-    return file.conflict ~= nil
-  end)
-  local keys = { { 'u', plan.again and 'do it again' or 'undo' } }
+local function keys_of(undo)
+  local plan = undo.plan
+  local conflicts = #(plan.unkept or {}) > 0
+    or vim.iter(plan.files):any(function(file)
+      return file.conflict ~= nil
+    end)
+  local messages = undo.rollback and undo.rollback.messages
+  local verb = plan.again and 'do it again' or messages and 'undo, messages too' or 'undo'
+  local keys = { { 'u', verb } }
   if conflicts then
     vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
   end
@@ -96,18 +113,57 @@ local function row_of(file, width)
   return vim.list_extend(row, { { '  ' }, { said, group } })
 end
 
----@param plan eca.UndoPlan
----@return eca.PanelText
-local function text_of(plan)
-  local text = { lines = {}, marks = {} } ---@type eca.PanelText
-  local widest = 0
-  for _, file in ipairs(plan.files) do
-    widest = math.max(widest, vim.fn.strdisplaywidth(paths.short(file.path)))
+---@param undo eca.Undo
+---@param prompt string
+---@param width integer of the column of names
+---@return [string, string?][]
+local function unkept_row(undo, prompt, width)
+  local name = require('eca.harmless').line('▌ ' .. prompt)
+  local said, group = UNKEPT, 'EcaToolWaiting'
+  if undo.by_server then
+    said, group = BY_SERVER, 'EcaError'
   end
-  for _, file in ipairs(plan.files) do
-    add(text, row_of(file, math.min(widest, MOST_NAME)))
+  return {
+    { undo.by_server and '  ' or '! ', 'EcaToolWaiting' },
+    { require('eca.cells').pad(name, width), 'EcaToolTarget' },
+    { '  ' .. said, group },
+  }
+end
+
+---@param undo eca.Undo
+---@return eca.PanelText
+local function text_of(undo)
+  local text = { lines = {}, marks = {} } ---@type eca.PanelText
+  local names, unkept = {}, undo.plan.unkept or {} ---@type string[], string[]
+  for _, file in ipairs(undo.plan.files) do
+    names[#names + 1] = paths.short(file.path)
+  end
+  for _, prompt in ipairs(unkept) do
+    names[#names + 1] = '▌ ' .. prompt
+  end
+  local width = 0
+  for _, name in ipairs(names) do
+    width = math.min(MOST_NAME, math.max(width, vim.fn.strdisplaywidth(name)))
+  end
+  for _, file in ipairs(undo.plan.files) do
+    add(text, row_of(file, width))
+  end
+  for _, prompt in ipairs(unkept) do
+    add(text, unkept_row(undo, prompt, width))
   end
   return text
+end
+
+--- Turns as people name them.
+---@param numbers integer[] the newest first
+---@return string
+local function name_of(numbers)
+  local oldest, newest = numbers[#numbers], numbers[1]
+  if not oldest then
+    return 'turns of another day'
+  end
+  return oldest == newest and ('turn %d'):format(oldest)
+    or ('turns %d to %d'):format(oldest, newest)
 end
 
 ---@param path string
@@ -118,21 +174,42 @@ local function reload(path)
   end
 end
 
----@param chat string
----@param plan eca.UndoPlan
----@param result { done: string[], failed: { path: string, fault: string }[] }
-local function tell(chat, plan, result)
-  vim.tbl_map(reload, result.done)
-  require('eca.review').undone(chat, plan, result.done)
-  local notify = require('eca.notify')
-  for _, failed in ipairs(result.failed) do
-    notify.warn(('%s is as it was: %s'):format(paths.short(failed.path), failed.fault))
+---@param failed { path: string, fault: string, copy?: string }
+local function tell_failure(failed)
+  local notify, name = require('eca.notify'), paths.short(failed.path)
+  if failed.copy then
+    notify.error(('%s is damaged: %s'):format(name, failed.fault))
+    notify.error(('what %s was is in %s'):format(name, paths.short(failed.copy)))
+  else
+    notify.warn(('%s is as it was: %s'):format(name, failed.fault))
   end
+end
+
+---@param undo eca.Undo
+---@param result { done: string[], failed: { path: string, fault: string, copy?: string }[] }
+local function tell(undo, result)
+  vim.tbl_map(reload, result.done)
+  require('eca.review').undone(undo.chat, undo.plan, result.done)
+  vim.tbl_map(tell_failure, result.failed)
   local count = #result.done == 1 and '1 file' or ('%d files'):format(#result.done)
   if #result.done > 0 then
-    local word = plan.again and 'done again' or 'undone'
-    notify.info(('turn %d %s in %s'):format(plan.turn, word, count))
+    local word = undo.plan.again and 'done again' or 'undone'
+    require('eca.notify').info(('%s %s in %s'):format(name_of(undo.plan.turns), word, count))
   end
+end
+
+--- Have the server do what is its own: messages, and files that nobody here has kept.
+---@param undo eca.Undo
+---@return boolean is_asked
+local function ask_server(undo)
+  local rollback = undo.rollback
+  local wants = rollback and (rollback.messages or undo.by_server)
+  if rollback and wants then
+    local wanted = { chat = undo.chat, block = rollback.block }
+    wanted.messages, wanted.tools = rollback.messages, undo.by_server or false
+    require('eca.host').send('rollback', wanted)
+  end
+  return wants or false
 end
 
 ---@param undo eca.Undo
@@ -142,12 +219,15 @@ local function confirm(undo)
   end, vim.tbl_filter(is_done, undo.plan.files))
   undo.panel.close()
   if #chosen == 0 then
-    require('eca.notify').info('nothing was undone')
+    if not ask_server(undo) then
+      require('eca.notify').info('nothing was undone')
+    end
     return
   end
-  local wanted = { chat = undo.chat, turn = undo.plan.turn, files = chosen }
+  local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
   require('eca.requests').ask('undo_turn', wanted, function(result)
-    tell(undo.chat, undo.plan, result)
+    tell(undo, result)
+    ask_server(undo)
   end)
 end
 
@@ -163,8 +243,10 @@ local function choose(undo, take)
   local file = file_here(undo)
   if file and file.conflict then
     file.take = take
-    undo.panel.write(text_of(undo.plan))
+  elseif not file then
+    undo.by_server = take
   end
+  undo.panel.write(text_of(undo))
 end
 
 ---@param undo eca.Undo
@@ -172,7 +254,7 @@ local function compare(undo)
   local file = file_here(undo)
   if file then
     undo.panel.close()
-    local wanted = { chat = undo.chat, turn = undo.plan.turn, path = file.path }
+    local wanted = { chat = undo.chat, turns = undo.plan.turns, path = file.path }
     require('eca.diff').ask('checkpoint', wanted)
   end
 end
@@ -196,24 +278,19 @@ local function actions(undo)
   }
 end
 
----@param chat string
----@param plan eca.UndoPlan
+---@param undo eca.Undo
 ---@param asked eca.Asked
-local function show(chat, plan, asked)
-  if not plan.turn or #plan.files == 0 then
-    require('eca.notify').info('there is nothing to undo')
-    return
-  elseif not require('eca.origin').may_take(asked, 'what undo would do') then
+local function show(undo, asked)
+  if not require('eca.origin').may_take(asked, 'what undo would do') then
     return
   end
-  local text = text_of(plan)
-  local verb = plan.again and 'do again' or 'undo'
-  local undo = { chat = chat, plan = plan }
+  local plan, text = undo.plan, text_of(undo)
+  local title = ('%s %s'):format(plan.again and 'do again' or 'undo', name_of(plan.turns))
   undo.panel = require('eca.panel').show({
-    title = ('%s turn %d: %s'):format(verb, plan.turn, require('eca.harmless').line(plan.prompt)),
+    title = ('%s: %s'):format(title, require('eca.harmless').line(plan.prompt)),
     lines = text.lines,
     marks = text.marks,
-    keys = keys_of(plan),
+    keys = keys_of(undo),
     actions = actions(undo),
   })
 end
@@ -226,7 +303,28 @@ function M.open(chat, turn, files)
   local wanted = { chat = chat, turn = turn, paths = files }
   local asked = require('eca.origin').asked()
   require('eca.requests').ask('plan_undo', wanted, function(plan)
-    show(chat, plan, asked)
+    if plan and #plan.files > 0 then
+      show({ chat = chat, plan = plan }, asked)
+    elseif plan then
+      require('eca.notify').info(plan.why or 'there is nothing to undo')
+    end
+  end)
+end
+
+--- Ask whether the files of all turns from a prompt on are to be put back; with them the messages
+--- may go.
+---@param chat string
+---@param block integer that the prompt is, or that belongs to it
+---@param messages boolean
+function M.roll_back(chat, block, messages)
+  local asked = require('eca.origin').asked()
+  require('eca.requests').ask('plan_undo', { chat = chat, since = block }, function(plan)
+    local undo = { chat = chat, plan = plan, rollback = { block = block, messages = messages } }
+    if plan and #plan.files + #plan.unkept > 0 then
+      show(undo, asked)
+    elseif plan and not ask_server(undo) then
+      require('eca.notify').info('there is no file to put back')
+    end
   end)
 end
 

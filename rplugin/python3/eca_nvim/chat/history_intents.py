@@ -76,7 +76,8 @@ class Rollback(Struct, frozen=True):
     """Undo a chat from the user's message that a block is or belongs to; block 0 is the last.
 
     messages: what was said from there on goes, and the message comes back into the input.
-    tools: files that tools have changed since are put back as they were.
+    tools: the agent puts the files that its tools have changed since back as they were, over what
+    anybody saved in them; `review_intents.UndoTurn` does so with care.
     """
 
     name: ClassVar[str] = "rollback"

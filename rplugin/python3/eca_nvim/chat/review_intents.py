@@ -32,8 +32,12 @@ class KeepChanges(Struct, frozen=True):
 class PlanUndo(Struct, frozen=True):
     """Ask what undoing a turn (default: the last) would do, to some files or to all; answered.
 
-    The answer is a table: turn, prompt, again (it was undone: undoing it does it again), files
-    (see `review.undoing.plan`); without `turn` when there is no such turn.
+    since: the block of a message of the user; it and all turns after it are meant.
+
+    The answer is a table: turns (numbers, the newest first), prompt (of the oldest), again (it was
+    undone: undoing it does it again), files (see `review.undoing.plan`), unkept (prompts of turns
+    that may have changed files, and of which it is not known what these were), why (there is
+    nothing to undo, if that can be told). None when it cannot be, which is told.
     """
 
     name: ClassVar[str] = "plan_undo"
@@ -41,28 +45,30 @@ class PlanUndo(Struct, frozen=True):
     request: int
     turn: int | None = None
     paths: Sequence[str] | None = None
+    since: int | None = None
 
 
 class UndoTurn(Struct, frozen=True):
-    """Put files back as they were before a turn; answered with this number.
+    """Put files back as they were before turns; answered with this number.
 
-    files: the path of each, and what it was `seen` as in the plan; one that was changed since then
-    stays. The answer is a table: done (paths), failed (tables of path and fault).
+    turns: the newest first. files: the path of each, and what it was `seen` as in the plan; one
+    that was changed since then stays. The answer is a table: done (paths), failed (tables of path,
+    fault and, when the file is damaged, copy: the path of what it was).
     """
 
     name: ClassVar[str] = "undo_turn"
     chat: str
     request: int
-    turn: int
+    turns: Sequence[int]
     files: Sequence[tuple[str, str]]
 
 
 class ShowCheckpoint(Struct, frozen=True):
-    """Show the diff of a file between the time before a turn and now."""
+    """Show the diff of a file between the time before turns (the newest first) and now."""
 
     name: ClassVar[str] = "checkpoint"
     chat: str
-    turn: int
+    turns: Sequence[int]
     path: str
 
 

@@ -20,6 +20,7 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.model import Lane
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import take_steers
+from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import clean
 from eca_nvim.chat.update import Update
 
@@ -74,10 +75,17 @@ def _confirms(update: Update, event: TextReceived) -> bool:
 def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
     """Add a block with what the user said, and return it."""
     block = TextBlock(update.mint(), BlockKind.USER, complete=True, content_id=content_id)
+    block.turn = _turn_of(update)
     if shown := clean(text).strip("\n"):
         block.chunks.append(shown)
     update.add(block)
     return block
+
+
+def _turn_of(update: Update) -> int:
+    """Give the number of the turn that the user speaks in; another client's begins after that."""
+    turn = update.chat.turn
+    return 0 if update.replays else turn.number + (turn.state is Turn.IDLE)
 
 
 def note(update: Update, text: str, *, is_error: bool = False) -> None:

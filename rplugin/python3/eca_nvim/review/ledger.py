@@ -207,7 +207,11 @@ class Ledger:
 
     def turns(self, chat_id: str) -> Sequence[TurnRecord]:
         """Give the turns of a chat that changed something, with what calls did so far."""
-        return [turn for turn in self._worked_out(chat_id) if turn.files]
+        return [turn for turn in self._worked_out(chat_id) if turn.files or turn.odd]
+
+    def has_kept(self, chat_id: str, number: int) -> bool:
+        """Say whether it is kept what files were before a turn."""
+        return any(turn.chat == chat_id and turn.number == number for turn in self._turns)
 
     def unknown(self, chat_id: str) -> Mapping[int, str]:
         """Say of turns of a chat why it is not known what their commands did, by number."""
@@ -226,17 +230,17 @@ class Ledger:
             turn.work_out(open_steps, self._kept)
             yield turn
 
-    def _found(self, content: bytes, mode: int) -> Snapshot:
+    def _found(self, content: bytes, mode: int, place: str) -> Snapshot:
         """Keep what a survey found, as long as there is room."""
         while self._blobs.size + len(content) > MOST_BYTES and len(self._turns) > 1:
             del self._turns[0]
         if self._blobs.size + len(content) > MOST_BYTES:
             return Snapshot(fault=NO_ROOM)
-        return self._kept(content, mode)
+        return self._kept(content, mode, place)
 
-    def _kept(self, content: bytes, mode: int) -> Snapshot:
+    def _kept(self, content: bytes, mode: int, place: str) -> Snapshot:
         try:
-            return Snapshot(self._blobs.keep(content), mode or NEW_MODE)
+            return Snapshot(self._blobs.keep(content), mode or NEW_MODE, place)
         except OSError as fault:
             return Snapshot(fault=f"it could not be kept: {fault.strerror}")
 

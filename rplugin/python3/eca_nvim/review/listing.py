@@ -55,7 +55,7 @@ class Present(Struct, frozen=True):
     def seal(self) -> str:
         """Name what it is, so that a change can be told later."""
         digest = None if self.disk.blob is None else self.disk.blob.digest
-        parts = (digest, self.disk.fault, self.edited)
+        parts = (digest, self.disk.place, self.disk.fault, self.edited)
         return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()
 
 

@@ -40,7 +40,8 @@ class TurnRecord(Struct, eq=False):
     """What a turn changed, by path; `prompt` is what the user said, in a line.
 
     steps: its calls that have ended, in that order, unless their records are settled. unknown: why
-    it is not known what its commands did, if they may have changed something.
+    it is not known what its commands did, if they may have changed something. odd: files that these
+    changed, and that nobody looks at for their names.
     """
 
     chat: str
@@ -50,6 +51,7 @@ class TurnRecord(Struct, eq=False):
     steps: list[Step] = field(default_factory=list)
     settled: dict[str, FileRecord] = field(default_factory=dict)
     unknown: str | None = None
+    odd: set[str] = field(default_factory=set)
 
     def work_out(self, open_steps: Sequence[Step], keep: Keep) -> None:
         """Work out the files from the steps, those that have not ended included."""

@@ -5,6 +5,8 @@ Rules kept here:
 - What is large lies in a folder that only the user can read; it goes with the last snapshot that
   needs it, all of it with the host.
 - Nobody is asked about encodings or line ends: content is bytes.
+- A snapshot knows where the file really is. It is put back there, and only if the path still leads
+  there: never through a link that came later.
 """
 
 from __future__ import annotations
@@ -12,9 +14,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
 import stat
-import tempfile
 import weakref
 from contextlib import suppress
 from itertools import count
@@ -22,12 +22,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from eca_nvim.disk.private import PrivateFolder
+from eca_nvim.disk.replacing import remove, replace
 from eca_nvim.paths import open_regular
 
 SMALL = 1 << 14
 """Bytes of a content that is kept in memory, at most."""
 LARGEST = 1 << 24
 """Bytes of a file that is kept at all, at most."""
+LINKED = "a link leads elsewhere now"
 
 
 class Blob:
@@ -53,16 +56,16 @@ class Blobs:
 
     def __init__(self) -> None:
         self.size = 0
-        self._folder: Path | None = None
+        self._folder = PrivateFolder("eca-checkpoints-")
         self._numbers = count(1)
-        self._remover: weakref.finalize[[Path], Blobs] | None = None
 
     def keep(self, content: bytes, like: Blob | None = None) -> Blob:
         """Keep some content, as the blob `like` when that has it already. Raises OSError."""
         digest = hashlib.sha256(content).digest()
         if like is not None and like.digest == digest:
             return like
-        path = self._place() if len(content) > SMALL else None
+        large = len(content) > SMALL
+        path = self._folder.path / str(next(self._numbers)) if large else None
         blob = Blob(content, digest, path)
         self.size += blob.size
         weakref.finalize(blob, self._forget, blob.size, path).atexit = False
@@ -70,15 +73,7 @@ class Blobs:
 
     def remove(self) -> None:
         """Remove all that is in files."""
-        if self._remover is not None:
-            self._remover()
-            self._folder = None
-
-    def _place(self) -> Path:
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="eca-checkpoints-"))
-            self._remover = weakref.finalize(self, _remove, self._folder)
-        return self._folder / str(next(self._numbers))
+        self._folder.remove()
 
     def _forget(self, size: int, path: Path | None) -> None:
         self.size -= size
@@ -87,20 +82,18 @@ class Blobs:
                 path.unlink()
 
 
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 class Snapshot(Struct, frozen=True):
     """A file at one moment.
 
     blob: its content; None when there was no file, or when `fault` says why it is not kept.
-    mode: its permissions. missing: folders above it that were not there, the innermost first.
+    mode: its permissions. place: its path without links. missing: how many folders above it were
+    not there.
     """
 
     blob: Blob | None = None
     mode: int = 0
-    missing: tuple[str, ...] = ()
+    place: str = ""
+    missing: int = 0
     fault: str | None = None
 
     @property
@@ -108,37 +101,42 @@ class Snapshot(Struct, frozen=True):
         """Say whether there was no file."""
         return self.blob is None and self.fault is None
 
+    def is_elsewhere(self, other: Snapshot) -> bool:
+        """Say whether links led to another place then."""
+        return bool(self.place and other.place) and self.place != other.place
+
     def same_as(self, other: Snapshot) -> bool:
         """Say whether the file was surely the same at both moments."""
         if self.fault is not None or other.fault is not None:
             return False
         if self.blob is None or other.blob is None:
             return self.blob is other.blob
-        return self.blob.digest == other.blob.digest
+        return self.blob.digest == other.blob.digest and self.place == other.place
 
 
 def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
     """Take a snapshot of a file; one that is just like `like` takes no room. Never raises."""
+    place = ""
     try:
-        with open_regular(path) as file:
+        place = os.path.realpath(path)
+        with open_regular(place) as file:
             found = os.fstat(file.fileno())
             content = b"" if found.st_size > LARGEST else file.read(LARGEST + 1)
         if max(found.st_size, len(content)) > LARGEST:
-            return Snapshot(fault=f"it is larger than {LARGEST >> 20} MiB")
+            return Snapshot(fault=f"it is larger than {LARGEST >> 20} MiB", place=place)
     except FileNotFoundError:
-        return Snapshot(missing=_missing_above(path))
+        return Snapshot(place=place, missing=_missing_above(place))
     except (OSError, ValueError) as fault:
-        return Snapshot(fault=_reason(fault))
+        return Snapshot(fault=_reason(fault), place=place)
     try:
         blob = blobs.keep(content, like.blob if like is not None else None)
     except OSError as fault:
-        return Snapshot(fault=f"it could not be kept: {_reason(fault)}")
-    return Snapshot(blob, stat.S_IMODE(found.st_mode))
+        return Snapshot(fault=f"it could not be kept: {_reason(fault)}", place=place)
+    return Snapshot(blob, stat.S_IMODE(found.st_mode), place)
 
 
-def _missing_above(path: str) -> tuple[str, ...]:
-    above = (str(folder) for folder in Path(path).parents)
-    return tuple(folder for folder in above if not os.path.lexists(folder))
+def _missing_above(place: str) -> int:
+    return sum(not os.path.lexists(folder) for folder in Path(place).parents)
 
 
 def _reason(fault: Exception) -> str:
@@ -150,20 +148,20 @@ def _reason(fault: Exception) -> str:
 def put_back(path: str, snapshot: Snapshot) -> None:
     """Make a file what it was; folders made for it go, when nothing else is in them.
 
-    Raises OSError.
+    Raises OSError (the file is as it was) and replacing.Damaged.
     """
     if snapshot.fault is not None:
         raise OSError(errno.ENOTSUP, snapshot.fault)
+    if not leads_there(path, snapshot):
+        raise OSError(errno.ELOOP, LINKED)
     if snapshot.blob is None:
-        with suppress(FileNotFoundError):
-            Path(path).unlink()
-        with suppress(OSError):  # not empty: the others above are not empty either
-            for folder in snapshot.missing:
-                Path(folder).rmdir()
-        return
-    content = snapshot.blob.read()
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    is_new = not os.path.lexists(path)
-    Path(path).write_bytes(content)
-    if is_new:
-        Path(path).chmod(snapshot.mode)
+        remove(snapshot.place, snapshot.missing)
+    else:
+        replace(snapshot.place, snapshot.blob.read(), snapshot.mode)
+
+
+def leads_there(path: str, snapshot: Snapshot) -> bool:
+    """Say whether a path leads to where a snapshot was taken, if the file itself were no link."""
+    folder, name = os.path.split(path)
+    unless_linked = str(Path(os.path.realpath(folder), name))
+    return snapshot.place in (os.path.realpath(path), unless_linked)

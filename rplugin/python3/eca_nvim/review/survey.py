@@ -4,12 +4,13 @@ Rules kept here:
 - A file is read again only when it may have changed. One that was written a moment ago may change
   once more without a trace: it is read again the next time.
 - Contents are kept packed, and not without end: of what there is no room for, that it changed is
-  known, but not what it was.
+  known, but not what it was. The same goes for names that cannot be shown or sent.
 - Nothing here is shared with what goes on meanwhile: a survey is made from the last one.
 """
 
 from __future__ import annotations
 
+import os.path
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from eca_nvim.chat.files import is_plain
 from eca_nvim.paths import open_regular
 from eca_nvim.review.workspace import Sight, look, walk
 
@@ -30,6 +32,7 @@ PACKING = 1
 
 LARGE = f"it is larger than {LARGEST >> 20} MiB"
 NO_ROOM = "there was no room to keep it"
+ODD_NAME = "not looked at for its name"
 UNREADABLE = "it could not be read"
 
 
@@ -72,6 +75,11 @@ class Survey(Struct, frozen=True):
         """Say whether a file of that path would have been found, had there been one."""
         folders = above(path)
         return not self.folders.isdisjoint(folders) and not self.leaves_out(path)
+
+    def place(self, path: str) -> str:
+        """Give the path of a file without links: no survey goes through one below its folders."""
+        top = [folder for folder in above(path) if folder in self.folders][-1:]
+        return "".join(os.path.realpath(it) + path.removeprefix(it) for it in top) or path
 
     def leaves_out(self, path: str) -> bool:
         """Say whether a path, or a folder above it, was left out."""
@@ -121,6 +129,8 @@ def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> Kept 
 
 def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]:
     """Give the packed content of a file, or why it is not kept."""
+    if not is_plain(path):
+        return None, ODD_NAME
     if sight.size > LARGEST:
         return None, LARGE
     try:

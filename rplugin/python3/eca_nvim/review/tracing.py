@@ -14,14 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.chat.files import moved
 from eca_nvim.review.prior import ToldChange, told_change
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.steps import UNSEEN, Fate, Look, Step
 
-Keep: TypeAlias = Callable[[bytes, int], Snapshot]
-"""Makes a snapshot of some content and permissions."""
+Keep: TypeAlias = Callable[[bytes, int, str], Snapshot]
+"""Makes a snapshot of some content, permissions and the path without links."""
 
 
 class Traced(Struct, frozen=True):
@@ -152,8 +153,10 @@ class _Tracer:
         if step.fate is not Fate.DONE and not (left.is_absent and not arrived.is_absent):
             return self.now[path]
         if path == destination:
-            return Snapshot()
-        return UNSEEN if arrived.is_absent else arrived
+            return Snapshot(place=step.after[path].place)
+        if arrived.blob is None:
+            return UNSEEN if arrived.is_absent else arrived
+        return replace(arrived, place=step.after[path].place)
 
     def _changed_back(self, step: Step, change: ToldChange, now: Snapshot) -> Snapshot:
         content = _content(now)
@@ -162,7 +165,7 @@ class _Tracer:
         if step.fate is not Fate.DONE and change.may_precede(content):
             return UNSEEN
         before = None if content is None else change.before(content)
-        return UNSEEN if before is None else self._keep(before, now.mode)
+        return UNSEEN if before is None else self._keep(before, now.mode, now.place)
 
     def _precedes(self, path: str, seen: Snapshot) -> bool:
         """Say whether what was seen of a file is its state before the step taken back last."""

@@ -20,9 +20,10 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.files import is_plain
 from eca_nvim.chat.review_intents import FileWritten
 from eca_nvim.review.differences import Difference
-from eca_nvim.review.others import Others, is_linked
+from eca_nvim.review.others import Others
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.steps import UNSEEN, Fate, Look, Step
@@ -31,8 +32,8 @@ from eca_nvim.review.survey import Kept, Survey, above, keep
 TOLD_LATE = 1_000_000_000
 """Nanoseconds by which it may be told late, at most, that a call runs."""
 
-Store: TypeAlias = Callable[[bytes, int], Snapshot]
-"""Makes a snapshot of some content and permissions."""
+Store: TypeAlias = Callable[[bytes, int, str], Snapshot]
+"""Makes a snapshot of some content, permissions and the path without links."""
 
 
 class _Watched(Struct, eq=False):
@@ -121,10 +122,6 @@ class Watch:
             continue
         self.others(paths)
 
-    def is_linked(self, path: str) -> bool:
-        """Say whether a link leads from a path to another file than a survey would find there."""
-        return is_linked(path, frozenset() if self.last is None else self.last.folders)
-
     # --- surveys --------------------------------------------------------------------------------
 
     def begin(self) -> None:
@@ -169,6 +166,9 @@ class Watch:
 
     def _lay(self, difference: Difference, makers: _Makers, findings: dict[int, _Finding]) -> None:
         for number, (call, is_known) in makers.items():
+            if not is_plain(difference.path):
+                call.turn.odd.add(difference.path)
+                continue
             if number not in findings or findings[number].step not in call.turn.steps:
                 findings[number] = _begun(call)  # the first, or the turn was settled meanwhile
             is_seen = is_known and not difference.is_unknown
@@ -189,17 +189,18 @@ class Watch:
         return makers
 
     def _note(self, finding: _Finding, difference: Difference, *, is_seen: bool) -> None:
-        path, missing = difference.path, difference.folders
-        before = self._snapshot(difference.before, missing) if is_seen else UNSEEN
+        path, missing = difference.path, len(difference.folders)
+        place = os.path.realpath(path) if self.last is None else self.last.place(path)
+        before = self._snapshot(difference.before, place, missing) if is_seen else UNSEEN
         finding.before[path] = before
-        finding.after[path] = self._snapshot(difference.after)
+        finding.after[path] = self._snapshot(difference.after, place)
 
-    def _snapshot(self, kept: Kept | None, missing: tuple[str, ...] = ()) -> Snapshot:
+    def _snapshot(self, kept: Kept | None, place: str, missing: int = 0) -> Snapshot:
         if kept is None:
-            return Snapshot(missing=missing)
+            return Snapshot(place=place, missing=missing)
         if kept.fault is not None:
             return Snapshot(fault=kept.fault)
-        return self._store(kept.content, kept.sight.mode)
+        return self._store(kept.content, kept.sight.mode, place)
 
 
 def _begun(call: _Watched) -> _Finding:

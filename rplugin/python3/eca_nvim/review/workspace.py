@@ -1,7 +1,7 @@
 """Workspace: which files there are in some folders, and how they can be told from later ones.
 
 Rules kept here:
-- Ordinary files, by names that can be shown; no link is followed.
+- Ordinary files; no link is followed.
 - What is no work of anybody is left out: folders of version control, caches that say so, and what
   git ignores. git is asked when there is one, nothing needs it.
 - So many files and no more: of a larger workspace nothing is told.
@@ -19,7 +19,6 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.files import is_plain
 from eca_nvim.transport import child_environment
 
 MOST_FILES = 20_000
@@ -104,7 +103,7 @@ def _files(entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[str, Sight]]:
     for entry in entries:
         with suppress(OSError):  # it is gone already
             found = entry.stat(follow_symlinks=False)
-            if stat.S_ISREG(found.st_mode) and is_plain(entry.path):
+            if stat.S_ISREG(found.st_mode):
                 yield entry.path, _sight(found)
 
 

@@ -8,11 +8,14 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 
 import anyio.lowlevel
 
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.intents import RequestDiff
 from eca_nvim.chat.ops import Answer, Emit, FilesChanged, Notify, ShowDiff, ViewOp
+from eca_nvim.chat.past import turns_since
 from eca_nvim.chat.review_intents import (
     KeepChanges,
     ListChanges,
@@ -22,18 +25,23 @@ from eca_nvim.chat.review_intents import (
     ShowCheckpoint,
     UndoTurn,
 )
+from eca_nvim.chat.text import literal_name
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, Table, entries, snapshot_text
 from eca_nvim.review.records import TurnRecord
-from eca_nvim.review.undoing import plan, undo
+from eca_nvim.review.survey import ODD_NAME
+from eca_nvim.review.undoing import Outcome, Plan, merged, moved_on, plan, undo
 from eca_nvim.review.used import used
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.surveying import Surveyor
 from eca_nvim.session.view import View, isolated
 
+from . import revising
+
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
+MOST_NAMES = 5
 UNSETTLED = "what commands did is still being looked for: ask again in a moment"
 
 _DOING: Mapping[type[ReviewIntent | RequestDiff], str] = {
@@ -103,7 +111,8 @@ class Reviews:
             where = "here" if number is None else f"in turn {number}"
             told = Notify("info", f"the agent has changed nothing {where}")
             return [told, Answer(wanted.request, None)]
-        return [Answer(wanted.request, await self._entries(wanted.chat, turns))]
+        odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd]
+        return [*odd, Answer(wanted.request, await self._entries(wanted.chat, turns))]
 
     async def _entries(self, chat: str, turns: Sequence[TurnRecord]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
@@ -115,47 +124,77 @@ class Reviews:
             await anyio.lowlevel.checkpoint()
         return listed[:MOST_ENTRIES]
 
-    async def _plan(self, wanted: PlanUndo) -> Table:
+    async def _plan(self, wanted: PlanUndo) -> Table | None:
         """Plan for the turn that is named, else for the last one with something to undo."""
-        for turn in reversed(self._ledger.turns(wanted.chat)):
+        if wanted.since is not None:
+            return await self._plan_since(wanted.chat, wanted.since)
+        turns = self._ledger.turns(wanted.chat)
+        for turn in reversed(turns):
             if wanted.turn in (None, turn.number):
-                found = plan(turn, await self._present(turn.files), wanted.paths)
+                found = plan([turn], await self._present(turn.files), wanted.paths)
                 if found.files and (wanted.turn is not None or not found.again):
-                    about = {"turn": turn.number, "prompt": turn.prompt, "again": found.again}
-                    return {**about, "files": found.files}
-        return {"files": []}
+                    return _planned([turn], found)
+        later = [turn for turn in turns if wanted.turn is not None and turn.number > wanted.turn]
+        named = [turn for turn in turns if turn.number == wanted.turn]
+        return {"files": [], "why": moved_on(named[0], later) if named else None}
+
+    async def _plan_since(self, chat_id: str, block: int) -> Table | None:
+        """Plan for all turns from a message of the user on."""
+        try:
+            chat = self._chats.get(chat_id)
+            revising.require_idle(chat)
+            prompt, _ = revising.named_prompt(chat, block)
+        except AgentRefused as fault:
+            self._view.push([Notify("warn", str(fault))])
+            return None
+        past, kept = turns_since(chat, prompt), self._ledger.turns(chat_id)
+        turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
+        paths = [path for turn in turns for path in turn.files]
+        unkept = [
+            turn.prompt
+            for turn in past
+            if turn.may_have_changed and not self._ledger.has_kept(chat_id, turn.number)
+        ]
+        found = plan(turns, await self._present(paths))
+        return {**_planned(turns, found), "prompt": past[0].prompt, "unkept": unkept}
 
     async def _undo(self, wanted: UndoTurn) -> None:
         paths = [path for path, _ in wanted.files]
         present = await self._present(paths)
         changed = {path for path, seen in wanted.files if present[path].seal != seen}
-        turn = self._turn(wanted.chat, wanted.turn)
-        results = {} if turn is None else undo(turn, paths, self._ledger, changed)
-        done = [path for path, fault in results.items() if fault is None]
-        failed = [{"path": path, "fault": fault} for path, fault in results.items() if fault]
+        asked = {path: present[path].disk for path in paths}
+        turns = self._turns(wanted.chat, wanted.turns)
+        outcomes: list[Outcome] = []
+        for outcome in undo(turns, asked, self._ledger, changed):
+            outcomes.append(outcome)
+            self._ledger.watch.others([outcome.path])
+            await anyio.lowlevel.checkpoint()
+        done = [it.path for it in outcomes if it.fault is None]
+        failed = [_told(it) for it in outcomes if it.fault is not None]
         self._view.push([Answer(wanted.request, {"done": done, "failed": failed})])
-        self._ledger.watch.others(done)
-        if done:
-            told = (Emit("EcaFileChanged", {"chat": wanted.chat, "path": path}) for path in done)
-            self._view.push([FilesChanged(wanted.chat, done), *told])
+        touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
+        if touched:
+            told = (Emit("EcaFileChanged", {"chat": wanted.chat, "path": path}) for path in touched)
+            self._view.push([FilesChanged(wanted.chat, touched), *told])
 
     async def _show(self, wanted: ShowCheckpoint) -> None:
-        turn = self._turn(wanted.chat, wanted.turn)
-        if turn is None or wanted.path not in turn.files:
+        turns = self._turns(wanted.chat, wanted.turns)
+        files = merged(turns)
+        if wanted.path not in files:
             self._view.push([Notify("warn", "there is no such change any more")])
             return
-        before = turn.files[wanted.path].before
+        before = files[wanted.path].before
         present = (await self._present([wanted.path]))[wanted.path]
         old, new = snapshot_text(before), present.text
         if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
             why = f": {before.fault}" if before.fault else ""
             self._view.push([Notify("warn", f"there is no text to compare{why}")])
             return
-        self._view.push([_diff(turn, wanted.path, old or "", new or "")])
+        self._view.push([_diff(turns[-1], wanted.path, old or "", new or "")])
 
-    def _turn(self, chat: str, number: int) -> TurnRecord | None:
-        turns = self._ledger.turns(chat)
-        return next((turn for turn in turns if turn.number == number), None)
+    def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnRecord]:
+        """Give some turns of a chat, the newest first."""
+        return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
 
     async def _used(self, chat_id: str) -> list[Table]:
         await self._surveyor.settled()
@@ -170,6 +209,25 @@ class Reviews:
             present[path] = Present(self._ledger.snapshot(path), edited.get(path))
             await anyio.lowlevel.checkpoint()
         return present
+
+
+def _planned(turns: Sequence[TurnRecord], found: Plan) -> Table:
+    numbers = [turn.number for turn in turns]
+    prompt = turns[-1].prompt if turns else ""
+    return {"turns": numbers, "prompt": prompt, "again": found.again, "files": found.files}
+
+
+def _odd(turn: TurnRecord) -> str:
+    """Name the files that commands changed in a turn, and that nobody looks at."""
+    names = [literal_name(PurePath(path).name) for path in sorted(turn.odd)]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"turn {turn.number}: {ODD_NAME}: {', '.join(names[:MOST_NAMES])}{more}"
+
+
+def _told(outcome: Outcome) -> Table:
+    """Tell why a file was not put back, and when it is damaged, where the copy of it is."""
+    copy = {"copy": outcome.copy} if outcome.copy is not None else {}
+    return {"path": outcome.path, "fault": outcome.fault, **copy}
 
 
 def _diff(turn: TurnRecord, path: str, before: str, after: str) -> ShowDiff:

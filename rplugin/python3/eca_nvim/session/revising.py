@@ -25,7 +25,7 @@ Revision: TypeAlias = intents.Rollback | intents.ForkChat | intents.AddFlag | in
 async def roll_back(chats: Chats, archive: Archive, chat: Chat, wanted: intents.Rollback) -> None:
     """Take a message of the user and all after it back, what tools did to files, or both."""
     require_idle(chat)
-    prompt, content_id = _prompt(chat, wanted.block)
+    prompt, content_id = named_prompt(chat, wanted.block)
     await archive.rollback(chat.id, content_id, messages=wanted.messages, tools=wanted.tools)
     if wanted.messages:
         chats.show(editing.roll_back(chat, prompt, now()))
@@ -47,7 +47,7 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     chats.apply(copy, [TitleChanged(opened.title or ""), inherited(chat)])
     try:
         if cut.is_prompt:
-            prompt, content_id = _prompt(copy, 0)
+            prompt, content_id = named_prompt(copy, 0)
             await archive.rollback(copy_id, content_id, messages=True, tools=False)
             chats.show(editing.roll_back(copy, prompt, now(), give_back=cut.anew))
     finally:
@@ -90,7 +90,8 @@ def _anchor(chat: Chat, block: int) -> editing.Anchor:
     return found
 
 
-def _prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
+def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
+    """Find the message of the user that a block is or belongs to, and the agent's name for it."""
     prompt = editing.prompt_of(chat, block)
     if prompt is None:
         raise AgentRefused("there is no message of yours here")

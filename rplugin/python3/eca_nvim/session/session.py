@@ -50,6 +50,7 @@ from eca_nvim.chat.questions import answer_question
 from eca_nvim.chat.review_intents import FileWritten, ReviewIntent
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState, Turn
+from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
@@ -63,7 +64,7 @@ from eca_nvim.session.reading import ReadIntent, read
 from eca_nvim.session.reviewing import Reviews
 from eca_nvim.session.searching import search
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
-from eca_nvim.session.surveying import Surveyor
+from eca_nvim.session.surveying import Surveyor, in_thread
 from eca_nvim.session.telling import Held, deliver
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
@@ -152,6 +153,7 @@ class Session:
             tasks.start_soon(self._chats.keep_time)
             tasks.start_soon(self._keeper.keep_writing)
             tasks.start_soon(self.surveyor.run)
+            tasks.start_soon(in_thread, sweep)
             async for intent in self._inbox:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
