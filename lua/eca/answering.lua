@@ -12,6 +12,13 @@ local M = {}
 
 local current = {} ---@type table<string, eca.Answering> by chat
 
+--- Is the input for a login? What is typed for that answers the question, too.
+---@param chat string
+---@return boolean
+local function takes_login(chat)
+  return require('eca.login').runs(chat)
+end
+
 ---@param item eca.Pending
 ---@return boolean
 local function takes_words(item)
@@ -67,10 +74,18 @@ function M.update(items)
     end
   end
   for _, item in ipairs(items) do
-    local free = takes_words(item) and not current[item.chat]
+    local free = takes_words(item) and not (current[item.chat] or takes_login(item.chat))
     if free and not require('eca.input').draft(input_of(item)):find('%S') then
       begin(item, '')
     end
+  end
+end
+
+--- Give the input back to prompts, for a login begins.
+---@param chat string
+function M.leave(chat)
+  if current[chat] then
+    finish(chat)
   end
 end
 
@@ -78,7 +93,8 @@ end
 ---@param item eca.Pending
 function M.write(item)
   local answering = current[item.chat]
-  if not answering or answering.item.id ~= item.id then
+  local is_ready = takes_login(item.chat) or (answering and answering.item.id == item.id)
+  if not is_ready then
     local buf = input_of(item)
     local draft = answering and answering.draft or require('eca.input').draft(buf)
     require('eca.input').set_draft(buf, '')

@@ -18,6 +18,7 @@ local unseen = {} ---@type table<string, true>
 local KINDS = {
   waiting = { word = 'waiting', sign = '?', group = 'EcaWaiting', rank = 1 },
   finished = { word = 'finished', sign = '✓', group = 'EcaNew', rank = 2 },
+  login = { word = 'login', sign = '?', group = 'EcaWaiting', rank = 1 },
   running = { word = 'running', sign = '●', group = 'EcaRunning', rank = 3 },
   stopping = { word = 'stopping', sign = '◌', group = 'EcaWaiting', rank = 3 },
   idle = { word = 'idle', sign = ' ', group = 'EcaWinbarDim', rank = 4 },

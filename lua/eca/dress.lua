@@ -46,6 +46,7 @@ local OPTIONS = {
 --- The sign before the input: only the first row of the text has it.
 local PROMPT = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? '> ' : '  '}"
 local ANSWER = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Answer> ' : '        '}"
+local LOGIN = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Login> ' : '       '}"
 
 ---@param win integer
 ---@param options table<string, any>
@@ -55,12 +56,17 @@ local function set(win, options)
   end
 end
 
---- Let an input's window tell what is typed there: a prompt, or an answer.
+--- Let an input's window tell what is typed there: a prompt, an answer, or what a login asks for.
 ---@param win integer
 function M.sign(win)
   local chat = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win))
-  local answers = chat and require('eca.answering').of(chat.id)
-  vim.wo[win][0].statuscolumn = answers and ANSWER or PROMPT
+  local sign = PROMPT
+  if chat and require('eca.login').runs(chat.id) then
+    sign = LOGIN
+  elseif chat and require('eca.answering').of(chat.id) then
+    sign = ANSWER
+  end
+  vim.wo[win][0].statuscolumn = sign
 end
 
 --- Make a window one of the chat's.

@@ -5,7 +5,7 @@
 ---   or something it did; to a command, what the server says is answer enough. Else 1, and why on
 ---   standard error; the chat, as far as it goes, on standard output.
 --- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
----   questions are cancelled.
+---   questions and logins are cancelled.
 local M = {}
 
 local GONE = 'the server is gone'
@@ -163,6 +163,12 @@ function M.run(prompt)
   end
   on({ 'EcaApprovalRequested', 'EcaQuestionAsked' }, function()
     decide_all(decided)
+  end)
+  on('EcaStatusChanged', function(data)
+    if data.status.state == 'login' then
+      complain('nobody is there to log in')
+      require('eca').stop(data.chat)
+    end
   end)
   on('EcaTurnFinished', function(data)
     finish_once(fault_of(chat, prompt, data.reason or 'done'))

@@ -4,6 +4,7 @@
 --- - What is typed is the user's: nothing is taken away but by sending it, and what comes back goes
 ---   above a draft that is there.
 --- - The placeholder and the waiting prompts are virtual text; the buffer holds the draft alone.
+---   While a login runs it holds what that asks for (`login`), which is not read here.
 --- - Sending never waits, for a server neither.
 local M = {}
 
@@ -13,15 +14,18 @@ local PLACEHOLDERS = {
   insert = 'type here · <C-s> sends',
   normal = 'type here with i · <CR> sends · g? keys',
   answer = 'your own words · <C-s> answers',
+  login = 'for the login, never shown nor kept · <C-s> sends',
 }
 local PLACEHOLDER_MARK, QUEUE_MARK = 1, 2
 local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
 
---- What is typed and not sent.
+--- What is typed and not sent, as a prompt.
 ---@param buf integer
 ---@return string
 function M.draft(buf)
-  return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  local chat = require('eca.chats').of_buffer(buf)
+  local set_aside = chat and require('eca.login').set_aside(chat.id)
+  return set_aside or table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
 --- Type something else.
@@ -73,9 +77,18 @@ end
 
 ---@param buf integer
 ---@param mode 'insert'|'normal'
-local function draw_placeholder(buf, mode)
+---@return string
+local function placeholder(buf, mode)
   local chat = require('eca.chats').of_buffer(buf)
-  local answers = chat and require('eca.answering').of(chat.id)
+  if chat and require('eca.login').runs(chat.id) then
+    return PLACEHOLDERS.login
+  end
+  return PLACEHOLDERS[chat and require('eca.answering').of(chat.id) and 'answer' or mode]
+end
+
+---@param buf integer
+---@param mode 'insert'|'normal'
+local function draw_placeholder(buf, mode)
   local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
   if first ~= '' or vim.api.nvim_buf_line_count(buf) > 1 then
     vim.api.nvim_buf_del_extmark(buf, namespace, PLACEHOLDER_MARK)
@@ -83,7 +96,7 @@ local function draw_placeholder(buf, mode)
   end
   vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, {
     id = PLACEHOLDER_MARK,
-    virt_text = { { PLACEHOLDERS[answers and 'answer' or mode], 'EcaPlaceholder' } },
+    virt_text = { { placeholder(buf, mode), 'EcaPlaceholder' } },
     virt_text_pos = 'overlay',
   })
 end
@@ -100,7 +113,7 @@ local function changed(buf)
   end
 end
 
---- Show what the input is for now: prompts, or the answer to a question.
+--- Show what the input is for now: prompts, the answer to a question, or a login.
 ---@param buf integer
 function M.redress(buf)
   vim.tbl_map(require('eca.dress').sign, vim.fn.win_findbuf(buf))
@@ -111,6 +124,10 @@ end
 ---@param buf integer
 function M.attach(buf)
   vim.bo[buf].textwidth = 0
+  local chat = require('eca.chats').of_buffer(buf)
+  if chat and require('eca.login').runs(chat.id) then
+    require('eca.secret').begin(buf)
+  end
   draw_placeholder(buf, 'normal')
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
     buffer = buf,
@@ -126,13 +143,16 @@ function M.attach(buf)
   })
 end
 
---- Send the draft as a prompt, or as the answer to the question that waits, and empty the input;
---- an empty one is not sent.
+--- Send the draft as a prompt, as the answer to the question that waits, or to the login that runs,
+--- and empty the input; an empty one is not sent.
 ---@param buf integer
 ---@param queue boolean wait for the end of a running turn instead of steering it
 ---@return boolean sent false when nothing is typed
 function M.submit(buf, queue)
   local chat = assert(require('eca.chats').of_buffer(buf))
+  if require('eca.login').runs(chat.id) then
+    return require('eca.login').submit(chat.id)
+  end
   local text = M.draft(buf)
   if not text:find('%S') then
     return false
@@ -175,10 +195,15 @@ function M.show_end(chat)
 end
 
 --- Put text back, above a draft that is there: the cursor stays in the draft. Else it is the draft,
---- with the cursor at its end.
+--- with the cursor at its end. While a login runs it waits for the end of that.
 ---@param buf integer
 ---@param text string
 function M.put_back(buf, text)
+  local chat = require('eca.chats').of_buffer(buf)
+  if chat and require('eca.login').runs(chat.id) then
+    require('eca.login').keep(chat.id, text)
+    return
+  end
   if M.draft(buf):find('%S') then
     vim.api.nvim_buf_set_lines(buf, 0, 0, false, vim.split(text, '\n', { plain = true }))
   else
@@ -196,6 +221,10 @@ end
 ---@param step -1|1 older or newer
 function M.recall(buf, step)
   local chat = assert(require('eca.chats').of_buffer(buf))
+  if require('eca.login').runs(chat.id) then
+    require('eca.notify').info('a login runs: the input is for that')
+    return
+  end
   local text = require('eca.history').step(chat.id, step, M.draft(buf))
   if not text then
     return

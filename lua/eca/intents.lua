@@ -13,6 +13,7 @@ return {
   approve = { 'chat', 'id', 'remember' },
   reject = { 'chat', 'id', 'reason' },
   answer = { 'chat', 'id', 'text' },
+  login = { 'chat', 'text' },
   toggle = { 'chat', 'block', 'open' },
   act = { 'chat', 'block' },
   diff = { 'chat', 'id', 'block', 'instead' },

@@ -5,7 +5,7 @@
 local M = {}
 
 ---@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'
----@alias eca.TurnState 'idle'|'running'|'stopping'|'waiting'
+---@alias eca.TurnState 'idle'|'running'|'stopping'|'waiting'|'login'
 
 ---@class eca.Status
 ---@field server eca.ServerState

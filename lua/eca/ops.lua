@@ -208,6 +208,7 @@ end
 function draw.status(chat, status)
   local before = mirror.status(chat)
   mirror.set_status(chat, mirror.clean(status))
+  require('eca.login').update(chat, mirror.status(chat).state)
   tell_status(chat, vim.deepcopy(before))
   local changed = require('eca.attention').told(chat, before.state, status.state)
   local retitled = before.title ~= mirror.status(chat).title

@@ -46,6 +46,7 @@ local STATES = {
   running = { '●', 'EcaRunning' },
   stopping = { '◌', 'EcaWaiting' },
   waiting = { '?', 'EcaWaiting' },
+  login = { '?', 'EcaWaiting' },
   retrying = { '↻', 'EcaWaiting' },
   idle = { '○', 'EcaWinbarDim' },
 }
@@ -170,10 +171,11 @@ function M.input_parts(chat)
   local mirror = require('eca.mirror')
   local parts = {} ---@type eca.WinbarPart[]
   local contexts = require('eca.contexts')
-  local question = require('eca.answering').of(chat)
+  local login, question = require('eca.login').runs(chat), require('eca.answering').of(chat)
   local status = mirror.status(chat)
+  add(parts, login and 'login' or nil, 'EcaWaiting', 95)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
-  for _, item in ipairs(contexts.list(chat)) do
+  for _, item in ipairs(login and {} or contexts.list(chat)) do
     add(parts, contexts.label(item), 'EcaContext', item.type == 'cursor' and fitting.MINOR or 60)
   end
   add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)

@@ -6,7 +6,6 @@ import pytest
 from tests.chat.driver import (
     FINISHED,
     IDLE,
-    LOGIN,
     RUNNING,
     STOPPING,
     Driver,
@@ -27,7 +26,6 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.states import CALL_STEPS, IllegalTransition, Turn, TurnStep, next_call, next_turn
 
 ACCEPTED = PromptAnswered(accepted=True, model="m")
@@ -74,6 +72,7 @@ def test_stop_without_idle_unlocks_1() -> None:
 def test_a_slash_command_after_a_stop_ends_too_5() -> None:
     driver = Driver()
     driver.run()
+    driver.hear(ACCEPTED)
     driver.stop()
     driver.hear(STOPPING, FINISHED)
     driver.send("/costs")
@@ -120,18 +119,6 @@ def test_rejecting_ends_the_turn_6() -> None:
     driver.hear(ToolRejected(call(), "user"), system("Tell what to do"), IDLE, FINISHED)
     assert driver.state == "idle"
     assert driver.ends == ["rejected"]
-
-
-def test_login_ends_the_turn_15() -> None:
-    driver = Driver()
-    driver.send("/login")
-    driver.hear(user("/login\n"), system("Login started"), user("\n"), LOGIN, FINISHED, ACCEPTED)
-    assert driver.state == "idle"
-    driver.send("cancel")
-    driver.hear(user("cancel\n"), FINISHED, IDLE, PromptAnswered(accepted=True))
-    assert driver.state == "idle"
-    assert driver.ends == ["done", "done"]
-    assert driver.view.said(BlockKind.USER) == "/logincancel"
 
 
 def test_finished_after_idle_does_not_end_the_queued_turn() -> None:

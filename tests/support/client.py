@@ -65,6 +65,11 @@ class Client:
         return self._model.screen
 
     @property
+    def drawn(self) -> frozenset[str]:
+        """All that any cell has ever shown, each a character."""
+        return frozenset(self._model.drawn)
+
+    @property
     def mode(self) -> str:
         """Neovim's short name of the mode (`n`, `i`, `no`, `r?` …), told inside prompts too."""
         mode: str = self.request("nvim_get_mode")["mode"]

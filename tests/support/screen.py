@@ -130,6 +130,8 @@ class ScreenModel:
         }
         self.screen = Screen()
         self.flushes = 0
+        self.drawn: set[str] = set()
+        """All that a cell has ever shown."""
 
     def apply(self, batches: list[list[Value]]) -> None:
         """Take the parameters of one `redraw`: lists of an event's name and its calls."""
@@ -159,6 +161,7 @@ class ScreenModel:
         for text, *rest in cells:
             highlight = rest[0] if rest else highlight
             repeat = rest[1] if len(rest) > 1 else 1
+            self.drawn.add(text)
             target[column : column + repeat] = [Cell(text, highlight)] * repeat
             column += repeat
 

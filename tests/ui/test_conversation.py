@@ -106,7 +106,7 @@ ENDS = {
         [
             *(*expect("chat/prompt"), *text("Login started", role="system")),
             *(*status("login"), *progress("finished")),
-            *reply("chat/prompt", {"chatId": "$chat", "status": "idle"}),
+            *(*status("idle"), *reply("chat/prompt", {"chatId": "$chat", "status": "login"})),
         ],
     ),
     "32: the request fails": End([*expect("chat/prompt"), *fail("chat/prompt", -32603, "boom")]),

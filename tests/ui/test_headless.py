@@ -26,6 +26,9 @@ end
 function answers.reject(payload)
   draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'rejected' } })
 end
+function answers.stop(payload)
+  draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })
+end
 host.send = function(name, payload)
   if answers[name] then answers[name](payload) end
 end
@@ -41,6 +44,7 @@ FINISH = SAY.replace("KIND", "assistant") + DONE
 FAIL = SAY.replace("KIND", "note") + DONE
 STOP = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })"
 DIE = "draw({ 'server', 'starting', '' }) draw({ 'server', 'failed', 'exit 3' })"
+LOGIN = "draw({ 'status', payload.chat, { state = 'login' } })"
 ASK = """
 draw({ 'pending', { { chat = payload.chat, id = 'a', kind = 'approval', title = 'edit x' } } })
 draw({ 'emit', 'EcaApprovalRequested', { chat = payload.chat, id = 'a' } })
@@ -78,6 +82,7 @@ def test_a_finished_turn_is_printed(nvim_version: str, tmp_path: Path) -> None:
     ("scene", "complaint"),
     [
         (STOP, "eca: the turn ended: stopped\n"),
+        (LOGIN, "eca: nobody is there to log in\neca: the turn ended: stopped\n"),
         (DIE, "eca: the server is gone\n"),
         (FAIL, "eca: the model did not answer\n"),
     ],

@@ -163,6 +163,9 @@ class Agent(ABC):
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""
 
+    def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
+        """Give the login that runs what it asks for; None cancels it. PromptAnswered follows."""
+
     @abstractmethod
     def choose(self, chat_id: str, selection: Selection) -> None:
         """Tell the agent of a new selection, where its protocol has a word for it."""

@@ -25,7 +25,7 @@ from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca_files import fit
 from eca_nvim.agents.eca_mentions import Mentions
-from eca_nvim.agents.eca_prompt import NOT_EVERYWHERE, prompt_params
+from eca_nvim.agents.eca_prompt import NOT_EVERYWHERE, login_params, prompt_params
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import (
     Addressed,
@@ -61,6 +61,9 @@ from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, Rem
 STOPPED_SECONDS: Final = 2.0
 """How long an older server may take to say that a stopped turn has ended, if it says so at all."""
 
+_CANCEL: Final = "cancel"
+"""What a user types to leave a login."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -85,6 +88,7 @@ class Outbox:
         self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
         self._absent: set[str] = set()  # methods the server does not know
         self._stopping: set[str] = set()  # our ids of chats whose end nobody may tell
+        self._logins: set[str] = set()  # our ids of chats whose last answer said login
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
@@ -97,9 +101,18 @@ class Outbox:
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
         self._chats.prompted(prompt.chat_id)
         self._told[prompt.chat_id] = chosen
+        self._ask(prompt.chat_id, params, chosen)
+
+    def answer_login(self, chat_id: str, text: str | None) -> None:
+        """Answer the login that runs (chat/prompt), which knows a word to cancel it."""
+        chosen = self._told.get(chat_id, Selection())
+        answer = Prompt(chat_id, _CANCEL if text is None else text, selection=chosen)
+        self._ask(chat_id, login_params(answer, self._chats, self._dialect), chosen)
+
+    def _ask(self, chat_id: str, params: PromptParams, chosen: Selection) -> None:
         with suppress(ConnectionClosed):
             pending = self._connection.start_request(params.method, encode(params))
-            self._tasks.start_soon(self._report_answer, prompt.chat_id, chosen, pending)
+            self._tasks.start_soon(self._report_answer, chat_id, chosen, pending)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Say something to the running turn (chat/promptSteer), which has room for words only."""
@@ -220,13 +233,20 @@ class Outbox:
 
     def _after(self, chat_id: str, result: PromptResult, answer: PromptAnswered) -> None:
         """Tell the answer, and what older servers say with it alone or could not hear before."""
+        if self._is_older:
+            self._tell_login(chat_id, result.status)
         self._say(chat_id, answer)
-        if not self._is_older:
-            return
-        if result.status is PromptStatus.LOGIN:
-            self._say(chat_id, TurnChanged(AgentTurn.LOGIN))
-        if chat_id in self._stopping:
+        if self._is_older and chat_id in self._stopping:
             self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
+
+    def _tell_login(self, chat_id: str, status: PromptStatus) -> None:
+        """Tell that a login begins, goes on, or is over."""
+        if status is PromptStatus.LOGIN:
+            self._logins.add(chat_id)
+            self._say(chat_id, TurnChanged(AgentTurn.LOGIN))
+        elif chat_id in self._logins:
+            self._logins.discard(chat_id)
+            self._say(chat_id, TurnChanged(AgentTurn.IDLE))
 
     def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> PromptAnswered:
         """Read what became of a prompt that went out with what was `chosen` then.

@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from eca_nvim.agents.base import Prompt
@@ -19,7 +19,7 @@ from eca_nvim.agents.eca_contexts import wire_context
 from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca_draft import draft_context
 from eca_nvim.agents.eca_mentions import Mentions
-from eca_nvim.chat.contexts import DirectoryContext, TextContext
+from eca_nvim.chat.contexts import Context, DirectoryContext, TextContext
 from eca_nvim.protocol.eca.chat import PromptParams
 
 NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
@@ -35,8 +35,20 @@ def prompt_params(
     """Build chat/prompt, whose selection holds only what the server knows."""
     if dialect.generation < Generation.AGENTS:
         return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+    return _for_today(prompt, chats, *mentions.write(prompt))
+
+
+def login_params(prompt: Prompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
+    """Build chat/prompt for a login: its words as they are, and nothing else is remembered."""
+    if dialect.generation < Generation.AGENTS:
+        return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+    return _for_today(prompt, chats, prompt.text, ())
+
+
+def _for_today(
+    prompt: Prompt, chats: ChatIds, message: str, contexts: Sequence[Context]
+) -> PromptParams:
     chosen = prompt.selection
-    message, contexts = mentions.write(prompt)
     return PromptParams(
         chat_id=chats.theirs(prompt.chat_id),
         message=message,

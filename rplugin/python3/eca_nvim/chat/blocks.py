@@ -54,6 +54,10 @@ class Question(Struct):
     state: QuestionState = QuestionState.WAITING
     answer: str | None = None
 
+    def offers(self, answer: str) -> bool:
+        """Say whether an answer is one of the options."""
+        return any(answer == label for label, _ in self.asked.options)
+
 
 class Block(Struct, eq=False):
     """What all blocks have; `drawn` is the header the view has, `group` the block it is part of."""

@@ -72,6 +72,13 @@ class TellSelection(Struct, frozen=True):
     chat: str
 
 
+class TellLogin(Struct, frozen=True):
+    """Give the login that runs what it asks for, a secret; None cancels it."""
+
+    chat: str
+    text: str | None
+
+
 class ShowImage(Struct, frozen=True):
     """Write an image to a file and open it with the system's own program."""
 
@@ -88,6 +95,7 @@ Effect: TypeAlias = (
     | TellRejection
     | TellAnswer
     | TellSelection
+    | TellLogin
     | ShowImage
 )
 

@@ -131,6 +131,14 @@ class AnswerQuestion(Struct, frozen=True):
     text: str | None = None
 
 
+class AnswerLogin(Struct, frozen=True):
+    """Give the login that runs in a chat what it asks for: a secret."""
+
+    name: ClassVar[str] = "login"
+    chat: str
+    text: str
+
+
 class ToggleBlock(Struct, frozen=True):
     """Open or collapse a block; `open` None turns it round, `block` 0 means all of the chat."""
 
@@ -218,6 +226,7 @@ Intent: TypeAlias = (
     | Approve
     | Reject
     | AnswerQuestion
+    | AnswerLogin
     | ToggleBlock
     | ActOnBlock
     | RequestDiff
@@ -264,6 +273,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         Approve,
         Reject,
         AnswerQuestion,
+        AnswerLogin,
         ToggleBlock,
         ActOnBlock,
         RequestDiff,

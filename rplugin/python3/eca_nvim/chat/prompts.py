@@ -2,7 +2,8 @@
 
 Rules kept here:
 - A second prompt never replaces a running turn; it steers the turn or waits.
-- A command (`/…`) never steers: the model would read it as words.
+- A command (`/…`) never steers: the model would read it as words. Nor does anything while a login
+  runs: it is no answer to that.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import clean
 from eca_nvim.chat.turn import start_prompt, stop
 from eca_nvim.chat.update import Dirty, Update
+
+_STEERED = frozenset({Turn.SENDING, Turn.RUNNING})
 
 
 def send_prompt(
@@ -43,7 +46,7 @@ def send_prompt(
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
-    may_steer = update.chat.turn.state is not Turn.STOPPING and not is_command(text)
+    may_steer = update.chat.turn.state in _STEERED and not is_command(text)
     steers = may_steer and not queue
     kind = QueueKind.STEER if steers else QueueKind.QUEUE
     update.chat.queue.append(Waiting(kind, text, contexts))

@@ -1,6 +1,8 @@
 """Questions: what the agent asks the user, and what became of it.
 
-Rule: a question and the tool call that asks it are one block.
+Rules kept here:
+- A question and the tool call that asks it are one block.
+- An answer in the user's own words is not shown when a login asked for it.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ from eca_nvim.chat.effects import Changes, TellAnswer
 from eca_nvim.chat.events import Dialogue, QuestionAsked
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
-from eca_nvim.chat.states import CallState
+from eca_nvim.chat.states import SECRET_TURNS, CallState
 from eca_nvim.chat.subagents import conceal, reveal
-from eca_nvim.chat.text import one_line
+from eca_nvim.chat.text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
 
 _ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
@@ -63,14 +65,14 @@ def answer_question(chat: Chat, question_id: str, text: str | None, now: int) ->
     for block, lane in list(chat.live.values()):
         question = open_question(block)
         if question is not None and question.asked.id == question_id:
-            _close(update, block, lane, text)
+            close_question(update, block, lane, text)
     return update.finish()
 
 
 def dismiss(update: Update, block: Block, lane: Lane) -> None:
     """End the question in a block, if one waits, without an answer."""
     if open_question(block):
-        _close(update, block, lane, None)
+        close_question(update, block, lane, None)
 
 
 def dismiss_for_call(update: Update, call_id: str) -> None:
@@ -81,11 +83,12 @@ def dismiss_for_call(update: Update, call_id: str) -> None:
             dismiss(update, block, lane)
 
 
-def _close(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
+def close_question(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
     """End a question; the agent is told in any case, because it asked."""
     question = open_question(block)
     assert question is not None
-    question.answer = answer
+    secret = update.chat.turn.state in SECRET_TURNS and answer and not question.offers(answer)
+    question.answer = HIDDEN if secret else answer
     question.state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
     if isinstance(block, QuestionBlock):
         update.chat.live.pop(block.id, None)

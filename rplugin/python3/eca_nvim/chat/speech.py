@@ -4,6 +4,7 @@ Rules kept here:
 - A chunk of the model's text costs the same in a chat of any length: it is appended to the block
   that is being said, and only the chunk goes to the view.
 - What the user sent is shown at once; the agent's echo confirms it and adds nothing.
+- What a login was given is never shown: its echo stands for it, whatever the agent says there.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.model import Lane
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import take_steers
-from eca_nvim.chat.states import Turn
-from eca_nvim.chat.text import clean
+from eca_nvim.chat.states import SECRET_TURNS, Turn
+from eca_nvim.chat.text import HIDDEN, clean
 from eca_nvim.chat.update import Update
 
 
@@ -54,11 +55,20 @@ def _begin_speech(update: Update, text: str) -> None:
 def _echoed(update: Update, event: TextReceived) -> None:
     said = event.text.strip()
     if update.lane is update.chat.root and not update.replays:
+        if update.chat.turn.state in SECRET_TURNS:
+            _echoed_secret(update, said)
+            return
         if _confirms(update, event):
             return
         take_steers(update, said)
     if said:
         show_user(update, event.text, event.content_id)
+
+
+def _echoed_secret(update: Update, said: str) -> None:
+    """Show that a login was given something; who cancels one says nothing more to it."""
+    if said and update.chat.turn.state is Turn.LOGIN:
+        show_user(update, HIDDEN)
 
 
 def _confirms(update: Update, event: TextReceived) -> bool:

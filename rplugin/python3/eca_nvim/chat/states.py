@@ -17,20 +17,30 @@ class IllegalTransition(Exception):
 
 
 class Turn(StrEnum):
-    """What a chat is doing. SENDING: we sent a prompt and the agent has not begun."""
+    """What a chat is doing.
+
+    SENDING: we sent a prompt and the agent has not begun. CLOSING: it finished before it answered
+    the prompt; the turn ends, or a login begins. LOGIN: it asks for what it needs to log in to a
+    provider. LEAVING: the user cancelled that.
+    """
 
     IDLE = "idle"
     SENDING = "sending"
     RUNNING = "running"
+    CLOSING = "closing"
     STOPPING = "stopping"
+    LOGIN = "login"
+    LEAVING = "leaving"
 
 
 class TurnStep(StrEnum):
-    """What can happen to a turn."""
+    """What can happen to a turn. FINISH: the agent said so; it says it within a login, too."""
 
     SEND = "send"
     START = "start"
     STOP = "stop"
+    LOGIN = "login"
+    FINISH = "finish"
     END = "end"
 
 
@@ -47,13 +57,37 @@ class TurnEnd(StrEnum):
 TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
     (Turn.IDLE, TurnStep.SEND): Turn.SENDING,
     (Turn.IDLE, TurnStep.START): Turn.RUNNING,
+    (Turn.IDLE, TurnStep.LOGIN): Turn.LOGIN,
     (Turn.SENDING, TurnStep.START): Turn.RUNNING,
     (Turn.SENDING, TurnStep.STOP): Turn.STOPPING,
+    (Turn.SENDING, TurnStep.LOGIN): Turn.LOGIN,
+    (Turn.SENDING, TurnStep.FINISH): Turn.CLOSING,
     (Turn.SENDING, TurnStep.END): Turn.IDLE,
     (Turn.RUNNING, TurnStep.STOP): Turn.STOPPING,
+    (Turn.RUNNING, TurnStep.LOGIN): Turn.LOGIN,
+    (Turn.RUNNING, TurnStep.FINISH): Turn.IDLE,
     (Turn.RUNNING, TurnStep.END): Turn.IDLE,
+    (Turn.CLOSING, TurnStep.START): Turn.RUNNING,
+    (Turn.CLOSING, TurnStep.STOP): Turn.STOPPING,
+    (Turn.CLOSING, TurnStep.LOGIN): Turn.LOGIN,
+    (Turn.CLOSING, TurnStep.FINISH): Turn.CLOSING,
+    (Turn.CLOSING, TurnStep.END): Turn.IDLE,
+    (Turn.STOPPING, TurnStep.LOGIN): Turn.LEAVING,
+    (Turn.STOPPING, TurnStep.FINISH): Turn.IDLE,
     (Turn.STOPPING, TurnStep.END): Turn.IDLE,
+    (Turn.LOGIN, TurnStep.START): Turn.RUNNING,
+    (Turn.LOGIN, TurnStep.STOP): Turn.LEAVING,
+    (Turn.LOGIN, TurnStep.LOGIN): Turn.LOGIN,
+    (Turn.LOGIN, TurnStep.FINISH): Turn.LOGIN,
+    (Turn.LOGIN, TurnStep.END): Turn.IDLE,
+    (Turn.LEAVING, TurnStep.START): Turn.STOPPING,
+    (Turn.LEAVING, TurnStep.LOGIN): Turn.LEAVING,
+    (Turn.LEAVING, TurnStep.FINISH): Turn.LEAVING,
+    (Turn.LEAVING, TurnStep.END): Turn.IDLE,
 }
+
+SECRET_TURNS = frozenset({Turn.LOGIN, Turn.LEAVING})
+"""Turns in which what the user says to the agent is a secret."""
 
 
 class CallState(StrEnum):

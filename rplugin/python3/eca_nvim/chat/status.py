@@ -1,7 +1,9 @@
 """Status: a chat in a few words, for the winbar and `require('eca').status()`.
 
-Rules kept here: what is not known is absent, never nil; `waiting` is derived from what is pending,
-never from what the agent says it is doing.
+Rules kept here:
+- What is not known is absent, never nil.
+- `waiting` is derived from what is pending, never from what the agent says it is doing; a login
+  that asks is a login.
 """
 
 from __future__ import annotations
@@ -13,18 +15,24 @@ from eca_nvim.chat.model import Chat, QueueKind
 from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import one_line
 
+_WORDS: Mapping[Turn, Turn] = {
+    Turn.SENDING: Turn.RUNNING,
+    Turn.CLOSING: Turn.RUNNING,
+    Turn.LEAVING: Turn.STOPPING,
+}
+
 
 def state_word(chat: Chat) -> str:
-    """Say idle, running, stopping or waiting."""
-    if chat.pending:
+    """Say idle, running, stopping, waiting or login."""
+    if chat.pending and chat.turn.state is not Turn.LOGIN:
         return "waiting"
-    return "running" if chat.turn.state is Turn.SENDING else chat.turn.state.value
+    return _WORDS.get(chat.turn.state, chat.turn.state).value
 
 
 def status(chat: Chat, now: int) -> Mapping[str, object]:
     """Build the table of the op `status`; `elapsed` is ms since the turn began."""
     usage = chat.usage
-    running = chat.turn.state is not Turn.IDLE
+    running = chat.turn.state not in (Turn.IDLE, Turn.LOGIN)
     table: dict[str, object | None] = {
         "server": chat.server,
         "state": state_word(chat),

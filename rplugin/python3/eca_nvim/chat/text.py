@@ -35,6 +35,9 @@ _CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
 _SPACES = re.compile(r"[ \t\n\v\f\r]+")
 
+HIDDEN = "*****"
+"""Stands for a secret."""
+
 
 def _joined(pair: re.Match[str]) -> str:
     return pair.group().encode("utf-16-le", "surrogatepass").decode("utf-16-le")

@@ -4,6 +4,8 @@ Rules kept here:
 - Every end leaves the chat idle, and is told exactly once with its reason.
 - The agent says an end with two words (idle then finished, or stopping and finished, or finished
   then idle): the first ends the turn, the other is `owed` and never ends the next one.
+- Before it has answered the prompt, `finished` is no end: a login may follow. A login ends with
+  idle; until then nothing that waits is sent, and no question is closed.
 - An answer to a prompt concerns the turn only when no newer prompt was sent.
 """
 
@@ -13,19 +15,22 @@ from collections.abc import Mapping
 
 from eca_nvim.chat.blocks import NoteBlock, TextBlock
 from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.effects import TellPrompt, TellStop
+from eca_nvim.chat.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.events import AgentGone, AgentTurn, ChatDeleted, PromptAnswered, TurnChanged
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import follow_up, keep_for_later
 from eca_nvim.chat.settle import settle, settle_pending
 from eca_nvim.chat.speech import note, show_user
-from eca_nvim.chat.states import Turn, TurnEnd, TurnStep, next_turn
+from eca_nvim.chat.states import SECRET_TURNS, Turn, TurnEnd, TurnStep, next_turn
 from eca_nvim.chat.update import Dirty, Update
 
 _OTHER_WORD: Mapping[AgentTurn, AgentTurn] = {
     AgentTurn.IDLE: AgentTurn.FINISHED,
-    AgentTurn.LOGIN: AgentTurn.FINISHED,
     AgentTurn.FINISHED: AgentTurn.IDLE,
+}
+_STEPS: Mapping[AgentTurn, TurnStep] = {
+    AgentTurn.IDLE: TurnStep.END,
+    AgentTurn.FINISHED: TurnStep.FINISH,
 }
 
 
@@ -55,18 +60,46 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
 
 def stop(update: Update) -> None:
     """Ask the agent to end the turn; what waits for the user is over at once."""
-    if update.chat.turn.state is not Turn.IDLE:
-        update.tell(TellStop(update.chat.id))
-        _stopping(update)
+    match update.chat.turn.state:
+        case Turn.IDLE:
+            pass
+        case Turn.LOGIN:
+            _step(update, TurnStep.STOP)
+            _cancel_login(update)
+        case Turn.LEAVING:
+            if not update.chat.turn.unanswered:
+                _cancel_login(update)
+        case _:
+            update.tell(TellStop(update.chat.id))
+            _stopping(update)
 
 
 def _stopping(update: Update) -> None:
     turn = update.chat.turn
-    if turn.state in (Turn.SENDING, Turn.RUNNING):
-        turn.state = next_turn(turn.state, TurnStep.STOP)
+    if turn.state in (Turn.SENDING, Turn.RUNNING, Turn.CLOSING):
+        _step(update, TurnStep.STOP)
         turn.owed = None
-        update.dirty |= Dirty.STATUS
         settle_pending(update)
+
+
+def _step(update: Update, step: TurnStep) -> None:
+    turn = update.chat.turn
+    turn.state = next_turn(turn.state, step)
+    update.dirty |= Dirty.STATUS
+
+
+def tell_login(update: Update, text: str | None) -> None:
+    """Tell the agent what it needs to log in; None cancels the login. It answers as to a prompt."""
+    update.chat.turn.unanswered += 1
+    update.tell(TellLogin(update.chat.id, text))
+
+
+def _cancel_login(update: Update) -> None:
+    """End the login: the agent ends it when a question of it is cancelled, and else on request."""
+    if update.chat.pending:
+        settle_pending(update)
+    else:
+        tell_login(update, None)
 
 
 def end(update: Update, reason: TurnEnd) -> None:
@@ -98,7 +131,9 @@ def turn_changed(update: Update, event: TurnChanged) -> None:
             _agent_runs(update)
         case AgentTurn.STOPPING:
             _stopping(update)
-        case AgentTurn.IDLE | AgentTurn.FINISHED | AgentTurn.LOGIN:
+        case AgentTurn.LOGIN:
+            _agent_logs_in(update)
+        case AgentTurn.IDLE | AgentTurn.FINISHED:
             _agent_ended(update, event.turn)
 
 
@@ -108,18 +143,29 @@ def _agent_runs(update: Update) -> None:
     match turn.state:
         case Turn.IDLE:
             begin(update, TurnStep.START)
-        case Turn.SENDING:
-            _started(update)
+        case Turn.SENDING | Turn.CLOSING | Turn.LOGIN:
+            _step(update, TurnStep.START)
+        case Turn.LEAVING:  # there was no login any more
+            _step(update, TurnStep.START)
+            update.tell(TellStop(update.chat.id))
         case Turn.STOPPING:  # the stop came before the turn: it was not heard
             update.tell(TellStop(update.chat.id))
         case Turn.RUNNING:
             pass
 
 
-def _started(update: Update) -> None:
+def _agent_logs_in(update: Update) -> None:
     turn = update.chat.turn
-    turn.state = next_turn(turn.state, TurnStep.START)
-    update.dirty |= Dirty.STATUS
+    turn.owed = None
+    was = turn.state
+    if was is Turn.IDLE:
+        begin(update, TurnStep.LOGIN)
+    else:
+        _step(update, TurnStep.LOGIN)
+    update.chat.unconfirmed.clear()
+    keep_for_later(update)
+    if was is Turn.STOPPING:  # the stop came before the login: it was not heard
+        _cancel_login(update)
 
 
 def _agent_ended(update: Update, word: AgentTurn) -> None:
@@ -127,8 +173,18 @@ def _agent_ended(update: Update, word: AgentTurn) -> None:
     if turn.owed is word:
         turn.owed = None
     elif turn.state is not Turn.IDLE:
-        turn.owed = _OTHER_WORD[word]
-        end(update, TurnEnd.STOPPED if turn.state is Turn.STOPPING else turn.verdict)
+        if next_turn(turn.state, _STEPS[word]) is Turn.IDLE:
+            _end_by(update, word)
+        else:
+            _step(update, _STEPS[word])
+
+
+def _end_by(update: Update, word: AgentTurn) -> None:
+    """End the turn by a word of the agent; after a login no other follows."""
+    turn = update.chat.turn
+    stopped = turn.state in (Turn.STOPPING, Turn.LEAVING)
+    turn.owed = None if turn.state in SECRET_TURNS else _OTHER_WORD[word]
+    end(update, TurnEnd.STOPPED if stopped else turn.verdict)
 
 
 def prompt_answered(update: Update, event: PromptAnswered) -> None:
@@ -145,9 +201,14 @@ def prompt_answered(update: Update, event: PromptAnswered) -> None:
         return
     if not event.accepted:
         note(update, event.fault or "The agent refused the prompt.", is_error=True)
-        end(update, TurnEnd.FAILED)
+        if turn.state is not Turn.LOGIN:  # which goes on: the user may try again
+            end(update, TurnEnd.FAILED)
     elif turn.state is Turn.SENDING:
-        _started(update)
+        _step(update, TurnStep.START)
+    elif turn.state is Turn.CLOSING:
+        _end_by(update, AgentTurn.FINISHED)
+    elif turn.state is Turn.LEAVING:
+        _end_by(update, AgentTurn.IDLE)
 
 
 def agent_gone(update: Update, event: AgentGone) -> None:

@@ -42,6 +42,7 @@ from eca_nvim.chat.events import (
 from eca_nvim.chat.folding import act, redraw, toggle
 from eca_nvim.chat.history_intents import HistoryIntent
 from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt
+from eca_nvim.chat.login import answer_login
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
 from eca_nvim.chat.pending import approve, reject
@@ -78,6 +79,7 @@ ChatIntent: TypeAlias = (
     | intents.Approve
     | intents.Reject
     | intents.AnswerQuestion
+    | intents.AnswerLogin
     | intents.ToggleBlock
     | intents.ActOnBlock
 )
@@ -202,6 +204,7 @@ class Session:
             await self._reviews.do(intent)
 
     def _changes(self, chat: Chat, intent: ChatIntent) -> Changes:
+        self._keep_out_of_log(chat, intent)
         match intent:
             case intents.SendPrompt(_, text, contexts, queue):
                 return send_prompt(chat, text, now(), tuple(self._read(contexts)), queue=queue)
@@ -215,10 +218,20 @@ class Session:
                 return reject(chat, call, now(), reason)
             case intents.AnswerQuestion(_, question, text):
                 return answer_question(chat, question, text, now())
+            case intents.AnswerLogin(_, text):
+                return answer_login(chat, text, now())
             case intents.ToggleBlock(_, block, to_open):
                 return toggle(chat, block, now(), to_open=to_open)
             case intents.ActOnBlock(_, block):
                 return act(chat, block, now())
+
+    def _keep_out_of_log(self, chat: Chat, intent: ChatIntent) -> None:
+        """Hide in the log what a login is given."""
+        match intent:
+            case intents.AnswerLogin(_, text):
+                self._redactor.hide(text)
+            case intents.AnswerQuestion(text=str(text)) if chat.turn.state is Turn.LOGIN:
+                self._redactor.hide(text)
 
     def _open(self, chat_id: str, *, wants_redraw: bool) -> None:
         self._hearing.attending = chat_id

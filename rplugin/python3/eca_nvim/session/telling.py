@@ -17,6 +17,7 @@ from eca_nvim.chat.effects import (
     Effect,
     TellAnswer,
     TellApproval,
+    TellLogin,
     TellPrompt,
     TellRejection,
     TellSelection,
@@ -50,6 +51,8 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
             agent.answer(question, text)
         case TellSelection(chat):
             agent.choose(chat, selection_of(chat))
+        case TellLogin(chat, text):
+            agent.answer_login(chat, text)
         case _:
             raise TypeError(f"not for the agent: {effect!r}")
 

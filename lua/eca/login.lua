@@ -1,0 +1,91 @@
+--- A login in a chat: while it runs the chat's input takes what the agent asks for, a secret.
+---
+--- Rules kept here:
+--- - What is typed goes into the intent `login` and nowhere else: it is no prompt, no draft, in no
+---   history. What is not sent when the login ends is gone, and the user is told.
+--- - What was in the input before, and what is put back into it meanwhile, comes back afterwards.
+local M = {}
+
+local drafts = {} ---@type table<string, string> what was in the input before, by chat
+
+--- Does a login run in a chat?
+---@param chat string
+---@return boolean
+function M.runs(chat)
+  return drafts[chat] ~= nil
+end
+
+--- What was in the chat's input before, while a login runs.
+---@param chat string
+---@return string?
+function M.set_aside(chat)
+  return drafts[chat]
+end
+
+--- Put text above what comes back after the login.
+---@param chat string
+---@param text string
+function M.keep(chat, text)
+  drafts[chat] = drafts[chat]:find('%S') and text .. '\n' .. drafts[chat] or text
+end
+
+---@param chat string
+---@return integer buf
+local function input_of(chat)
+  return require('eca.chats').ensure(chat).input
+end
+
+---@param chat string
+local function begin(chat)
+  require('eca.answering').leave(chat)
+  local buf = input_of(chat)
+  local draft = require('eca.input').draft(buf)
+  require('eca.secret').begin(buf)
+  drafts[chat] = draft
+  require('eca.input').redress(buf)
+end
+
+---@param chat string
+local function finish(chat)
+  local secret = require('eca.secret')
+  local buf = input_of(chat)
+  local unsent = secret.text(buf):find('%S')
+  secret.finish(buf)
+  local draft = drafts[chat]
+  drafts[chat] = nil
+  if draft:find('%S') then
+    require('eca.input').put_back(buf, draft)
+  end
+  require('eca.input').redress(buf)
+  if unsent then
+    require('eca.notify').warn('the login is over: what you typed for it was not sent')
+  end
+end
+
+--- Take what a chat does now.
+---@param chat string
+---@param state eca.TurnState
+function M.update(chat, state)
+  local asks = state == 'login'
+  if asks and not drafts[chat] then
+    begin(chat)
+  elseif drafts[chat] and not asks then
+    finish(chat)
+  end
+end
+
+--- Send what is typed, and empty the input.
+---@param chat string
+---@return boolean sent false when nothing is typed
+function M.submit(chat)
+  local buf = input_of(chat)
+  local text = require('eca.secret').text(buf)
+  if not text:find('%S') then
+    return false
+  end
+  require('eca.secret').clear(buf)
+  require('eca.host').send('login', { chat = chat, text = text })
+  return true
+end
+
+return M

@@ -1,0 +1,147 @@
+--- A secret in a buffer: every character that is typed becomes a sign that stands for it.
+---
+--- Rules kept here:
+--- - The buffer holds signs, and what they stand for is only here. So whatever reads the buffer
+---   (registers, completion, other plugins) does not get the secret, and any edit is one of it.
+--- - What is drawn is one • a character, in every window and mode, whatever the buffer holds.
+--- - There is no undo, and Vim forgets what was last inserted.
+local M = {}
+
+local DOT = '•'
+--- The first sign: the last private plane of Unicode, of which nobody types anything.
+local FIRST = 0x100000
+local SIGN_BYTES = 4
+local NEWLINE = 10
+
+---@class eca.Secret
+---@field characters string[] what the signs stand for, in their order
+---@field undolevels integer the buffer's own
+---@field group integer its autocommands
+
+local secrets = {} ---@type table<integer, eca.Secret> by buffer
+local namespace = vim.api.nvim_create_namespace('eca.secret')
+
+--- A text in signs; what is a sign already stays.
+---@param secret eca.Secret
+---@param text string
+---@return string
+local function in_signs(secret, text)
+  local characters = secret.characters
+  local codes = vim.tbl_map(function(code)
+    if code == NEWLINE or characters[code - FIRST + 1] then
+      return code
+    end
+    characters[#characters + 1] = vim.fn.nr2char(code)
+    return FIRST + #characters - 1
+  end, vim.fn.str2list(text))
+  return vim.fn.list2str(codes)
+end
+
+--- Turn what came into the buffer otherwise than by typing (a paste, a register) into signs.
+---@param buf integer
+local function hide(buf)
+  local row, column = unpack(vim.api.nvim_win_get_cursor(0))
+  for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    local fresh = in_signs(secrets[buf], line)
+    if fresh ~= line then
+      vim.api.nvim_buf_set_lines(buf, index - 1, index, false, { fresh })
+      if index == row then
+        local before = vim.fn.strchars(line:sub(1, column))
+        vim.api.nvim_win_set_cursor(0, { row, before * SIGN_BYTES })
+      end
+    end
+  end
+end
+
+--- Let Vim forget the text of the last insert, which `.` repeats and the register `.` tells.
+---@param buf integer an empty one
+local function forget_insert(buf)
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd.normal({ 'i\27', bang = true, mods = { noautocmd = true } })
+  end)
+end
+
+---@param buf integer
+---@return integer group
+local function watch(buf)
+  local group = vim.api.nvim_create_augroup('eca.secret.' .. buf, {})
+  vim.api.nvim_create_autocmd('InsertCharPre', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      vim.v.char = in_signs(secrets[buf], vim.v.char)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
+    group = group,
+    buffer = buf,
+    callback = function()
+      hide(buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      secrets[buf] = nil
+    end,
+  })
+  return group
+end
+
+--- Make a buffer a field for a secret; the text that is in it goes, with its undo history.
+---@param buf integer
+function M.begin(buf)
+  local undolevels = vim.bo[buf].undolevels
+  vim.bo[buf].undolevels = -1
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  secrets[buf] = { characters = {}, undolevels = undolevels, group = watch(buf) }
+end
+
+--- What is typed.
+---@param buf integer
+---@return string
+function M.text(buf)
+  local characters = secrets[buf].characters
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  local text = vim.tbl_map(function(code)
+    return characters[code - FIRST + 1] or vim.fn.nr2char(code)
+  end, vim.fn.str2list(table.concat(lines, '\n')))
+  return table.concat(text)
+end
+
+--- Empty the field, and leave nothing of what was typed.
+---@param buf integer
+function M.clear(buf)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
+  secrets[buf].characters = {}
+  forget_insert(buf)
+end
+
+--- Make the buffer an ordinary one again, empty.
+---@param buf integer
+function M.finish(buf)
+  M.clear(buf)
+  vim.bo[buf].undolevels = secrets[buf].undolevels
+  vim.api.nvim_del_augroup_by_id(secrets[buf].group)
+  secrets[buf] = nil
+end
+
+vim.api.nvim_set_decoration_provider(namespace, {
+  on_win = function(_, _, buf)
+    return secrets[buf] ~= nil
+  end,
+  on_line = function(_, _, buf, row)
+    local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+    for _, start in ipairs(vim.str_utf_pos(line)) do
+      vim.api.nvim_buf_set_extmark(buf, namespace, row, start - 1, {
+        virt_text = { { DOT, 'EcaNormal' } },
+        virt_text_pos = 'overlay',
+        hl_mode = 'combine',
+        ephemeral = true,
+      })
+    end
+  end,
+})
+
+return M

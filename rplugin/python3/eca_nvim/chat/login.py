@@ -1,0 +1,42 @@
+"""Login: what the agent needs to log in to a provider, a secret that goes to the agent alone.
+
+Rules kept here:
+- Only while a login runs does the agent get it: at any other time it would be a prompt.
+- An open question takes one of its options, or the user's own words if it allows them.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.blocks import open_question
+from eca_nvim.chat.effects import Changes
+from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import Notify
+from eca_nvim.chat.questions import close_question
+from eca_nvim.chat.states import Turn
+from eca_nvim.chat.turn import tell_login
+from eca_nvim.chat.update import Update
+
+OVER = "no login runs any more: what you typed was not sent"
+NO_OPTION = "that is no option of the question: nothing was sent"
+
+
+def answer_login(chat: Chat, text: str, now: int) -> Changes:
+    """Give the login what the user typed: the answer to its question, else what it asks for."""
+    update = Update(chat, chat.root, now)
+    if chat.turn.state is not Turn.LOGIN:
+        update.ops.append(Notify("warn", OVER))
+    elif not chat.pending:
+        tell_login(update, text)
+    elif not _answer_question(update, text.strip()):
+        update.ops.append(Notify("warn", NO_OPTION))
+    return update.finish()
+
+
+def _answer_question(update: Update, text: str) -> bool:
+    """Answer the oldest open question; returns whether it takes the text."""
+    block, lane = update.chat.live[next(iter(update.chat.pending))]
+    question = open_question(block)
+    takes = question is not None and (question.asked.allow_freeform or question.offers(text))
+    if takes:
+        close_question(update, block, lane, text)
+    return takes

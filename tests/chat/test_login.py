@@ -1,0 +1,229 @@
+"""A login: what the agent asks for, and what of it is shown, sent, held and kept."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import FINISHED, IDLE, LOGIN, RUNNING, Driver, said, system, user
+
+from eca_nvim.chat import ops
+from eca_nvim.chat.effects import TellAnswer, TellLogin, TellPrompt, TellSteer, TellStop
+from eca_nvim.chat.events import AgentGone, PromptAnswered, QuestionAsked
+from eca_nvim.chat.login import NO_OPTION, OVER, answer_login
+
+ACCEPTED = PromptAnswered(accepted=True)
+PROVIDERS = (("anthropic", ""), ("z-ai", ""))
+WHICH = QuestionAsked("q1", "Select the provider:", PROVIDERS, allow_freeform=False)
+KEY = "sk-secret-99999"
+
+
+def log_in(driver: Driver, *, asks: bool = False) -> None:
+    """Begin a login as the real server does, with a question or without."""
+    driver.send("/login" if asks else "/login z-ai")
+    driver.hear(user("/login\n"), system("Login started"), user("\n"))
+    if asks:
+        driver.hear(LOGIN, FINISHED, WHICH, ACCEPTED)
+    else:
+        driver.hear(system("Paste your API Key"), FINISHED, LOGIN, FINISHED, ACCEPTED)
+    assert driver.state == "login"
+
+
+def answer(driver: Driver, text: str) -> None:
+    driver.take(answer_login(driver.chat, text, driver.now))
+
+
+def shown(driver: Driver) -> str:
+    return "\n".join(driver.view.lines)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_it_lasts_until_the_agent_is_idle(asks: bool) -> None:
+    driver = Driver()
+    log_in(driver, asks=asks)
+    assert driver.ends == []
+    assert "elapsed" not in driver.view.status
+    driver.hear(system("Login successful!"), FINISHED, IDLE, ACCEPTED)
+    assert driver.state == "idle"
+    assert driver.ends == ["done"]
+    driver.run("next")
+    driver.hear(IDLE, FINISHED)
+    assert driver.ends == ["done", "done"]
+
+
+def test_what_it_is_given_is_shown_by_its_echo_alone() -> None:
+    driver = Driver()
+    log_in(driver)
+    answer(driver, KEY)
+    assert driver.effects[-1] == TellLogin("chat", KEY)
+    assert not driver.told(TellSteer)
+    driver.hear(user("*****\n"), system("Inform one or more models"), FINISHED, ACCEPTED)
+    assert driver.view.lines.count("*****") == 1
+    assert driver.state == "login"
+    answer(driver, "glm-4")
+    driver.hear(user(f"{KEY} glm-4\n"), system("saved"), FINISHED, IDLE, ACCEPTED)
+    assert KEY not in shown(driver)
+    assert driver.told(TellLogin) == [TellLogin("chat", KEY), TellLogin("chat", "glm-4")]
+
+
+def test_what_waits_is_never_an_answer() -> None:
+    driver = Driver()
+    driver.send("/login z-ai")
+    driver.send("one")
+    driver.hear(user("/login z-ai\n"), system("Paste your API Key"), FINISHED)
+    assert driver.state == "running"
+    driver.hear(LOGIN, FINISHED, ACCEPTED)
+    driver.send("two")
+    driver.send("/three")
+    assert driver.view.queue == [("queue", "one"), ("queue", "two"), ("queue", "/three")]
+    assert driver.told(TellSteer) == [TellSteer("chat", "one")]
+    answer(driver, KEY)
+    driver.hear(user("*****\n"), system("saved"), FINISHED)
+    assert driver.told(TellPrompt) == [TellPrompt("chat", "/login z-ai")]
+    driver.hear(IDLE, ACCEPTED)
+    assert driver.effects[-1] == TellPrompt("chat", "one")
+
+
+def test_its_question_is_open_until_it_is_answered() -> None:
+    driver = Driver()
+    log_in(driver, asks=True)
+    driver.hear(FINISHED)
+    answer(driver, KEY)
+    assert driver.view.other[-1] == ops.Notify("warn", NO_OPTION)
+    assert not driver.told(TellAnswer)
+    answer(driver, " z-ai ")
+    assert driver.told(TellAnswer) == [TellAnswer("q1", "z-ai")]
+    assert "✓ Select the provider: → z-ai" in driver.view.lines
+    assert not driver.told(TellLogin)
+    answer(driver, KEY)
+    assert driver.told(TellLogin) == [TellLogin("chat", KEY)]
+
+
+def test_a_question_that_comes_before_the_login_stays_open() -> None:
+    driver = Driver()
+    driver.send("/login anthropic")
+    driver.hear(user("/login anthropic\n"), system("A key takes precedence"), FINISHED, WHICH)
+    driver.hear(LOGIN, FINISHED, ACCEPTED)
+    assert driver.state == "login"
+    assert [item["id"] for item in driver.items] == ["q1"]
+
+
+@pytest.mark.parametrize("by_float", [True, False])
+def test_own_words_to_a_question_are_not_shown(by_float: bool) -> None:
+    driver = Driver()
+    log_in(driver)
+    driver.hear(QuestionAsked("q2", "Key?"))
+    if by_float:
+        driver.answer("q2", KEY)
+    else:
+        answer(driver, KEY)
+    assert driver.told(TellAnswer) == [TellAnswer("q2", KEY)]
+    assert KEY not in shown(driver)
+    assert "✓ Key? → *****" in driver.view.lines
+
+
+def test_a_refusal_is_told_and_the_login_goes_on() -> None:
+    driver = Driver()
+    log_in(driver)
+    answer(driver, KEY)
+    driver.hear(user("*****\n"), PromptAnswered(accepted=False, fault="no such key"))
+    assert "no such key" in shown(driver)
+    assert driver.state == "login"
+
+
+def test_it_is_cancelled_by_its_question() -> None:
+    driver = Driver()
+    log_in(driver, asks=True)
+    driver.stop()
+    assert driver.told(TellAnswer) == [TellAnswer("q1", None)]
+    assert not driver.told(TellLogin)
+    assert driver.state == "stopping"
+    driver.hear(system("Login cancelled"), FINISHED)
+    assert driver.state == "stopping"
+    driver.hear(IDLE)
+    assert driver.ends == ["stopped"]
+
+
+def test_it_is_cancelled_without_a_question_once() -> None:
+    driver = Driver()
+    log_in(driver)
+    driver.send("held")
+    driver.stop()
+    driver.stop()
+    assert driver.told(TellLogin) == [TellLogin("chat", None)]
+    assert not driver.told(TellStop)
+    driver.hear(user("cancel\n"), system("Login cancelled"), FINISHED, IDLE, ACCEPTED)
+    assert driver.ends == ["stopped"]
+    assert "cancel" not in driver.view.lines
+    assert driver.view.queue == [("queue", "held")]
+    assert driver.told(TellPrompt) == [TellPrompt("chat", "/login z-ai")]
+
+
+def test_an_answer_to_the_cancellation_ends_it_where_no_idle_comes() -> None:
+    driver = Driver()
+    log_in(driver)
+    driver.stop()
+    driver.hear(ACCEPTED)
+    assert driver.state == "idle"
+    log_in(driver, asks=True)
+    driver.stop()
+    driver.stop()
+    assert driver.told(TellLogin) == [TellLogin("chat", None)] * 2, "the question was not enough"
+
+
+def test_a_stop_that_comes_too_early_cancels_it() -> None:
+    driver = Driver()
+    driver.send("/login")
+    driver.stop()
+    driver.hear(user("/login\n"), LOGIN, FINISHED)
+    assert driver.told(TellLogin) == [TellLogin("chat", None)]
+    driver.hear(ACCEPTED, IDLE)
+    assert driver.ends == ["stopped"]
+
+
+def test_a_late_answer_is_no_prompt() -> None:
+    driver = Driver()
+    for _ in range(2):
+        answer(driver, KEY)
+        assert driver.view.other[-1] == ops.Notify("warn", OVER)
+        assert driver.effects == []
+    driver.run()
+    answer(driver, KEY)
+    assert not driver.told(TellSteer)
+    assert not driver.told(TellLogin)
+
+
+def test_the_end_of_the_agent_ends_it() -> None:
+    driver = Driver()
+    log_in(driver)
+    driver.hear(AgentGone("gone"))
+    assert driver.state == "idle"
+    assert driver.ends == ["gone"]
+
+
+def test_a_turn_after_it_is_a_turn() -> None:
+    driver = Driver()
+    log_in(driver)
+    driver.hear(RUNNING, *said("Hi"))
+    assert driver.state == "running"
+    driver.hear(FINISHED)
+    assert driver.ends == ["done"]
+
+
+def test_a_turn_in_the_place_of_a_cancelled_login_is_stopped() -> None:
+    driver = Driver()
+    log_in(driver)
+    driver.stop()
+    driver.hear(user("cancel\n"), RUNNING)
+    assert driver.told(TellStop) == [TellStop("chat")]
+    driver.hear(FINISHED)
+    assert driver.ends == ["stopped"]
+
+
+def test_finished_before_the_answer_is_no_end() -> None:
+    driver = Driver()
+    driver.send("/costs")
+    driver.send("next", queue=True)
+    driver.hear(user("/costs\n"), FINISHED)
+    assert driver.ends == []
+    driver.hear(ACCEPTED)
+    assert driver.ends == ["done"]
+    assert driver.effects[-1] == TellPrompt("chat", "next")
