@@ -20,6 +20,18 @@ local by_buffer = {} ---@type table<integer, eca.Chat>
 local last_number = 0
 local latest ---@type string? the chat that was last shown
 
+--- A number by which no buffer is named; the user or a session may have made one.
+---@return integer
+local function next_number()
+  local taken
+  repeat
+    last_number = last_number + 1
+    taken = vim.fn.bufloaded(('eca://chat/%d'):format(last_number))
+      + vim.fn.bufloaded(('eca://input/%d'):format(last_number))
+  until taken == 0
+  return last_number
+end
+
 ---@param kind 'chat'|'input'
 ---@param chat eca.Chat
 ---@return integer
@@ -111,8 +123,7 @@ function M.ensure(id)
   end
   require('eca.highlights').setup()
   require('eca.calling').watch()
-  last_number = last_number + 1
-  chat = { id = id, number = last_number }
+  chat = { id = id, number = next_number() }
   make_transcript(chat)
   make_input(chat)
   chats[id] = chat

@@ -24,11 +24,11 @@ local KINDS = { directory = 'a folder', fifo = 'a pipe', socket = 'a socket' }
 ---@return string? why not
 local function clean(path)
   if not vim.startswith(path, '/') then
-    return nil, 'its path is not absolute, a whole one is needed'
+    return nil, 'an absolute path is needed'
   elseif path:find('%z') then
-    return nil, 'its path has a NUL byte'
+    return nil, 'a path has no NUL byte'
   elseif path:find(':/', 1, true) then
-    return nil, 'its path looks like a URL, a plain one is needed'
+    return nil, 'a plain path is needed, no URL'
   end
   local parts = vim.tbl_filter(function(part)
     return part ~= '' and part ~= '.'
@@ -46,12 +46,12 @@ end
 local function why_not(path, is_new, most)
   local stat, _, code = vim.uv.fs_stat(path)
   if not stat then
-    local fault = code == 'ENOENT' and 'there is no such file' or 'it cannot be read: ' .. code
+    local fault = code == 'ENOENT' and 'there is no such file' or 'it cannot be read, ' .. code
     return not (is_new and code == 'ENOENT') and fault or nil
   elseif stat.type ~= 'file' then
-    return ('it is %s, no regular file'):format(KINDS[stat.type] or 'a device')
+    return ('a regular file is needed, not %s'):format(KINDS[stat.type] or 'a device')
   elseif stat.size > most then
-    return ('it is larger than %d MiB, `:edit` it first'):format(LARGEST)
+    return ('larger than %d MiB, `:edit` it first'):format(LARGEST)
   end
 end
 
@@ -66,7 +66,8 @@ local function check(path, is_new, most)
     why = why_not(name, is_new, most)
   end
   if why then
-    return nil, ('cannot open %s: %s'):format(harmless.line(path), why)
+    local shown = path:find('%z') and harmless.line(path) or paths.short(path)
+    return nil, ('not opened, %s: %s'):format(why, shown) -- a long line loses its middle
   end
   return name
 end

@@ -169,12 +169,12 @@ async def test_every_request_gets_an_answer(
 
 
 REFUSED = {
-    "file:term://touch X": "its path is not absolute",
-    "file:x": "its path is not absolute",
-    "file:///w/term:%2F%2Ftouch X": "its path looks like a URL",
-    "/w/scp://host/x": "its path looks like a URL",
-    "file://host/etc/passwd": "names a file of another machine",
-    "file:///a%00b": "its path has a NUL byte",
+    "file:term://touch X": "an absolute path is needed",
+    "file:x": "an absolute path is needed",
+    "file:///w/term:%2F%2Ftouch X": "a plain path is needed, no URL",
+    "/w/scp://host/x": "a plain path is needed, no URL",
+    "file://host/etc/passwd": "a file of this machine is needed",
+    "file:///a%00b": "no NUL byte",
     "term://touch X": "is not the URI of a file",
     "scp://host/x": "is not the URI of a file",
     "file:///$FOLDER": "no ordinary file",

@@ -160,9 +160,7 @@ async def test_what_has_no_text_has_no_diff(tmp_path: Path) -> None:
         "warn", f"cannot show {tmp_path.name}: it is no ordinary file"
     )
     relative = ToolCall("c", details=FileChange("x/f", HUNK, 1, 1))
-    assert await ask(relative) == Notify(
-        "warn", "cannot show x/f: its path is not absolute, a whole one is needed"
-    )
+    assert await ask(relative) == Notify("warn", "not shown, an absolute path is needed: x/f")
     assert await ask(ToolCall("c", "grep")) == Notify("warn", "no file change here")
 
 

@@ -1,6 +1,7 @@
 """The Lua interface and the two vocabularies it stands on."""
 
 import re
+from itertools import chain
 
 import pytest
 from tests.support.factories import StartNeovim
@@ -202,14 +203,26 @@ def test_a_message_is_one_line(view: View) -> None:
 
 
 def test_an_id_of_the_host_cannot_make_a_path(view: View) -> None:
-    view.draw(*assistant(1, "text", chat="../../etc/%|x"))
-    view.draw(*assistant(1, "other text", chat="../../etc/%?x"))
-    buffers = [view.buffer(f"../../etc/%{end}x") for end in "|?"]
-    name = "return vim.api.nvim_buf_get_name(...)"
-    first, second = (view.nvim.lua(name, buffer) for buffer in buffers)
-    assert re.fullmatch(r"eca://chat/\d+", first)
-    assert re.fullmatch(r"eca://chat/\d+", second)
-    assert first != second
+    ids = ["../../etc/%|x", "../../etc/%?x"]
+    view.nvim.command("wincmd h | split eca://input/2 | hide")
+    view.draw(*chain(*(assistant(1, f"text of {chat}", chat=chat) for chat in ids)))
+    names = [view.nvim.request("nvim_buf_get_name", view.buffer(chat)) for chat in (CHAT, *ids)]
+    assert names == ["eca://chat/1", "eca://chat/3", "eca://chat/4"]
+    assert [view.lines(chat) for chat in ids] == [[f"text of {chat}"] for chat in ids]
+
+
+def test_the_title_of_a_chat_is_beside_the_names_of_its_buffers(view: View) -> None:
+    titles = "return vim.tbl_map(function(buf) return vim.b[buf].eca_title end, { ... })"
+    chat = view.nvim.lua("return require('eca.chats').ensure(...)", CHAT)
+    assert view.nvim.lua(titles, chat["buf"], chat["input"]) == ["New chat", "New chat"]
+    status = {"state": "idle", "title": "fix %{it}", "pending": 0}
+    view.draw(ops.SetStatus(CHAT, status))
+    assert view.nvim.lua(titles, chat["buf"], chat["input"]) == ["fix %{it}", "fix %{it}"]
+    view.nvim.request("nvim_buf_delete", chat["input"], {"force": True})
+    again = view.nvim.lua("return require('eca.chats').ensure(...)", CHAT)
+    assert again["input"] != chat["input"]
+    assert view.nvim.lua(titles, again["input"]) == ["fix %{it}"]
+    assert view.nvim.request("nvim_buf_get_name", again["input"]) == "eca://input/1"
 
 
 def test_the_plugin_loads_nothing_at_start(start_nvim: StartNeovim) -> None:

@@ -154,16 +154,16 @@ def test_a_file_with_an_odd_name_is_a_file(way: Way, stage: Neovim, folder: Path
 
 
 def row_tells(nvim: Neovim) -> bool:
-    return "cannot open" in rows(nvim)[1]
+    return "not opened" in rows(nvim)[1]
 
 
 def answer_tells(nvim: Neovim) -> bool:
     answer = wait_sent(nvim, "returned")[-1]
-    return answer["ok"] is False and answer["value"].startswith("cannot open")
+    return answer["ok"] is False and answer["value"].startswith("not opened")
 
 
 def message_tells(nvim: Neovim) -> bool:
-    told = [line for line in nvim.messages().splitlines() if "cannot open" in line]
+    told = [line for line in nvim.messages().splitlines() if "not opened" in line]
     return len(told) == 1 and told[0].startswith("eca: ")
 
 
@@ -172,7 +172,7 @@ def shows_no_file(nvim: Neovim) -> bool:
 
 
 def row_and_message_tell(nvim: Neovim) -> bool:
-    return row_tells(nvim) and "cannot open" in nvim.messages()
+    return row_tells(nvim) and "not opened" in nvim.messages()
 
 
 TELLS: dict[Way, Callable[[Neovim], bool]] = {
@@ -328,7 +328,7 @@ def test_an_edit_of_a_url_is_refused_before_it_is_shown(
     say(nvim, "go")
     nvim.wait_screen("allow this?")
     nvim.command("Eca diff")
-    nvim.wait_screen("its path looks like a URL, a plain one is needed")
+    nvim.wait_screen(f"not shown, a plain path is needed, no URL: {name}")
     assert nvim.eval("tabpagenr('$')") == 1
     assert not list(folder.rglob("ran"))
     assert nvim.lua(STRANGE) == []

@@ -42,7 +42,7 @@ def path_of(uri: str) -> str:
     """
     path = uri if uri.startswith("/") else _decoded(uri)
     if fault := why_strange(path):
-        raise NotAFile(f"{uri!r} is refused: {fault}")
+        raise NotAFile(f"not opened, {fault}: {uri!r}")
     return posixpath.normpath("/" + path.lstrip("/"))
 
 
@@ -54,7 +54,7 @@ def _decoded(uri: str) -> str:
     if parts.scheme.lower() != _SCHEME or not parts.path:
         raise NotAFile(f"{uri!r} is not the URI of a file")
     if parts.netloc.lower() not in _HOSTS:
-        raise NotAFile(f"{uri!r} names a file of another machine: leave out {parts.netloc!r}")
+        raise NotAFile(f"not opened, a file of this machine is needed: {uri!r}")
     path = parts.path
     if parts.query:
         path += f"?{parts.query}"
@@ -66,10 +66,10 @@ def _decoded(uri: str) -> str:
 def why_strange(path: str) -> str | None:
     """Say why no file is opened by a path; None when one may be."""
     if not path.startswith("/"):
-        return "its path is not absolute, a whole one is needed"
+        return "an absolute path is needed"
     if "\0" in path:
-        return "its path has a NUL byte"
-    return "its path looks like a URL, a plain one is needed" if ":/" in path else None
+        return "a path has no NUL byte"
+    return "a plain path is needed, no URL" if ":/" in path else None
 
 
 def require_file(path: str, most: int) -> None:
@@ -78,11 +78,11 @@ def require_file(path: str, most: int) -> None:
         found = Path(path).stat()
         _require_regular(found)
     except OSError as fault:
-        raise NotAFile(f"cannot open {path!r}: {fault.strerror}") from fault
+        raise NotAFile(f"not opened, {fault.strerror}: {path!r}") from fault
     except NotAFile as fault:
-        raise NotAFile(f"cannot open {path!r}: {fault}") from fault
+        raise NotAFile(f"not opened, {fault}: {path!r}") from fault
     if found.st_size > most:
-        raise NotAFile(f"cannot open {path!r}: it is larger than {most >> 20} MiB")
+        raise NotAFile(f"not opened, it is larger than {most >> 20} MiB: {path!r}")
 
 
 def open_regular(path: str) -> BinaryIO:

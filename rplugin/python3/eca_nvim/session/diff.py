@@ -111,10 +111,13 @@ def _find(chat: Chat, wanted: RequestDiff) -> ToolBlock | None:
 def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:
     applied = block.state is CallState.DONE and may_change(block.call)
     if isinstance(block.call.details, FileChange):
+        _require_plain(block.call.details.path, settings)
         whole = whole_text(block.call)
         sides = _changed(block.call.details, look, applied=applied, whole=whole)
         return replace(sides, remarks=[*sides.remarks, *_of_whole(block, sides, whole)])
     if places := moved(block.call):
+        for place in places:
+            _require_plain(place, settings)
         return _moved(*places, settings, look, applied=applied)
     raise NothingToShow(NO_CHANGE)
 
@@ -128,11 +131,15 @@ def _of_whole(block: ToolBlock, sides: _Sides, whole: str | None) -> Sequence[st
     return tuple(filter(None, [turned_ends(sides.shown.before, sides.shown.after)]))
 
 
+def _require_plain(path: str, settings: RenderSettings) -> None:
+    """Raise NothingToShow for a path that no file is opened by."""
+    if fault := why_strange(path):
+        raise NothingToShow(f"not shown, {fault}: {settings.relative(literal_name(path))}")
+
+
 def _content(path: str, look: Look) -> bytes | None:
     """Read a file that is text; None when there is none. Raises NothingToShow."""
     name = literal_name(PurePath(path).name)
-    if fault := why_strange(path):
-        raise NothingToShow(f"cannot show {literal_name(path)}: {fault}")
     snapshot = look(path)
     if snapshot.fault is not None:
         raise NothingToShow(f"cannot show {name}: {snapshot.fault}")
