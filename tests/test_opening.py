@@ -62,8 +62,8 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
 
 COMMANDS = set(
     """
-    checkhealth copen cquit diffoff diffthis lopen new normal! quit redraw setlocal startinsert
-    stopinsert tabclose tabnew
+    checkhealth copen cquit diffoff diffthis lopen new normal normal! quit redraw setlocal
+    startinsert stopinsert tabclose tabnew
     """.split()  # noqa: SIM905 (a list of words)
 )
 COMMANDS_WITH_NAMES = {
@@ -109,6 +109,8 @@ def commands(after: list[str], module: str) -> Iterator[str]:
     if after[0] == "." or after[:3] == ["(", after[1], ")"]:
         name = MODIFIERS.sub("", name).split(" ")[0]
         is_plain = name not in {"new", "tabnew"} or "args" not in after
+        if after[1] == "normal":  # its keys stand here
+            is_plain = any(word.startswith("'") for word in after)
         if (name in COMMANDS and is_plain) or COMMANDS_WITH_NAMES.get(name) == module:
             return
     yield f"cmd {name}"
@@ -135,6 +137,7 @@ def test_lua_opens_files_in_one_module(path: Path) -> None:
         "vim.cmd([==[split x]==])",
         "vim.cmd('normal! ' .. path)",
         "vim.cmd.edit(path)",
+        "vim.cmd.normal({ keys, bang = true })",
         "vim.cmd.tabnew({ args = { path } })",
         "vim.cmd({ cmd = 'tabedit', args = { path } })",
         "vim['cmd'](path)",
@@ -162,6 +165,7 @@ def test_no_spelling_escapes(code: str) -> None:
         "local text = 'bufadd and bufload are elsewhere'",
         "vim.cmd.redraw()",
         "vim.cmd('silent! normal! ]c')",
+        "vim.cmd.normal({ 'gg', bang = true })",
         "vim.cmd.tabnew({ mods = {} })",
         "vim.ui.select(items, options, act)",
         "vim.lsp.start({ cmd = serve })",
