@@ -319,3 +319,14 @@ def test_writes_in_no_folder_that_was_not_made_for_it(tmp_path: Path, name: str)
     client.until(is_finished)
     leave(client)
     assert [path.name for path in tmp_path.rglob("*")] == ["project"]
+
+
+def test_a_folder_that_is_named_and_not_there_is_made_and_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "eca-demo-new"
+    client = Client(tmp_path, ECA_DEMO_FOLDER=str(folder))
+    client.prompt("fix the greeting", trust=True)
+    client.until(is_finished)
+    assert "name.lower()" not in (folder / "greet.py").read_text()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    leave(client)
+    assert not folder.exists()

@@ -64,7 +64,8 @@ def test_variables_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("NVIM", "/run/nvim.socket")
     inherited = {name: value for name, value in os.environ.items() if name != "NVIM"}
     found = find_server(None, {**NOWHERE, "ECA_CONFIG": "x"})
-    assert found.environment == {**inherited, **NOWHERE, "ECA_CONFIG": "x"}
+    own = {"ECA_DEMO_FOLDER": found.folder}
+    assert found.environment == {**inherited, **NOWHERE, **own, "ECA_CONFIG": "x"}
 
 
 @pytest.mark.parametrize(

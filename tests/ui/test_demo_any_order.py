@@ -38,3 +38,11 @@ def test_the_whole_list_in_random_order(start_nvim: StartNeovim) -> None:
     assert "That did not work" not in "\n".join(lines_of(nvim))
     say(nvim, "hello")
     wait_line(nvim, "Stop me with")
+
+
+def test_the_demos_folder_counts_as_inside(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(columns=80, lines=24)
+    nvim.keys(":Eca demo<CR>:EcaChat fix the greeting<CR>")
+    nvim.wait_screen("allow this?")
+    assert "✓ read greet.py" in lines_of(nvim)
+    assert "outside" not in nvim.screen.text()

@@ -1,13 +1,14 @@
 """Run the demo agent on stdin and stdout until the client leaves.
 
-Rules kept here: it works in a folder made for it and nowhere else. Whoever opened an editor in such
-a folder names it in ECA_DEMO_FOLDER, and takes it away again; else it is ours, and goes with us.
+Rules kept here: it works in a folder made for it and nowhere else, which ECA_DEMO_FOLDER names. One
+that is there belongs to whoever made it; one that is not there is ours, and goes with us.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -26,11 +27,17 @@ PREFIX = "eca-demo-"
 def scratch_folder() -> Iterator[Path]:
     """Give the folder to work in."""
     given = Path(os.environ.get("ECA_DEMO_FOLDER", ""))
-    if given.name.startswith(PREFIX) and given.is_dir():
+    if not given.name.startswith(PREFIX):
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+            yield Path(folder)
+    elif given.is_dir():
         yield given
-        return
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
-        yield Path(folder)
+    else:
+        given.mkdir(mode=0o700)
+        try:
+            yield given
+        finally:
+            shutil.rmtree(given, ignore_errors=True)
 
 
 async def serve() -> int:

@@ -28,4 +28,4 @@ class EcaAgents:
             found.command, found.environment, diagnostics_base=settings.diagnostics_base
         )
         agent = EcaAgent(options, self._workspace, self._services)
-        return Candidate(agent, found.label, found.identity)
+        return Candidate(agent, found.label, found.identity, found.folder)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,8 @@ from eca_nvim.transport import child_environment
 OPTION: Final = "server.command"
 PROGRAM: Final = "eca"
 DEMO_LABEL: Final = "demo agent"
+DEMO_FOLDER: Final = "ECA_DEMO_FOLDER"
+"""The variable that names the folder in which the demo agent works."""
 
 _PACKAGE_FOLDER: Final = Path(__file__).parents[2]
 _RUN_DEMO: Final = (
@@ -39,12 +43,13 @@ class ServerCommand:
     """How to start a server.
 
     `label` tells the user which it is: its path, or "demo agent". `environment` is the whole
-    environment of its process.
+    environment of its process. `folder` is where it works when that is not the user's workspace.
     """
 
     command: tuple[str, ...]
     label: str
     environment: Mapping[str, str]
+    folder: str | None = None
 
     @property
     def identity(self) -> str:
@@ -94,4 +99,11 @@ def _fault_of(program: str) -> str:
 
 def _demo(environment: Mapping[str, str]) -> ServerCommand:
     command = (sys.executable, "-I", "-c", _RUN_DEMO, str(_PACKAGE_FOLDER))
-    return ServerCommand(command, DEMO_LABEL, environment)
+    folder = environment.get(DEMO_FOLDER) or _new_demo_folder()
+    return ServerCommand(command, DEMO_LABEL, {**environment, DEMO_FOLDER: folder}, folder)
+
+
+def _new_demo_folder() -> str:
+    """Name a folder that nobody else can have made; the demo agent makes it and removes it."""
+    name = f"eca-demo-{secrets.token_hex(8)}"
+    return str(Path(tempfile.gettempdir()).resolve() / name)

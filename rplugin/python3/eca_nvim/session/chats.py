@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 import anyio
+from msgspec.structs import replace
 
 from eca_nvim.chat import reducer
 from eca_nvim.chat.effects import Changes, Effect
@@ -50,6 +51,7 @@ class Chats:
         self._look = look
         self._witness = witness
         self._settings = settings
+        self._workspace = settings.folders
         self._tell = tell
         self._server = "stopped"
         self._running = anyio.Event()
@@ -96,9 +98,15 @@ class Chats:
     def _pending(self) -> SetPending:
         return with_warnings(all_pending(self), self.table)
 
-    def server_changed(self, state: str) -> None:
-        """Take the state of the agent's process."""
+    def server_changed(self, state: str, folder: str | None = None) -> None:
+        """Take the state of the agent's process; `folder`: its own one, which counts as inside."""
         self._server = state
+        own = () if folder is None else (folder,)
+        settings = replace(self._settings, folders=(*self._workspace, *own))
+        if settings != self._settings:
+            self._settings = settings
+            for chat in self:
+                chat.settings = settings
         for chat in self:
             self.show(reducer.server_changed(chat, state, now()))
 

@@ -49,12 +49,14 @@ class Wish(StrEnum):
 class Candidate(Struct, frozen=True):
     """An agent that can be started; `label` tells the user which it is.
 
-    `identity` is the same for the same server, whenever it is started.
+    `identity` is the same for the same server, whenever it is started. `folder` is where it works
+    when that is not the user's workspace.
     """
 
     agent: Agent
     label: str
     identity: str = ""
+    folder: str | None = None
 
 
 class MakeAgent(Protocol):
@@ -103,6 +105,7 @@ class Server:
         self._label = ""
         self.identity = ""
         """Which server was started last (`Candidate`)."""
+        self.folder: str | None = None
 
     @property
     def agent(self) -> Agent | None:
@@ -160,7 +163,7 @@ class Server:
         except AgentFault as fault:
             self._end(AgentExit(str(fault)))
             return
-        self.identity = candidate.identity
+        self.identity, self.folder = candidate.identity, candidate.folder
         self._become(ServerState.STARTING, candidate.label)
         self._life = _Life(candidate.agent)
         lives.start_soon(self._live, self._life)

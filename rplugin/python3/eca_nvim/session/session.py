@@ -338,7 +338,7 @@ class Session:
     def server_changed(self, state: ServerState, label: str) -> None:
         """Show the state, and say to an agent that is ready what waited for it."""
         self._view.push([SetServer(state.value, label)])
-        self._chats.server_changed(state.value)
+        self._chats.server_changed(state.value, self._server.folder)
         if state is ServerState.STARTING:
             self._trust.begin(self._server.identity)
         if state is ServerState.READY:
