@@ -69,7 +69,10 @@ end
 ---@param items eca.Pending[]
 function M.update(items)
   for chat, answering in pairs(current) do
-    if not require('eca.answers').waits(answering.item) then
+    local now = require('eca.answers').now(answering.item)
+    if now then
+      answering.item = now -- its words are those of its id; who asks may be known only now
+    else
       withdraw(chat)
     end
   end

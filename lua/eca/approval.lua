@@ -5,6 +5,7 @@
 ---   is not in the list cannot be answered.
 --- - What was answered here is not shown again while the host still has to hear of it.
 --- - `q` leaves a request pending and hides it until it is called for.
+--- - A request that changes is another one: it is shown again, and begins to wait again.
 local answers = require('eca.answers')
 local float = require('eca.prompt_float')
 
@@ -21,10 +22,10 @@ local since = {} ---@type table<string, integer> when it began to wait, in ns, b
 local front = nil ---@type { key: string, since: integer }? what is asked now, since when in ns
 local drawing = false
 
----@param item { chat: string, id: string }
+---@param item eca.Request
 ---@return string
 local function key_of(item)
-  return item.chat .. ' ' .. item.id
+  return item.id .. ' ' .. item.digest
 end
 
 --- The request whose diff is before the user, also when its float is put aside.
@@ -70,7 +71,7 @@ end
 
 local draw
 
----@param item eca.Pending
+---@param item eca.Request
 ---@param how eca.Aside
 local function put_aside(item, how)
   aside[key_of(item)] = how
@@ -84,7 +85,7 @@ function M.leave(item)
 end
 
 --- An answer was sent: what waits next takes its place.
----@param item eca.Pending
+---@param item eca.Request
 function M.answered(item)
   put_aside(item, 'answered')
   local diff = package.loaded['eca.diff'] -- no diff was shown where it is not loaded
@@ -155,7 +156,7 @@ local function keys_of(item)
   end)
   keys.d = item.path
     and function()
-      require('eca.diff').ask('diff', { chat = item.chat, id = item.id })
+      require('eca.diff').ask('diff', { chat = item.chat, block = item.block })
     end
   return keys
 end
@@ -247,30 +248,17 @@ local function follow_windows()
   end
 end
 
---- What is asked of the user. How it is coloured, and where its block is, are not part of it.
----@param item eca.Pending
----@return table<string, any>
-local function question_of(item)
-  local question = vim.tbl_extend('force', {}, item)
-  question.marks, question.block = nil, nil
-  return question
-end
-
---- Take a new list, and give what is new in it. What asks something else now begins to wait anew.
+--- Take a new list, and give what is new in it, or has changed.
 ---@param pending eca.Pending[]
 ---@return eca.Pending[]
 local function take(pending)
   local before, now = since, vim.uv.hrtime()
-  local known, new = {}, {} ---@type table<string, eca.Pending>, eca.Pending[]
-  for _, item in ipairs(items) do
-    known[key_of(item)] = item
-  end
+  local new = {} ---@type eca.Pending[]
   since = {}
   for _, item in ipairs(pending) do
     local key = key_of(item)
-    local same = known[key] and vim.deep_equal(question_of(known[key]), question_of(item))
-    since[key] = same and before[key] or now
-    new[#new + 1] = not known[key] and item or nil
+    since[key] = before[key] or now
+    new[#new + 1] = not before[key] and item or nil
   end
   for key in pairs(aside) do
     aside[key] = since[key] and aside[key]
@@ -297,7 +285,7 @@ function M.shown()
 end
 
 --- Has it been there long enough that a key pressed now is meant for it?
----@param item { chat: string, id: string }
+---@param item eca.Request
 ---@param from? integer since when it is asked, default: since it waits
 ---@return boolean
 function M.ripe(item, from)
@@ -307,7 +295,7 @@ function M.ripe(item, from)
 end
 
 --- Was its turn long enough ago? What waited in the queue is seen only when that has come.
----@param item { chat: string, id: string }
+---@param item eca.Request
 ---@return boolean
 function M.seen(item)
   return M.ripe(item, front and front.key == key_of(item) and front.since or nil)

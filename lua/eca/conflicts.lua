@@ -70,7 +70,6 @@ local function compare(buf)
     before = decoded(text, buf),
     after = table.concat(lines, '\n') .. '\n',
     kind = 'changed',
-    pending = false,
     captions = { 'on disk', 'yours' },
   })
 end

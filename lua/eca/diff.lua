@@ -4,6 +4,8 @@
 --- - The tab page the user comes from is not touched, and is gone back to when this one is left.
 --- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends the diff of both sides, before
 ---   their windows are gone, so that no option of ours stays with the real file.
+--- - Its keys answer what its texts show. A request that has changed since is asked in the float; a
+---   diff that is asked for then shows it.
 --- - It comes up later than it was asked for: only before a user who has pressed no key since, and
 ---   its keys take none within the guard time, because they were meant for something else.
 local answers = require('eca.answers')
@@ -24,13 +26,22 @@ local M = {}
 ---@field notice? integer window of what the texts do not show
 ---@field group integer of its autocommands
 
-local tabs = {} ---@type table<string, eca.DiffTab> by chat and call
+local tabs = {} ---@type table<string, eca.DiffTab> by chat and what they show
 local asked ---@type eca.Asked? the last one who has asked for a diff
 
----@param item { chat: string, id: string }
+---@param diff eca.Diff
 ---@return string
-local function key_of(item)
-  return item.chat .. ' ' .. item.id
+local function key_of(diff)
+  return diff.chat .. ' ' .. diff.id
+end
+
+--- The tab page of a request, maybe of one that has changed since.
+---@param item eca.Request
+---@return eca.DiffTab?
+local function tab_of(item)
+  return vim.iter(vim.tbl_values(tabs)):find(function(tab)
+    return tab.diff.request ~= nil and tab.diff.request.id == item.id
+  end)
 end
 
 ---@param tab? eca.DiffTab
@@ -94,21 +105,11 @@ end
 ---@field text string
 ---@field run fun()
 
----@param tab eca.DiffTab
----@return eca.Pending?
-local function waiting(tab)
-  for _, item in ipairs(require('eca.mirror').pending(tab.diff.chat)) do
-    if item.id == tab.diff.id then
-      return item
-    end
-  end
-end
-
 --- A request was answered, wherever: its tab page goes.
----@param item { chat: string, id: string }
+---@param item eca.Request
 function M.leave(item)
-  local tab = tabs[key_of(item)]
-  if not tab or not tab.diff.pending then
+  local tab = tab_of(item)
+  if not tab then
     return
   end
   if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
@@ -118,51 +119,52 @@ function M.leave(item)
   close(tab, is_inside(tab))
 end
 
----@param tab eca.DiffTab
-local function answered(tab)
-  require('eca.approval').answered(tab.diff)
-end
-
----@param tab eca.DiffTab
+--- What answers a request from its tab page.
+---@param request eca.Request
 ---@return eca.DiffAction[]
-local function actions(tab)
-  local diff = tab.diff
-  local function answering(send)
+local function answering(request)
+  local function done()
+    require('eca.approval').answered(request)
+  end
+  local function sending(send)
     return function()
       if send() then
-        answered(tab)
+        done()
       end
     end
   end
   local function accept(remember)
-    return answering(function()
-      return answers.accept(diff, remember)
+    return sending(function()
+      return answers.accept(request, remember)
     end)
   end
-  local list = {
+  return {
     { key = 'a', text = 'accept', run = accept(false) },
     { key = 'A', text = 'remember', run = accept(true) },
     {
       key = 'r',
       text = 'reject',
-      run = answering(function()
-        return answers.reject(diff)
+      run = sending(function()
+        return answers.reject(request)
       end),
     },
     {
       key = 'R',
       text = 'say why',
       run = function()
-        answers.reject_with_reason(diff, function()
-          answered(tab)
-        end)
+        answers.reject_with_reason(request, done)
       end,
     },
   }
-  local item = waiting(tab)
-  if not item then
-    list = {}
-  elseif not item.remember then
+end
+
+---@param tab eca.DiffTab
+---@return eca.DiffAction[]
+local function actions(tab)
+  local request = tab.diff.request
+  local now = request and answers.now(request)
+  local list = request and now and answering(request) or {}
+  if now and not now.remember then
     table.remove(list, 2)
   end
   list[#list + 1] = {
@@ -313,19 +315,27 @@ function M.arrived(diff)
   end
 end
 
+--- The tab page that shows a change as it waits, when the user is in it.
+---@param item eca.Request
+---@return eca.DiffTab?
+local function here(item)
+  local tab = tab_of(item)
+  return tab and tab.diff.request.digest == item.digest and is_inside(tab) and tab or nil
+end
+
 --- Does this tab page show the change that waits? Then nothing else needs to ask.
----@param item { chat: string, id: string }
+---@param item eca.Request
 ---@return boolean
 function M.shown(item)
-  local tab = tabs[key_of(item)]
-  return tab ~= nil and is_inside(tab)
+  return here(item) ~= nil
 end
 
 --- Has the user had time to look at a change that waits? Yes where no tab page shows it.
----@param item { chat: string, id: string }
+---@param item eca.Request
 ---@return boolean
 function M.ripe(item)
-  return not M.shown(item) or is_ripe(tabs[key_of(item)])
+  local tab = here(item)
+  return not tab or is_ripe(tab)
 end
 
 --- What waits has changed: keys that answer nothing any more go.

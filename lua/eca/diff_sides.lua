@@ -15,12 +15,12 @@ local namespace = vim.api.nvim_create_namespace('eca.unseen')
 
 ---@class eca.Diff
 ---@field chat string
----@field id string of the tool call
+---@field id string what it shows: a tool call, a checkpoint, a conflict
 ---@field path string
 ---@field before string whole file
 ---@field after string whole file, or raw hunks where `fault` is set
 ---@field kind 'changed'|'new'|'deleted'|'moved'
----@field pending boolean it waits for approval
+---@field request? eca.Request what waits for approval, as these texts show it
 ---@field fault? string why it cannot be shown side by side
 ---@field remark? string what the two texts do not show, a line each
 ---@field captions? [string, string] what the sides are, when they are none of a tool call
@@ -137,7 +137,7 @@ end
 ---@param diff eca.Diff
 ---@return eca.DiffSides
 function M.make(diff)
-  local now = diff.pending and diff.before or diff.after
+  local now = diff.request and diff.before or diff.after
   local real, added = real_file(diff, now)
   local sides = { real = real, added = added } ---@type eca.DiffSides
   if diff.fault then
@@ -145,7 +145,7 @@ function M.make(diff)
     sides.right = scratch(diff, 'hunks', diff.after)
     sides.bound = sides.right
     vim.bo[sides.right].syntax = 'diff'
-  elseif diff.pending then
+  elseif diff.request then
     sides.left = real or scratch(diff, 'now', diff.before)
     sides.right = scratch(diff, 'proposed', diff.after)
     sides.bound = sides.right

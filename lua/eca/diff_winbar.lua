@@ -22,8 +22,12 @@ local function captions(tab)
   end
   if diff.fault then
     return name .. '  now', 'does not apply'
-  elseif not diff.pending then
+  elseif not diff.request then
     return name .. '  before', 'after'
+  end
+  local now = require('eca.answers').now(diff.request)
+  if now and now.digest ~= diff.request.digest then
+    return name .. '  now', 'proposed before'
   end
   return name .. '  now', PROPOSED[diff.kind] or 'proposed'
 end

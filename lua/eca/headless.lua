@@ -83,7 +83,7 @@ local function decide(item)
   local word = allowed and 'accepted' or 'rejected, as nobody can be asked'
   complain(('%s: %s'):format(item.title, item.kind == 'question' and 'not answered' or word))
   if item.kind == 'question' then
-    require('eca.host').send('answer', { chat = item.chat, id = item.id })
+    require('eca.answers').answer(item)
   elseif allowed then
     require('eca').approve({ id = item.id })
   else
@@ -95,8 +95,8 @@ end
 ---@param decided table<string, true>
 local function decide_all(decided)
   for _, item in ipairs(require('eca.mirror').pending()) do
-    if not decided[item.id] then
-      decided[item.id] = true
+    if not decided[item.id .. item.digest] then
+      decided[item.id .. item.digest] = true
       decide(item)
     end
   end

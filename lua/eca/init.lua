@@ -94,85 +94,127 @@ function M.stop(chat)
 end
 
 ---@class eca.DecideOptions
----@field id? string of a pending approval; default: what the float or the diff asks about, else the
----oldest, of the current chat first
+---@field id? string of `pending()`, or the agent's own while only one with it waits; default: what
+---the float or the diff asks about, else the oldest, of the current chat first
 ---@field remember? boolean accept the like for this session
 ---@field all? boolean
 ---@field chat? string only what waits in this chat
 ---@field reason? string what to do instead
 
+--- What waits and has an id: that of `pending()`, else the agent's own, which others may have too.
+---@param items eca.Pending[]
+---@param id string
+---@return eca.Pending[]
+local function named(items, id)
+  local function having(field)
+    return vim.tbl_filter(function(item)
+      return item[field] == id
+    end, items)
+  end
+  local found = having('id')
+  return #found > 0 and found or having('call')
+end
+
+--- What waits and may be meant: of a kind, in the chat that is named or in any, with the id that is
+--- named.
+---@param kind 'approval'|'question'
+---@param opts { chat?: string, id?: string }
+---@return eca.Pending[], string fault why there is nothing, in one line
+local function candidates(kind, opts)
+  local items = vim.tbl_filter(function(item)
+    return item.kind == kind
+  end, require('eca.mirror').pending(opts.chat))
+  local found = opts.id and named(items, opts.id) or items
+  if opts.id and #found > 1 then
+    local several = "%d requests have the id '%s': name one by its id in pending()"
+    return {}, several:format(#found, opts.id)
+  end
+  local nothing = kind == 'approval' and 'nothing waits for approval' or 'there is no question'
+  return found, opts.id and ("%s with the id '%s'"):format(nothing, opts.id) or nothing
+end
+
 --- The approvals that are meant.
 ---@param opts eca.DecideOptions
----@return eca.Pending[]
+---@return eca.Pending[], string fault why there is none, in one line
 local function meant(opts)
-  local mirror = require('eca.mirror')
-  local waiting = vim.tbl_filter(function(item)
-    return item.kind == 'approval' and (opts.id == nil or item.id == opts.id)
-  end, mirror.pending(opts.chat))
+  local waiting, fault = candidates('approval', opts)
   if opts.all or #waiting == 0 then
-    return waiting
+    return waiting, fault
   end
   local asked = require('eca.approval').shown()
   if asked and vim.list_contains(waiting, asked) then
-    return { asked }
+    return { asked }, fault
   end
   local chat = require('eca.chats').current()
   for _, item in ipairs(waiting) do
     if item.chat == chat then
-      return { item }
+      return { item }, fault
     end
   end
-  return { waiting[1] }
+  return { waiting[1] }, fault
 end
 
----@param opts? eca.DecideOptions
----@param name 'approve'|'reject'
----@param field string
-local function decide(opts, name, field)
-  opts = opts or {}
-  local items = meant(opts)
-  if #items == 0 and opts.reason then
-    require('eca.answers').keep(opts.chat or M.current(), opts.reason)
-  elseif #items == 0 then
-    local named = opts.id and ("no call '%s' waits for approval"):format(opts.id)
-    require('eca.notify').info(named or 'nothing waits for approval')
+--- Answer what is meant, or tell why nothing is.
+---@param items eca.Pending[]
+---@param fault string
+---@param answer fun(item: eca.Pending): boolean
+local function decide(items, fault, answer)
+  if #items == 0 then
+    require('eca.notify').info(fault)
   end
   for _, item in ipairs(items) do
-    send(name, { chat = item.chat, id = item.id, [field] = opts[field] })
-    require('eca.approval').answered(item)
+    if answer(item) then
+      require('eca.approval').answered(item)
+    end
   end
 end
 
 --- Accept a waiting tool call, or all of them.
 ---@param opts? eca.DecideOptions
 function M.approve(opts)
-  decide(opts, 'approve', 'remember')
+  opts = opts or {}
+  local items, fault = meant(opts)
+  decide(items, fault, function(item)
+    return require('eca.answers').accept(item, opts.remember)
+  end)
 end
 
 --- Reject a waiting tool call; the reason is sent as the next prompt once the turn has ended.
 ---@param opts? eca.DecideOptions
 function M.reject(opts)
-  decide(opts, 'reject', 'reason')
+  opts = opts or {}
+  local items, fault = meant(opts)
+  if #items == 0 and opts.reason then
+    require('eca.answers').keep(opts.chat or M.current(), opts.reason, fault)
+    return
+  end
+  decide(items, fault, function(item)
+    return require('eca.answers').reject(item, opts.reason)
+  end)
 end
 
---- Answer the oldest question, of the current chat first; nil cancels it.
+---@class eca.AnswerOptions
+---@field id? string of `pending()`, or the agent's own while only one with it waits; default: the
+---oldest question, of the current chat first
+---@field chat? string only what is asked in this chat
+
+--- Answer a question; nil cancels it.
 ---@param text? string
-function M.answer(text)
-  local mirror = require('eca.mirror')
+---@param opts? eca.AnswerOptions
+function M.answer(text, opts)
+  local items, fault = candidates('question', opts or {})
   local chat = require('eca.chats').current()
-  local items = vim.list_extend(mirror.pending(chat), mirror.pending())
-  for _, item in ipairs(items) do
-    if item.kind == 'question' then
-      send('answer', { chat = item.chat, id = item.id, text = text })
-      return
-    end
-  end
-  require('eca.notify').info('there is no question')
+  local here = vim.tbl_filter(function(item)
+    return item.chat == chat
+  end, items)
+  decide({ here[1] or items[1] }, fault, function(item)
+    return require('eca.answers').answer(item, text)
+  end)
 end
 
 ---@class eca.PublicPending
 ---@field chat string
----@field id string
+---@field id string opaque: of this request only
 ---@field kind 'approval'|'question'
 ---@field title string
 ---@field detail? string

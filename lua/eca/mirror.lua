@@ -24,13 +24,18 @@ local M = {}
 ---@field activity? string what the agent says it is doing
 ---@field retrying? boolean it tries again what failed
 
----@class eca.Pending
+--- What an answer is to.
+---@class eca.Request
 ---@field chat string
----@field id string
+---@field block integer
+---@field id string of this request only, in all of a Neovim
+---@field digest string of all that was shown of it; another one is another question
+
+---@class eca.Pending: eca.Request
+---@field call string the agent's id of the call or question; another item may have the same
 ---@field kind 'approval'|'question'
 ---@field title string
 ---@field detail? string
----@field block? integer
 ---@field lines? string[]
 ---@field titled? boolean its lines begin with all that the title says
 ---@field marks? any[]

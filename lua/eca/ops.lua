@@ -35,7 +35,7 @@ M.fields = {
   forget = { 'chat' },
   draft = { 'chat', 'text' },
   prompts = { 'prompts' },
-  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'pending', 'fault', 'remark' },
+  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'request', 'fault', 'remark' },
   output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
@@ -290,7 +290,7 @@ function draw.forget(chat)
   draw_winbars()
 end
 
-function draw.diff(chat, id, path, before, after, kind, pending, fault, remark)
+function draw.diff(chat, id, path, before, after, kind, request, fault, remark)
   require('eca.diff').arrived({
     chat = chat,
     id = id,
@@ -298,7 +298,7 @@ function draw.diff(chat, id, path, before, after, kind, pending, fault, remark)
     before = before,
     after = after,
     kind = kind,
-    pending = pending,
+    request = request and vim.tbl_extend('error', { chat = chat }, request),
     fault = fault,
     remark = remark,
   })

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from tests.chat.view import View
 
@@ -26,6 +26,8 @@ IDLE = TurnChanged(AgentTurn.IDLE)
 FINISHED = TurnChanged(AgentTurn.FINISHED)
 LOGIN = TurnChanged(AgentTurn.LOGIN)
 
+Shown: TypeAlias = tuple[int, str]
+"""What an answer names: the block that waits, and the digest of what was shown of it."""
 EffectT = TypeVar("EffectT", bound=Effect)
 
 
@@ -37,6 +39,7 @@ class Driver:
         self.view = View()
         self.effects: list[Effect] = []
         self.now = 1000
+        self._shown: dict[object, Shown] = {}
 
     def take(self, changes: Changes) -> Changes:
         self.view.draw(changes.ops)
@@ -62,13 +65,31 @@ class Driver:
         self.take(prompts.unqueue(self.chat, index, self.now, edit=edit))
 
     def approve(self, call: str, *, remember: bool = False) -> None:
-        self.take(pending.approve(self.chat, call, self.now, remember=remember))
+        self.approve_shown(self.shown(call), remember=remember)
 
     def reject(self, call: str, reason: str | None = None) -> None:
-        self.take(pending.reject(self.chat, call, self.now, reason))
+        self.reject_shown(self.shown(call), reason)
 
     def answer(self, question: str, text: str | None) -> None:
-        self.take(questions.answer_question(self.chat, question, text, self.now))
+        self.answer_shown(self.shown(question), text)
+
+    def approve_shown(self, shown: Shown, *, remember: bool = False) -> None:
+        self.take(pending.approve(self.chat, *shown, self.now, remember=remember))
+
+    def reject_shown(self, shown: Shown, reason: str | None = None) -> None:
+        self.take(pending.reject(self.chat, *shown, self.now, reason))
+
+    def answer_shown(self, shown: Shown, text: str | None) -> None:
+        self.take(questions.answer_question(self.chat, *shown, text, self.now))
+
+    def shown(self, call: str) -> Shown:
+        """Give block and digest of what waits by the agent's id, or waited when last looked at."""
+        for item in self.items:
+            block, digest = item["block"], item["digest"]
+            assert isinstance(block, int)
+            assert isinstance(digest, str)
+            self._shown[item["call"]] = (block, digest)
+        return self._shown.get(call, (0, ""))
 
     def toggle(self, block: int, *, to_open: bool | None = None) -> None:
         self.take(folding.toggle(self.chat, block, self.now, to_open=to_open))

@@ -4,9 +4,9 @@ import pytest
 from tests.chat.driver import Driver
 from tests.chat.test_pending import asked
 
+from eca_nvim.chat.answering import TOO_LATE
 from eca_nvim.chat.effects import TellRejection
 from eca_nvim.chat.ops import Notify, SetInput
-from eca_nvim.chat.pending import TOO_LATE
 
 
 @pytest.mark.parametrize("call", ["t1", "never heard of"])

@@ -103,7 +103,7 @@ def test_a_question_that_comes_before_the_login_stays_open() -> None:
     driver.hear(user("/login anthropic\n"), system("A key takes precedence"), FINISHED, WHICH)
     driver.hear(LOGIN, FINISHED, ACCEPTED)
     assert driver.state == "login"
-    assert [item["id"] for item in driver.items] == ["q1"]
+    assert [item["call"] for item in driver.items] == ["q1"]
 
 
 @pytest.mark.parametrize("by_float", [True, False])

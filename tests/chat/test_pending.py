@@ -39,12 +39,13 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
     assert driver.items == [
         {
             "chat": "chat",
-            "id": "t1",
+            "id": "chat:2:1000",
+            "block": 2,
+            "call": "t1",
             "kind": "approval",
             "title": "$ ls echo x",
             "titled": True,
             "detail": "\n".join(("$ ls", "  echo x", *parts)),
-            "block": 2,
             "lines": ["$ ls", "  echo x", *parts],
             "marks": [
                 *((2, 0, 2, "EcaMuted"), (2, 5, -1, "EcaMuted")),
@@ -53,10 +54,11 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
             "language": "",
             "remember": ["ls"],
             "tool": "shell_command",
+            "digest": driver.shown("t1")[1],
         }
     ]
     assert driver.view.fired("EcaApprovalRequested") == [
-        {"chat": "chat", "id": "t1", "title": "$ ls echo x"}
+        {"chat": "chat", "id": "chat:2:1000", "title": "$ ls echo x"}
     ]
 
 
@@ -171,12 +173,12 @@ def test_an_approval_goes_out_once_and_leaves_the_list_at_once() -> None:
     assert driver.state == "running"
     driver.approve("t1")
     driver.reject("t1")
-    driver.hear(ToolRunning(call()), asked())
+    driver.hear(ToolRunning(asked().call), asked())
     driver.approve("t1")
     told = [it for it in driver.effects if isinstance(it, (TellApproval, TellRejection))]
-    assert told == [TellApproval("chat", "t1", remember=True)]
+    assert told == [TellApproval("chat", "t1", remember=True, home="chat", block=2)]
     resolved = driver.view.fired("EcaApprovalResolved")
-    assert resolved == [{"chat": "chat", "id": "t1", "outcome": "approved"}]
+    assert resolved == [{"chat": "chat", "id": "chat:2:1000", "outcome": "approved"}]
 
 
 def test_a_rejection_goes_out_once() -> None:
@@ -205,7 +207,7 @@ def test_a_stopped_or_finished_call_leaves_the_list() -> None:
     driver = Driver()
     driver.run()
     driver.hear(asked("a"), asked("b"), asked("c"), ToolFinished(call("a")))
-    assert [item["id"] for item in driver.items] == ["b", "c"]
+    assert [item["call"] for item in driver.items] == ["b", "c"]
     driver.stop()
     assert driver.items == []
     outcomes = [data["outcome"] for data in driver.view.fired("EcaApprovalResolved")]
@@ -221,7 +223,7 @@ def test_all_chats_oldest_first() -> None:
     apply(second, asked("early"), 10)
     apply(first, QuestionAsked("q", "Which?"), 20)
     items = all_pending([first, second]).items
-    assert [item["id"] for item in items] == ["early", "q", "late"]
+    assert [item["call"] for item in items] == ["early", "q", "late"]
 
 
 def test_who_listens_finds_everything_in_place() -> None:

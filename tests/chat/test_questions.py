@@ -31,7 +31,7 @@ def test_a_question_waits_with_all_its_data() -> None:
     assert item["options"] == [["red", "warm"], ["blue", ""]]
     assert item["freeform"] is False
     assert driver.view.fired("EcaQuestionAsked") == [
-        {"chat": "chat", "id": "q", "title": "Which colour?"}
+        {"chat": "chat", "id": "chat:2:1000", "title": "Which colour?"}
     ]
 
 

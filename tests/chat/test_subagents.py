@@ -69,9 +69,10 @@ def test_its_approval_is_shown_here_and_answered_there() -> None:
     driver = spawned()
     driver.hear(ToolRequested(READ, needs_approval=True), child="sub")
     item = driver.items[0]
-    assert (item["chat"], item["id"], item["agent"]) == ("chat", "r", "explorer")
+    assert (item["chat"], item["call"], item["agent"]) == ("chat", "r", "explorer")
     driver.approve("r")
-    assert driver.told(TellApproval) == [TellApproval("sub", "r", remember=False)]
+    (told,) = driver.told(TellApproval)
+    assert (told.chat, told.call, told.home, told.block) == ("sub", "r", "chat", item["block"])
 
 
 def test_its_rejected_call_does_not_end_the_turn_6() -> None:
@@ -199,7 +200,7 @@ def test_a_subagent_of_a_subagent_is_shown_one_level_deep() -> None:
     driver.hear(ToolRequested(READ, needs_approval=True), child="subsub")
     driver.hear(ToolFinished(inner), child="sub")
     driver.approve("r")
-    assert driver.told(TellApproval) == [TellApproval("subsub", "r", remember=False)]
+    assert [(told.chat, told.call) for told in driver.told(TellApproval)] == [("subsub", "r")]
 
 
 def test_a_call_that_claims_to_run_in_itself_is_a_call_like_any_other() -> None:

@@ -111,9 +111,9 @@ def test_what_comes_after_the_end_changes_no_state() -> None:
     driver = Driver()
     driver.run()
     driver.hear(ToolRequested(call(), needs_approval=True), ToolRejected(call()))
-    driver.hear(ToolFinished(call(), ("late",)), ToolRunning(call()))
-    driver.hear(ToolRequested(call(), needs_approval=True), ToolPreparing(call(), "{"))
-    assert driver.view.lines[-1] == "⊘ read rejected"
+    driver.hear(ToolFinished(call(arguments=PATH), ("late",)), ToolRunning(call()))
+    driver.hear(FINISHED, ToolPreparing(call(), "{"), ToolRejected(call()))
+    assert driver.view.lines[1:] == ["⊘ read rejected"]
     assert driver.items == []
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from tests.chat.driver import FINISHED, IDLE, Driver
 
+from eca_nvim.chat import reducer
 from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRequested
 from eca_nvim.review.ledger import Ledger
@@ -17,6 +18,12 @@ from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.undoing import plan, undo
 
 Value: TypeAlias = Any
+
+
+def witnessed(driver: Driver, ledger: Ledger, event: ChatEvent) -> None:
+    """Let an event happen to a chat before the eyes of a ledger."""
+    changes = driver.take(reducer.apply(driver.chat, event, driver.now))
+    ledger.witness(driver.chat, event, changes.call)
 
 
 class Desk:
@@ -36,14 +43,18 @@ class Desk:
         self.driver.run(prompt)
 
     def hear(self, event: ChatEvent) -> None:
-        self.driver.hear(event)
-        self.ledger.witness(self.driver.chat, event)
+        witnessed(self.driver, self.ledger, event)
 
     def request(self, name: str, *, waits: bool = True, **fields: Value) -> ToolCall:
         self.calls += 1
         call = ToolCall(f"call-{self.calls}", name, **fields)
         self.hear(ToolRequested(call, needs_approval=waits))
         return call
+
+    def approved(self, call: ToolCall, *, surveyed: bool = False) -> None:
+        """Let a call that waits run."""
+        block = self.driver.chat.root.calls[call.id].id
+        self.ledger.approved("chat", block, surveyed=surveyed)
 
     def write(self, name: str, content: bytes | None, *, waits: bool = True) -> None:
         """Let a tool write a whole file, or delete it."""

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from tests.chat.driver import Driver
 from tests.review.agent import Agent, Moment
+from tests.review.desk import witnessed
 
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.review.ledger import Ledger
@@ -47,8 +48,7 @@ class LateDesk:
         """Hear some of what was told, or all."""
         for _ in range(len(self.unheard) if count is None else min(count, len(self.unheard))):
             event = self.unheard.popleft()
-            self.driver.hear(event)
-            self.ledger.witness(self.driver.chat, event)
+            witnessed(self.driver, self.ledger, event)
 
     def files(self) -> Mapping[str, FileRecord]:
         return {

@@ -89,7 +89,7 @@ def test_what_the_user_wrote_while_a_call_waited_is_his(desk: Desk) -> None:
     path = desk.folder / "a"
     call = desk.request("edit_file", arguments={"path": str(path)})
     path.write_bytes(b"mine\n")
-    desk.ledger.approved(call.id)
+    desk.approved(call)
     path.write_bytes(b"mine\ntheirs\n")
     desk.hear(ToolFinished(call))
     desk.undo()
@@ -154,7 +154,7 @@ def test_a_file_that_cannot_go_back_where_it_was_stays(desk: Desk) -> None:
 def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
     path = desk.folder / "a"
     call = desk.request("edit_file", arguments={"path": str(path)})
-    desk.ledger.approved(call.id)
+    desk.approved(call)
     path.write_bytes(b"half\n")
     assert desk.listed() == [(1, "a", "lines", 1)]
     desk.hear(ToolRejected(call))
@@ -164,7 +164,7 @@ def test_a_call_that_was_stopped_half_way_is_recorded(desk: Desk) -> None:
 
 def test_what_was_open_when_the_agent_died_is_recorded(desk: Desk) -> None:
     path = desk.folder / "a"
-    desk.ledger.approved(desk.request("edit_file", arguments={"path": str(path)}).id)
+    desk.approved(desk.request("edit_file", arguments={"path": str(path)}))
     path.write_bytes(b"half\n")
     desk.hear(AgentGone("killed"))
     assert desk.listed() == [(1, "a", "lines", 1)]

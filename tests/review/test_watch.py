@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.chat.driver import Driver
-from tests.review.desk import contents
+from tests.review.desk import contents, witnessed
 from tests.review.watched import Watched
 
 from eca_nvim.chat.details import ToolCall
@@ -100,7 +100,7 @@ def test_what_changed_while_a_command_waited_is_nobodys(watched: Watched) -> Non
     call = watched.request("shell_command", arguments={"command": "do"})
     watched.put("a", b"mine\n")
     watched.survey()
-    watched.ledger.approved(call.id, surveyed=True)
+    watched.approved(call, surveyed=True)
     watched.hear(ToolFinished(call))
     watched.survey()
     assert watched.turns() == []
@@ -154,8 +154,7 @@ def test_what_another_chats_call_named_is_its_own(watched: Watched) -> None:
     path = watched.folder / "a"
     call = ToolCall("beside", "write_file", arguments={"path": str(path)})
     for event in (ToolRequested(call), ToolFinished(call)):
-        other.hear(event)
-        watched.ledger.witness(other.chat, event)
+        witnessed(other, watched.ledger, event)
         path.write_bytes(b"theirs\n")
     watched.survey()
     assert watched.turns() == []
@@ -229,7 +228,7 @@ def test_a_call_that_may_change_anything_is_watched(watched: Watched, name: str 
     call = ToolCall("any", name, arguments={"path": "relative"})
     for event in (ToolPreparing(call), ToolRequested(call), ToolRunning(call)):
         watched.hear(event)
-    assert watched.ledger.is_watched("any")
+    assert watched.ledger.is_watched("chat", watched.driver.chat.root.calls["any"].id)
     watched.put("a", b"changed\n")
     watched.hear(ToolFinished(call))
     assert watched.ledger.watch.needs_survey

@@ -71,7 +71,7 @@ def test_a_command_that_surely_began_after_a_survey_is_seen(
     call = watched.request("shell_command", arguments={"command": "do"})
     watched.survey()
     with watched.surveying():
-        watched.ledger.approved(call.id, surveyed=True)
+        watched.approved(call, surveyed=True)
         watched.put("a", content)
     watched.hear(ToolFinished(call))
     watched.survey()

@@ -46,7 +46,7 @@ class Watched(Desk):
         call = self.request("shell_command", waits=waits, arguments={"command": "do"})
         if waits:
             self.survey()
-            self.ledger.approved(call.id, surveyed=True)
+            self.approved(call, surveyed=True)
         self.hear(ToolRunning(call))
         return call
 

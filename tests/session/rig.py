@@ -11,7 +11,16 @@ from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Sel
 from eca_nvim.chat import intents
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
-from eca_nvim.chat.ops import Answer, AppendText, Notify, SetBody, SetServer, SetStatus, ViewOp
+from eca_nvim.chat.ops import (
+    Answer,
+    AppendText,
+    Notify,
+    SetBody,
+    SetPending,
+    SetServer,
+    SetStatus,
+    ViewOp,
+)
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Keeper, Session
@@ -217,6 +226,21 @@ class Rig:
     def lines(self) -> list[str]:
         """Give what was told to the user outside of chats."""
         return [op.text for op in self.view.of(Notify)]
+
+    def asked(self, call: str) -> Mapping[str, Value]:
+        """Give what waits, as it was shown last, by the agent's id of the call or question."""
+        (item,) = [it for it in self.view.of(SetPending)[-1].items if it["call"] == call]
+        return item
+
+    def approval(self, call: str, *, remember: bool = False) -> intents.Approve:
+        """Approve what was shown last."""
+        item = self.asked(call)
+        return intents.Approve(item["chat"], item["block"], item["digest"], remember)
+
+    def answer(self, question: str, text: str | None) -> intents.AnswerQuestion:
+        """Answer what was shown last."""
+        item = self.asked(question)
+        return intents.AnswerQuestion(item["chat"], item["block"], item["digest"], text)
 
     def said(self) -> Sequence[tuple[object, ...]]:
         """Give what the last agent was told."""

@@ -40,7 +40,7 @@ async def ask(call: ToolCall, *, done: bool = False, files: Files | None = None)
     apply(chat, ToolRequested(call, needs_approval=True), 0)
     if done:
         apply(chat, ToolFinished(call), 0)
-    return await diff({"a": chat}.__getitem__, RequestDiff("a", id="c"), files or Files(), look)
+    return await diff({"a": chat}.__getitem__, RequestDiff("a", 1), files or Files(), look)
 
 
 async def shown(
@@ -56,13 +56,14 @@ async def test_the_file_on_disk_is_what_the_tool_will_change(tmp_path: Path) -> 
     file = tmp_path / "f"
     file.write_text("one\ntwo\n")
     before = await shown(file)
+    assert before.request is not None
     assert (before.before, before.after, before.remark) == ("one\ntwo\n", "one\n2\n", None)
-    assert (before.pending, before.kind, before.path) == (True, "changed", str(file))
+    assert (before.kind, before.path) == ("changed", str(file))
     edited = await shown(file, files=Files(f="mine"))
     assert (edited.before, edited.remark) == ("one\ntwo\n", UNWRITTEN)
     file.write_text("one\n2\n")
     made = await shown(file, done=True)
-    assert (made.before, made.after, made.pending) == ("one\ntwo\n", "one\n2\n", False)
+    assert (made.before, made.after, made.request) == ("one\ntwo\n", "one\n2\n", None)
 
 
 async def test_a_preview_that_is_done_has_changed_nothing(tmp_path: Path) -> None:
@@ -181,14 +182,14 @@ async def test_where_a_call_changes_nothing_the_other_one_is_shown(tmp_path: Pat
     apply(there, ToolRequested(change, needs_approval=True), 0)
     chats = {"a": here, "b": there}.__getitem__
 
-    async def ask_for(chat: str, call: str, instead: tuple[str, str] | None) -> ViewOp:
-        return await diff(chats, RequestDiff(chat, call, instead=instead), Files(), look)
+    async def ask_for(chat: str, instead: tuple[str, int] | None) -> ViewOp:
+        return await diff(chats, RequestDiff(chat, 1, instead), Files(), look)
 
-    op = await ask_for("a", "r", ("b", "c"))
+    op = await ask_for("a", ("b", 1))
     assert isinstance(op, ShowDiff)
-    assert (op.chat, op.id) == ("b", "c")
-    own = await ask_for("b", "c", ("a", "r"))
+    assert op.chat == "b"
+    own = await ask_for("b", ("a", 1))
     assert isinstance(own, ShowDiff)
-    assert own.id == "c"
-    assert await ask_for("a", "r", None) == Notify("warn", "no file change here")
-    assert await ask_for("a", "r", ("a", "r")) == Notify("warn", "no file change here")
+    assert own.chat == "b"
+    assert await ask_for("a", None) == Notify("warn", "no file change here")
+    assert await ask_for("a", ("a", 1)) == Notify("warn", "no file change here")

@@ -54,10 +54,11 @@ async def test_the_users_words_reach_the_agent(rig: Rig) -> None:
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call(), needs_approval=True))
-    rig.do(intents.Approve("a", "c1", remember=True))
+    rig.do(rig.approval("c1", remember=True))
     await rig.done()
     agent.say("a", ToolRequested(call("c2"), needs_approval=True))
-    rig.do(intents.Reject("a", "c2"), intents.StopTurn("a"))
+    item = rig.asked("c2")
+    rig.do(intents.Reject("a", item["block"], item["digest"]), intents.StopTurn("a"))
     await rig.done()
     assert agent.told == [
         ("prompt", "a", "hi"),
@@ -73,7 +74,7 @@ async def test_what_waits_is_shown_for_all_chats_together(rig: Rig) -> None:
     await rig.done()
     agent.say("a", ToolRequested(call("c1"), needs_approval=True))
     agent.say("b", ToolRequested(call("c2"), needs_approval=True))
-    assert [item["id"] for item in rig.view.of(SetPending)[-1].items] == ["c1", "c2"]
+    assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c1", "c2"]
 
 
 async def test_a_question_is_answered(rig: Rig) -> None:
@@ -81,7 +82,7 @@ async def test_a_question_is_answered(rig: Rig) -> None:
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     agent.say("a", events.QuestionAsked("q", "Which?"))
-    rig.do(intents.AnswerQuestion("a", "q", "this"))
+    rig.do(rig.answer("q", "this"))
     await rig.done()
     assert agent.told[-1] == ("answer", "q", "this")
 
@@ -249,7 +250,7 @@ async def test_a_diff_is_found_by_its_block_too(rig: Rig) -> None:
 
 async def test_no_diff_is_told(rig: Rig) -> None:
     await rig.ready()
-    rig.do(intents.RequestDiff("a", id="nothing"))
+    rig.do(intents.RequestDiff("a", 99))
     await rig.view.until(lambda: rig.lines() == ["no file change here"])
 
 
@@ -259,7 +260,7 @@ async def test_a_diff_of_what_neovim_does_not_tell_is_told(
     agent = await rig.ready()
     monkeypatch.delattr(Rig, "edited")
     agent.say("a", ToolRequested(call(), needs_approval=True))
-    rig.do(intents.RequestDiff("a", id="c1"))
+    rig.do(intents.RequestDiff("a", rig.asked("c1")["block"]))
     await rig.view.until(rig.lines)
     assert rig.lines()[0].startswith("cannot show the diff: ")
 

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,8 +12,16 @@ from tests.review.desk import contents
 from tests.session.rig import PATIENCE, FakeAgent, Rig
 
 from eca_nvim.chat import intents
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import AgentTurn, ToolFinished, ToolRequested, ToolRunning, TurnChanged
+from eca_nvim.chat.details import Subagent, ToolCall
+from eca_nvim.chat.events import (
+    AgentTurn,
+    ToolFinished,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+    TurnChanged,
+)
+from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.review_intents import FileWritten, ListChanges, ListFiles, PlanUndo, UndoTurn
 from eca_nvim.review import workspace
 from eca_nvim.review.survey import Survey, survey
@@ -69,7 +77,7 @@ async def begin(rig: Rig, call: ToolCall = COMMAND) -> FakeAgent:
 async def let_run(rig: Rig, call: ToolCall = COMMAND) -> FakeAgent:
     """Approve a command, and wait until the agent knows."""
     agent = await begin(rig, call)
-    rig.do(intents.Approve("a", call.id))
+    rig.do(rig.approval(call.id))
     with anyio.fail_after(PATIENCE):
         await agent.approved.wait()
     agent.say("a", ToolRunning(call))
@@ -136,11 +144,41 @@ async def test_what_the_user_wrote_meanwhile_is_his(rig: Rig, folder: Path) -> N
 
 async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threading.Event) -> None:
     agent = await begin(rig)
-    rig.do(intents.Approve("a", "t"), intents.StopTurn("a"))
+    rig.do(rig.approval("t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
     await rig.session.surveyor.fresh()
     assert [told[0] for told in agent.told] == ["prompt", "stop"]
+
+
+async def test_what_is_let_run_is_what_was_approved(rig: Rig, held: threading.Event) -> None:
+    agent = await begin(rig)
+    rig.do(rig.approval("t"))
+    await rig.done()
+    other = ToolCall("t", "shell_command", arguments={"command": "do worse"})
+    agent.say("a", ToolRequested(other, needs_approval=True))
+    held.set()
+    await rig.surveyed()
+    assert [told[0] for told in agent.told] == ["prompt"]
+    rig.do(rig.approval("t"))
+    await rig.done()
+    await rig.surveyed()
+    assert agent.told[1:] == [("approve", "a", "t", False)]
+
+
+async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Event) -> None:
+    agent = await begin(rig)
+    spawn = ToolCall("s", "spawn_agent", details=Subagent("explorer", "child"))
+    agent.say("a", ToolRunning(spawn))
+    agent.say("child", ToolRequested(COMMAND, needs_approval=True), parent="a")
+    items: list[Mapping[str, Value]] = list(rig.view.of(SetPending)[-1].items)
+    assert [item["call"] for item in items] == ["t", "t"]
+    rig.do(intents.Approve("a", items[1]["block"], items[1]["digest"]))
+    await rig.done()
+    agent.say("child", ToolRejected(COMMAND), parent="a")
+    held.set()
+    await rig.surveyed()
+    assert [told[0] for told in agent.told] == ["prompt"]
 
 
 async def test_a_slow_survey_holds_nobody_up(
@@ -177,7 +215,7 @@ async def test_approvals_are_told_in_their_order(rig: Rig, held: threading.Event
     calls = [ToolCall(str(number), "shell_command") for number in range(9)]
     calls.append(ToolCall("named", "write_file", arguments={"path": "/named", "content": "x"}))
     agent.say("a", *[ToolRequested(call, needs_approval=True) for call in calls])
-    rig.do(*[intents.Approve("a", call.id) for call in (COMMAND, *calls)])
+    rig.do(*[rig.approval(call.id) for call in (COMMAND, *calls)])
     await rig.done()
     assert not agent.approved.is_set()
     held.set()
@@ -192,7 +230,7 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     (folder / "a").write_text("by the first\n")
     second = ToolCall("second", "shell_command")
     agent.say("a", ToolRequested(second, needs_approval=True))
-    rig.do(intents.Approve("a", "second"))
+    rig.do(rig.approval("second"))
     await rig.surveyed()
     (folder / "b").write_text("by the second\n")
     agent.say("a", ToolFinished(second))

@@ -50,7 +50,7 @@ def waiting(rig: Rig) -> list[dict[str, object]]:
 async def answer(rig: Rig, text: str | None) -> None:
     """Answer the only question there is."""
     (item,) = waiting(rig)
-    rig.do(intents.AnswerQuestion(str(item["chat"]), str(item["id"]), text))
+    rig.do(rig.answer(str(item["call"]), text))
     await rig.done()
 
 
@@ -169,7 +169,7 @@ async def test_a_question_of_the_server_is_never_taken_for_ours(rig: Rig) -> Non
     agent = await rig.ready()
     agent.announce(WANTED)
     agent.say("a", QuestionAsked("trust", "Go on?", (YES,)))
-    rig.do(intents.AnswerQuestion("a", "trust", YES[0]))
+    rig.do(rig.answer("trust", YES[0]))
     await rig.done()
     assert agent.told == [("answer", "trust", YES[0])]
     assert trusted(rig, "a") == [False]

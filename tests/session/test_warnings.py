@@ -10,14 +10,14 @@ from eca_nvim.chat.model import Chat
 from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.reducer import apply
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.session.warnings import with_warnings
+from eca_nvim.session.warnings import on_disk
 
 
 def told(call: ToolCall, folder: Path) -> object:
     """Give the warnings of a call that waits."""
     chat = Chat("a", RenderSettings(folders=(str(folder),)))
     apply(chat, ToolRequested(call, needs_approval=True), 0)
-    return with_warnings(all_pending([chat]), {"a": chat}).items[0].get("warnings")
+    return all_pending([chat], on_disk).items[0].get("warnings")
 
 
 def move(destination: Path) -> ToolCall:

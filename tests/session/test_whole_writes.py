@@ -19,7 +19,7 @@ from eca_nvim.chat.events import (
     ToolRunning,
     TurnChanged,
 )
-from eca_nvim.chat.ops import Notify, SetHeader, SetPending, ShowDiff
+from eca_nvim.chat.ops import BlockKind, Notify, OpenBlock, SetHeader, SetPending, ShowDiff
 
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"
@@ -73,7 +73,8 @@ def header(rig: Rig) -> str:
 
 
 async def diff(rig: Rig) -> ShowDiff:
-    rig.do(intents.RequestDiff("a", id="t"))
+    (block,) = [op.block for op in rig.view.of(OpenBlock) if op.kind is BlockKind.TOOL]
+    rig.do(intents.RequestDiff("a", block))
     await rig.done()
     return rig.view.of(ShowDiff)[-1]
 

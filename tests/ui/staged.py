@@ -22,6 +22,8 @@ package.loaded['eca.host'] = setmetatable(host, { __index = function() return no
 """Lua to start Neovim with: intents go into a list, no process starts."""
 
 CHAT = "c1"
+BLOCK = 900
+"""Where pending items wait, unless they say otherwise: a block that is not drawn."""
 
 
 def draw(nvim: Neovim, *ops: Sequence[Value]) -> None:
@@ -55,14 +57,26 @@ def chat_text(text: str, block: int = 1, *, close: bool = True) -> list[list[Val
     return [*ops, ["close", CHAT, block]] if close else ops
 
 
+def answer_to(digest: str, **fields: Value) -> Mapping[str, Value]:
+    """Make what the view sends as an answer to a pending item."""
+    return {"chat": CHAT, "block": BLOCK, "digest": digest, **fields}
+
+
+def request(call: str = "t1") -> Mapping[str, Value]:
+    """Make what a diff says of the pending item that it shows."""
+    return {"id": call, "block": BLOCK, "digest": call}
+
+
 def approval(call: str = "t1", **fields: Value) -> Mapping[str, Value]:
     """Make a pending item: a shell command that remembers nothing, or what `fields` say."""
-    item = {"chat": CHAT, "id": call, "kind": "approval", "title": f"run ls {call}"}
-    return {**item, "lines": [f"$ ls {call}"], "marks": [], **fields}
+    item = {"chat": CHAT, "id": call, "call": call, "block": BLOCK, "digest": call}
+    item |= {"kind": "approval", "title": f"run ls {call}", "lines": [f"$ ls {call}"]}
+    return {**item, "marks": [], **fields}
 
 
 def question(call: str = "q1", **fields: Value) -> Mapping[str, Value]:
     """Make a pending question with two options and free text, or what `fields` say."""
     options = [["red", "warm"], ["blue", ""]]
-    item = {"chat": CHAT, "id": call, "kind": "question", "title": "Which colour?"}
+    item = {"chat": CHAT, "id": call, "call": call, "block": BLOCK, "digest": call}
+    item |= {"kind": "question", "title": "Which colour?"}
     return {**item, "detail": "Which colour?", "options": options, "freeform": True, **fields}

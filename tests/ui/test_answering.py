@@ -3,7 +3,7 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, sent, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, answer_to, approval, draw, question, sent, wait_sent
 
 
 @pytest.fixture(params=[80, 160])
@@ -24,7 +24,7 @@ def test_an_empty_input_is_for_the_answer(stage: Neovim) -> None:
     screen = stage.wait_screen("Answer> your own words · <C-s> answers")
     assert "? Which colour?" in screen
     stage.keys("imauve<C-s>")
-    assert wait_sent(stage, "answer") == [{"chat": CHAT, "id": "q1", "text": "mauve"}]
+    assert wait_sent(stage, "answer") == [answer_to("q1", text="mauve")]
     assert sent(stage, "prompt") == []
     stage.wait_screen(lambda screen: "Answer>" not in screen and "> type here" in screen)
 
@@ -94,7 +94,7 @@ def test_several_questions_are_answered_one_after_the_other(stage: Neovim) -> No
     ask(stage, *both[1:])
     stage.wait_screen(lambda screen: "allow this? (1/2)" in screen and "? And size?" in screen)
     stage.keys("big<C-s>")
-    assert wait_sent(stage, "answer", 2)[1] == {"chat": CHAT, "id": "q2", "text": "big"}
+    assert wait_sent(stage, "answer", 2)[1] == answer_to("q2", text="big")
 
 
 def test_enter_on_the_block_that_asks_offers_its_options(stage: Neovim) -> None:

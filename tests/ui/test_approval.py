@@ -7,7 +7,17 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Screen, Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw, sent, wait_sent
+from tests.ui.staged import (
+    BLOCK,
+    CHAT,
+    WITHOUT_HOST,
+    answer_to,
+    approval,
+    chat_text,
+    draw,
+    sent,
+    wait_sent,
+)
 
 DIFF: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
@@ -135,11 +145,11 @@ def test_closing_it_by_hand_leaves_it_pending(stage: Neovim, keys: str) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", {"chat": CHAT, "id": "t1", "remember": False}),
-        ("A", "approve", {"chat": CHAT, "id": "t1", "remember": True}),
-        ("r", "reject", {"chat": CHAT, "id": "t1"}),
-        ("Ruse rg<CR>", "reject", {"chat": CHAT, "id": "t1", "reason": "use rg"}),
-        ("d", "diff", {"chat": CHAT, "id": "t1"}),
+        ("a", "approve", answer_to("t1", remember=False)),
+        ("A", "approve", answer_to("t1", remember=True)),
+        ("r", "reject", answer_to("t1")),
+        ("Ruse rg<CR>", "reject", answer_to("t1", reason="use rg")),
+        ("d", "diff", {"chat": CHAT, "block": BLOCK}),
     ],
 )
 def test_keys_answer(stage: Neovim, key: str, intent: str, payload: object) -> None:
@@ -199,7 +209,7 @@ def test_guard_of_300_ms_is_the_default_and_ends(start_nvim: StartNeovim) -> Non
     nvim.command("Eca approval")
     nvim.lua("_G.now = _G.now + 320e6")
     nvim.keys("aa")  # the second `a` meets the next question too early
-    assert wait_sent(nvim, "approve") == [{"chat": CHAT, "id": "t1", "remember": False}]
+    assert wait_sent(nvim, "approve") == [answer_to("t1", remember=False)]
     nvim.wait_screen("(2/2)")
     assert shown(nvim.screen)
 
@@ -220,7 +230,7 @@ def test_several_wait_in_line(stage: Neovim) -> None:
     stage.keys("a")
     stage.wait_screen(lambda screen: not shown(screen))
     assert stage.eval("win_getid()") == before
-    assert [payload["id"] for payload in sent(stage, "approve")] == ["t1", "t3"]
+    assert [payload["digest"] for payload in sent(stage, "approve")] == ["t1", "t3"]
 
 
 def test_a_command_is_its_own_title(stage: Neovim) -> None:

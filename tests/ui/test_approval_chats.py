@@ -20,7 +20,7 @@ def test_all_of_a_chat_are_accepted_at_once(stage: Neovim) -> None:
     stage.wait_screen("* all 2")
     stage.command("Eca approval")
     stage.keys("*")
-    assert [it["id"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
+    assert [it["digest"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
     screen = stage.wait_screen("(3/3)")
     assert "* all" not in screen
     pending(stage, approval("t3", chat="c2"))
@@ -44,12 +44,12 @@ def test_approve_all_means_the_chat_and_with_a_bang_every_chat(stage: Neovim) ->
     pending(stage, approval("t1"), approval("t2", chat="c2"))
     stage.wait_screen(shown)
     stage.command("Eca approve-all")
-    assert [it["id"] for it in wait_sent(stage, "approve")] == ["t1"]
+    assert [it["digest"] for it in wait_sent(stage, "approve")] == ["t1"]
     pending(stage, approval("t2", chat="c2"))
     stage.command("Eca approve-all")
     stage.wait_screen("nothing waits for approval")
     stage.command("Eca approve-all!")
-    assert [it["id"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
+    assert [it["digest"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
 
 
 @pytest.mark.parametrize("act", ["Eca approve", "normal \\y"])
@@ -59,7 +59,7 @@ def test_what_is_asked_on_the_screen_is_what_is_answered(stage: Neovim, act: str
     pending(stage, approval("first", chat="c2"), approval("second", chat="c3"))
     stage.wait_screen("run ls first")
     stage.command(act)
-    assert wait_sent(stage, "approve")[0]["id"] == "first"
+    assert wait_sent(stage, "approve")[0]["digest"] == "first"
 
 
 def test_mapped_keys_are_guarded_too(start_nvim: StartNeovim) -> None:
@@ -146,7 +146,7 @@ def test_without_the_float_the_blocks_have_the_keys(start_nvim: StartNeovim) -> 
     screen = nvim.wait_screen("? run ls")
     assert not shown(screen)
     nvim.keys("a")
-    assert wait_sent(nvim, "approve")[0]["id"] == "t1"
+    assert wait_sent(nvim, "approve")[0]["digest"] == "t1"
 
 
 def test_nothing_waiting_is_said(stage: Neovim) -> None:
@@ -155,7 +155,7 @@ def test_nothing_waiting_is_said(stage: Neovim) -> None:
 
 
 def test_keys_of_a_block_are_guarded_too(stage: Neovim) -> None:
-    ask = "return require('eca.approval').ripe({ chat = 'c1', id = 't1' })"
+    ask = "return require('eca.approval').ripe({ id = 't1', digest = 't1' })"
     assert stage.lua(ask) is False
     pending(stage, approval())
     stage.wait_screen(shown)

@@ -63,8 +63,15 @@ BEYOND = ["conflicts", "grep", "prompts", "undo-turn", "unqueue", "usage"]
 
 
 def approvals(*ids: str) -> ops.SetPending:
-    items = [{"chat": CHAT, "id": it, "kind": "approval", "title": it} for it in ids]
+    items = [
+        {"chat": CHAT, "id": it, "digest": it, "block": 1, "kind": "approval", "title": it}
+        for it in ids
+    ]
     return ops.SetPending(items)
+
+
+def answer(digest: str, **fields: object) -> dict[str, object]:
+    return {"chat": CHAT, "block": 1, "digest": digest, **fields}
 
 
 @pytest.fixture
@@ -176,17 +183,17 @@ def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_p
     ("typed", "intent", "payloads"),
     [
         ("stop", "stop", [{"chat": CHAT}]),
-        ("approve", "approve", [{"chat": CHAT, "id": "a"}]),
-        ("approve!", "approve", [{"chat": CHAT, "id": "a", "remember": True}]),
-        ("approve b", "approve", [{"chat": CHAT, "id": "b"}]),
-        ("approve-all", "approve", [{"chat": CHAT, "id": "a"}, {"chat": CHAT, "id": "b"}]),
-        ("reject", "reject", [{"chat": CHAT, "id": "a"}]),
-        ("reject use | sed", "reject", [{"chat": CHAT, "id": "a", "reason": "use | sed"}]),
+        ("approve", "approve", [answer("a", remember=False)]),
+        ("approve!", "approve", [answer("a", remember=True)]),
+        ("approve b", "approve", [answer("b", remember=False)]),
+        ("approve-all", "approve", [answer("a", remember=False), answer("b", remember=False)]),
+        ("reject", "reject", [answer("a")]),
+        ("reject use | sed", "reject", [answer("a", reason="use | sed")]),
         ("model openai/gpt", "choose", [{"chat": CHAT, "what": "model", "value": "openai/gpt"}]),
         ("trust", "choose", [{"chat": CHAT, "what": "trust", "value": True}]),
         ("restart", "start", [{"restart": True}]),
         ("demo", "start", [{"restart": True, "demo": True}]),
-        ("diff", "diff", [{"chat": CHAT, "id": "a"}]),
+        ("diff", "diff", [{"chat": CHAT, "block": 1}]),
     ],
 )
 def test_subcommands_send_intents(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request, wait_sent
 from tests.ui.test_diff_tab import AFTER, BEFORE, LAYOUT, show
 
 
@@ -13,7 +13,17 @@ def test_narrow_screens_name_the_keys_alone(start_nvim: StartNeovim, workspace: 
     (workspace / "code.txt").write_text(BEFORE)
     nvim = start_nvim(init=WITHOUT_HOST)
     item = approval(remember=["edit_file"])
-    shown = ["diff", CHAT, "t1", str(workspace / "code.txt"), BEFORE, AFTER, "changed", True, None]
+    shown = [
+        "diff",
+        CHAT,
+        "t1",
+        str(workspace / "code.txt"),
+        BEFORE,
+        AFTER,
+        "changed",
+        request(),
+        None,
+    ]
     draw(nvim, ["pending", [item]], shown)
     screen = nvim.wait_screen("a A r R q ]c")
     assert "proposed" in screen

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
+from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
 from tests.ui.test_diff_tab import AFTER, BEFORE
 
 NEVER = 600_000
@@ -41,7 +41,7 @@ def set_guard(nvim: Neovim, milliseconds: int) -> None:
 def answer(nvim: Neovim, workspace: Path, call: str = "t1") -> None:
     """Draw what the host draws when it was asked for the diff of a call."""
     path = str(workspace / "code.txt")
-    draw(nvim, ["diff", CHAT, call, path, BEFORE, AFTER, "changed", True, None, None])
+    draw(nvim, ["diff", CHAT, call, path, BEFORE, AFTER, "changed", request(call), None, None])
     nvim.lua("return 1")
 
 
@@ -198,7 +198,7 @@ def test_in_a_diff_its_own_request_comes_first(stage: Neovim, workspace: Path) -
     stage.wait_screen("q close")
     stage.wait_screen(lambda screen: "allow this?" not in screen)
     stage.keys(":Eca approve<CR>")
-    assert [it["id"] for it in wait_sent(stage, "approve")] == ["two"]
+    assert [it["digest"] for it in wait_sent(stage, "approve")] == ["two"]
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     draw(stage, ["pending", [approval("one")]])
     stage.wait_screen("ls one")
@@ -215,7 +215,7 @@ def test_a_hidden_request_is_asked_in_its_diff(stage: Neovim, workspace: Path) -
     answer(stage, workspace)
     stage.wait_screen("q close")
     stage.keys(":Eca reject<CR>")
-    assert [it["id"] for it in wait_sent(stage, "reject")] == ["t1"]
+    assert [it["digest"] for it in wait_sent(stage, "reject")] == ["t1"]
 
 
 def test_the_diff_is_that_of_what_is_asked(stage: Neovim) -> None:
@@ -225,9 +225,9 @@ def test_the_diff_is_that_of_what_is_asked(stage: Neovim) -> None:
     stage.wait_screen("ls mine")
     stage.command("wincmd h")
     stage.command("Eca diff")
-    assert wait_sent(stage, "diff") == [{"chat": CHAT, "id": "mine"}]
+    assert wait_sent(stage, "diff") == [{"chat": CHAT, "block": BLOCK}]
     stage.command("Eca approve")
-    assert [it["id"] for it in wait_sent(stage, "approve")] == ["mine"]
+    assert [it["digest"] for it in wait_sent(stage, "approve")] == ["mine"]
 
 
 def test_on_a_block_the_host_hears_what_else_is_meant(stage: Neovim) -> None:
@@ -236,4 +236,4 @@ def test_on_a_block_the_host_hears_what_else_is_meant(stage: Neovim) -> None:
     stage.wait_screen("✓ read a")
     stage.keys("<C-w>k:Eca diff<CR>")
     (wanted,) = wait_sent(stage, "diff")
-    assert wanted == {"chat": CHAT, "block": 7, "instead": [CHAT, "t1"]}
+    assert wanted == {"chat": CHAT, "block": 7, "instead": [CHAT, BLOCK]}

@@ -7,7 +7,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Screen, Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, answer_to, approval, draw, request, sent, wait_sent
 
 BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
 AFTER = BEFORE.replace("line 20\n", "line twenty\n")
@@ -46,7 +46,18 @@ def show(
     """Draw what the host draws when a diff of call t1 was asked for."""
     remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
     items = [approval(path=str(path), **remembered)] if pending else []
-    shown = ["diff", CHAT, "t1", str(path), before, after, kind, pending, fault, remark]
+    shown = [
+        "diff",
+        CHAT,
+        "t1",
+        str(path),
+        before,
+        after,
+        kind,
+        request() if pending else None,
+        fault,
+        remark,
+    ]
     draw(nvim, ["pending", items], shown)
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
     nvim.keys("")
@@ -83,7 +94,7 @@ def test_the_tab_line_names_the_file(stage: Neovim, workspace: Path) -> None:
     show(stage, workspace / "code.txt")
     assert "e//code.txt (proposed)" in stage.screen.lines()[0]
     shown = ["diff", CHAT, "t2", str(workspace / "other" / "code.txt"), BEFORE, AFTER, "changed"]
-    draw(stage, [*shown, True, None, None])
+    draw(stage, [*shown, request("t2"), None, None])
     stage.wait_until("vim.fn.tabpagenr('$') == 3")
     assert stage.eval("bufname()") == "eca://code.txt (proposed 2)"
 
@@ -139,10 +150,10 @@ def test_moving_and_taking_changes(stage: Neovim, workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", {"chat": CHAT, "id": "t1", "remember": False}),
-        ("A", "approve", {"chat": CHAT, "id": "t1", "remember": True}),
-        ("r", "reject", {"chat": CHAT, "id": "t1"}),
-        ("Rno<CR>", "reject", {"chat": CHAT, "id": "t1", "reason": "no"}),
+        ("a", "approve", answer_to("t1", remember=False)),
+        ("A", "approve", answer_to("t1", remember=True)),
+        ("r", "reject", answer_to("t1")),
+        ("Rno<CR>", "reject", answer_to("t1", reason="no")),
         ("q", "", None),
     ],
 )
@@ -171,7 +182,17 @@ def test_comes_back_from_between_other_tab_pages(stage: Neovim, workspace: Path)
     draw(
         stage,
         ["pending", [approval()]],
-        ["diff", CHAT, "t1", str(workspace / "code.txt"), BEFORE, AFTER, "changed", True, None],
+        [
+            "diff",
+            CHAT,
+            "t1",
+            str(workspace / "code.txt"),
+            BEFORE,
+            AFTER,
+            "changed",
+            request(),
+            None,
+        ],
     )
     stage.wait_until("vim.fn.tabpagenr('$') == 3")
     stage.wait_screen("q close")
@@ -278,7 +299,7 @@ def test_ends_of_last_lines_are_told(stage: Neovim, workspace: Path) -> None:
     stage.keys("q")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     path.write_text("one\ntwo\n")
-    draw(stage, ["diff", CHAT, "t1", str(path), "one\ntwo\n", "one\n2", "changed", True, None])
+    draw(stage, ["diff", CHAT, "t1", str(path), "one\ntwo\n", "one\n2", "changed", request(), None])
     stage.wait_screen("drops the newline at the end")
     assert diff_rows(stage) == [2]
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, sent, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, request, sent, wait_sent
 
 CLOCK = "_G.now = 1e9 vim.uv.hrtime = function() return _G.now end "
 HALF_A_SECOND = "_G.now = _G.now + 5e8"
@@ -50,7 +50,7 @@ def test_what_asks_the_same_is_answered_at_once(stage: Neovim) -> None:
 def test_what_asks_something_else_now_is_guarded_anew(
     stage: Neovim, other: dict[str, Value], key: str
 ) -> None:
-    wait(stage, approval(**other))
+    wait(stage, approval(**other, digest="other"))
     stage.keys(key)
     assert sent(stage, "approve") == sent(stage, "reject") == []
     stage.lua(HALF_A_SECOND)
@@ -61,7 +61,7 @@ def test_what_asks_something_else_now_is_guarded_anew(
 def test_a_question_with_other_options_is_guarded_anew(stage: Neovim) -> None:
     wait(stage, question(options=[["keep", ""], ["delete", ""]]))
     stage.lua(HALF_A_SECOND)
-    wait(stage, question(options=[["delete", ""], ["keep", ""]]))
+    wait(stage, question(options=[["delete", ""], ["keep", ""]], digest="other"))
     stage.keys("1")
     assert sent(stage, "answer") == []
     stage.lua(HALF_A_SECOND)
@@ -74,18 +74,18 @@ def test_who_presses_twice_answers_what_he_has_seen(stage: Neovim) -> None:
     wait(stage, approval("t2"), approval("t3"))
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5><F5>")
-    assert [it["id"] for it in sent(stage, "approve")] == ["t2"]
+    assert [it["digest"] for it in sent(stage, "approve")] == ["t2"]
     stage.wait_screen("this has only just come up")
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
-    assert [it["id"] for it in sent(stage, "approve")] == ["t2", "t3"]
+    assert [it["digest"] for it in sent(stage, "approve")] == ["t2", "t3"]
 
 
 def test_a_diff_is_guarded_from_when_it_can_be_seen(stage: Neovim, workspace: Path) -> None:
     stage.command(f"autocmd OptionSet diff lua {HALF_A_SECOND}")
     path = str(workspace / "README.md")
     wait(stage, approval(title="edit", path=path, lines=["edit"]))
-    draw(stage, ["diff", CHAT, "t1", path, "old\n", "new\n", "changed", True, None, None])
+    draw(stage, ["diff", CHAT, "t1", path, "old\n", "new\n", "changed", request(), None, None])
     stage.wait_until("vim.fn.tabpagenr('$') == 2")
     stage.keys("a")
     assert sent(stage, "approve") == []

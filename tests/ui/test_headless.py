@@ -46,7 +46,9 @@ STOP = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopp
 DIE = "draw({ 'server', 'starting', '' }) draw({ 'server', 'failed', 'exit 3' })"
 LOGIN = "draw({ 'status', payload.chat, { state = 'login' } })"
 ASK = """
-draw({ 'pending', { { chat = payload.chat, id = 'a', kind = 'approval', title = 'edit x' } } })
+local item = { chat = payload.chat, id = 'a', block = 1, digest = 'a', kind = 'approval' }
+item.title = 'edit x'
+draw({ 'pending', { item } })
 draw({ 'emit', 'EcaApprovalRequested', { chat = payload.chat, id = 'a' } })
 """
 

@@ -38,7 +38,8 @@ def view(start_nvim: StartNeovim) -> View:
 
 
 def pending(chat: str, name: str, kind: str = "approval") -> dict[str, object]:
-    return {"chat": chat, "id": name, "kind": kind, "title": name, "detail": None, "block": 1}
+    item = {"chat": chat, "id": name, "call": f"call {name}", "digest": name, "block": 1}
+    return {**item, "kind": kind, "title": name, "detail": None}
 
 
 def test_the_view_defines_all_groups_that_the_host_uses(view: View) -> None:
@@ -113,8 +114,8 @@ def test_the_current_chats_approval_comes_first(view: View) -> None:
     view.draw(ops.SetPending([pending("two", "a"), pending(CHAT, "b")]))
     view.nvim.lua("require('eca').approve()")
     view.nvim.lua("require('eca').reject({ all = true })")
-    assert view.sent("approve") == [{"chat": CHAT, "id": "b"}]
-    assert [sent["id"] for sent in view.sent("reject")] == ["a", "b"]
+    assert view.sent("approve") == [{"chat": CHAT, "block": 1, "digest": "b", "remember": False}]
+    assert [sent["digest"] for sent in view.sent("reject")] == ["a", "b"]
 
 
 def test_an_approval_that_is_gone_is_not_sent(view: View) -> None:
@@ -126,8 +127,8 @@ def test_questions_are_answered_and_cancelled(view: View) -> None:
     view.draw(ops.SetPending([pending("two", "q", "question")]))
     view.nvim.lua("require('eca').answer('yes') require('eca').answer()")
     assert view.sent("answer") == [
-        {"chat": "two", "id": "q", "text": "yes"},
-        {"chat": "two", "id": "q"},
+        {"chat": "two", "block": 1, "digest": "q", "text": "yes"},
+        {"chat": "two", "block": 1, "digest": "q"},
     ]
 
 

@@ -117,13 +117,13 @@ def test_what_waited_for_the_user_is_stopped_when_the_host_is_killed(
     nvim = start_chat(start_nvim, server)
     nvim.lua(HEAR)
     say(nvim, "go")
-    nvim.wait_until("#require('eca').pending() == 1")
+    [waits] = nvim.wait_until("#require('eca').pending() == 1 and require('eca').pending()")
     wait_line(nvim, " waiting")
     chat = nvim.lua("return require('eca').status().chat")
     os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_until("#_G.heard == 2")
     assert nvim.lua("return _G.heard") == [
-        {"event": "EcaApprovalResolved", "chat": chat, "id": "a", "outcome": "gone"}
+        {"event": "EcaApprovalResolved", "chat": chat, "id": waits["id"], "outcome": "gone"}
         | {"state": "idle"},
         {"event": "EcaTurnFinished", "chat": chat, "reason": "gone", "state": "idle"},
     ]

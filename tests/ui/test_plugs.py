@@ -3,15 +3,15 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, sent, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, answer_to, approval, draw, sent, wait_sent
 
 ACTIONS = "Answer Approval Approve ApproveAll ApproveRemember Chat Diff Hide Queue Reject"
 ACTIONS += " RejectReason Stop Submit Toggle"
 ANSWERS = {
-    "Approve": ("approve", {"chat": CHAT, "id": "t1", "remember": False}),
-    "ApproveRemember": ("approve", {"chat": CHAT, "id": "t1", "remember": True}),
-    "ApproveAll": ("approve", {"chat": CHAT, "id": "t1", "remember": False}),
-    "Reject": ("reject", {"chat": CHAT, "id": "t1"}),
+    "Approve": ("approve", answer_to("t1", remember=False)),
+    "ApproveRemember": ("approve", answer_to("t1", remember=True)),
+    "ApproveAll": ("approve", answer_to("t1", remember=False)),
+    "Reject": ("reject", answer_to("t1")),
     "Stop": ("stop", {"chat": CHAT}),
 }
 

@@ -4,7 +4,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, draw, question, sent, wait_sent
+from tests.ui.staged import WITHOUT_HOST, answer_to, draw, question, sent, wait_sent
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ def test_question_and_options_are_shown_without_taking_focus(stage: Neovim) -> N
 def test_answers(stage: Neovim, keys: str, text: str) -> None:
     ask(stage)
     stage.keys(keys)
-    assert wait_sent(stage, "answer") == [{"chat": CHAT, "id": "q1", "text": text}]
+    assert wait_sent(stage, "answer") == [answer_to("q1", text=text)]
     stage.wait_screen(lambda screen: "the agent asks" not in screen)
 
 
 def test_cancelling_answers_without_a_text(stage: Neovim) -> None:
     ask(stage)
     stage.keys("x")
-    assert wait_sent(stage, "answer") == [{"chat": CHAT, "id": "q1"}]
+    assert wait_sent(stage, "answer") == [answer_to("q1")]
 
 
 def test_escape_in_the_answer_leaves_the_question(stage: Neovim) -> None:

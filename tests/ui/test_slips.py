@@ -72,7 +72,7 @@ def everything_sent(view: View) -> list[str]:
 
 
 def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, told: Told) -> None:
-    item = {"chat": CHAT, "id": "a", "kind": "approval", "title": "a"}
+    item = {"chat": CHAT, "id": "a", "digest": "a", "block": 1, "kind": "approval", "title": "a"}
     view.draw(ops.SetPending([item]))
     before, windows = everything_sent(view), view.windows()
     for name in ALONE:
@@ -94,13 +94,13 @@ def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, tol
         ("chats -1", "chats takes the number of a chat, not '-1'"),
         ("unqueue foo", "unqueue takes the number of a prompt that waits, not 'foo'"),
         ("trust maybe", "trust is 'on' or 'off', not 'maybe'"),
-        ("approve b", "no call 'b' waits for approval"),
+        ("approve b", "nothing waits for approval with the id 'b'"),
     ],
 )
 def test_an_argument_that_is_not_understood_does_nothing(
     view: View, told: Told, typed: str, line: str
 ) -> None:
-    item = {"chat": CHAT, "id": "a", "kind": "approval", "title": "a"}
+    item = {"chat": CHAT, "id": "a", "digest": "a", "block": 1, "kind": "approval", "title": "a"}
     view.draw(ops.SetPending([item]))
     before = everything_sent(view)
     assert told(f":Eca {typed}<CR>") == f"eca: {line}"

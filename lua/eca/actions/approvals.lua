@@ -123,12 +123,12 @@ end
 --- Show the diff of the tool call under the cursor; where there is none, of what is asked.
 function M.diff()
   local block, item = block_here(), chosen()
-  local waits = item and { item.chat, item.id }
+  local waits = item and { item.chat, item.block }
   if block then
     local wanted = { chat = block.chat, block = block.id, instead = waits }
     require('eca.diff').ask('diff', wanted)
   elseif waits then
-    require('eca.diff').ask('diff', { chat = waits[1], id = waits[2] })
+    require('eca.diff').ask('diff', { chat = waits[1], block = waits[2] })
   else
     require('eca.notify').info('there is no diff to show')
   end

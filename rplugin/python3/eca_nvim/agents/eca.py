@@ -181,12 +181,12 @@ class EcaAgent(Agent):
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a waiting tool call run, or make a change that was only proposed."""
-        if not self._living.proposals.approve(call_id):
+        if not self._living.proposals.approve(chat_id, call_id):
             self._living.outbox.approve(chat_id, call_id, remember=remember)
 
     def reject(self, chat_id: str, call_id: str) -> None:
         """Refuse a waiting tool call, or a change that was only proposed."""
-        if not self._living.proposals.reject(call_id):
+        if not self._living.proposals.reject(chat_id, call_id):
             self._living.outbox.reject(chat_id, call_id)
 
     def answer(self, question_id: str, text: str | None) -> None:

@@ -87,19 +87,23 @@ class Proposals:
         self._complete.add(chat_id)
         return self._end(chat_id)
 
-    def approve(self, call_id: str) -> bool:
+    def approve(self, chat_id: str, call_id: str) -> bool:
         """Make a change that waits; say whether it is one of ours."""
-        proposal = self._waiting.get(call_id)
+        proposal = self._find(chat_id, call_id)
         if proposal is not None:
             self._tasks.start_soon(self._make, proposal)
         return proposal is not None
 
-    def reject(self, call_id: str) -> bool:
+    def reject(self, chat_id: str, call_id: str) -> bool:
         """Drop a change that waits; say whether it is one of ours."""
-        proposal = self._waiting.get(call_id)
+        proposal = self._find(chat_id, call_id)
         if proposal is not None:
             self._decided(proposal, ToolRejected(proposal.call, "user"))
         return proposal is not None
+
+    def _find(self, chat_id: str, call_id: str) -> _Proposal | None:
+        proposal = self._waiting.get(call_id)
+        return proposal if proposal is not None and proposal.chat_id == chat_id else None
 
     def stop(self, chat_id: str) -> bool:
         """Drop all that waits in a chat, or is still to come; say whether that ends the turn."""

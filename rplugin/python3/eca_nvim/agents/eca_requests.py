@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain, count
 from typing import Final, assert_never
 
 from anyio.abc import TaskGroup
@@ -94,7 +95,7 @@ class ServerRequests:
 
     def _ask(self, request_id: MessageId, asked: AskQuestion) -> Addressed:
         chat_id = None if asked.chat_id is None else self._chats.ours(asked.chat_id)
-        question_id = asked.request_id or str(request_id)
+        question_id = self._new_id(asked.request_id or str(request_id))
         self._questions[question_id] = _OpenQuestion(request_id, chat_id)
         options = tuple((option.label, option.description or "") for option in asked.options or ())
         question = QuestionAsked(
@@ -105,6 +106,11 @@ class ServerRequests:
             tool_call_id=asked.tool_call_id,
         )
         return Addressed(chat_id, question)
+
+    def _new_id(self, wanted: str) -> str:
+        """Give the id that is wanted, or one like it when a question with that one is open."""
+        names = (f"{wanted} ({number})" for number in count(2))
+        return next(name for name in chain([wanted], names) if name not in self._questions)
 
     async def _answer(
         self, request_id: MessageId, asked: GetDiagnostics | GetDefinition | GetReferences

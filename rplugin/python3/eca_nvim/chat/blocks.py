@@ -22,7 +22,7 @@ from eca_nvim.chat.events import (
 )
 from eca_nvim.chat.ops import BlockKind, Segment
 from eca_nvim.chat.states import CallState
-from eca_nvim.chat.text import Cleaner
+from eca_nvim.chat.text import Cleaner, one_line
 
 
 class Fold(StrEnum):
@@ -56,7 +56,7 @@ class Question(Struct):
 
     def offers(self, answer: str) -> bool:
         """Say whether an answer is one of the options."""
-        return any(answer == label for label, _ in self.asked.options)
+        return any(answer in (label, one_line(label)) for label, _ in self.asked.options)
 
 
 class Block(Struct, eq=False):
@@ -135,6 +135,7 @@ class ToolBlock(Block, eq=False):
 
     replayed: it ran in another life; nothing it does happens now.
     question: what it asks the user, when asking is what it does. nested: the subagent it runs.
+    earlier: another call with its id that had not ended when this one came up.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
@@ -147,6 +148,7 @@ class ToolBlock(Block, eq=False):
     replayed: bool = False
     question: Question | None = None
     nested: Nested | None = None
+    earlier: ToolBlock | None = None
 
 
 class GroupBlock(Block, eq=False):

@@ -60,11 +60,18 @@ def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
     else:
         chat.live[block.id] = (block, lane)
     if block.state is CallState.WAITING:
-        chat.pending[block.id] = update.now
-        update.dirty |= Dirty.PENDING | Dirty.STATUS
-        title = call_title(block, chat.settings)
-        update.emit("EcaApprovalRequested", {"id": block.call.id, "title": title})
-    elif chat.pending.pop(block.id, None) is not None:
+        chat.ask(block.id, update.now)
+        update.dirty |= Dirty.STATUS
+        asks(update, block)
+    elif request := chat.pending.pop(block.id, None):
         update.dirty |= Dirty.PENDING | Dirty.STATUS
         outcome = _OUTCOMES[block.state]
-        update.emit("EcaApprovalResolved", {"id": block.call.id, "outcome": outcome})
+        update.emit("EcaApprovalResolved", {"id": request.id, "outcome": outcome})
+
+
+def asks(update: Update, block: ToolBlock) -> None:
+    """Ask the user for a call that waits; again, when it is another than it was."""
+    update.dirty |= Dirty.PENDING
+    title = call_title(block, update.chat.settings)
+    request = update.chat.pending[block.id]
+    update.emit("EcaApprovalRequested", {"id": request.id, "title": title})

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
+from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.ops import Emit, SetPending, ViewOp
 
@@ -45,11 +46,16 @@ class TellStop(Struct, frozen=True):
 
 
 class TellApproval(Struct, frozen=True):
-    """Let a call run."""
+    """Let a call run.
+
+    home, block: the chat that shows the call, and where: the agent may use an id twice.
+    """
 
     chat: str
     call: str
     remember: bool
+    home: str
+    block: int
 
 
 class TellRejection(Struct, frozen=True):
@@ -105,12 +111,14 @@ class Changes(Struct):
 
     ops: autocommands come last, so that who listens finds everything else in place.
     pending_changed: what waits for the user is different now; the session shows it anew for all
-    chats (pending.all_pending).
+    chats (pending.all_pending). call: the tool call that the event was about; None also for one
+    that came too late to change anything.
     """
 
     ops: list[ViewOp] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     pending_changed: bool = False
+    call: ToolBlock | None = None
 
     def ops_with(self, pending: SetPending) -> list[ViewOp]:
         """Give the ops with what is pending in its place: before the autocommands."""

@@ -8,11 +8,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from eca_nvim.chat.blocks import Block, OlderBlock
+from eca_nvim.chat.blocks import Block, OlderBlock, ToolBlock
 from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.events import Addressed, ChatCleared
 from eca_nvim.chat.extras import chat_cleared
@@ -22,6 +22,8 @@ from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.reducer import HANDLERS
 from eca_nvim.chat.routing import route
 from eca_nvim.chat.settle import settle
+from eca_nvim.chat.states import ENDED_CALLS
+from eca_nvim.chat.tool_calls import completed
 from eca_nvim.chat.update import Dirty, Update
 
 
@@ -95,6 +97,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     """Let events of a chat happen as they once did."""
     chat = update.chat
     before = chat.last_block
+    below = _take_calls(chat)
     update.replays = True
     for told in events:
         if isinstance(told.event, ChatCleared):
@@ -103,9 +106,33 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
         update.lane = chat.lane(child)
         HANDLERS[type(told.event)](update, told.event)
     update.lane = chat.root
+    _put_back_calls(update, below)
     _settle_since(update, before)
     join_replayed(update, before)
     update.dirty |= Dirty.STATUS
+
+
+def _take_calls(chat: Chat) -> Mapping[str, Mapping[str, ToolBlock]]:
+    """Take out the calls known so far, by lane: an id in a page is of the calls of that page."""
+    known = {lane.chat_id: lane.calls for lane in chat.lanes.values()}
+    for lane in chat.lanes.values():
+        lane.calls = {}
+    return known
+
+
+def _put_back_calls(update: Update, below: Mapping[str, Mapping[str, ToolBlock]]) -> None:
+    """Put back the calls that were known; the end of one that the page cuts is among them."""
+    for lane in update.chat.lanes.values():
+        known = below.get(lane.chat_id, {})
+        for call_id, block in list(lane.calls.items()):
+            end = known.get(call_id)
+            is_cut = block.state not in ENDED_CALLS and block.nested is None
+            if is_cut and end is not None and end.replayed:
+                end.call = completed(block.call, end.call)
+                update.remove(block, lane)
+                update.chat.live.pop(block.id, None)
+                update.redraw(end, lane, with_body=end.is_open)
+        lane.calls |= known
 
 
 def _settle_since(update: Update, before: int) -> None:

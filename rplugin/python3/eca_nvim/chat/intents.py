@@ -5,6 +5,8 @@ Rules kept here:
   same names and fields; a test holds the two equal.
 - Chat ids are minted in Lua (UUIDs), so a chat can be written to before the host runs.
 - Lines are 1-based, columns 1-based in bytes; paths absolute.
+- An answer names what it answers by chat and block, and carries the digest of what was shown of it
+  (op `pending`): what is another by now is not answered.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ class Approve(Struct, frozen=True):
 
     name: ClassVar[str] = "approve"
     chat: str
-    id: str
+    block: int
+    digest: str
     remember: bool = False
 
 
@@ -118,7 +121,8 @@ class Reject(Struct, frozen=True):
 
     name: ClassVar[str] = "reject"
     chat: str
-    id: str
+    block: int
+    digest: str
     reason: str | None = None
 
 
@@ -127,7 +131,8 @@ class AnswerQuestion(Struct, frozen=True):
 
     name: ClassVar[str] = "answer"
     chat: str
-    id: str
+    block: int
+    digest: str
     text: str | None = None
 
 
@@ -157,16 +162,15 @@ class ActOnBlock(Struct, frozen=True):
 
 
 class RequestDiff(Struct, frozen=True):
-    """Show the diff tab of a tool call, by its id or by its block.
+    """Show the diff tab of the tool call in a block.
 
-    `instead`: the chat and the id of a call to show where that one changes no file.
+    `instead`: the chat and the block of a call to show where that one changes no file.
     """
 
     name: ClassVar[str] = "diff"
     chat: str
-    id: str | None = None
-    block: int | None = None
-    instead: tuple[str, str] | None = None
+    block: int
+    instead: tuple[str, int] | None = None
 
 
 class Choose(Struct, frozen=True):

@@ -25,12 +25,16 @@ from eca_nvim.chat.blocks import (
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.details import TaskList
 from eca_nvim.chat.events import AgentTurn, UsageReported
+from eca_nvim.chat.request import Request
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn, TurnEnd
 
 
 class Lane(Struct, eq=False):
-    """One conversation: what is being said in it, and its blocks by the agent's ids."""
+    """One conversation: what is being said in it, and its blocks by the agent's ids.
+
+    calls: the last call of each id; an agent may use one again (call_ids.py).
+    """
 
     chat_id: str
     depth: int = 0
@@ -104,7 +108,7 @@ class Chat(Struct, eq=False):
     """A conversation with an agent.
 
     live: blocks that are not over: calls, thoughts, questions; few at any time.
-    pending: block ids of calls and questions that wait for the user, with the time they began.
+    pending: what the user is asked for, by the block of the call or question that waits.
     unconfirmed: prompts shown at once that the agent has not echoed.
     anchors: the tool call that spawned a subagent, by the subagent's chat id.
     plan: the agent's task list, and the call that told it last.
@@ -128,7 +132,7 @@ class Chat(Struct, eq=False):
     lanes: dict[str, Lane] = field(default_factory=dict)
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
     live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
-    pending: dict[int, int] = field(default_factory=dict)
+    pending: dict[int, Request] = field(default_factory=dict)
     queue: list[Waiting] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
@@ -151,9 +155,7 @@ class Chat(Struct, eq=False):
             lane = self.lanes[child] = Lane(child, depth=1, anchor=self.anchors.get(child))
         return lane
 
-    def find_call(self, call_id: str) -> ToolBlock | None:
-        """Find a tool call by the agent's id, in whichever lane it is."""
-        for lane in self.lanes.values():
-            if call_id in lane.calls:
-                return lane.calls[call_id]
-        return None
+    def ask(self, block_id: int, now: int) -> Request:
+        """Let a block wait for the user."""
+        request = self.pending[block_id] = Request(f"{self.id}:{block_id}:{now}", now)
+        return request

@@ -128,10 +128,12 @@ class SetStatus(Struct, frozen=True):
 class SetPending(Struct, frozen=True):
     """All that waits for the user's word, oldest first, over all chats.
 
-    An item: chat, id, kind ('approval' | 'question'), title, detail (text), block, lines and marks
-    (what will happen, for the float), language, remember (keys "remember" would add), tool, path,
-    options (of a question: [label, description] pairs), freeform, agent (the subagent whose call
-    it is), warnings (lines to look at twice). What does not apply is absent.
+    An item: chat, id (of this request only, in all of a Neovim), block, digest (of all that is
+    shown, what an answer carries), call (the agent's id of the call or question; another item may
+    have the same), kind ('approval' | 'question'), title, detail (text), lines and marks (what will
+    happen, for the float), language, remember (keys "remember" would add), tool, path, options (of
+    a question: [label, description] pairs), freeform, agent (the subagent whose call it is),
+    warnings (lines to look at twice). What does not apply is absent.
     """
 
     name: ClassVar[str] = "pending"
@@ -233,8 +235,9 @@ class ShowDiff(Struct, frozen=True):
     """Open the diff tab page for a tool call.
 
     `before` and `after` are whole files; when the change does not apply, `fault` says so in one
-    line and `before` holds the file, `after` the raw hunks. `pending`: it waits for approval.
-    `remark`: what the two texts do not show, a line each.
+    line and `before` holds the file, `after` the raw hunks. `request`: id, block and digest of what
+    waits for approval (op `pending`), None when nothing does. `remark`: what the two texts do not
+    show, a line each.
     """
 
     name: ClassVar[str] = "diff"
@@ -244,7 +247,7 @@ class ShowDiff(Struct, frozen=True):
     before: str
     after: str
     kind: str  # changed, new, deleted, moved
-    pending: bool
+    request: Mapping[str, object] | None = None
     fault: str | None = None
     remark: str | None = None
 

@@ -1,7 +1,7 @@
 """Pending: what waits for the user's word, and how it is given.
 
 Rules kept here:
-- An answer goes out once, and only for what still waits: anything later does nothing.
+- An answer goes out once, and only for what still waits as it was shown (answering.py).
 - An item names the chat it is shown in; the agent is told the chat the call belongs to, which is
   a subagent's for a subagent's call.
 - What is approved is what is shown: a command and arguments are whole, and what is too long for
@@ -10,8 +10,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
+from eca_nvim.chat.answering import fits
 from eca_nvim.chat.blocks import Block, Question, ToolBlock, open_question
 from eca_nvim.chat.calls import step
 from eca_nvim.chat.details import FileChange, ShellCommand, Subagent, ToolCall
@@ -30,40 +32,48 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.wording import BY_COMMAND, full_name, is_native, is_unknown, shell_line
 
 SUBAGENT_GOES_ON = "the subagent hears only a no: what you wrote is in the input"
-TOO_LATE = "nothing waits for this any more: what you typed is in the input"
 
 MOST_SHOWN = 50_000
 """Characters of a command or of arguments that are shown, at most."""
 MOST_PATHS = 3
 
+Look: TypeAlias = Callable[[Chat, ToolCall], str | None]
+"""Tells what only the disk knows of a call: a line to look at twice, if there is one."""
 
-def approve(chat: Chat, call_id: str, now: int, *, remember: bool = False) -> Changes:
-    """Let a waiting call run, for the session when `remember`."""
+
+def approve(chat: Chat, block_id: int, digest: str, now: int, *, remember: bool = False) -> Changes:
+    """Let the call run that waits in a block and was shown so, for the session when `remember`."""
     update = Update(chat, chat.root, now)
-    block = chat.find_call(call_id)
-    if block is not None and block.state is CallState.WAITING:
+    block = chat.blocks[block_id] if fits(update, block_id, digest) else None
+    if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
         step(update, block, chat.lanes[block.chat_id], CallState.APPROVED)
-        update.tell(TellApproval(block.chat_id, call_id, remember))
+        update.tell(TellApproval(block.chat_id, block.call.id, remember, chat.id, block_id))
     return update.finish()
 
 
-def reject(chat: Chat, call_id: str, now: int, reason: str | None = None) -> Changes:
-    """Refuse a waiting call; `reason` is the next prompt once the turn has ended.
+def is_let(chat: Chat, told: TellApproval) -> bool:
+    """Say whether a call that the user let still is the one that the agent means, and may run."""
+    block = chat.blocks.get(told.block)
+    lane = chat.lanes.get(told.chat)
+    is_meant = lane is not None and lane.calls.get(told.call) is block
+    return is_meant and isinstance(block, ToolBlock) and block.state is CallState.APPROVED
 
-    A subagent goes on when a call of it is refused: then the reason is the user's to send, and so
-    it is when the call waits no more.
+
+def reject(chat: Chat, block_id: int, digest: str, now: int, reason: str | None = None) -> Changes:
+    """Refuse the call that waits in a block and was shown so.
+
+    The reason is the next prompt once the turn has ended. A subagent goes on when a call of it is
+    refused: then the reason is the user's to send, and so it is when the call does not wait.
     """
     update = Update(chat, chat.root, now)
-    block = chat.find_call(call_id)
-    if block is not None and block.state is CallState.WAITING:
+    block = chat.blocks[block_id] if fits(update, block_id, digest, reason) else None
+    if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
         step(update, block, chat.lanes[block.chat_id], CallState.REFUSED)
-        update.tell(TellRejection(block.chat_id, call_id))
+        update.tell(TellRejection(block.chat_id, block.call.id))
         if block.chat_id == chat.id:
             chat.turn.verdict = TurnEnd.REJECTED
         if reason and reason.strip():
             _explain(update, block, reason)
-    elif reason and reason.strip():
-        update.ops += [SetInput(chat.id, clean(reason)), Notify("warn", TOO_LATE)]
     return update.finish()
 
 
@@ -79,38 +89,44 @@ def _explain(update: Update, block: ToolBlock, reason: str) -> None:
 # --- what is shown of it ------------------------------------------------------------------------
 
 
-def all_pending(chats: Iterable[Chat]) -> SetPending:
+def all_pending(chats: Iterable[Chat], look: Look = lambda _chat, _call: None) -> SetPending:
     """List all that waits in some chats, oldest first."""
     entries = [
-        (since, chat, block_id) for chat in chats for block_id, since in chat.pending.items()
+        (request.since, chat, block_id)
+        for chat in chats
+        for block_id, request in chat.pending.items()
     ]
     entries.sort(key=lambda entry: entry[0])
-    return SetPending([pending_item(chat, block_id) for _, chat, block_id in entries])
+    return SetPending([pending_item(chat, block_id, look) for _, chat, block_id in entries])
 
 
-def pending_item(chat: Chat, block_id: int) -> Mapping[str, object]:
-    """Build one item of the op `pending`; what does not apply is absent."""
-    block = chat.blocks[block_id]
+def pending_item(chat: Chat, block_id: int, look: Look) -> Mapping[str, object]:
+    """Build one item of the op `pending`, as it is shown from now on; what is absent is left out.
+
+    An answer must carry its digest (answering.py).
+    """
+    block, request = chat.blocks[block_id], chat.pending[block_id]
     question = open_question(block)
+    behind: object
     if question is not None:
-        item = _question(chat, block, question)
+        item, behind = _question(chat, block, question), question.asked
     elif isinstance(block, ToolBlock):
-        item = _approval(chat, block)
+        item, behind = _approval(chat, block, look(chat, block.call)), block.call
     else:
         raise TypeError(f"a block of kind {block.kind} cannot wait")
-    return {key: value for key, value in item.items() if value is not None}
+    item = {"chat": chat.id, "id": request.id, "block": block_id, **item}
+    shown = {key: value for key, value in item.items() if value is not None}
+    return {**shown, "digest": request.show(shown, behind)}
 
 
 def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]:
     asked = question.asked
     content = full_body(block, chat.settings, OUTPUT_LINES)
     return {
-        "chat": chat.id,
-        "id": asked.id,
+        "call": asked.id,
         "kind": "question",
         "title": one_line(asked.question),
         "detail": clean(asked.question),
-        "block": block.id,
         "lines": content.lines,
         "marks": content.marks,
         "options": [[one_line(label), one_line(told)] for label, told in asked.options],
@@ -119,21 +135,20 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
     }
 
 
-def _approval(chat: Chat, block: ToolBlock) -> dict[str, object]:
+def _approval(chat: Chat, block: ToolBlock, on_disk: str | None) -> dict[str, object]:
     content = bounded(asked_body(block, chat.settings), MOST_SHOWN)
+    told = warnings(block, chat.settings) + ([on_disk] if on_disk else [])
     return {
-        "chat": chat.id,
-        "id": block.call.id,
+        "call": block.call.id,
         "kind": "approval",
         "title": call_title(block, chat.settings),
         "titled": shell_line(block.call) is not None or None,
         "detail": "\n".join(content.lines),
-        "block": block.id,
         "lines": content.lines,
         "marks": content.marks,
         "language": content.language,
         "remember": remembers(block) or None,
-        "warnings": warnings(block, chat.settings) or None,
+        "warnings": told or None,
         "tool": full_name(block.call),
         "path": _path(block.call),
         "agent": _agent_name(chat, chat.live[block.id][1]),

@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from eca_nvim.chat.answering import fits
 from eca_nvim.chat.blocks import (
     Block,
     Fold,
@@ -16,6 +17,7 @@ from eca_nvim.chat.blocks import (
     ToolBlock,
     open_question,
 )
+from eca_nvim.chat.call_ids import at_work
 from eca_nvim.chat.effects import Changes, TellAnswer
 from eca_nvim.chat.events import Dialogue, QuestionAsked
 from eca_nvim.chat.model import Chat, Lane
@@ -39,15 +41,15 @@ def asked(update: Update, event: QuestionAsked) -> None:
     else:
         block.question = question
         update.auto_fold(block, update.lane, Fold.OPEN)
-    update.chat.pending[block.id] = update.now
+    request = update.chat.ask(block.id, update.now)
     reveal(update, update.lane)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
-    update.emit("EcaQuestionAsked", {"id": event.id, "title": one_line(event.question)})
+    update.emit("EcaQuestionAsked", {"id": request.id, "title": one_line(event.question)})
 
 
 def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBlock | None:
     """Find the call that asks; None when it is over, or waits for another answer."""
-    block = update.lane.calls.get(event.tool_call_id or "")
+    block = at_work(update.lane, event.tool_call_id or "")
     asks = block is not None and block.state in _ASKING and not open_question(block)
     return block if asks else None
 
@@ -59,14 +61,32 @@ def told_later(dialogue: Dialogue) -> Question:
     return Question(dialogue.question, state, dialogue.answer)
 
 
-def answer_question(chat: Chat, question_id: str, text: str | None, now: int) -> Changes:
-    """Answer a question that waits, or cancel it with None; a late answer does nothing."""
+def answer_question(chat: Chat, block_id: int, digest: str, text: str | None, now: int) -> Changes:
+    """Answer the question that waits in a block and was shown so, or cancel it with None."""
+    update = Update(chat, chat.root, now)
+    if fits(update, block_id, digest, _typed(chat, block_id, text)):
+        block, lane = chat.live[block_id]
+        if open_question(block):
+            close_question(update, block, lane, text)
+    return update.finish()
+
+
+def withdraw(chat: Chat, question_id: str, now: int) -> Changes:
+    """End a question without an answer, by the id that who asks it has for it."""
     update = Update(chat, chat.root, now)
     for block, lane in list(chat.live.values()):
         question = open_question(block)
         if question is not None and question.asked.id == question_id:
-            close_question(update, block, lane, text)
+            close_question(update, block, lane, None)
     return update.finish()
+
+
+def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
+    """Give an answer that may go back into the input: in the user's own words, and no secret."""
+    block = chat.blocks.get(block_id)
+    question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
+    is_option = question is not None and text is not None and question.offers(text)
+    return None if is_option or chat.turn.state in SECRET_TURNS else text
 
 
 def dismiss(update: Update, block: Block, lane: Lane) -> None:
@@ -75,11 +95,12 @@ def dismiss(update: Update, block: Block, lane: Lane) -> None:
         close_question(update, block, lane, None)
 
 
-def dismiss_for_call(update: Update, call_id: str) -> None:
+def dismiss_for_call(update: Update, call: ToolBlock) -> None:
     """End the questions of a tool call that has ended."""
+    dismiss(update, call, update.lane)
     for block, lane in list(update.chat.live.values()):
-        question = open_question(block)
-        if question is not None and question.asked.tool_call_id == call_id:
+        question = block.question if isinstance(block, QuestionBlock) else None
+        if question and lane is update.lane and question.asked.tool_call_id == call.call.id:
             dismiss(update, block, lane)
 
 

@@ -26,6 +26,7 @@ def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
     lane = chat.lanes.get(child)
     if lane is not None and _waits(update, anchor):
         reveal(update, lane)
+        nested_asks(update, anchor)
 
 
 def _follow(update: Update, anchor: ToolBlock, child: str) -> None:
@@ -88,6 +89,13 @@ def conceal(update: Update, lane: Lane) -> None:
     if not _waits(update, anchor):
         anchor.nested.waits = False
         update.auto_fold(anchor, _home(update, anchor), Fold.CLOSED)
+
+
+def nested_asks(update: Update, anchor: ToolBlock) -> None:
+    """Show again what waits in a subagent: who asks is another than was told."""
+    for block_id in update.chat.pending:
+        if update.chat.live[block_id][1].anchor is anchor:
+            update.asks_otherwise(block_id)
 
 
 def _waits(update: Update, anchor: ToolBlock) -> bool:

@@ -1,8 +1,10 @@
 """Tool calls: what the agent says about its calls.
 
 Rules kept here:
-- Ids key everything; any event may be the first about a call, and may come after its end.
+- Any event may be the first about a call, and may come after its end (call_ids.py tells which
+  call an id means). What comes too late changes nothing.
 - Later events complete earlier ones: what one leaves out stays as it was.
+- A call that waits for the user and becomes another is asked for again.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from msgspec.structs import asdict, replace
 
 from eca_nvim.chat.blocks import Fold, QuestionState, ToolBlock
-from eca_nvim.chat.calls import step
+from eca_nvim.chat.call_ids import OPEN_TO_CHANGE, asked_for, at_work, is_over
+from eca_nvim.chat.calls import asks, step
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.events import (
     ToolFinished,
@@ -25,8 +28,8 @@ from eca_nvim.chat.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.plan import take_plan
 from eca_nvim.chat.questions import dismiss_for_call, told_later
 from eca_nvim.chat.render_tool import call_title
-from eca_nvim.chat.states import CallState, Turn
-from eca_nvim.chat.subagents import anchor_lane, does
+from eca_nvim.chat.states import ENDED_CALLS, CallState, Turn
+from eca_nvim.chat.subagents import anchor_lane, does, nested_asks
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.wording import wording_of
 
@@ -36,10 +39,12 @@ SHOWN_ARGUMENTS = 4000
 
 def preparing(update: Update, event: ToolPreparing) -> None:
     """Take a piece of a call's arguments while the model writes it."""
-    block = _block(update, event.call)
-    if block.state is not CallState.PREPARING:
-        update.redraw(block, update.lane, with_body=block.is_open)
+    block = update.lane.calls.get(event.call.id)
+    if block is not None and block.state in ENDED_CALLS and _goes_on(update):
+        block = None
+    if block is not None and block.state is not CallState.PREPARING:
         return
+    block = _heard(update, block, event.call)
     block.arguments.feed(event.arguments_text)
     grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
     update.redraw(block, update.lane, with_body=grows)
@@ -49,16 +54,24 @@ def preparing(update: Update, event: ToolPreparing) -> None:
 
 def requested(update: Update, event: ToolRequested) -> None:
     """Take a complete call, which may run or waits for the user."""
+    block = asked_for(update.lane, event.call)
+    if block is not None and block.state not in OPEN_TO_CHANGE:
+        return
+    asked = None if block is None else update.chat.pending.get(block.id) and block.call
     state = CallState.WAITING if event.needs_approval else CallState.APPROVED
-    block = _block(update, event.call)
+    block = _heard(update, block, event.call)
     step(update, block, update.lane, state)
+    if asked is not None and block.state is CallState.WAITING and block.call is not asked:
+        asks(update, block)
     if not block.replayed:
         _tell_place(update, block, done=False)
 
 
 def running(update: Update, event: ToolRunning) -> None:
     """Take that a call runs; it repeats as a subagent steps."""
-    block = _block(update, event.call)
+    block = _ongoing(update, event.call)
+    if block is None:
+        return
     if block.started_ms is None:
         block.started_ms = update.now
     step(update, block, update.lane, CallState.RUNNING)
@@ -72,10 +85,12 @@ def finished(update: Update, event: ToolFinished) -> None:
     if not event.call.id:
         take_plan(update, event.call.details)
         return
-    block = _block(update, event.call)
+    block = _ongoing(update, event.call)
+    if block is None:
+        return
     block.outputs = event.outputs
     block.total_ms = event.total_ms
-    dismiss_for_call(update, event.call.id)
+    dismiss_for_call(update, block)
     if block.question is None and event.dialogue is not None:
         block.question = told_later(event.dialogue)
     step(update, block, update.lane, _outcome(block, event))
@@ -96,26 +111,50 @@ def _outcome(block: ToolBlock, event: ToolFinished) -> CallState:
 
 def rejected(update: Update, event: ToolRejected) -> None:
     """Take that a call will not run, or was stopped while it ran."""
-    block = _block(update, event.call)
+    block = _ongoing(update, event.call)
+    if block is None:
+        return
     stopped = update.chat.turn.state is Turn.STOPPING and block.state is not CallState.REFUSED
-    dismiss_for_call(update, event.call.id)
+    dismiss_for_call(update, block)
     step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)
 
 
-def _block(update: Update, call: ToolCall) -> ToolBlock:
-    lane = update.lane
-    block = lane.calls.get(call.id)
+def _goes_on(update: Update) -> bool:
+    """Say whether the model may write a call now: after its turn it only comes late."""
+    return update.replays or update.chat.turn.state in (Turn.SENDING, Turn.RUNNING)
+
+
+def _ongoing(update: Update, call: ToolCall) -> ToolBlock | None:
+    """Give the block of a call that runs or ends now; None when that was known already."""
+    block = at_work(update.lane, call.id)
+    if block is not None and is_over(block):
+        return None
+    return _heard(update, block, call)
+
+
+def _heard(update: Update, block: ToolBlock | None, call: ToolCall) -> ToolBlock:
+    """Take what is said of a call; None stands for a new one."""
     if block is None:
-        block = ToolBlock(update.mint(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id)
-        block.replayed = update.replays
-        lane.calls[call.id] = block
-        update.chat.live[block.id] = (block, lane)
-        update.went_on()
-        update.add(block)
+        block = _begin(update, call)
     else:
-        block.call = _completed(block.call, call)
+        _complete(update, block, call)
+    update.call = block
     if isinstance(call.details, Subagent) and call.details.chat_id is not None:
         anchor_lane(update, block, call.details.chat_id)
+    return block
+
+
+def _begin(update: Update, call: ToolCall) -> ToolBlock:
+    lane = update.lane
+    block = ToolBlock(update.mint(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id)
+    block.replayed = update.replays
+    earlier = lane.calls.get(call.id)
+    if earlier is not None and earlier.state not in ENDED_CALLS:
+        block.earlier = earlier
+    lane.calls[call.id] = block
+    update.chat.live[block.id] = (block, lane)
+    update.went_on()
+    update.add(block)
     return block
 
 
@@ -124,9 +163,21 @@ def _kind(call: ToolCall) -> BlockKind:
     return wording.kind if wording is not None else BlockKind.TOOL
 
 
-def _completed(known: ToolCall, said: ToolCall) -> ToolCall:
+def completed(known: ToolCall, said: ToolCall) -> ToolCall:
+    """Add to what is known of a call what is said of it."""
     told = {name: value for name, value in asdict(said).items() if value is not None}
     return replace(known, **told)
+
+
+def _complete(update: Update, block: ToolBlock, said: ToolCall) -> None:
+    fresh = completed(block.call, said)
+    if fresh == block.call:
+        return
+    block.call = fresh
+    if block.id in update.chat.pending:
+        update.asks_otherwise(block.id)
+    if block.nested is not None and block.nested.waits:
+        nested_asks(update, block)
 
 
 def _tell_place(update: Update, block: ToolBlock, *, done: bool) -> None:

@@ -56,11 +56,22 @@ class Dirty(Flag):
 class Update:
     """Changes in the making: the chat, the lane they happen in, the time, and what came of it.
 
-    after: the block of the chat's own lane that new ones follow, None for the end. replays: what
-    is told happened before.
+    after: the block of the chat's own lane that new ones follow, None for the end. call: the tool
+    call that an event is about. replays: what is told happened before.
     """
 
-    __slots__ = ("after", "chat", "dirty", "effects", "events", "lane", "now", "ops", "replays")
+    __slots__ = (
+        "after",
+        "call",
+        "chat",
+        "dirty",
+        "effects",
+        "events",
+        "lane",
+        "now",
+        "ops",
+        "replays",
+    )
 
     def __init__(self, chat: Chat, lane: Lane, now: int) -> None:
         self.chat = chat
@@ -71,6 +82,7 @@ class Update:
         self.events: list[Emit] = []
         self.dirty = Dirty.NOTHING
         self.after: Block | None = None
+        self.call: ToolBlock | None = None
         self.replays = False
 
     def tell(self, effect: Effect) -> None:
@@ -85,6 +97,11 @@ class Update:
         """Note that the model said something new: a rejection before it did not end the turn."""
         if self.lane is self.chat.root:
             self.chat.turn.verdict = TurnEnd.DONE
+
+    def asks_otherwise(self, block_id: int) -> None:
+        """Show a request again, of which something else is to be shown now."""
+        self.chat.pending[block_id].changed()
+        self.dirty |= Dirty.PENDING
 
     def mint(self) -> int:
         """Give a new block id."""
@@ -173,8 +190,8 @@ class Update:
             self.ops.append(RemoveBlock(self.chat.id, block.id))
         lane.blocks.remove(block)
         del self.chat.blocks[block.id]
-        if isinstance(block, ToolBlock):
-            lane.calls.pop(block.call.id, None)
+        if isinstance(block, ToolBlock) and lane.calls.get(block.call.id) is block:
+            del lane.calls[block.call.id]
 
     # --- folds ----------------------------------------------------------------------------------
 
@@ -241,7 +258,7 @@ class Update:
     def finish(self) -> Changes:
         """Close the update: status and queue once, when they changed."""
         if not self.dirty and not self.events:
-            return Changes(self.ops, self.effects)
+            return Changes(self.ops, self.effects, call=self.call)
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
@@ -251,7 +268,7 @@ class Update:
                 self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
             self._status()
         self.ops += self.events
-        return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty)
+        return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty, self.call)
 
     def _status(self) -> None:
         fresh = status(self.chat, self.now)

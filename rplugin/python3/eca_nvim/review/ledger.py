@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from eca_nvim.chat.blocks import TextBlock
-from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.blocks import TextBlock, ToolBlock
 from eca_nvim.chat.events import (
     AgentGone,
     ChatEvent,
@@ -46,6 +45,7 @@ NEW_MODE = 0o644
 class _Open(Struct, eq=False):
     """A call that is complete and has not ended; `is_let`: it may have run by now."""
 
+    block: ToolBlock
     step: Step
     turn: TurnRecord
     is_let: bool
@@ -57,8 +57,8 @@ class Ledger:
     def __init__(self) -> None:
         self._blobs = Blobs()
         self._turns: list[TurnRecord] = []
-        self._early: dict[tuple[str, str], Look] = {}
-        self._open: dict[tuple[str, str], _Open] = {}
+        self._early: dict[tuple[str, int], Look] = {}
+        self._open: dict[tuple[str, int], _Open] = {}
         self.watch = Watch(self._found)
 
     def remove(self) -> None:
@@ -69,82 +69,89 @@ class Ledger:
         """Take a snapshot of a file as it is."""
         return take(path, self._blobs, like)
 
-    def seen_before(self, chat: Chat, call_id: str, path: str) -> Snapshot:
+    def seen_before(self, chat: Chat, block: ToolBlock | None, path: str) -> Snapshot:
         """Give a file as it was before a call, or as it is when nobody has looked before."""
-        early = self._early.get((chat.id, call_id), Look()).seen
+        early = self._early.get((chat.id, block.id), Look()).seen if block is not None else {}
         return early.get(path) or self.snapshot(path)
 
     # --- what happens ---------------------------------------------------------------------------
 
-    def witness(self, chat: Chat, event: ChatEvent) -> None:
-        """Look at the files that an event is about.
+    def witness(self, chat: Chat, event: ChatEvent, block: ToolBlock | None) -> None:
+        """Look at the files that an event is about, and the call in a block, if it is about one.
 
         To be called when the chat has taken the event, and before anything comes of it.
         """
+        if block is not None:
+            self._witness_call(chat, event, block)
+            return
         match event:
-            case ToolPreparing(call):
-                self._preparing(chat, call.id)
-            case ToolRequested(call, needs_approval):
-                self._requested(chat, call.id, waits=needs_approval)
-            case ToolRunning(call):
-                self._running(chat, call.id)
-            case ToolFinished(call, failed=failed):
-                self._ended(chat, call.id, Fate.FAILED if failed else Fate.DONE)
-            case ToolRejected(call):
-                self._ended(chat, call.id, Fate.STOPPED)
             case TurnChanged():
                 self._early = {key: look for key, look in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case AgentGone():
-                for _, call_id in [key for key in self._open if key[0] == chat.id]:
-                    self._ended(chat, call_id, Fate.STOPPED)
+                for chat_id, block_id in [key for key in self._open if key[0] == chat.id]:
+                    self._ended(chat_id, block_id, Fate.STOPPED)
             case _:
                 pass
 
-    def is_watched(self, call_id: str) -> bool:
-        """Say whether a call that has not ended may change any file."""
-        return any(opened.step.is_watched for opened in self._opened(call_id))
+    def _witness_call(self, chat: Chat, event: ChatEvent, block: ToolBlock) -> None:
+        match event:
+            case ToolPreparing():
+                self._preparing(chat, block)
+            case ToolRequested(needs_approval=waits):
+                self._requested(chat, block, waits=waits)
+            case ToolRunning():
+                self._running(chat, block)
+            case ToolFinished(failed=failed):
+                self._ended(chat.id, block.id, Fate.FAILED if failed else Fate.DONE)
+            case ToolRejected():
+                self._ended(chat.id, block.id, Fate.STOPPED)
+            case _:
+                pass
 
-    def approved(self, call_id: str, *, surveyed: bool = False) -> None:
+    def is_watched(self, chat_id: str, block_id: int) -> bool:
+        """Say whether a call that has not ended may change any file."""
+        opened = self._open.get((chat_id, block_id))
+        return opened is not None and opened.step.is_watched
+
+    def approved(self, chat_id: str, block_id: int, *, surveyed: bool = False) -> None:
         """Look at a call's files again: the user may have changed them while it waited.
 
         Of a call that is watched: whether the workspace was `surveyed` since it was approved.
         """
-        for opened in self._opened(call_id):
-            step, turn, opened.is_let = opened.step, opened.turn, True
-            if step.is_watched:
-                step.certain = surveyed and self.watch.last is not None
-                self.watch.started(step, turn)
-            else:
-                step.before = self._look(turn, step.before.seen, step.before)
+        opened = self._open.get((chat_id, block_id))
+        if opened is None:
+            return
+        step, turn, opened.is_let = opened.step, opened.turn, True
+        if step.is_watched:
+            step.certain = surveyed and self.watch.last is not None
+            self.watch.started(step, turn)
+        else:
+            step.before = self._look(turn, step.before.seen, step.before)
 
-    def _opened(self, call_id: str) -> list[_Open]:
-        return [opened for (_, known), opened in self._open.items() if known == call_id]
-
-    def _preparing(self, chat: Chat, call_id: str) -> None:
-        block = chat.find_call(call_id)
-        if block is not None and (chat.id, call_id) not in self._early:
+    def _preparing(self, chat: Chat, block: ToolBlock) -> None:
+        if (chat.id, block.id) not in self._early:
             paths = paths_so_far(block.call, block.arguments.telling)
             if paths:
-                self._early[chat.id, call_id] = self._look(self._turn(chat), paths, Look())
+                self._early[chat.id, block.id] = self._look(self._turn(chat), paths, Look())
 
-    def _requested(self, chat: Chat, call_id: str, *, waits: bool) -> None:
-        early = self._early.pop((chat.id, call_id), Look())
-        call = _known(chat, call_id)
+    def _requested(self, chat: Chat, block: ToolBlock, *, waits: bool) -> None:
+        early = self._early.pop((chat.id, block.id), Look())
+        call = block.call
         paths = changed_paths(call)
         if not may_change(call):
             return
         turn = self._turn(chat)
         self.watch.named(paths)
         step = Step(call, early, self._look(turn, paths, early), waits, is_watched=not paths)
-        self._open[chat.id, call_id] = _Open(step, turn, is_let=not waits)
+        self._open[chat.id, block.id] = _Open(block, step, turn, is_let=not waits)
         if step.is_watched and not waits:
             self.watch.started(step, turn)
 
-    def _running(self, chat: Chat, call_id: str) -> None:
-        opened = self._open.get((chat.id, call_id))
+    def _running(self, chat: Chat, block: ToolBlock) -> None:
+        opened = self._open.get((chat.id, block.id))
         if opened is None:
-            self._requested(chat, call_id, waits=False)
+            self._requested(chat, block, waits=False)
             return
         opened.is_let = True
         if opened.step.is_watched:
@@ -168,11 +175,11 @@ class Ledger:
 
     # --- what came of it ------------------------------------------------------------------------
 
-    def _ended(self, chat: Chat, call_id: str, fate: Fate) -> None:
-        opened = self._open.pop((chat.id, call_id), None)
+    def _ended(self, chat_id: str, block_id: int, fate: Fate) -> None:
+        opened = self._open.pop((chat_id, block_id), None)
         if opened is not None and (opened.is_let or fate is not Fate.STOPPED):
             step = opened.step
-            step.call, step.fate = _known(chat, call_id), fate
+            step.call, step.fate = opened.block.call, fate
             self._see_end(step)
             opened.turn.steps.append(step)
             if step.is_watched:
@@ -183,11 +190,10 @@ class Ledger:
 
     def _end_settled(self, chat: Chat) -> None:
         """End the calls that the chat has settled with its turn: no agent may tell their end."""
-        watched = [key for key, opened in self._open.items() if opened.step.is_watched]
-        for chat_id, call_id in watched:
-            block = chat.find_call(call_id) if chat_id == chat.id else None
-            if block is not None and block.state in ENDED_CALLS:
-                self._ended(chat, call_id, Fate.STOPPED)
+        for (chat_id, block_id), opened in list(self._open.items()):
+            is_settled = chat_id == chat.id and opened.block.state in ENDED_CALLS
+            if opened.step.is_watched and is_settled:
+                self._ended(chat_id, block_id, Fate.STOPPED)
 
     def _see_end(self, step: Step) -> None:
         seen, named = step.before.seen, changed_paths(step.call)
@@ -243,11 +249,6 @@ class Ledger:
             return Snapshot(self._blobs.keep(content), mode or NEW_MODE, place)
         except OSError as fault:
             return Snapshot(fault=f"it could not be kept: {fault.strerror}")
-
-
-def _known(chat: Chat, call_id: str) -> ToolCall:
-    block = chat.find_call(call_id)
-    return ToolCall(call_id) if block is None else block.call
 
 
 def _prompt(chat: Chat) -> str:

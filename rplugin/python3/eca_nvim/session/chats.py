@@ -16,6 +16,7 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.chat import reducer
+from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.chat.model import Chat
@@ -24,7 +25,7 @@ from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
 from eca_nvim.session.view import View, isolated
-from eca_nvim.session.warnings import with_warnings
+from eca_nvim.session.warnings import on_disk
 from eca_nvim.session.whole_writes import Look, told_whole
 
 TICK = 1.0
@@ -44,7 +45,7 @@ class Chats:
         view: View,
         settings: RenderSettings,
         tell: Callable[[Effect], None],
-        witness: Callable[[Chat, ChatEvent], None],
+        witness: Callable[[Chat, ChatEvent, ToolBlock | None], None],
         look: Look,
     ) -> None:
         self._view = view
@@ -80,9 +81,9 @@ class Chats:
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""
         for told in events:
-            event = told_whole(chat, told, self._look)
+            event = told_whole(chat, told, self._look, child)
             changes = reducer.apply(chat, event, now(), child)
-            self._witness(chat, event)
+            self._witness(chat, event, changes.call)
             self.show(changes)
 
     def show(self, changes: Changes) -> None:
@@ -96,7 +97,7 @@ class Chats:
             self._tell(effect)
 
     def _pending(self) -> SetPending:
-        return with_warnings(all_pending(self), self.table)
+        return all_pending(self, on_disk)
 
     def server_changed(self, state: str, folder: str | None = None) -> None:
         """Take the state of the agent's process; `folder`: its own one, which counts as inside."""

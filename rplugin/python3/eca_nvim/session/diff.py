@@ -5,6 +5,7 @@ Rules kept here:
   user has not written is left out, and that is said.
 - A tool reads UTF-8: what is none reaches it as U+FFFD, and that is what it writes back.
 - What has no text has no diff; why is told in a line.
+- What is asked is taken down together with the two texts: an answer is to what they show.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.chat.blocks import Block, ToolBlock
+from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.diffs import Versions, rewritten, versions
 from eca_nvim.chat.files import may_change, moved, whole_text
@@ -67,6 +68,7 @@ async def diff(
     chat, block = _choose(chats, wanted)
     if block is None:
         return Notify("warn", NO_CHANGE)
+    request = _request(chat, block)
     try:
         sides = _sides(block, chat.settings, look)
     except NothingToShow as reason:
@@ -74,12 +76,12 @@ async def diff(
     unwritten = [UNWRITTEN] if await files.edited([sides.path]) else []
     return ShowDiff(
         chat=chat.id,
-        id=block.call.id,
+        id=f"call {block.id}",
         path=sides.path,
         before=sides.shown.before,
         after=sides.shown.after,
         kind=sides.shown.kind,
-        pending=block.state is CallState.WAITING,
+        request=request,
         fault=sides.shown.fault,
         remark="\n".join((*sides.remarks, *unwritten)) or None,
     )
@@ -88,24 +90,28 @@ async def diff(
 def _choose(chats: Callable[[str], Chat], wanted: RequestDiff) -> tuple[Chat, ToolBlock | None]:
     """Take the call that is wanted, or the other one when it changes no file."""
     chat = chats(wanted.chat)
-    block = _find(chat, wanted)
+    block = _find(chat, wanted.block)
     if wanted.instead is None or (block is not None and _is_change(block)):
         return chat, block
     other = chats(wanted.instead[0])
-    return other, _find(other, RequestDiff(*wanted.instead))
+    return other, _find(other, wanted.instead[1])
 
 
 def _is_change(block: ToolBlock) -> bool:
     return isinstance(block.call.details, FileChange) or moved(block.call) is not None
 
 
-def _find(chat: Chat, wanted: RequestDiff) -> ToolBlock | None:
-    block: Block | None = None
-    if wanted.id is not None:
-        block = chat.find_call(wanted.id)
-    elif wanted.block is not None:
-        block = chat.blocks.get(wanted.block)
+def _find(chat: Chat, block_id: int) -> ToolBlock | None:
+    block = chat.blocks.get(block_id)
     return block if isinstance(block, ToolBlock) else None
+
+
+def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
+    """Give what the user is asked for, if the call waits for approval."""
+    request = chat.pending.get(block.id) if block.state is CallState.WAITING else None
+    if request is None:
+        return None
+    return {"id": request.id, "block": block.id, "digest": request.digest}
 
 
 def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:

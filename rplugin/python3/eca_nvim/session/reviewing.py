@@ -233,4 +233,4 @@ def _told(outcome: Outcome) -> Table:
 def _diff(turn: TurnRecord, path: str, before: str, after: str) -> ShowDiff:
     kind = "changed" if before and after else "new" if after else "deleted"
     call = f"turn {turn.number} {path}"
-    return ShowDiff(turn.chat, call, path, before, after, kind, pending=False)
+    return ShowDiff(turn.chat, call, path, before, after, kind)

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
+from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
 from eca_nvim.chat.effects import (
     Changes,
@@ -45,12 +46,12 @@ from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt
 from eca_nvim.chat.login import answer_login
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
-from eca_nvim.chat.pending import approve, reject
+from eca_nvim.chat.pending import approve, is_let, reject
 from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
 from eca_nvim.chat.review_intents import FileWritten, ReviewIntent
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.states import CallState, Turn
+from eca_nvim.chat.states import Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
@@ -212,12 +213,12 @@ class Session:
                 return unqueue(chat, index, now(), edit=edit)
             case intents.StopTurn():
                 return stop_turn(chat, now())
-            case intents.Approve(_, call, remember):
-                return approve(chat, call, now(), remember=remember)
-            case intents.Reject(_, call, reason):
-                return reject(chat, call, now(), reason)
-            case intents.AnswerQuestion(_, question, text):
-                return answer_question(chat, question, text, now())
+            case intents.Approve(_, block, digest, remember):
+                return approve(chat, block, digest, now(), remember=remember)
+            case intents.Reject(_, block, digest, reason):
+                return reject(chat, block, digest, now(), reason)
+            case intents.AnswerQuestion(_, block, digest, text):
+                return answer_question(chat, block, digest, text, now())
             case intents.AnswerLogin(_, text):
                 return answer_login(chat, text, now())
             case intents.ToggleBlock(_, block, to_open):
@@ -269,9 +270,9 @@ class Session:
 
     # --- the agent ------------------------------------------------------------------------------
 
-    def _witness(self, chat: Chat, event: ChatEvent) -> None:
+    def _witness(self, chat: Chat, event: ChatEvent, call: ToolBlock | None) -> None:
         """Have the ledger look at what an event is about."""
-        self._ledger.witness(chat, event)
+        self._ledger.witness(chat, event, call)
         if self._ledger.watch.needs_survey:
             self.surveyor.want()
 
@@ -282,11 +283,12 @@ class Session:
                 self._show_image(media_type, content)
             case TellAnswer(question, text) if self._trust.hears(question, text):
                 pass
-            case TellApproval(_, call) if self._ledger.is_watched(call) or self.surveyor.holds:
-                self.surveyor.when_fresh(partial(self._let_run, effect))
-            case TellApproval(_, call):
-                self._ledger.approved(call)
-                self._deliver(effect)
+            case TellApproval(home=home, block=block):
+                if self._ledger.is_watched(home, block) or self.surveyor.holds:
+                    self.surveyor.when_fresh(partial(self._let_run, effect))
+                else:
+                    self._ledger.approved(home, block)
+                    self._deliver(effect)
             case TellPrompt():
                 self.surveyor.want()
                 self._deliver(effect)
@@ -294,11 +296,11 @@ class Session:
                 self._deliver(effect)
 
     def _let_run(self, effect: TellApproval, surveyed: bool) -> None:
-        """Tell the agent that a call may run, unless it was stopped meanwhile."""
-        blocks = (chat.find_call(effect.call) for chat in self._chats)
-        if any(block is not None and block.state is CallState.APPROVED for block in blocks):
+        """Tell the agent that a call may run, unless it was stopped or is another meanwhile."""
+        chat = self._chats.table.get(effect.home)
+        if chat is not None and is_let(chat, effect):
             with isolated(self._view, "let the call run", effect):
-                self._ledger.approved(effect.call, surveyed=surveyed)
+                self._ledger.approved(effect.home, effect.block, surveyed=surveyed)
                 self._deliver(effect)
 
     def _deliver(self, effect: Effect) -> None:

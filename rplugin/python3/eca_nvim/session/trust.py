@@ -17,7 +17,7 @@ from uuid import uuid4
 from eca_nvim.chat.blocks import open_question
 from eca_nvim.chat.events import QuestionAsked
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.questions import answer_question
+from eca_nvim.chat.questions import withdraw
 from eca_nvim.chat.trust import set_trust
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.keeping import Keeper
@@ -46,7 +46,7 @@ class Trust:
     def begin(self, server: str) -> None:
         """Take that a server starts: what another one wanted, or was answered, is no matter."""
         for chat in self._chats:
-            self._chats.show(answer_question(chat, self._question, None, now()))
+            self._chats.show(withdraw(chat, self._question, now()))
         self._server, self._wanted, self._was_asked = server, False, False
         self._settle()
 

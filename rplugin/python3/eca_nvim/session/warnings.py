@@ -6,12 +6,10 @@ Rules kept here: what the call itself tells is told already; nothing is looked u
 from __future__ import annotations
 
 import os.path
-from collections.abc import Mapping
 
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.files import moved, whole_text
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.text import literal_name
 from eca_nvim.review.changes import text_of
 from eca_nvim.review.snapshots import Blobs, take
@@ -20,19 +18,9 @@ from eca_nvim.session.whole_writes import turned_ends
 TAKEN = "there is a file already where this moves to"
 
 
-def with_warnings(pending: SetPending, chats: Mapping[str, Chat]) -> SetPending:
-    """Add to what waits in some chats what its files say of it."""
-    return SetPending([_warned(item, chats[str(item["chat"])]) for item in pending.items])
-
-
-def _warned(item: Mapping[str, object], chat: Chat) -> Mapping[str, object]:
-    block = chat.find_call(str(item["id"]))
-    more = None if block is None else _taken(block.call, chat) or _turned(block.call)
-    if more is None:
-        return item
-    told = item.get("warnings")
-    before = told if isinstance(told, list) else []
-    return {**item, "warnings": [*before, more]}
+def on_disk(chat: Chat, call: ToolCall) -> str | None:
+    """Say what the files say of a call that waits in a chat."""
+    return _taken(call, chat) or _turned(call)
 
 
 def _taken(call: ToolCall, chat: Chat) -> str | None:

@@ -9,10 +9,13 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from eca_nvim.chat.blocks import ToolBlock
+from eca_nvim.chat.call_ids import asked_for, at_work
 from eca_nvim.chat.details import FileChange, ToolCall
 from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRejected, ToolRequested, ToolRunning
 from eca_nvim.chat.files import whole_text
@@ -21,8 +24,8 @@ from eca_nvim.chat.model import Chat
 from eca_nvim.review.changes import text_of
 from eca_nvim.review.snapshots import Snapshot
 
-Look: TypeAlias = Callable[[Chat, str, str], Snapshot]
-"""Gives a file as it was before a call: the chat, the call's id, the path."""
+Look: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
+"""Gives a file as it was before a call: the chat, the call's block if there is one, the path."""
 
 
 def turned_ends(before: str, after: str) -> str | None:
@@ -46,31 +49,36 @@ def _ends(text: str) -> str | None:
             return None
 
 
-def told_whole(chat: Chat, event: ChatEvent, look: Look) -> ChatEvent:
-    """Give an event with what a call changes; any other event is given as it is."""
+def told_whole(chat: Chat, event: ChatEvent, look: Look, child: str | None = None) -> ChatEvent:
+    """Give an event with what a call changes; any other event is given as it is.
+
+    child: the subagent whose event it is, None for the chat itself.
+    """
+    lane = chat.lanes.get(child or chat.id)
     match event:
         case ToolRequested(call, waits):
-            return replace(event, call=_told(chat, call, look, waits=waits))
+            see = partial(look, chat, None if lane is None else asked_for(lane, call))
+            return replace(event, call=_told(call, see, waits=waits))
         case ToolRunning(call) | ToolFinished(call) | ToolRejected(call):
-            return replace(event, call=_as_before(chat, call))
+            block = None if lane is None else at_work(lane, call.id)
+            return replace(event, call=_as_before(block, call))
         case _:
             return event
 
 
-def _told(chat: Chat, call: ToolCall, look: Look, *, waits: bool) -> ToolCall:
+def _told(call: ToolCall, see: Callable[[str], Snapshot], *, waits: bool) -> ToolCall:
     whole, details = whole_text(call), call.details
     if whole is None or not isinstance(details, FileChange):
         return call
-    there = look(chat, call.id, details.path)
+    there = see(details.path)
     text = None if there.blob is None else text_of(there.blob.read())
     if not text or (text == whole and not waits):
         return call
     return replace(call, details=FileChange(details.path, *hunks_between(text, whole)))
 
 
-def _as_before(chat: Chat, call: ToolCall) -> ToolCall:
+def _as_before(block: ToolBlock | None, call: ToolCall) -> ToolCall:
     """Keep what a call was known to change: the server goes on telling it from nothing."""
-    block = chat.find_call(call.id)
     if block is None or whole_text(block.call) is None or not block.call.details:
         return call
     return replace(call, details=None)
