@@ -186,7 +186,6 @@ OWN_NAMES = {
     "session/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},
-    "agents/eca_proposals.py": {"write_text"},  # what was read by `paths.py` just before
 }
 
 

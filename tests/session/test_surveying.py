@@ -109,6 +109,18 @@ async def test_what_a_command_did_is_listed_and_undone(rig: Rig, folder: Path) -
     assert rig.lines() == []
 
 
+async def test_a_file_with_an_odd_name_is_told_with_the_list(rig: Rig, folder: Path) -> None:
+    odd = folder / "two\nlines"
+    odd.write_text("1\n")
+    agent = await let_run(rig)
+    odd.write_text("22\n")
+    end(agent)
+    assert await names(rig, -1) == []
+    assert rig.lines() == ["turn 1: not looked at for its name: two␤lines"]
+    (row,) = (await rig.ask(PlanUndo("a", -2)))["files"]
+    assert (row["path"], row["fault"]) == (f"{folder}/two␤lines", "not looked at for its name")
+
+
 async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     agent = await let_run(rig)
     (folder / "a").write_text("1\ntwo\nand more\n3\n")

@@ -7,6 +7,7 @@
 --- - Nothing is done before `u`; leaving the float does nothing.
 --- - It comes up only before a user who has pressed no key since he asked.
 local paths = require('eca.paths')
+local rows = require('eca.review.undo_rows')
 
 local M = {}
 
@@ -40,33 +41,6 @@ local M = {}
 ---@field by_server? boolean the user said so
 ---@field panel eca.PanelHandle
 
---- Cells of the counts of lines, and of a name at most.
-local COUNTS, MOST_NAME = 8, 40
-
-local UNKEPT = 'no checkpoint, its files stay'
-local BY_SERVER = 'put back by the server, over what was saved since'
-
-local WHAT = { restore = 'put back', create = 'made again', delete = 'deleted' }
-
----@param file eca.UndoFile
----@return boolean
-local function is_done(file)
-  return not file.fault and (not file.conflict or file.take == true)
-end
-
----@param file eca.UndoFile
----@return string text, string group
-local function fate(file)
-  if file.fault then
-    return 'cannot be put back: ' .. file.fault, 'EcaError'
-  elseif file.conflict and not file.take then
-    return file.conflict .. ', kept as it is', 'EcaToolWaiting'
-  end
-  local what = WHAT[file.what]
-  what = file.command and ('%s, %s by a command'):format(what, file.command) or what
-  return file.conflict and ('%s, %s'):format(file.conflict, what) or what, 'EcaMuted'
-end
-
 ---@param undo eca.Undo
 ---@return [string, string][] keys and what they do
 local function keys_of(undo)
@@ -82,76 +56,6 @@ local function keys_of(undo)
     vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
   end
   return vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } })
-end
-
----@param text eca.PanelText
----@param segments [string, string?][] text and group
-local function add(text, segments)
-  local line, row = '', #text.lines
-  for _, segment in ipairs(segments) do
-    if segment[2] then
-      text.marks[#text.marks + 1] = { row, #line, #line + #segment[1], segment[2] }
-    end
-    line = line .. segment[1]
-  end
-  text.lines[row + 1] = line
-end
-
----@param file eca.UndoFile
----@param width integer of the column of names
----@return [string, string?][]
-local function row_of(file, width)
-  local name = require('eca.cells').pad_path(paths.short(file.path), width)
-  local said, group = fate(file)
-  local added, removed = ('+%d'):format(file.added), ('-%d'):format(file.removed)
-  local pad = (' '):rep(math.max(0, COUNTS - #added - #removed))
-  local row = { { is_done(file) and '  ' or '! ', 'EcaToolWaiting' }, { name, 'EcaToolTarget' } }
-  if not file.fault then
-    vim.list_extend(row, { { '  ' }, { added, 'EcaDiffAdd' }, { ' ' } })
-    vim.list_extend(row, { { removed, 'EcaDiffDelete' }, { pad } })
-  end
-  return vim.list_extend(row, { { '  ' }, { said, group } })
-end
-
----@param undo eca.Undo
----@param prompt string
----@param width integer of the column of names
----@return [string, string?][]
-local function unkept_row(undo, prompt, width)
-  local name = require('eca.harmless').line('▌ ' .. prompt)
-  local said, group = UNKEPT, 'EcaToolWaiting'
-  if undo.by_server then
-    said, group = BY_SERVER, 'EcaError'
-  end
-  return {
-    { undo.by_server and '  ' or '! ', 'EcaToolWaiting' },
-    { require('eca.cells').pad(name, width), 'EcaToolTarget' },
-    { '  ' .. said, group },
-  }
-end
-
----@param undo eca.Undo
----@return eca.PanelText
-local function text_of(undo)
-  local text = { lines = {}, marks = {} } ---@type eca.PanelText
-  local names, unkept = {}, undo.plan.unkept or {} ---@type string[], string[]
-  for _, file in ipairs(undo.plan.files) do
-    names[#names + 1] = paths.short(file.path)
-  end
-  for _, prompt in ipairs(unkept) do
-    names[#names + 1] = '▌ ' .. prompt
-  end
-  local width = 0
-  for _, name in ipairs(names) do
-    width = math.min(MOST_NAME, math.max(width, vim.fn.strdisplaywidth(name)))
-  end
-  for _, file in ipairs(undo.plan.files) do
-    add(text, row_of(file, width))
-  end
-  for _, prompt in ipairs(unkept) do
-    add(text, unkept_row(undo, prompt, width))
-  end
-  return text
 end
 
 --- Turns as people name them.
@@ -216,7 +120,7 @@ end
 local function confirm(undo)
   local chosen = vim.tbl_map(function(file)
     return { file.path, file.seen }
-  end, vim.tbl_filter(is_done, undo.plan.files))
+  end, vim.tbl_filter(rows.is_done, undo.plan.files))
   undo.panel.close()
   if #chosen == 0 then
     if not ask_server(undo) then
@@ -246,7 +150,7 @@ local function choose(undo, take)
   elseif not file then
     undo.by_server = take
   end
-  undo.panel.write(text_of(undo))
+  undo.panel.write(rows.text(undo))
 end
 
 ---@param undo eca.Undo
@@ -284,7 +188,7 @@ local function show(undo, asked)
   if not require('eca.origin').may_take(asked, 'what undo would do') then
     return
   end
-  local plan, text = undo.plan, text_of(undo)
+  local plan, text = undo.plan, rows.text(undo)
   local title = ('%s %s'):format(plan.again and 'do again' or 'undo', name_of(plan.turns))
   undo.panel = require('eca.panel').show({
     title = ('%s: %s'):format(title, require('eca.harmless').line(plan.prompt)),

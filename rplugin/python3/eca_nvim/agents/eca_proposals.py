@@ -35,6 +35,7 @@ from eca_nvim.chat.events import (
     TurnChanged,
 )
 from eca_nvim.chat.hunks_between import hunks_between
+from eca_nvim.disk.replacing import replace
 from eca_nvim.paths import NotAFile, open_regular
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
@@ -164,8 +165,7 @@ def _write(proposal: _Proposal) -> None:
     if proposal.is_gone:
         path.unlink()
     elif text is None or after != text:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(after, encoding="utf-8", newline="")
+        replace(os.path.realpath(path), after.encode())
 
 
 def _text(path: str) -> str | None:

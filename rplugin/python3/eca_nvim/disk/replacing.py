@@ -26,6 +26,8 @@ LINK_IN_THE_WAY = "a link or a file is where a folder was"
 IN_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
 """Why a file cannot be replaced though it may be written: its folder, its owner, a mount on it."""
 
+NEW_MODE = 0o644
+
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CLOEXEC
@@ -42,7 +44,7 @@ class Damaged(OSError):
         self.copy = copy
 
 
-def replace(place: str, content: bytes, mode: int) -> None:
+def replace(place: str, content: bytes, mode: int = NEW_MODE) -> None:
     """Give a file a content, or make it, with the folders above it.
 
     place: an absolute path without links; a link in place of the file itself is replaced. mode:

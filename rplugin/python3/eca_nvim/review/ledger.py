@@ -30,6 +30,7 @@ from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.states import ENDED_CALLS
 from eca_nvim.chat.text import one_line, truncate
+from eca_nvim.disk.replacing import NEW_MODE
 from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
 from eca_nvim.review.steps import Fate, Look, Step
@@ -39,7 +40,6 @@ from eca_nvim.review.watch import Watch
 MOST_BYTES = 1 << 28
 """Bytes that all snapshots take, about, before the oldest turn is forgotten."""
 PROMPT_CELLS = 60
-NEW_MODE = 0o644
 
 
 class _Open(Struct, eq=False):

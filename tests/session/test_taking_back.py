@@ -1,0 +1,211 @@
+"""The files of all turns from a prompt on: planned and put back, or left to the server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.session.rig import FakeAgent, Rig
+
+from eca_nvim.agents.archive import OpenedChat
+from eca_nvim.chat import history_intents as asks
+from eca_nvim.chat import intents
+from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentTurn,
+    ChatEvent,
+    Role,
+    TextReceived,
+    ToolFinished,
+    ToolRejected,
+    ToolRequested,
+    TurnChanged,
+)
+from eca_nvim.chat.history import Page
+from eca_nvim.chat.ops import FilesChanged
+from eca_nvim.chat.review_intents import PlanUndo, UndoTurn
+from eca_nvim.disk import private
+from eca_nvim.session import session
+
+pytestmark = pytest.mark.anyio
+
+RUNNING, IDLE = TurnChanged(AgentTurn.RUNNING), TurnChanged(AgentTurn.IDLE)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file"
+    path.write_text("before\n")
+    return path
+
+
+def prompt(number: int) -> TextReceived:
+    return TextReceived(Role.USER, f"prompt {number}\n", f"u{number}")
+
+
+def write_call(file: Path, number: int) -> ToolCall:
+    arguments = {"path": str(file), "content": f"{number}\n"}
+    return ToolCall(f"t{number}", "write_file", arguments=arguments)
+
+
+def content(file: Path) -> str:
+    return file.read_text()
+
+
+def put(file: Path, text: str) -> None:
+    file.write_text(text)
+
+
+async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatEvent) -> None:
+    """Let the agent write a file in a turn, after approval."""
+    rig.do(intents.SendPrompt("a", f"prompt {number}"))
+    await rig.done()
+    call = write_call(file, number)
+    agent.say("a", prompt(number), RUNNING, ToolRequested(call, needs_approval=True))
+    rig.do(intents.Approve("a", call.id))
+    await rig.done()
+    put(file, f"{number}\n")
+    agent.say("a", ToolFinished(call), *more, IDLE, TurnChanged(AgentTurn.FINISHED))
+
+
+async def blocks(rig: Rig) -> list[int]:
+    """Give the blocks of the user's messages."""
+    listed = await rig.ask(asks.RequestTimeline("a", -99))
+    return [row["block"] for row in listed]
+
+
+async def test_all_turns_since_a_prompt_are_one_plan(rig: Rig, file: Path) -> None:
+    agent = await rig.ready()
+    for number in (1, 2, 3):
+        await turn(rig, agent, number, file)
+    _, second, _ = await blocks(rig)
+    planned = await rig.ask(PlanUndo("a", -1, since=second))
+    assert (planned["turns"], planned["prompt"], planned["unkept"]) == ([3, 2], "prompt 2", [])
+    (row,) = planned["files"]
+    assert (row["path"], row["conflict"]) == (str(file), None)
+    done = await rig.ask(UndoTurn("a", -2, [3, 2], [(str(file), row["seen"])]))
+    assert done == {"done": [str(file)], "failed": []}
+    assert content(file) == "1\n"
+    assert agent.archive.asked == []
+    assert (await rig.ask(PlanUndo("a", -3, since=second)))["files"] == []
+
+
+async def test_words_that_steered_a_turn_belong_to_it(rig: Rig, file: Path) -> None:
+    agent = await rig.ready()
+    await turn(rig, agent, 1, file, TextReceived(Role.USER, "and so\n", "u9"))
+    await turn(rig, agent, 2, file)
+    _, steer, _ = await blocks(rig)
+    planned = await rig.ask(PlanUndo("a", -1, since=steer))
+    assert (planned["turns"], planned["prompt"]) == ([2, 1], "and so")
+
+
+async def test_words_of_another_client_come_before_their_turn(rig: Rig, file: Path) -> None:
+    agent = await rig.ready()
+    await turn(rig, agent, 1, file)
+    call = write_call(file, 2)
+    agent.say("a", prompt(2), RUNNING, ToolRequested(call, needs_approval=False))
+    put(file, "2\n")
+    agent.say("a", ToolFinished(call), IDLE)
+    _, second = await blocks(rig)
+    assert (await rig.ask(PlanUndo("a", -1, since=second)))["turns"] == [2]
+
+
+async def test_turns_of_another_day_are_named_when_they_may_have_changed_files(
+    rig: Rig, file: Path
+) -> None:
+    agent = await rig.ready("other")
+    read = ToolCall("r", "read_file", arguments={"path": str(file)})
+    rejected = ToolCall("x", "shell_command", arguments={"command": "rm -r /"})
+    replayed: list[ChatEvent] = [
+        prompt(1),
+        ToolFinished(write_call(file, 1)),
+        prompt(2),
+        ToolFinished(read),
+        ToolRejected(rejected),
+        prompt(3),
+        ToolFinished(ToolCall("s", "shell_command", arguments={"command": "make"})),
+    ]
+    agent.archive.opened = OpenedChat(Page([Addressed("a", it) for it in replayed]))
+    rig.do(asks.ResumeChat("a"))
+    await rig.view.until(lambda: agent.archive.asked)
+    await anyio.wait_all_tasks_blocked()
+    await turn(rig, agent, 4, file)
+    first, second, _, fourth = await blocks(rig)
+    planned = await rig.ask(PlanUndo("a", -1, since=first))
+    assert (planned["turns"], planned["unkept"]) == ([1], ["prompt 1", "prompt 3"])
+    assert (await rig.ask(PlanUndo("a", -2, since=second)))["unkept"] == ["prompt 3"]
+    assert (await rig.ask(PlanUndo("a", -3, since=fourth)))["unkept"] == []
+
+
+async def test_no_plan_while_a_turn_runs_nor_for_what_has_no_name(rig: Rig, file: Path) -> None:
+    agent = await rig.ready()
+    assert await rig.ask(PlanUndo("a", -1, since=0)) is None
+    assert rig.lines()[-1] == "there is no message of yours here"
+    await turn(rig, agent, 1, file)
+    agent.say("a", RUNNING)
+    assert await rig.ask(PlanUndo("a", -2, since=0)) is None
+    assert rig.lines()[-1] == "the agent is still at work, stop the turn first"
+
+
+async def test_a_file_that_is_damaged_is_told_with_its_copy(
+    rig: Rig, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await turn(rig, await rig.ready(), 1, file)
+    file.with_name("other").hardlink_to(file)
+    (row,) = (await rig.ask(PlanUndo("a", -1)))["files"]
+
+    def fail(*_: object) -> None:
+        raise OSError(5, os.strerror(5))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "ftruncate", fail)
+        done = await rig.ask(UndoTurn("a", -2, [1], [(str(file), row["seen"])]))
+    (failed,) = done["failed"]
+    assert (failed["path"], failed["fault"]) == (str(file), os.strerror(5))
+    assert content(Path(failed["copy"])) == "1\n"
+    assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
+
+
+async def test_a_later_move_is_told_when_there_is_nothing_to_undo(rig: Rig, file: Path) -> None:
+    agent = await rig.ready()
+    new, moved = file.with_name("new"), file.with_name("moved")
+    await turn(rig, agent, 1, new)
+    ends = {"source": str(new), "destination": str(moved)}
+    call = ToolCall("m", "move_file", arguments=ends)
+    rig.do(intents.SendPrompt("a", "move"))
+    await rig.done()
+    agent.say("a", prompt(2), RUNNING, ToolRequested(call, needs_approval=False))
+    new.rename(moved)
+    agent.say("a", ToolFinished(call), IDLE, TurnChanged(AgentTurn.FINISHED))
+    planned = await rig.ask(PlanUndo("a", -1, turn=1))
+    assert planned == {"files": [], "why": "turn 2 has moved new: undo that turn first"}
+    assert (await rig.ask(PlanUndo("a", -2, turn=2)))["turns"] == [2]
+
+
+async def test_what_a_killed_host_left_is_swept_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = tmp_path / "eca-checkpoints-dead"
+    left.mkdir(mode=0o700)
+    swept = anyio.Event()
+    loop = asyncio.get_running_loop()
+
+    def sweep() -> None:
+        private.sweep()
+        loop.call_soon_threadsafe(swept.set)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(session, "sweep", sweep)
+    rig = Rig()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.session.run)
+        with anyio.fail_after(5):
+            await swept.wait()
+        tasks.cancel_scope.cancel()
+    rig.session.kill()
+    assert not left.exists()
