@@ -16,7 +16,7 @@ local WEIGHTS = { 95, 85, 70, 45 }
 ---@param title string
 ---@return string
 local function one_line(title)
-  return vim.trim((title:gsub('%c+', ' ')))
+  return require('eca.scan').trim((title:gsub('%c+', ' ')))
 end
 
 --- The number of a chat, when there are others.

@@ -10,10 +10,11 @@ function M.cut(text, cells)
     return text
   end
   local length = math.min(vim.fn.strchars(text), cells)
+  local head = vim.fn.strcharpart(text, 0, length)
   repeat
     length = length - 1
-  until length <= 0 or vim.fn.strdisplaywidth(vim.fn.strcharpart(text, 0, length)) < cells
-  return vim.trim(vim.fn.strcharpart(text, 0, length)) .. '…'
+  until length <= 0 or vim.fn.strdisplaywidth(vim.fn.strcharpart(head, 0, length)) < cells
+  return require('eca.scan').trim(vim.fn.strcharpart(head, 0, length)) .. '…'
 end
 
 --- Make a path exactly so many cells wide: what is cut is its beginning, the name stays.
@@ -21,11 +22,16 @@ end
 ---@param cells integer
 ---@return string
 function M.pad_path(path, cells)
-  local length = vim.fn.strchars(path)
   local shown = path
-  while vim.fn.strdisplaywidth(shown) > cells and length > 0 do
-    length = length - 1
-    shown = '…' .. vim.fn.strcharpart(path, vim.fn.strchars(path) - length)
+  if vim.fn.strdisplaywidth(path) > cells then
+    local count = vim.fn.strchars(path)
+    local length = math.min(count, cells)
+    local tail = vim.fn.strcharpart(path, count - length)
+    repeat
+      length = length - 1
+      tail = vim.fn.strcharpart(tail, 1)
+      shown = '…' .. tail
+    until length <= 0 or vim.fn.strdisplaywidth(shown) <= cells
   end
   return shown .. (' '):rep(cells - vim.fn.strdisplaywidth(shown))
 end

@@ -306,7 +306,8 @@ M.subcommands = {
 --- `:Eca {sub} [rest]`. Without a name: the palette of all actions.
 ---@param call eca.Call
 function M.run(call)
-  local name, bang, rest = call.args:match('^([^%s!]*)(!?)%s*(.-)%s*$')
+  local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')
+  rest = require('eca.scan').trim(rest)
   if name == '' then
     require('eca.keys').run('Palette')
     return

@@ -73,12 +73,18 @@ local function context_of(word)
   return word ~= '' and path_context((word:gsub('\\ ', ' '))) or nil
 end
 
+---@param word string
+---@return boolean
+local function ends_with_a_mark(word)
+  return word:find('^[%.,;:!%?%)]', #word) ~= nil and word:sub(1, -2):find('[^%.]') ~= nil
+end
+
 --- The longest beginning of a word that names something.
 ---@param word string
 ---@return eca.Context?, string
 local function read_word(word)
   local context = #word <= LONGEST and context_of(word) or nil
-  while not context and #word <= LONGEST and word:find('[^%.].*[%.,;:!%?%)]$') do
+  while not context and #word <= LONGEST and ends_with_a_mark(word) do
     word = word:sub(1, -2)
     context = context_of(word)
   end

@@ -72,7 +72,7 @@ local function finish(chat, fault)
   end
   vim.defer_fn(leave, PATIENCE)
   require('eca').transcript(chat, function(markdown)
-    io.stdout:write(vim.trim(markdown), '\n')
+    io.stdout:write(require('eca.scan').trim(markdown), '\n')
     leave()
   end)
 end

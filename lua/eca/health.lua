@@ -21,7 +21,8 @@ local function run(command)
     return false, tostring(process)
   end
   local result = process:wait()
-  return result.code == 0, vim.trim(result.code == 0 and result.stdout or result.stderr)
+  return result.code == 0,
+    require('eca.scan').trim(result.code == 0 and result.stdout or result.stderr)
 end
 
 local MODULES = 'import sys, pynvim, anyio, msgpack, msgspec; print(sys.version.split()[0])'

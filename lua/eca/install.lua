@@ -23,8 +23,9 @@ local running = false
 ---@param text string
 ---@return string
 local function last_line(text)
-  local lines = vim.split(vim.trim(text), '\n')
-  return vim.trim(lines[#lines])
+  local trim = require('eca.scan').trim
+  local lines = vim.split(trim(text), '\n', { plain = true })
+  return trim(lines[#lines])
 end
 
 ---@param result vim.SystemCompleted

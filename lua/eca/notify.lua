@@ -15,6 +15,9 @@ local LEVELS = {
   info = vim.log.levels.INFO,
 }
 
+--- Bytes of a message that are shown, at most.
+local LONGEST = 10000
+
 local waiting = {} ---@type [string, integer][] lines and their levels
 
 --- The beginning of a list of characters that fits.
@@ -102,7 +105,8 @@ function M.show(level, text)
   if not least or LEVELS[level] < LEVELS[least] then
     return
   end
-  waiting[#waiting + 1] = { 'eca: ' .. vim.trim(require('eca.harmless').line(text)), LEVELS[level] }
+  local line = require('eca.harmless').line(text:sub(1, LONGEST))
+  waiting[#waiting + 1] = { 'eca: ' .. require('eca.scan').trim(line), LEVELS[level] }
   vim.schedule(tell_all)
 end
 

@@ -21,8 +21,8 @@ M.REMEDY = '`:Eca restart` starts it again'
 ---@return string
 local function last_words(lines)
   for place = #lines, 1, -1 do
-    if vim.trim(lines[place]) ~= '' then
-      return vim.trim(lines[place])
+    if lines[place]:find('%S') then
+      return require('eca.scan').trim(lines[place])
     end
   end
   return ''

@@ -1,6 +1,8 @@
 --- Files and links named in the text under the cursor.
 ---
 --- Rules kept here: a name is data; it is looked up, never expanded or run.
+local scan = require('eca.scan')
+
 local M = {}
 
 ---@class eca.FileReference
@@ -11,7 +13,7 @@ local M = {}
 ---@return string
 local function word()
   local line, column = vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2] + 1
-  local first = line:sub(1, column):find('[^%s`"\'()%[%]<>|]*$')
+  local first = scan.end_run(line:sub(1, column), '[^%s`"\'()%[%]<>|]')
   return line:match('^[^%s`"\'()%[%]<>|]*', first) or ''
 end
 
@@ -27,7 +29,7 @@ end
 --- The file named under the cursor, as `path`, `path:12` or `path:12-20`, when it is there.
 ---@return eca.FileReference?
 function M.under_cursor()
-  local text = word():gsub('^@', ''):gsub('[.,;:!?]+$', '')
+  local text = scan.without_end((word():gsub('^@', '')), '[.,;:!?]')
   local whole = existing(text)
   if whole then
     return { path = whole }
@@ -41,7 +43,7 @@ end
 ---@param text string
 ---@return eca.FileReference?
 function M.only_in(text)
-  local whole = existing(vim.trim(text))
+  local whole = existing(scan.trim(text))
   local found = {} ---@type table<string, true>
   for name in text:gmatch('[^%s,:]+') do
     local path = existing(name)

@@ -221,7 +221,10 @@ function M.add_flag(text)
   end
   local function add(given)
     if given and given:find('%S') then
-      send('add_flag', { chat = id, block = block and block.id or 0, text = vim.trim(given) })
+      send(
+        'add_flag',
+        { chat = id, block = block and block.id or 0, text = require('eca.scan').trim(given) }
+      )
     end
   end
   if text then

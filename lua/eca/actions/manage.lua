@@ -103,7 +103,7 @@ function M.rename(title)
   end
   local function send(text)
     if text and text:find('%S') then
-      require('eca.host').send('rename', { chat = id, title = vim.trim(text) })
+      require('eca.host').send('rename', { chat = id, title = require('eca.scan').trim(text) })
     end
   end
   if title then

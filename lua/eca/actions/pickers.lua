@@ -186,6 +186,12 @@ function M.trust()
   M.set_trust()
 end
 
+---@param line string
+---@return boolean
+local function has_text(line)
+  return line ~= ''
+end
+
 --- Choose one of the prompts of this project and put it into the input.
 function M.prompts()
   local prompts = require('eca.history').newest_first()
@@ -196,7 +202,8 @@ function M.prompts()
   local options = {
     prompt = 'Prompts',
     format_item = function(prompt)
-      return (vim.trim(prompt):gsub('%s*\n%s*', ' ⏎ '))
+      local lines = vim.tbl_map(require('eca.scan').trim, vim.split(prompt, '\n', { plain = true }))
+      return table.concat(vim.tbl_filter(has_text, lines), ' ⏎ ')
     end,
   }
   vim.ui.select(prompts, options, function(prompt)

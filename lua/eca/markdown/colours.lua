@@ -19,6 +19,8 @@ M.namespace = vim.api.nvim_create_namespace('eca.colours')
 local PIECE = 20
 local LEAD = 60
 local PAUSE_MS = 10
+--- Bytes that are read at once, at most: without the lead where it is too long, else not at all.
+local MOST_BYTES = 16000
 local PRIORITY = 110
 
 ---@class eca.colours.Job
@@ -74,6 +76,14 @@ local function place_regions(buf, offset, regions)
   end
 end
 
+---@param buf integer
+---@param first integer
+---@param last integer exclusive
+---@return integer
+local function bytes_of(buf, first, last)
+  return vim.api.nvim_buf_get_offset(buf, last) - vim.api.nvim_buf_get_offset(buf, first)
+end
+
 ---@param job eca.colours.Job
 local function colour(job)
   local start, first, last = rows_of(job)
@@ -93,6 +103,12 @@ local function colour(job)
     return
   end
   local from = math.max(start, first - LEAD)
+  if bytes_of(job.buf, from, last) > MOST_BYTES then
+    from = first
+  end
+  if bytes_of(job.buf, from, last) > MOST_BYTES then
+    return
+  end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
   local reader = require(language.parsed and 'eca.markdown.parsed' or 'eca.markdown.syntaxed')
   place_regions(job.buf, from, reader.regions(language.name, lines, first - from))

@@ -12,6 +12,9 @@ local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.fences')
 
+--- Bytes of a language's name, at most.
+local LONGEST_NAME = 40
+
 ---@class eca.markdown.Fence
 ---@field language string as the model wrote it, lower case; '' for none
 ---@field closed boolean it has a closing line
@@ -104,7 +107,7 @@ local function opened(line, row)
   end
   if mark then
     local language = info:match('^%s*([%w_+#.-]*)'):lower()
-    return { first = row, mark = mark, language = language }
+    return { first = row, mark = mark, language = #language <= LONGEST_NAME and language or '' }
   end
 end
 

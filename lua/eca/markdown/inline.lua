@@ -8,6 +8,12 @@
 --- - A link whose text reads as another address hides nothing: each of the two opens itself.
 local M = {}
 
+--- What is known of the text being read.
+---@class eca.markdown.Reading
+---@field depth integer how many emphases it is in
+---@field unclosed table<string, true> runs that nothing further on closes
+---@field closers? table<integer, integer> where each parenthesis that is closed is closed
+
 ---@class eca.markdown.Region
 ---@field first integer 0-based byte column
 ---@field last integer 0-based byte column, exclusive
@@ -17,8 +23,8 @@ local M = {}
 
 local DELIMITERS = '[`*_~%[<\\h]'
 
---- Lines longer than this are shown as they are: such a line is data, not prose.
-local LONGEST_LINE = 4000
+--- Emphasis within emphasis is read so deep, and no deeper: each level is a pass of its own.
+local DEEPEST = 8
 
 local EMPHASIS = {
   ['*'] = { 'EcaItalic', 'EcaBold', 'EcaBoldItalic' },
@@ -118,25 +124,26 @@ end
 ---@param line string
 ---@param at integer
 ---@param regions eca.markdown.Region[]
----@param parse fun(text: string, offset: integer, regions: eca.markdown.Region[])
----@param unclosed table<string, true> runs that nothing further on closes
+---@param reading eca.markdown.Reading
+---@param parse fun(text: string, offset: integer, regions: eca.markdown.Region[], depth: integer)
 ---@return integer next
-local function emphasis(line, at, regions, parse, unclosed)
+local function emphasis(line, at, regions, reading, parse)
   local marker = line:sub(at, at)
   local run = line:match('^%' .. marker .. '+', at)
   local group = EMPHASIS[marker][#run]
   local after = at + #run
-  if not group or unclosed[run] or not can_open(line, at, run) then
+  local known = reading.unclosed[run] or reading.depth > DEEPEST
+  if not group or known or not can_open(line, at, run) then
     return after
   end
   local first = find_closer(line, after, run)
   if not first then
-    unclosed[run] = true
+    reading.unclosed[run] = true
     return after
   end
   local last = first + #run - 1
   add_wrapped(regions, at - 1, last, group, #run)
-  parse(line:sub(after, first - 1), after - 1, regions)
+  parse(line:sub(after, first - 1), after - 1, regions, reading.depth + 1)
   return last + 1
 end
 
@@ -162,16 +169,38 @@ local function misleads(text, url)
   return said ~= nil and not leads_there
 end
 
+--- Where the parentheses of a line are closed.
+---@param line string
+---@return table<integer, integer>
+local function closers_of(line)
+  local closers, open = {}, {} ---@type table<integer, integer>, integer[]
+  for at, mark in line:gmatch('()([()])') do
+    if mark == '(' then
+      open[#open + 1] = at
+    elseif #open > 0 then
+      closers[table.remove(open)] = at
+    end
+  end
+  return closers
+end
+
 ---@param line string
 ---@param at integer
 ---@param regions eca.markdown.Region[]
+---@param reading eca.markdown.Reading
 ---@return integer next
-local function link(line, at, regions)
-  local text, target, after = line:match('^%[([^%[%]]+)%](%b())()', at)
-  local url = target and target:match('^%((%S+).*%)$')
+local function link(line, at, regions, reading)
+  local text, start = line:match('^%[([^%[%]]+)%]()%(', at)
+  if not text then
+    return at + 1
+  end
+  reading.closers = reading.closers or closers_of(line)
+  local last = reading.closers[start]
+  local url = last and line:sub(start + 1, last - 1):match('^%S+')
   if not url then
     return at + 1
   end
+  local after = last + 1
   local text_last = at + #text
   if misleads(text, url) then
     local first = text_last + 2
@@ -194,7 +223,7 @@ local function address(line, at, regions)
   if not url or (at > 1 and is_word(line, at - 1)) then
     return at + 1
   end
-  url = url:gsub('[%.,;:!%?%)%]*_]+$', '')
+  url = require('eca.scan').without_end(url, '[%.,;:!%?%)%]*_]')
   local last = at - 1 + #url
   regions[#regions + 1] = { first = at - 1, last = last, group = 'EcaLink', url = safe(url) }
   return last + 1
@@ -241,13 +270,14 @@ local READERS = {
 ---@param text string
 ---@param offset integer bytes before `text` in its line
 ---@param regions eca.markdown.Region[]
-local function parse(text, offset, regions)
+---@param depth integer
+local function parse(text, offset, regions, depth)
   local own = {} ---@type eca.markdown.Region[]
-  local unclosed = {} ---@type table<string, true>
+  local reading = { depth = depth, unclosed = {} } ---@type eca.markdown.Reading
   local at = text:find(DELIMITERS)
   while at do
     local reader = READERS[text:sub(at, at)]
-    at = text:find(DELIMITERS, reader(text, at, own, parse, unclosed))
+    at = text:find(DELIMITERS, reader(text, at, own, reading, parse))
   end
   for _, region in ipairs(own) do
     region.first, region.last = region.first + offset, region.last + offset
@@ -261,9 +291,7 @@ end
 ---@return eca.markdown.Region[]
 function M.parse(line, offset)
   local regions = {} ---@type eca.markdown.Region[]
-  if #line <= LONGEST_LINE then
-    parse(line:sub((offset or 0) + 1), offset or 0, regions)
-  end
+  parse(line:sub((offset or 0) + 1), offset or 0, regions, 0)
   return regions
 end
 

@@ -102,10 +102,16 @@ local KINDS = { heading, rule, quote, item, row }
 --- Could the line be more than plain prose? One cheap look before the patterns.
 local MARKED = '[`*_~%[<\\#>|%-+%d]'
 
+--- Bytes; a longer line is shown as it is: it is data, not prose.
+M.LONGEST = 4000
+
 --- Read one line; nil when nothing on it is marked.
 ---@param line string
 ---@return eca.markdown.Line?
 function M.parse(line)
+  if #line > M.LONGEST then
+    return nil
+  end
   if not line:find(MARKED) and not line:find('http', 1, true) then
     return nil
   end

@@ -16,6 +16,7 @@ local starts = vim.api.nvim_create_namespace('eca.tables.starts')
 
 local SHORTEST = 2
 local LONGEST = 500 -- rows
+local WIDEST = 2000 -- bytes of a row: what is longer has no room in a window
 local NEAR = 100 -- rows from the end of the text: there it may be seen at once
 local MOST_SIGNS = 30 -- cells left of the text: signs, numbers and folds take at most this
 
@@ -55,32 +56,26 @@ local function display_width(text)
   return text:find('[^ -~]') and vim.fn.strdisplaywidth(text) or #text
 end
 
---- How many cells a part of a line takes, hidden markers left out.
 ---@param line string
----@param regions eca.markdown.Region[]
----@param first integer
----@param last integer exclusive
----@return integer
-local function width_of(line, regions, first, last)
-  local width = display_width(line:sub(first + 1, last))
-  for _, region in ipairs(regions) do
-    if region.conceal and region.first >= first and region.last <= last then
-      local hidden = display_width(line:sub(region.first + 1, region.last))
-      width = width - hidden + display_width(region.conceal)
-    end
-  end
-  return width
-end
-
----@param line string
+---@param columns integer[] of its bars
 ---@return eca.markdown.Cell[]
-local function cells_of(line)
+local function cells_of(line, columns)
   local parsed = require('eca.markdown.line').parse(line)
-  local regions = parsed and parsed.regions or {}
-  local cells, columns = {}, bars(line)
+  local cells, at = {}, {} ---@type eca.markdown.Cell[], table<integer, eca.markdown.Cell>
   for index = 2, #columns do
     local first, last = columns[index - 1] + 1, columns[index]
-    cells[#cells + 1] = { first = first, last = last, width = width_of(line, regions, first, last) }
+    local cell = { first = first, last = last, width = display_width(line:sub(first + 1, last)) }
+    cells[#cells + 1] = cell
+    for column = first, last do
+      at[column] = cell
+    end
+  end
+  for _, region in ipairs(parsed and parsed.regions or {}) do
+    local cell = at[region.first]
+    if region.conceal and cell and region.last <= cell.last then
+      local hidden = display_width(line:sub(region.first + 1, region.last))
+      cell.width = cell.width - hidden + display_width(region.conceal)
+    end
   end
   return cells
 end
@@ -89,7 +84,8 @@ end
 ---@param text string
 ---@return 'left'|'right'|'center'
 local function alignment(text)
-  local left, right = text:find('^%s*:') ~= nil, text:find(':%s*$') ~= nil
+  local dashes = require('eca.scan').trim(text)
+  local left, right = dashes:sub(1, 1) == ':', dashes:sub(-1) == ':'
   return left and right and 'center' or (right and 'right' or 'left')
 end
 
@@ -177,7 +173,14 @@ local function align(buf, first, count)
   if count < SHORTEST or count > LONGEST or not is_ruler(lines[2]) then
     return
   end
-  local rows = vim.tbl_map(cells_of, lines)
+  local rows = {} ---@type eca.markdown.Cell[][]
+  for index, line in ipairs(lines) do
+    local columns = #line <= WIDEST and bars(line) or nil
+    if not columns or #columns > vim.o.columns then
+      return -- no window is that wide
+    end
+    rows[index] = cells_of(line, columns)
+  end
   local widths, total = widths_of(rows)
   if not fits(buf, total) then
     return

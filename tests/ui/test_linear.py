@@ -1,0 +1,100 @@
+"""What reads text of others in Neovim takes time in proportion to its length, at its worst."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.launch import REPOSITORY
+
+MOST = 20
+"""How much longer ten times the text may take."""
+LEAST_S = 0.01
+
+WORST = {
+    "cells.cut": ("require('eca.cells').cut(text, 20)", ["a", "́"]),
+    "cells.pad_path": ("require('eca.cells').pad_path(text, 20)", ["a/", "́"]),
+    "context_tokens": (
+        "require('eca.context_tokens').find(text)",
+        ["@a", "@" + "a" * 900 + " ", " @" + "." * 900, "\\ "],
+    ),
+    "fences": (
+        (
+            "local buf = vim.api.nvim_create_buf(false, true)\n"
+            "vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\\n'))\n"
+            "local last = vim.api.nvim_buf_line_count(buf) - 1\n"
+            "require('eca.markdown.fences').text_appended(buf, 1, 0, last)\n"
+            "require('eca.markdown.fences').block_closed(buf, 1, last)"
+        ),
+        ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],
+    ),
+    "harmless": ("require('eca.harmless').line(text)", ["\u200b", "\ufe0f", "\u0007", "é"]),
+    "harmless.unseen": ("require('eca.harmless').unseen(text)", ["\u200b", "\ufe0f"]),
+    "markdown.inline": (
+        "require('eca.markdown.inline').parse(text)",
+        [
+            *("*a ", "*a* ", "_a ", "~~a ", "*a **b _c ", "*_", "`a``b```c", "[a](", "[a](b)"),
+            *("[", "](", "<https://a", "https://a.b ", "h", "\\*", ".", "(", "(" * 50 + ")"),
+        ],
+    ),
+    "markdown.line": (
+        "require('eca.markdown.line').parse(text)",
+        [">", "|", "#", " ", "-", "- ", "1", "*", "http"],
+    ),
+    "redaction": (
+        "require('eca.redaction').without_keys(text)",
+        ["ask-", "token", 'token="', "bearer "],
+    ),
+    "reference": (
+        (
+            "vim.wo.wrap = false vim.api.nvim_set_current_line(text) vim.cmd('normal! $')\n"
+            "require('eca.reference').under_cursor() require('eca.reference').url_under_cursor()"
+        ),
+        ["a", ".", "a:1", "https://", "(", "a" * 900 + " "],
+    ),
+    "scan.trim": ("require('eca.scan').trim(text)", [" ", "a", "a "]),
+    "winbar.escape": ("require('eca.winbar').escape(text)", ["%", "\n"]),
+}
+"""Lua that reads `text`, and the pieces that its worst text is made of: add yours."""
+
+MEASURE = """
+local code, piece, size = ...
+local text = piece:rep(math.floor(size / #piece)) .. 'a'
+local run = assert(loadstring('local text = ...\\n' .. code))
+local least = math.huge
+for _ = 1, 3 do
+  collectgarbage()
+  local start = os.clock()
+  run(text)
+  least = math.min(least, os.clock() - start)
+  if least < 0.01 then break end
+end
+return least
+"""
+
+
+def test_ten_times_the_text_takes_about_ten_times_as_long(nvim: Neovim) -> None:
+    slow = []
+    for name, (code, pieces) in WORST.items():
+        for piece in pieces:
+            before = max(LEAST_S, nvim.lua(MEASURE, code, piece, 10_000))
+            took = nvim.lua(MEASURE, code, piece, 100_000)
+            if took > MOST * before:
+                slow.append(f"{name} {piece[:20]!r}: {took:.3f} s after {before:.3f} s")
+    assert not slow
+
+
+CALL = re.compile(r":?\b(?:find|match|gmatch|gsub)\((?:[^'\n]*, *)?'((?:[^'\\\n]|\\.)*)'")
+UNANCHORED_END = re.compile(r"^(?!\^).*[*+-]\$$")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / "lua").rglob("*.lua")), ids=lambda it: it.name
+)
+def test_no_pattern_tries_a_run_from_each_of_its_places(path: Path) -> None:
+    code = path.read_text(encoding="utf-8")
+    patterns = CALL.findall(code)
+    assert not [it for it in patterns if UNANCHORED_END.match(it)], "see lua/eca/scan.lua"
+    assert "vim.trim" not in code.replace("`vim.trim`", ""), "see lua/eca/scan.lua"
