@@ -22,11 +22,12 @@ function M.set_aside(chat)
   return drafts[chat]
 end
 
---- Put text above what comes back after the login.
+--- Put text above what comes back after the login, and say so.
 ---@param chat string
 ---@param text string
 function M.keep(chat, text)
   drafts[chat] = drafts[chat]:find('%S') and text .. '\n' .. drafts[chat] or text
+  require('eca.notify').info('a login runs: what came back is in the input after it')
 end
 
 ---@param chat string

@@ -11,7 +11,14 @@ from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.contexts import FileContext, TextContext
-from eca_nvim.chat.events import Addressed, NoticeReceived, PromptAnswered, TextReceived
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentTurn,
+    NoticeReceived,
+    PromptAnswered,
+    TextReceived,
+    TurnChanged,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +104,26 @@ async def test_words_of_the_turn(scripted_server: PrepareScript, tmp_path: Path)
         ("chat/toolCallApprove", {**chat, "toolCallId": "t-2", "save": "session"}),
         ("chat/toolCallReject", {**chat, "toolCallId": "t-3"}),
         ("chat/promptStop", chat),
+    ]
+
+
+async def test_a_login_is_given_its_words_alone(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    key = "/sk-1 @src/a.py:1-2"
+    login = [*script.expect("chat/prompt"), *script.reply("chat/prompt", {"status": "login"})]
+    server = scripted_server(script.handshake(), script.turn(), login, login)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        client.agent.prompt(Prompt("our-1", "/login", (FileContext("/a.py", token="@a.py"),)))
+        await client.first(PromptAnswered)
+        client.agent.answer_login("our-1", key)
+        client.agent.answer_login("our-1", None)
+        await client.until(lambda: len(client.all(PromptAnswered)) == 3)
+        assert TurnChanged(AgentTurn.LOGIN) not in client.all(TurnChanged), "it says so itself"
+    assert sent(server, "chat/prompt")[1:] == [
+        {"chatId": "our-1", "message": key, "trust": False},
+        {"chatId": "our-1", "message": "cancel", "trust": False},
     ]
 
 

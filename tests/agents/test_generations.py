@@ -356,6 +356,11 @@ async def test_a_login_waits_for_a_prompt(server: ScriptedServer, workspace: Pat
     async with running(make_agent(server.command, workspace)) as client:
         await say(client, "login")
         await client.until(lambda: TurnChanged(AgentTurn.LOGIN) in client.all(TurnChanged))
+        client.agent.answer_login(CHAT, "login again")
+        await client.until(lambda: len(client.all(PromptAnswered)) == 2)
+        assert [it.turn for it in client.all(TurnChanged)] == [AgentTurn.LOGIN, AgentTurn.LOGIN]
+        client.agent.answer_login(CHAT, "stream")
+        await client.until(lambda: TurnChanged(AgentTurn.IDLE) in client.all(TurnChanged))
         assert await talk(client, "stream") == "One, two, three.\n"
 
 
