@@ -67,7 +67,7 @@ async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatE
     await rig.done()
     call = write_call(file, number)
     agent.say("a", prompt(number), RUNNING, ToolRequested(call, needs_approval=True))
-    rig.do(intents.Approve("a", call.id))
+    rig.do(rig.approval(call.id))
     await rig.done()
     put(file, f"{number}\n")
     agent.say("a", ToolFinished(call), *more, IDLE, TurnChanged(AgentTurn.FINISHED))
@@ -92,7 +92,20 @@ async def test_all_turns_since_a_prompt_are_one_plan(rig: Rig, file: Path) -> No
     assert done == {"done": [str(file)], "failed": []}
     assert content(file) == "1\n"
     assert agent.archive.asked == []
+    first, *_ = await blocks(rig)
+    (row,) = (await rig.ask(PlanUndo("a", -4, since=first)))["files"]
+    await rig.ask(UndoTurn("a", -5, [3, 2, 1], [(str(file), row["seen"])]))
+    assert content(file) == "before\n"
     assert (await rig.ask(PlanUndo("a", -3, since=second)))["files"] == []
+
+
+async def test_what_was_undone_is_not_done_again_by_it(rig: Rig, file: Path) -> None:
+    await turn(rig, await rig.ready(), 1, file)
+    (row,) = (await rig.ask(PlanUndo("a", -1, since=0)))["files"]
+    await rig.ask(UndoTurn("a", -2, [1], [(str(file), row["seen"])]))
+    assert (await rig.ask(PlanUndo("a", -3, turn=1)))["again"] is True
+    planned = await rig.ask(PlanUndo("a", -4, since=0))
+    assert (planned["files"], planned["again"]) == ([], False)
 
 
 async def test_words_that_steered_a_turn_belong_to_it(rig: Rig, file: Path) -> None:

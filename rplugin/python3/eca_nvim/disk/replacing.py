@@ -141,7 +141,8 @@ def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None 
         os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         if is_named:
-            os.unlink(fresh, dir_fd=folder)
+            with suppress(OSError):
+                os.unlink(fresh, dir_fd=folder)
         raise
     finally:
         os.close(file)
@@ -188,9 +189,14 @@ def _in_place(file: int, folder: int, place: str, content: bytes) -> None:
             _overwrite(file, before)
         except OSError:
             raise Damaged(fault, copy) from fault
-        Path(copy).unlink()
+        _drop(copy)
         raise
-    Path(copy).unlink()
+    _drop(copy)
+
+
+def _drop(copy: str) -> None:
+    with suppress(OSError):  # the file is whole, and that is what counts
+        Path(copy).unlink()
 
 
 def _copy(folder: int, place: str, content: bytes) -> str:
@@ -205,7 +211,7 @@ def _copy(folder: int, place: str, content: bytes) -> str:
         _write(file, content)
         os.fsync(file)
     except BaseException:
-        Path(path).unlink()
+        _drop(path)
         raise
     finally:
         os.close(file)

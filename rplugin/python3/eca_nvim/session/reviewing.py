@@ -156,7 +156,8 @@ class Reviews:
             if turn.may_have_changed and not self._ledger.has_kept(chat_id, turn.number)
         ]
         found = plan(turns, await self._present(paths))
-        return {**_planned(turns, found), "prompt": past[0].prompt, "unkept": unkept}
+        left = Plan([]) if found.again else found
+        return {**_planned(turns, left), "prompt": past[0].prompt, "unkept": unkept}
 
     async def _undo(self, wanted: UndoTurn) -> None:
         paths = [path for path, _ in wanted.files]
