@@ -345,6 +345,8 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
     nvim.wait_screen("Login> for the login")
     type_key(nvim)
+    nvim.lua("require('eca.drafts').flush()")
+    assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
     nvim.keys("<M-CR>")
     assert wait_sent(nvim, "login", 2)[1]["text"] == KEY
     draw(nvim, ["input", CHAT, "given back"], ["status", CHAT, {"state": "idle"}])
