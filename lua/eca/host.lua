@@ -4,7 +4,7 @@
 --- - It starts with the first intent and is never waited for: what is sent early, pynvim queues.
 --- - What was sent before the host gave a sign of life is sent again to the next one (`unheard`).
 --- - Its end is told in one line with the remedy; `:Eca restart` starts it again, with the options
----   as they are then.
+---   as they are then. A host that does not answer a restart is ended, and another one starts.
 local intents = require('eca.intents')
 local log = require('eca.log')
 local process = require('eca.process')
@@ -22,6 +22,9 @@ local ANSWERS = { drawn = true, returned = true }
 --- What is sent by itself, not by a key: that it must wait is no news.
 local QUIET = { keep_prompt = true, keep_draft = true }
 local METHOD = '%s:function:EcaIntent'
+--- Milliseconds that a host has to answer a restart.
+---@type integer
+M.PATIENCE = 5000
 
 ---@type 'stopped'|'running'|'shared'|'failed'
 local state = 'stopped'
@@ -177,6 +180,32 @@ local function start_again(payload)
   start()
 end
 
+--- End a host that hangs, and start another one. The shared host belongs to Neovim: it stays.
+---@param payload table<string, any> of the intent `start`
+local function replace(payload)
+  if not channel then
+    return fail('the shared Python host does not answer, start Neovim again')
+  end
+  local pid = vim.fn.jobpid(channel)
+  fail('the host did not answer: it was ended, and another one starts')
+  vim.uv.kill(pid, 'sigkill') -- its guardian ends what it has started
+  start_again(payload)
+end
+
+--- Wait for the host's answer to a restart. What is sent meanwhile is kept for the next host.
+---@param payload table<string, any> of the intent `start`
+local function expect_answer(payload)
+  local asked = channel
+  answered = false
+  local function check()
+    if channel == asked and not answered and state ~= 'failed' then
+      replace(payload)
+    end
+  end
+  -- Scheduled once more: an answer that came while Neovim was busy is read first.
+  vim.defer_fn(vim.schedule_wrap(check), M.PATIENCE)
+end
+
 --- Has it ended, or could not start?
 ---@return boolean
 function M.has_failed()
@@ -231,6 +260,9 @@ function M.send(name, payload)
     transmit(attach())
   end
   transmit(intent)
+  if intent.payload.restart then
+    expect_answer(intent.payload)
+  end
 end
 
 --- Send an intent to the host if one is at work; to no other does it matter.
@@ -258,13 +290,6 @@ function M.broken(fault)
   if useless then
     vim.fn.chanclose(useless)
   end
-end
-
---- Remember a process group that must not outlive the host. Called by the host.
----@param group integer process id of its leader
-function M.guard(group)
-  M.alive()
-  require('eca.guard').watch(group)
 end
 
 return M

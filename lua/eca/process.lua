@@ -1,10 +1,9 @@
 --- The host's process: started, and its end put into one line.
 ---
 --- Rules kept here:
---- - It is detached: Neovim leaves at once, and the host ends its servers when its input closes.
----   Should it be killed instead, this side ends them.
+--- - It is detached: Neovim leaves at once, and the host ends its server when its input closes.
+---   What it cannot end its guardian does (`guardian.py`), which it starts first of all.
 --- - What it wrote to its error output goes to the log when it ends; its last line is told.
-local guard = require('eca.guard')
 local log = require('eca.log')
 local python = require('eca.python')
 
@@ -58,7 +57,6 @@ function M.start(ended)
   end
   local function exited(_, code)
     if vim.v.exiting == vim.NIL then
-      guard.finish()
       ended(obituary(code, lines))
     end
   end

@@ -19,6 +19,7 @@ from eca_nvim.agents.base import (
 from eca_nvim.agents.eca import EcaAgent, EcaOptions
 from eca_nvim.agents.eca_editor import Base
 from eca_nvim.chat.events import Addressed, AgentEvent
+from eca_nvim.transport import Guard
 
 TIMEOUT = 20.0
 EDITOR = "Neovim 0.12.4"
@@ -34,8 +35,6 @@ class FakeEditor(EditorServices):
     places: Sequence[Location] | NoAnswer = ()
     fault: Exception | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list)
-    groups: list[int] = field(default_factory=list)
-    guarded: anyio.Event = field(default_factory=anyio.Event)
     gate: anyio.Event | None = None
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
@@ -55,11 +54,6 @@ class FakeEditor(EditorServices):
         if self.fault is not None:
             raise self.fault
         return self.places
-
-    def guard(self, group: int) -> None:
-        """Remember the process group."""
-        self.groups.append(group)
-        self.guarded.set()
 
 
 class Client:
@@ -117,9 +111,10 @@ def make_agent(
     editor: EditorServices | None = None,
     base: Base = 1,
     agent: str | None = None,
+    guard: Guard | None = None,
 ) -> EcaAgent:
     """Make an agent that works in one folder."""
-    options = EcaOptions(command, agent=agent, diagnostics_base=base)
+    options = EcaOptions(command, agent=agent, diagnostics_base=base, guard=guard)
     return EcaAgent(options, Workspace((str(folder),), EDITOR, 4711), editor or FakeEditor())
 
 

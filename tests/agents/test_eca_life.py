@@ -56,15 +56,15 @@ def test_the_root_folder_has_a_name() -> None:
     assert (folder.uri, folder.name) == ("file:///", "/")
 
 
-async def test_the_editor_guards_the_process(
+async def test_the_session_of_the_server_is_guarded(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
-    editor = FakeEditor()
+    guarded: list[int] = []
     server = scripted_server(script.handshake())
-    async with running(make_agent(server.command, tmp_path, editor)) as client:
+    async with running(make_agent(server.command, tmp_path, guard=guarded.append)) as client:
         await client.until(client.ready.is_set)
-        [group] = editor.groups
-        assert os.getpgid(group) == group
+        [session] = guarded
+        assert os.getsid(session) == session
 
 
 async def test_a_polite_end_is_expected(scripted_server: PrepareScript, tmp_path: Path) -> None:
@@ -172,10 +172,11 @@ async def test_leaving_during_the_introduction_is_no_fault(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
     server = scripted_server(script.expect("initialize"), script.expect("never"))
-    editor = FakeEditor()
-    async with running(make_agent(server.command, tmp_path, editor)) as client:
+    started = anyio.Event()
+    agent = make_agent(server.command, tmp_path, guard=lambda _: started.set())
+    async with running(agent) as client:
         with anyio.fail_after(20):
-            await editor.guarded.wait()
+            await started.wait()
     assert client.exit is not None
     assert client.exit.expected
 

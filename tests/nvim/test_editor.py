@@ -8,7 +8,7 @@ import pytest
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
 from eca_nvim.chat.intents import CallReturned
 from eca_nvim.nvim import editor as editor_module
-from eca_nvim.nvim.calls import GUARD, CallFailed, Calls, Unanswered
+from eca_nvim.nvim.calls import CallFailed, Calls, Unanswered
 from eca_nvim.nvim.editor import Editor
 
 pytestmark = pytest.mark.anyio
@@ -142,8 +142,3 @@ async def test_places_are_found_or_asked_for_again(neovim: Neovim) -> None:
     neovim.answers("no-server")
     found = await neovim.editor.locations("definition", "/w/a.py", 3, 4)
     assert found is NoAnswer.NO_SERVER
-
-
-async def test_a_process_is_guarded_by_neovim(neovim: Neovim) -> None:
-    neovim.editor.guard(4711)
-    assert neovim.asked == [(GUARD, [4711])]

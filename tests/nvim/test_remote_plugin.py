@@ -1,13 +1,16 @@
 """The plugin in pynvim's hands: found by both hosts, and only when somebody looks."""
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
-from tests.support.factories import StartNeovim
-from tests.support.processes import command_line
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.processes import command_line, wait_gone
+from tests.support.script import handshake, offspring
 
 INIT = f"vim.g.loaded_python3_provider, vim.g.python3_host_prog = nil, {sys.executable!r}"
 OWN = "local own = ... require('eca.python').own = function() return own end"
@@ -56,6 +59,22 @@ def test_the_shared_host_runs_it_for_those_who_have_no_other(
     registered.keys(":EcaChat hello<CR>")
     registered.wait_screen("I am the demo agent")
     assert not runs_own_host(registered)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_nothing_outlives_neovim_and_its_shared_host(
+    number: signal.Signals, registered: Neovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(offspring(), handshake())
+    registered.lua("require('eca').setup({ server = { command = ... } })", server.command)
+    registered.lua(OWN, "/nowhere/python")
+    registered.keys(":EcaChat<CR>")
+    registered.wait_until("require('eca').status().server == 'ready'")
+    family = registered.child.family()
+    [host] = [pid for pid in family if "start_host" in command_line(pid)]
+    os.kill(host, number)
+    registered.kill(signal.SIGKILL)
+    assert not wait_gone(family, 20)
 
 
 def test_an_environment_of_its_own_comes_first(registered: Neovim, demo_server: list[str]) -> None:

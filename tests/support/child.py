@@ -50,6 +50,10 @@ class Child:
         """Return the processes that Neovim started, directly or not, and that still have it."""
         return descendants(self.pid)
 
+    def family(self) -> set[int]:
+        """Return Neovim and all processes of this test, whoever their parent is now."""
+        return marked(self._marker)
+
     def signal(self, number: int) -> None:
         """Send a signal to Neovim alone."""
         self._process.send_signal(number)
@@ -80,8 +84,8 @@ class Child:
 
     def orphans(self, patience: float) -> set[int]:
         """Return the processes of this test still alive after `patience` seconds."""
-        return wait_gone(marked(self._marker) - {self.pid}, patience)
+        return wait_gone(self.family() - {self.pid}, patience)
 
     def end_orphans(self) -> None:
         """Kill what `orphans` finds, by process id."""
-        end(marked(self._marker) - {self.pid})
+        end(self.family() - {self.pid})

@@ -18,6 +18,7 @@ Step: TypeAlias = dict[str, Value]
 Steps: TypeAlias = list[Step]
 
 MODEL = "mock/mock-1"
+OFFSPRING = "offspring"
 CONFIG = {
     "chat": {
         "models": [MODEL, "mock/mock-2"],
@@ -118,6 +119,14 @@ def leave(code: int) -> Steps:
 def stubborn() -> Steps:
     """From now on ignore SIGTERM, SIGHUP, SIGINT, `shutdown`, `exit` and the end of stdin."""
     return [{"do": "stubborn"}]
+
+
+def offspring() -> Steps:
+    """Start a child that ignores all polite signals, and has a child in a group of its own.
+
+    Both have `OFFSPRING` in their command line; the script goes on when both ignore signals.
+    """
+    return [{"do": "offspring"}]
 
 
 def handshake() -> Steps:

@@ -8,6 +8,7 @@ import argparse
 import base64
 import json
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
+from tests.support.script import OFFSPRING
 from tests.support.wire import Message, Wire, encode
 
 Value: TypeAlias = Any
@@ -24,6 +26,17 @@ BATCH = 256
 HOLE = "\0"
 """Stands for a chunk's text while the frame around it is made, once."""
 IGNORED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+STUBBORN_FAMILY = f"""
+import os, signal
+for number in {tuple(map(int, IGNORED_SIGNALS))}:
+    signal.signal(number, signal.SIG_IGN)
+if child := os.fork():
+    os.setpgid(child, child)
+    os.write(1, b"ready\\n")
+while True:
+    signal.pause()
+"""
 
 
 class Performer:
@@ -80,6 +93,8 @@ class Performer:
                 self._stubborn = True
                 for number in IGNORED_SIGNALS:
                     signal.signal(number, signal.SIG_IGN)
+            case {"do": "offspring"}:
+                _start_offspring()
             case _:
                 raise ValueError(f"no such step: {step}")
 
@@ -169,6 +184,13 @@ class Performer:
         for name in sorted(self._words, key=len, reverse=True):  # `$chat1` is no `$chat`
             text = text.replace(name, json.dumps(self._words[name])[1:-1])
         return text
+
+
+def _start_offspring() -> None:
+    command = [sys.executable, "-I", "-S", "-c", STUBBORN_FAMILY, OFFSPRING]
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()
 
 
 def _answers(message: Message, number: int) -> bool:

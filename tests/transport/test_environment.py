@@ -29,7 +29,6 @@ LUA_MAY_START = {
     "process.lua": {"jobstart"},  # the host
     "install.lua": {"vim.system"},  # the build step
     "health.lua": {"vim.system"},  # asks the host's Python for its modules
-    "guard.lua": {"vim.system"},  # asks `ps` when a process began
 }
 """Files of Lua that start a process: programs of the plugin, none of them in a terminal."""
 

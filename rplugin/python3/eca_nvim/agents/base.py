@@ -106,12 +106,6 @@ class EditorServices(Protocol):
     ) -> Sequence[Location] | NoAnswer:
         """Find definitions or references (`kind`) of what is at a place."""
 
-    def guard(self, group: int) -> None:
-        """Have the editor end a process group should our own process die without doing so.
-
-        An agent calls it with the id of each process it starts in a session of its own.
-        """
-
 
 Emit = Callable[[Sequence[AgentEvent]], None]
 """Takes the events of one read together, in order."""

@@ -53,6 +53,7 @@ from eca_nvim.transport import (
     Connection,
     ConnectionClosed,
     Exit,
+    Guard,
     Incoming,
     RemoteError,
     StartError,
@@ -74,13 +75,15 @@ class EcaOptions(Struct, frozen=True):
     """How to run a server.
 
     `environment` is its whole environment, None for what every child process inherits; `agent` the
-    one to begin with; `diagnostics_base` what lines and characters of diagnostics count from.
+    one to begin with; `diagnostics_base` what lines and characters of diagnostics count from;
+    `guard` has the server end with us when we are killed.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str] | None = None
     agent: str | None = None
     diagnostics_base: Base = 1
+    guard: Guard | None = None
 
 
 class _Life(Struct, frozen=True):
@@ -132,7 +135,6 @@ class EcaAgent(Agent):
         """
         try:
             async with self._connect() as connection, anyio.create_task_group() as tasks:
-                self._services.guard(connection.pid)
                 self._life = self._begin(connection, tasks, emit)
                 outcome = await self._live(self._life, tasks, ready)
                 tasks.cancel_scope.cancel()
@@ -220,6 +222,7 @@ class EcaAgent(Agent):
             env=self._options.environment,
             cwd=folders[0] if folders else None,
             codec=EcaCodec(),
+            guard=self._options.guard,
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:

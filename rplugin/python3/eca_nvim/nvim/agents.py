@@ -7,13 +7,17 @@ from eca_nvim.agents.eca import EcaAgent, EcaOptions
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, find_server
 from eca_nvim.session import Candidate
+from eca_nvim.transport import Guard
 
 
 class EcaAgents:
     """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come."""
 
-    def __init__(self, settings: Settings, workspace: Workspace, services: EditorServices) -> None:
+    def __init__(
+        self, settings: Settings, workspace: Workspace, services: EditorServices, guard: Guard
+    ) -> None:
         self.settings = settings
+        self._guard = guard
         self._workspace = workspace
         self._services = services
 
@@ -25,7 +29,10 @@ class EcaAgents:
         except BadServerOption as fault:
             raise AgentFault(str(fault)) from fault
         options = EcaOptions(
-            found.command, found.environment, diagnostics_base=settings.diagnostics_base
+            found.command,
+            found.environment,
+            diagnostics_base=settings.diagnostics_base,
+            guard=self._guard,
         )
         agent = EcaAgent(options, self._workspace, self._services)
         return Candidate(agent, found.label, found.identity, found.folder)

@@ -4,7 +4,7 @@ Rules kept here:
 - One task on pynvim's own loop holds everything that runs; handlers only put into its inbox.
 - No blocking call is ever made to Neovim: all that goes there is a notification.
 - What fails here is our own fault: the traceback goes to the log, one line to the user.
-- However the host ends, short of being killed, the server ends with it.
+- However the host ends, the server ends with it: politely when the host can, else by its guardian.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from eca_nvim.chat.intents import (
 from eca_nvim.chat.ops import Notify, ViewOp
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.nvim.agents import EcaAgents
-from eca_nvim.nvim.calls import APPLY, Calls
+from eca_nvim.nvim.calls import ALIVE, APPLY, Calls
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.frames import FrameSender, tell_lost
+from eca_nvim.nvim.guard import guardian
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.redaction import Redactor
@@ -53,6 +54,7 @@ class App:
         self._redactor = Redactor()
         self._calls = Calls(self._run)
         self._editor = Editor(self._run, self._calls)
+        self._guardian = guardian()
         self._agents: EcaAgents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
@@ -78,19 +80,24 @@ class App:
                 raise MalformedIntent(f"{intent.name!r} came before 'attach'")
 
     def _attach(self, intent: Attach) -> None:
-        """Begin to work; said again, it changes the settings for the next server."""
+        """Begin to work; said again, it changes the settings for the next server.
+
+        Neovim says it again before a restart, and waits for the answer: we do not hang.
+        """
         settings = read_settings(intent.settings)
         if self._agents is not None:
             self._agents.settings = settings
+            self._run(ALIVE, [])
             return
         open_log(settings, self._redactor, self._no_log)
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
-        self._agents = EcaAgents(settings, workspace, self._editor)
+        self._agents = EcaAgents(settings, workspace, self._editor, self._guardian.watch)
         rendering = RenderSettings(settings.icons, workspace.folders)
         keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, keeper, self._redactor
         )
+        atexit.register(self._guardian.wake)
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())
         self._task.add_done_callback(self._ended)

@@ -18,9 +18,9 @@ import anyio
 from eca_nvim.chat.intents import CallReturned
 from eca_nvim.nvim.wire import UNSENDABLE
 
+ALIVE = "require('eca.host').alive()"
 APPLY = "require('eca.frames').apply(...)"
 CALL = "require('eca.calls').call(...)"
-GUARD = "require('eca.host').guard(...)"
 
 PATIENCE = 25.0
 """Seconds a call waits for its answer."""

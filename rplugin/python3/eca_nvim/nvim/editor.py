@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
-from eca_nvim.nvim.calls import GUARD, CallFailed, Calls, Run, Unanswered
+from eca_nvim.nvim.calls import CallFailed, Calls, Run, Unanswered
 
 DIAGNOSTICS_PATIENCE = 1.0
 """Seconds until the diagnostics last heard of have to do."""
@@ -75,10 +75,6 @@ class Editor:
         """
         value = await self._calls.call("edited", {"paths": list(paths)})
         return {str(file["path"]): str(file["text"]) for file in _tables(value)}
-
-    def guard(self, group: int) -> None:
-        """Have Neovim end a process group when this host dies without doing so."""
-        self._run(GUARD, [group])
 
 
 def _diagnostics(value: object) -> Sequence[Diagnostic]:

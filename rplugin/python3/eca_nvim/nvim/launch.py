@@ -14,10 +14,12 @@ Rules kept here:
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 CANNOT_START = 78
 """Exit status: the environment lacks something (EX_CONFIG). The last line on stderr tells what."""
@@ -47,20 +49,27 @@ def check() -> None:
 def serve(package: str) -> None:
     """Serve Neovim over standard input and output until it closes them. Raises Unfit, Broken."""
     check()
+    sys.path.insert(0, str(Path(package).parent))
+    # Neovim gave us a session of our own: what we start in it must end with us.
+    _load(package, "nvim.guard").guardian().watch(os.getpid())
     try:
         start_host = import_module("pynvim").start_host
     except ImportError as broken:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
-    sys.path.insert(0, str(Path(package).parent))
-    try:
-        import_module(f"{Path(package).name}.nvim.plugin")
-    except Exception as broken:  # pynvim would go on without us, and nobody would be told
-        raise Broken(f"the plugin in {package} is broken ({broken!r}): update it") from broken
+    _load(package, "nvim.plugin")
     sys.argv[:] = [package]  # pynvim takes every path among the arguments for a plugin
     try:
         start_host()
     except EOFError:
         return  # Neovim is gone; what we started is ended by our exit handlers
+
+
+def _load(package: str, name: str) -> ModuleType:
+    """Import a module of the package. Raises Broken."""
+    try:
+        return import_module(f"{Path(package).name}.{name}")
+    except Exception as broken:  # pynvim would go on without us, and nobody would be told
+        raise Broken(f"the plugin in {package} is broken ({broken!r}): update it") from broken
 
 
 def main(arguments: list[str]) -> int:

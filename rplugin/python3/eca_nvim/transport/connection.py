@@ -43,6 +43,8 @@ PARTING_S: Final = 1.0
 
 Incoming: TypeAlias = Request | Notification
 Handler: TypeAlias = Callable[[list[Incoming]], None]
+Guard: TypeAlias = Callable[[int], None]
+"""Takes the id of a process, and of its session, that must end when we do, however that happens."""
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +129,7 @@ class Connection:
         self._process.stdin.write_now(asked + self._peer.send_notification(notification))
 
     def kill_now(self) -> None:
-        """End the server without an event loop, as the interpreter exits; at most 0.6 s."""
+        """End the server without an event loop, as the interpreter exits; at most 0.8 s."""
         self._process.kill_now()
 
     def receive(self, data: bytes) -> None:
@@ -190,16 +192,19 @@ async def open_connection(
     codec: Codec | None = None,
     framing: Framing | None = None,
     on_stderr: Callable[[str], None] | None = None,
+    guard: Guard | None = None,
 ) -> AsyncIterator[Connection]:
     """Start a server and talk to it; leaving the context ends it, by cancellation too.
 
     `handler` is called with the server's requests and notifications; an exception of it ends
     the connection and comes out of the context. `env` is the whole environment, None for what
     every child process inherits. `on_stderr` gets each line of standard error; without it, lines go
-    to the log. Raise a `StartError`.
+    to the log. `guard` is called as soon as the server runs. Raise a `StartError`.
     """
     environment = child_environment() if env is None else env
     process = ChildProcess(spawn(command, environment, cwd), on_stderr or _log_stderr)
+    if guard is not None:
+        guard(process.pid)
     connection = Connection(process, Peer(codec, framing), handler)
     fault: BaseException | None = None
     try:

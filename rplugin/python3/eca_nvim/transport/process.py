@@ -1,9 +1,9 @@
-"""A child process, from its start to the last member of its group.
+"""A child process, from its start to the last member of its session.
 
 Rules this file keeps:
 
-- The process leads a session and group of its own. Signals go to the group, and what it leaves
-  running in it is ended too: no orphans.
+- The process leads a session of its own. Signals go to the whole session, and what the process
+  leaves running in it is ended too.
 - It is closed by a ladder: close its standard input, 150 ms, SIGTERM, 150 ms, SIGKILL. To ask it
   politely first is for the layer that knows its protocol.
 - Its exit is a value. It is told after everything the process wrote has been taken in.
@@ -17,21 +17,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
-from typing import Final, cast
+from typing import cast
 
 import anyio
 from anyio.abc import TaskGroup
 
+from eca_nvim.guardian import GRACE_S, end, signal_session
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 from eca_nvim.transport.stderr_tail import StderrTail
-
-GRACE_S: Final = 0.15
-"""Seconds from one step of the ladder to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class Exit:
 
 
 class ChildProcess:
-    """A process that was spawned with three pipes as the leader of its own group."""
+    """A process that was spawned with three pipes as the leader of its own session."""
 
     def __init__(self, popen: subprocess.Popen[bytes], on_stderr: Callable[[str], None]) -> None:
         self._popen = popen
@@ -59,12 +56,12 @@ class ChildProcess:
         self._tail = StderrTail(on_stderr)
         self._exited = anyio.Event()
         self._exit: Exit | None = None
-        self._group_ended = False
+        self._session_ended = False
         self._ladder = anyio.Lock()
 
     @property
     def pid(self) -> int:
-        """The id of the process, of its group and of its session."""
+        """The id of the process, and of its session."""
         return self._popen.pid
 
     def run_in(self, tasks: TaskGroup, on_stdout: Callable[[bytes], None]) -> None:
@@ -90,27 +87,25 @@ class ChildProcess:
             for signum in (signal.SIGTERM, signal.SIGKILL):
                 with anyio.move_on_after(GRACE_S):
                     return await self.wait()
-                self._signal_group(signum)
+                signal_session(self.pid, signum)
             return await self.wait()
 
     def kill_now(self) -> None:
         """Walk down the ladder without an event loop, as the interpreter exits.
 
-        Blocks for at most 0.6 s; returns at once when the process and its group are gone.
+        Blocks for at most 0.8 s; returns at once when the process and its session are gone.
         """
-        if self._group_ended:
+        if self._session_ended:
             return
         self.stdin.close_now()
         for signum in (signal.SIGTERM, signal.SIGKILL):
             if self._exits_in_time():
                 break
-            self._signal_group(signum)
+            signal_session(self.pid, signum)
         else:
             self._exits_in_time()
-        if self._signal_group(signal.SIGTERM):
-            time.sleep(GRACE_S)
-            self._signal_group(signal.SIGKILL)
-        self._group_ended = True
+        end([self.pid])
+        self._session_ended = True
 
     async def _watch(self) -> None:
         with anyio.CancelScope(shield=True):
@@ -120,7 +115,7 @@ class ChildProcess:
             self._tail.finish()
             self._exit = _exit_of(self._popen.returncode, self._tail.lines)
             self._exited.set()
-            await self._end_group()
+            await self._end_session()
 
     async def _end_pipes(self) -> None:
         self.stdin.abandon()
@@ -129,24 +124,17 @@ class ChildProcess:
         for pipe in (self.stdin, self.stdout, self._stderr):
             await pipe.ended.wait()
 
-    async def _end_group(self) -> None:
-        """End what the process has left running in its group."""
-        if self._signal_group(signal.SIGTERM):
+    async def _end_session(self) -> None:
+        """End what the process has left running in its session."""
+        if signal_session(self.pid, signal.SIGTERM):
             await anyio.sleep(GRACE_S)
-            self._signal_group(signal.SIGKILL)
-        self._group_ended = True
+            signal_session(self.pid, signal.SIGKILL)
+        self._session_ended = True
 
     def _exits_in_time(self) -> bool:
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(GRACE_S)
         return self._popen.returncode is not None
-
-    def _signal_group(self, signum: signal.Signals) -> bool:
-        """Say whether there was anyone to send it to."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signum)
-            return True
-        return False
 
 
 async def _wait_for_exit(popen: subprocess.Popen[bytes]) -> None:

@@ -29,7 +29,7 @@ class StartFailed(StartError):
 def spawn(
     command: Sequence[str], env: Mapping[str, str], cwd: str | None
 ) -> subprocess.Popen[bytes]:
-    """Start a process in a session and process group of its own, with three unbuffered pipes.
+    """Start a process in a session of its own, with three unbuffered pipes.
 
     `env` is its whole environment. Raise a `StartError`.
     """

@@ -1,0 +1,111 @@
+"""The end of sessions: whole, also where there is no /proc, and never that of a stranger."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.processes import descendants, end, wait_gone
+from tests.support.scripted_server import STUBBORN_FAMILY
+
+from eca_nvim import guardian
+
+DEADLINE = 10.0
+NOBODY = 2**22 + 1
+"""A process id that Linux never gives."""
+
+
+@pytest.fixture(params=["/proc", "ps"])
+def table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find processes as on Linux, and as where there is no /proc."""
+    if request.param == "ps":
+        if shutil.which("ps") is None:
+            pytest.skip("there is no ps")
+        monkeypatch.setattr(guardian, "HAS_PROC", False)
+
+
+@pytest.fixture
+def leader() -> Iterator[int]:
+    """Start a session that ignores SIGTERM: this leader, and a child in a group of its own."""
+    command = [sys.executable, "-I", "-S", "-c", STUBBORN_FAMILY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        members = family(process.pid)
+        yield process.pid
+        end(members)
+
+
+def family(leader: int) -> set[int]:
+    """Give a process and all below it."""
+    return {leader} | descendants(leader)
+
+
+@pytest.mark.usefixtures("table")
+def test_all_groups_of_a_session_end(leader: int) -> None:
+    members = family(leader)
+    assert len(members) == 2
+    assert guardian.groups(leader) == members
+    guardian.end([leader, NOBODY])
+    assert not wait_gone(members, DEADLINE)
+
+
+@pytest.mark.usefixtures("table")
+def test_processes_are_told_apart_by_their_start(leader: int) -> None:
+    assert guardian.start_time(leader) == guardian.start_time(leader)
+    assert guardian.start_time(leader) != guardian.start_time(1)
+    assert guardian.start_time(NOBODY) is None
+
+
+def named(leader: int) -> int:
+    """Give the reading end of a pipe whose writer has named a session and is gone."""
+    reading, writing = os.pipe()
+    os.write(writing, leader.to_bytes(guardian.ID_BYTES, sys.byteorder))
+    os.close(writing)
+    return reading
+
+
+def test_a_session_that_was_named_ends_when_its_host_is_gone(leader: int) -> None:
+    members = family(leader)
+    guardian.guard(named(leader), NOBODY)
+    assert not wait_gone(members, DEADLINE)
+
+
+def test_a_stranger_with_the_id_of_a_session_stays(
+    leader: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = iter(["when it was named", "later"])
+    monkeypatch.setattr(guardian, "start_time", lambda _: next(starts))
+    guardian.guard(named(leader), NOBODY)
+    assert wait_gone({leader}, 0) == {leader}
+
+
+GUARDED = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from eca_nvim.nvim.guard import guardian
+guardian()
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_a_stopped_host_is_killed_when_the_other_end_of_its_input_is_gone() -> None:
+    package = str(Path(guardian.__file__).parents[1])
+    command = [sys.executable, "-I", "-c", GUARDED, package]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as host:
+        os.waitid(os.P_PID, host.pid, os.WSTOPPED)
+        [of_the_host] = descendants(host.pid)
+        assert host.stdin is not None
+        host.stdin.write(b"what it will not read")
+        host.stdin.close()
+        assert host.wait(DEADLINE) == -signal.SIGKILL
+        assert not wait_gone({of_the_host}, DEADLINE)
+
+
+def test_a_host_that_hangs_is_gone_in_five_seconds() -> None:
+    """From Neovim's end: the rest of that time is for a busy machine."""
+    assert guardian.PATIENCE_S + 2 * guardian.GRACE_S < 4

@@ -1,0 +1,172 @@
+"""Nothing outlives Neovim: whoever is ended, by whatever signal, whatever was going on.
+
+All cases of one stage run at the same time, for most of what they take is waiting.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.processes import command_line, wait_gone
+from tests.support.script import OFFSPRING, Steps, expect, handshake, offspring, stream, turn
+from tests.ui.talk import asks, host_of, say, start_chat, wait_line
+
+DEADLINE = 20.0
+"""Seconds after which a process is said to stay; on an idle machine the last goes after 3.3."""
+SLEEP = "sleep 600"
+READY = "require('eca').status().server == 'ready'"
+FLOOD = stream(10_000_000, ("word ", "more\n"), rate=20, until="shutdown")
+STAGES: dict[str, Sequence[Steps]] = {
+    "starting": [expect("initialize"), offspring(), expect("never")],
+    "idle": [offspring(), handshake()],
+    "streaming": [offspring(), handshake(), turn(FLOOD)],
+    "approval": [offspring(), handshake(), turn(asks(), expect("chat/promptStop"))],
+}
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
+VICTIMS = ("Neovim", "host", "server")
+
+
+@dataclass
+class Case:
+    """One Neovim: who of it is ended, and how."""
+
+    nvim: Neovim
+    victim: str
+    number: signal.Signals
+
+    def reach(self, stage: str) -> None:
+        """Wait until what is to be ended does what it is to be ended in."""
+        self.nvim.check_errors = False
+        self.nvim.wait_for(lambda: len(self._family(OFFSPRING)) == 2, "the server's offspring")
+        if stage != "starting":
+            self.nvim.wait_until(READY)
+        if stage in ("streaming", "approval"):
+            say(self.nvim, "go")
+            wait_line(self.nvim, "word" if stage == "streaming" else " waiting")
+
+    def end(self) -> set[int]:
+        """End the victim, or Neovim when the victim is only stopped; give what must go then."""
+        must_go = self._family() - self._survivors()
+        os.kill(self._pid(), self.number)
+        if self.number is signal.SIGSTOP:
+            self.nvim.kill(signal.SIGKILL) if self.victim == "Neovim" else self.nvim.quit()
+        return must_go
+
+    def _pid(self) -> int:
+        if self.victim == "server":
+            [server] = self._family("scripted_server")
+            return server
+        return self.nvim.pid if self.victim == "Neovim" else host_of(self.nvim)
+
+    def _survivors(self) -> set[int]:
+        match self.victim:
+            case "Neovim":
+                return set()
+            case _ if self.number is signal.SIGSTOP:
+                return set()
+            case "host":
+                return {self.nvim.pid}
+            case _:
+                return {self.nvim.pid} | self._family("launch.py") | self._family("guardian.py")
+
+    def _family(self, part: str = "") -> set[int]:
+        return {pid for pid in self.nvim.child.family() if part in command_line(pid)}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_nothing_is_left_whoever_is_ended(
+    stage: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    cases = [
+        Case(start_chat(start_nvim, scripted_server(*STAGES[stage])), victim, number)
+        for victim in VICTIMS
+        for number in SIGNALS
+    ]
+    for case in cases:
+        case.reach(stage)
+    ended = [(case, case.end()) for case in cases]
+    for case, must_go in ended:
+        left = [command_line(pid) for pid in wait_gone(must_go, DEADLINE)]
+        assert not left, (case.victim, case.number)
+
+
+def left(nvim: Neovim) -> list[str]:
+    """Wait until nothing is left of a Neovim that has ended; say what is."""
+    while family := nvim.child.family():
+        if stays := wait_gone(family, DEADLINE):
+            return [command_line(pid) for pid in stays]
+    return []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_nothing_is_left_without_the_guardian(
+    number: signal.Signals, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim = start_chat(start_nvim, scripted_server(*STAGES["idle"]))
+    nvim.wait_until(READY)
+    [guardian] = [pid for pid in nvim.child.family() if "guardian.py" in command_line(pid)]
+    os.kill(guardian, number)
+    nvim.quit()
+    assert not left(nvim)
+
+
+ENDINGS: dict[str, Callable[[Neovim], int]] = {
+    "quit": lambda nvim: nvim.quit(),
+    "killed": lambda nvim: nvim.kill(signal.SIGKILL),
+}
+MOMENTS = (":EcaChat", "launch.py", "guardian.py", "scripted_server")
+"""What is in the command lines of what starts one after the other."""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_nothing_is_left_of_a_start_that_was_cut_short(
+    ending: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    settings = {"server": {"command": scripted_server(*STAGES["starting"]).command}}
+    started = [(start_nvim(settings=settings), moment) for moment in MOMENTS]
+    for nvim, moment in started:
+        nvim.input(":EcaChat<CR>")
+        while moment in MOMENTS[1:] and not any(
+            moment in command_line(pid) for pid in nvim.child.family()
+        ):
+            nvim.child.channel.pump(0.001)
+        ENDINGS[ending](nvim)
+    for nvim, moment in started:
+        assert not left(nvim), moment
+
+
+def test_nothing_is_left_of_a_host_that_had_several_servers(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(*STAGES["idle"])
+    nvim = start_chat(start_nvim, server)
+    nvim.wait_until(READY)
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_for(lambda: len(server.received("initialized")) == 2, "the second server")
+    must_go = nvim.child.family() - {nvim.pid}
+    os.kill(host_of(nvim), signal.SIGKILL)
+    assert not wait_gone(must_go, DEADLINE)
+    nvim.take_errors()
+
+
+def test_nothing_is_left_of_what_a_host_starts_for_itself(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    """Here: of the git that it asks which files are ignored."""
+    git = tmp_path / "git"
+    git.write_text(f"#!/bin/sh\nexec {SLEEP}\n")
+    git.chmod(0o755)
+    server = scripted_server(handshake(), turn(FLOOD))
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    nvim = start_chat(start_nvim, server, environment=path)
+    say(nvim, "go")
+    nvim.wait_for(lambda: SLEEP in map(command_line, nvim.child.family()), "git")
+    must_go = nvim.child.family() - {nvim.pid}
+    os.kill(host_of(nvim), signal.SIGKILL)
+    assert not wait_gone(must_go, DEADLINE)
+    nvim.take_errors()
