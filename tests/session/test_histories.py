@@ -110,7 +110,7 @@ class TestList:
                     "running": True,
                     "open": True,
                 },
-                {"id": "b", "running": False, "open": False},
+                {"id": "b", "open": False},
             ],
         )
 

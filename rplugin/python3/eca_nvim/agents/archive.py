@@ -35,7 +35,10 @@ class ChatUnknown(AgentRefused):
 
 
 class ChatSummary(Struct, frozen=True):
-    """A chat that an agent keeps; times are milliseconds since 1970, None where not told."""
+    """A chat that an agent keeps; times are milliseconds since 1970, None where not told.
+
+    running: whether a turn of it runs, or None when the agent does not say.
+    """
 
     id: str
     title: str | None = None
@@ -43,7 +46,7 @@ class ChatSummary(Struct, frozen=True):
     messages: int | None = None
     created_ms: int | None = None
     updated_ms: int | None = None
-    running: bool = False
+    running: bool | None = None
 
 
 class OpenedChat(Struct, frozen=True):

@@ -52,6 +52,13 @@ _FAULTS: Final[dict[int | str | None, type[AgentRefused]]] = {
     "chat_not_found": ChatUnknown,
 }
 
+_RUNNING: Final[Mapping[ChatStatus, bool]] = {
+    ChatStatus.IDLE: False,
+    ChatStatus.RUNNING: True,
+    ChatStatus.STOPPING: True,
+    ChatStatus.LOGIN: True,
+}
+
 _FEATURES: Final[Mapping[str, str]] = {
     eca.ChatListParams.method: "cannot list the chats it keeps",
     eca.ChatOpenParams.method: "cannot open a chat again",
@@ -195,7 +202,7 @@ class EcaArchive:
             messages=chat.message_count,
             created_ms=chat.created_at,
             updated_ms=chat.updated_at,
-            running=chat.status in (ChatStatus.RUNNING, ChatStatus.STOPPING),
+            running=_RUNNING.get(chat.status),
         )
 
     async def _ask(self, params: Request[_ResultT]) -> _ResultT:

@@ -45,6 +45,17 @@ class TellStop(Struct, frozen=True):
     chat: str
 
 
+class AskTurn(Struct, frozen=True):
+    """Ask whether a turn goes on of which nothing is heard; `asked`: how often it was, with this.
+
+    The answer comes as TurnLapsed.
+    """
+
+    chat: str
+    number: int
+    asked: int
+
+
 class TellApproval(Struct, frozen=True):
     """Let a call run.
 
@@ -97,6 +108,7 @@ Effect: TypeAlias = (
     | TellSteer
     | TellUnsteer
     | TellStop
+    | AskTurn
     | TellApproval
     | TellRejection
     | TellAnswer

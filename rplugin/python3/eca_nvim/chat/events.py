@@ -189,6 +189,17 @@ class TurnChanged(Struct, frozen=True):
     turn: AgentTurn
 
 
+class TurnLapsed(Struct, frozen=True):
+    """The agent was asked about a silent turn (AskTurn), and does not say that it goes on.
+
+    is_idle: it says that the chat is idle; else it says nothing of the chat.
+    """
+
+    number: int
+    asked: int
+    is_idle: bool
+
+
 class PromptAnswered(Struct, frozen=True):
     """The agent took a prompt, or refused it (ECA: the answer to chat/prompt)."""
 
@@ -283,6 +294,7 @@ ChatEvent: TypeAlias = (
     | ProgressChanged
     | UsageReported
     | TurnChanged
+    | TurnLapsed
     | PromptAnswered
     | SelectionChanged
     | TrustRefused

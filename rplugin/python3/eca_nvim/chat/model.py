@@ -77,7 +77,8 @@ class TurnRecord(Struct):
     owed: the agent says the end of a turn with two words; this is the one of the last turn that
     has not come yet, and must not end the next. unanswered: prompts without PromptAnswered.
     verdict: how the turn ends if it ends by itself. number: which turn of the chat it is, from 1;
-    0 before the first.
+    0 before the first. heard_ms: when the agent last said something, or was last told or asked
+    something. asked: how often it was asked about the turn since it last said something.
     """
 
     state: Turn = Turn.IDLE
@@ -86,6 +87,12 @@ class TurnRecord(Struct):
     unanswered: int = 0
     verdict: TurnEnd = TurnEnd.DONE
     number: int = 0
+    heard_ms: int = 0
+    asked: int = 0
+
+    def heard(self, now: int) -> None:
+        """Begin to wait for the next word of the agent."""
+        self.heard_ms, self.asked = now, 0
 
 
 class Selected(Struct):

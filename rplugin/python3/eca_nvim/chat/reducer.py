@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eca_nvim.chat import events, extras, questions, speech, tool_calls, trust, turn
+from eca_nvim.chat import events, extras, questions, silence, speech, tool_calls, trust, turn
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.model import Chat
@@ -44,6 +44,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ChatCleared: extras.chat_cleared,
     events.QuestionAsked: questions.asked,
     events.TurnChanged: turn.turn_changed,
+    events.TurnLapsed: silence.lapsed,
     events.PromptAnswered: turn.prompt_answered,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
@@ -53,6 +54,8 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
 def apply(chat: Chat, event: events.ChatEvent, now: int, child: str | None = None) -> Changes:
     """Take an event; `child` is the chat id of the subagent it is of, None for the chat itself."""
     update = Update(chat, chat.lane(child), now)
+    if not isinstance(event, events.TurnLapsed):
+        chat.turn.heard(now)
     HANDLERS[type(event)](update, event)
     return update.finish()
 
@@ -62,6 +65,7 @@ def tick(chat: Chat, now: int) -> Changes:
     update = Update(chat, chat.root, now)
     if chat.turn.state is not Turn.IDLE:
         update.dirty |= Dirty.STATUS
+        silence.ask_when_silent(update)
     for block, lane in chat.live.values():
         if isinstance(block, ToolBlock) and block.state is CallState.RUNNING:
             update.redraw(block, lane)

@@ -42,6 +42,7 @@ def begin(update: Update, step: TurnStep) -> None:
     turn = update.chat.turn
     turn.state = next_turn(turn.state, step)
     turn.started_ms = update.now
+    turn.heard(update.now)
     turn.verdict = TurnEnd.DONE
     turn.number += 1
     update.dirty |= Dirty.STATUS
@@ -64,6 +65,7 @@ def stop(update: Update) -> None:
         case Turn.IDLE:
             pass
         case Turn.LOGIN:
+            update.chat.turn.heard(update.now)
             _step(update, TurnStep.STOP)
             _cancel_login(update)
         case Turn.LEAVING:
@@ -71,6 +73,7 @@ def stop(update: Update) -> None:
                 _cancel_login(update)
         case _:
             update.tell(TellStop(update.chat.id))
+            update.chat.turn.heard(update.now)
             _stopping(update)
 
 

@@ -24,6 +24,7 @@ from eca_nvim.chat import intents
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
 from eca_nvim.chat.effects import (
+    AskTurn,
     Changes,
     Effect,
     ShowImage,
@@ -69,6 +70,7 @@ from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.surveying import Surveyor, in_thread
 from eca_nvim.session.telling import Held, deliver
 from eca_nvim.session.trust import Trust
+from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
 
 log = logging.getLogger(__name__)
@@ -114,6 +116,7 @@ class Session:
         self._held = Held()
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.watch, settings.folders)
+        self._checks = TurnChecks(self._chats, lambda: self._server.agent)
         self._reviews = Reviews(self._ledger, self.surveyor, self._chats, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
@@ -155,6 +158,7 @@ class Session:
             tasks.start_soon(self._server.run)
             tasks.start_soon(self._chats.keep_time)
             tasks.start_soon(self._keeper.keep_writing)
+            tasks.start_soon(self._checks.run)
             tasks.start_soon(self.surveyor.run)
             tasks.start_soon(in_thread, sweep)
             async for intent in self._inbox:
@@ -279,6 +283,8 @@ class Session:
     def _tell(self, effect: Effect) -> None:
         """Do what a chat wants done outside of it."""
         match effect:
+            case AskTurn():
+                self._checks.want(effect)
             case ShowImage(media_type, content):
                 self._show_image(media_type, content)
             case TellAnswer(question, text) if self._trust.hears(question, text):

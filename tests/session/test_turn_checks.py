@@ -1,0 +1,40 @@
+"""An agent that never says the end of a turn is asked for its chats."""
+
+import pytest
+from tests.session.rig import Rig
+
+from eca_nvim.agents.archive import AgentLacks, ChatSummary
+from eca_nvim.chat import intents, silence
+from eca_nvim.session import chats
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let times pass fast."""
+    monkeypatch.setattr(chats, "TICK", 0.01)
+    monkeypatch.setattr(silence, "PATIENCE_MS", dict.fromkeys(silence.PATIENCE_MS, 20))
+    monkeypatch.setattr(silence, "LONGEST_MS", 20)
+
+
+async def test_a_turn_that_the_agent_forgot_ends(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.archive.chats = [ChatSummary("a", running=True)]
+    rig.do(intents.SendPrompt("a", "go"))
+    await rig.view.until(lambda: agent.archive.asked[1:])
+    assert rig.status()["state"] == "running"
+    agent.archive.chats = [ChatSummary("b", running=True), ChatSummary("a", running=False)]
+    await rig.view.until(lambda: rig.status()["state"] == "idle")
+    assert "says that this chat is idle" in rig.view.text()
+
+
+async def test_a_stop_ends_the_turn_also_where_chats_cannot_be_listed(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.archive.faults["list"] = AgentLacks("cannot list the chats it keeps")
+    rig.do(intents.SendPrompt("a", "go"))
+    await rig.view.until(lambda: agent.archive.asked)
+    assert rig.status()["state"] == "running"
+    rig.do(intents.StopTurn("a"))
+    await rig.view.until(lambda: rig.status()["state"] == "idle")
+    assert "did not confirm the stop" in rig.view.text()
