@@ -32,7 +32,7 @@ for name in STEPS:
 """Ends before the step of that number."""
 HALF = """
 whole = os.write
-os.write = lambda file, left: whole(file, left[: max(1, len(left) // 2)])
+os.write = lambda file, left: whole(file, left[:4096])
 """
 """Writes in pieces, so that there are steps with half a file. To be put before `KILLED`."""
 LIMITED = """

@@ -7,7 +7,7 @@ Rules kept here:
 - A file goes from what it is to what it was in one step, over however many turns. A failure leaves
   it as it is, or says that it is damaged and where the copy is.
 - What is put back can be put forth again: the records of the turns are turned round.
-- No content goes before its other place has it back.
+- What was moved is not deleted when it could not go back to where it was.
 """
 
 from __future__ import annotations
