@@ -61,20 +61,35 @@ def test_the_shared_host_runs_it_for_those_who_have_no_other(
     assert not runs_own_host(registered)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
-def test_nothing_outlives_neovim_and_its_shared_host(
-    number: signal.Signals, registered: Neovim, scripted_server: PrepareScript
-) -> None:
+@pytest.fixture
+def shared_host(registered: Neovim, scripted_server: PrepareScript) -> int:
+    """Open a chat in the shared host; gives its process id."""
     server = scripted_server(offspring(), handshake())
     registered.lua("require('eca').setup({ server = { command = ... } })", server.command)
     registered.lua(OWN, "/nowhere/python")
     registered.keys(":EcaChat<CR>")
     registered.wait_until("require('eca').status().server == 'ready'")
+    [host] = [pid for pid in registered.child.family() if "start_host" in command_line(pid)]
+    return host
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_nothing_outlives_neovim_and_its_shared_host(
+    number: signal.Signals, registered: Neovim, shared_host: int
+) -> None:
     family = registered.child.family()
-    [host] = [pid for pid in family if "start_host" in command_line(pid)]
-    os.kill(host, number)
+    os.kill(shared_host, number)
     registered.kill(signal.SIGKILL)
     assert not wait_gone(family, 20)
+
+
+def test_a_shared_host_that_hangs_is_told_in_one_line(registered: Neovim, shared_host: int) -> None:
+    os.kill(shared_host, signal.SIGSTOP)
+    registered.lua("require('eca.host').PATIENCE = 100")
+    registered.keys(":Eca restart<CR>")
+    registered.wait_screen("the shared Python host does not answer, start Neovim again")
+    assert registered.lua("return require('eca').status().server") == "failed"
+    registered.take_errors()
 
 
 def test_an_environment_of_its_own_comes_first(registered: Neovim, demo_server: list[str]) -> None:
