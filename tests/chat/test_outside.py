@@ -6,7 +6,7 @@ import pytest
 from tests.chat.driver import call
 
 from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart
-from eca_nvim.chat.outside import paths_outside
+from eca_nvim.chat.outside import paths_named, paths_outside
 
 FOLDERS = ("/workspace/app", "/workspace/library")
 
@@ -30,6 +30,16 @@ FOLDERS = ("/workspace/app", "/workspace/library")
         ("..", True),
         ("file:///etc/hosts", True),
         ("file:///workspace/app/a.py", False),
+        ("FILE://localhost/workspace/app/a.py", False),
+        ("file:///workspace/app/%61.py", False),
+        ("file:a.py", False),
+        ("file:/etc/hosts", True),
+        ("file:///workspace/app/%2e%2e/x", True),
+        ("file:///workspace/app#/../../x", True),
+        ("file://evil.host/etc/passwd", True),
+        ("file://evil.host/workspace/app/a.py", True),
+        ("FILE://evil.host", True),
+        ("file://[", True),
     ],
 )
 def test_which_paths_are_outside(path: str, outside: bool) -> None:
@@ -48,6 +58,19 @@ def test_every_part_of_a_call_is_looked_at() -> None:
 def test_text_is_no_path() -> None:
     arguments = dict.fromkeys(("content", "command", "pattern"), "/etc/passwd")
     assert paths_outside(call(arguments=arguments), FOLDERS) == ()
+
+
+def test_paths_deep_in_arguments_are_found() -> None:
+    arguments = {"edits": [{"path": "/a", "text": "/b"}, [{"to": {"file": "/c"}}]], "path": "/d"}
+    assert paths_outside(call(arguments=arguments), FOLDERS) == ("/a", "/c", "/d")
+
+
+def test_names_for_a_look_at_the_disk() -> None:
+    shell = ShellCommand((ShellPart("cp", ("/etc/b", "here")),))
+    arguments = {"command": "cp /etc/b here", "at": "file:///w/a%20b", "to": "file://evil.host/x"}
+    assert list(paths_named(call(details=shell, arguments=arguments))) == ["/w/a b"]
+    change = FileChange("/w/a", "", 0, 0)
+    assert list(paths_named(call(details=change, arguments={"path": "b"}))) == ["/w/a", "b"]
 
 
 def test_each_is_told_once_and_harmless() -> None:

@@ -165,6 +165,7 @@ class EcaAgent(Agent):
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; its answer comes as PromptAnswered."""
+        self._living.proposals.prompted(prompt.chat_id)
         self._living.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:

@@ -117,7 +117,11 @@ class EcaArchive:
         params = eca.ChatHistoryParams(chat_id=theirs, before=before, limit=limit)
         result = await self._ask(params)
         _raise(params.method, result.error)
-        events = [event for received in result.contents for event in self._inbox.content(received)]
+        events = [
+            event
+            for received in result.contents
+            for event in self._inbox.content(received, replayed=True)
+        ]
         return _page(Replay(chat_id, events), result.meta)
 
     async def rename(self, chat_id: str, title: str) -> None:

@@ -127,6 +127,8 @@ class Dialect:
 
 
 def _of_content(received: ContentReceived) -> Generation:
+    if received.parent_chat_id is not None:
+        return Generation.AGENTS
     match received.content:
         case TextContent() | FileChangeContent():
             return Generation.DRAFT

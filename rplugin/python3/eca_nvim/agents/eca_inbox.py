@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from eca_nvim.agents import eca_choices
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_content import content_event
-from eca_nvim.agents.eca_dialect import Dialect
+from eca_nvim.agents.eca_dialect import Dialect, Generation
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_proposals import Proposals
 from eca_nvim.agents.eca_readiness import Readiness
@@ -102,8 +102,8 @@ class Inbox:
             return ()
         return reader(message)
 
-    def content(self, received: ContentReceived) -> Sequence[Addressed]:
-        """Turn a piece of a chat into events, whichever way it came."""
+    def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
+        """Turn a piece of a chat into events, whichever way it came; a replay changes no file."""
         event, parent = content_event(received), received.parent_chat_id
         if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
             event = replace(event, text=self._mentions.read(words_of_user(event.text)))
@@ -112,10 +112,15 @@ class Inbox:
         chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
         parent_id = None if parent is None else self._chats.ours(parent)
         self._note(chat_id, received.role, event)
-        if received.is_complete is not None or type(received.content) is FileChangeContent:
-            drafted = self._drafted(chat_id, event, received)
-            return tuple(Addressed(chat_id, it, parent_id) for it in drafted)
-        return (Addressed(chat_id, event, parent_id),)
+        told = Addressed(chat_id, event, parent_id)
+        if not self._is_drafted(received) or replayed or self._replays.take(told):
+            return (told,)
+        return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
+
+    def _is_drafted(self, received: ContentReceived) -> bool:
+        """Say whether this is a piece of an answer as the protocol's first draft has them."""
+        is_piece = received.is_complete is not None or type(received.content) is FileChangeContent
+        return is_piece and self._dialect.generation is Generation.DRAFT
 
     def _note(self, chat_id: str, role: Role, event: ChatEvent) -> None:
         """Note what the model has of what went along with prompts (hot)."""

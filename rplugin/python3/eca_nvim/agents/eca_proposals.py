@@ -2,18 +2,18 @@
 
 That draft has no tool calls and no message for an approval: it tells the client what to change, and
 whether to ask the user first. Rules kept here:
-- A proposal reads as a tool call. What needs no approval is made at once inside the workspace; for
-  a file outside of it the user is asked all the same.
-- A file is changed as it is when the user says yes; where the change does not fit it any more, the
-  file stays and the call has failed.
+- A proposal reads as a tool call. The user is asked. A change is made at once only if the server
+  says that it needs no approval, while it answers a prompt, to an ordinary file of the workspace:
+  none that a link, git or the editor makes more of (`places`).
+- A file is changed as it is when the user says yes, in the place that he was told of; where the
+  change does not fit any more, or a link is in the way, the file stays and the call has failed.
 - An answer that is complete ends the turn when nothing of it waits for the user any more.
 """
 
 from __future__ import annotations
 
-import os.path
+import posixpath
 from collections.abc import Sequence
-from io import TextIOWrapper
 from pathlib import Path
 
 from anyio.abc import TaskGroup
@@ -35,20 +35,25 @@ from eca_nvim.chat.events import (
     TurnChanged,
 )
 from eca_nvim.chat.hunks_between import hunks_between
-from eca_nvim.disk.replacing import replace
-from eca_nvim.paths import NotAFile, open_regular
+from eca_nvim.disk.replacing import remove, replace
+from eca_nvim.paths import LARGEST_LOADED, open_regular, path_of
+from eca_nvim.places import leads_to, real_path
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
 _END = TurnChanged(AgentTurn.FINISHED)
 
 
 class _Proposal(Struct, frozen=True):
-    """A change that can be made; `is_gone`: the file is to be deleted."""
+    """A change that can be made; `is_gone`: the file is to be deleted.
+
+    place: where the path led when it was shown; a link that is deleted is its own place.
+    """
 
     chat_id: str
     call: ToolCall
     change: FileChange
     is_gone: bool
+    place: str
 
 
 class Proposals:
@@ -59,32 +64,38 @@ class Proposals:
         self._tasks = tasks
         self._emit = emit
         self._waiting: dict[str, _Proposal] = {}  # by the id of its call
+        self._answering: set[str] = set()  # chats with a prompt whose answer is not complete
         self._complete: set[str] = set()  # chats whose answer is complete
         self._stopped: set[str] = set()  # chats whose answer the user wants no more of
         self._count = 0
 
+    def prompted(self, chat_id: str) -> None:
+        """Take that the answer to a prompt is to come."""
+        self._answering.add(chat_id)
+
     def take(self, chat_id: str, told: FileChangeContent) -> Sequence[ChatEvent]:
         """Read a proposal that names a file; what needs no word of the user is made after it."""
         self._count += 1
-        path = os.path.normpath(Path(*self._folders[:1], told.file or ""))
-        call = ToolCall(f"proposal-{self._count}", "edit_file", arguments={"path": path})
+        named = told.file or ""
+        call = ToolCall(f"proposal-{self._count}", "edit_file", arguments={"path": named})
         before: Sequence[ChatEvent] = ()
         if told.description:
             before = (TextReceived(Role.ASSISTANT, f"\n\n{told.description}\n"),)
         try:
-            proposal = _read(chat_id, call, path, told)
-        except (DoesNotFit, NotAFile, OSError, UnicodeError) as fault:
+            proposal = _read(chat_id, call, self._path(named), told)
+        except (DoesNotFit, OSError, ValueError) as fault:
             return (*before, ToolRequested(call), _failed(call, str(fault)))
         if chat_id in self._stopped:
             return (*before, ToolRequested(proposal.call), ToolRejected(proposal.call, "user"))
         self._waiting[call.id] = proposal
-        asks = told.manual_approval or not self._is_inside(path)
+        asks = told.manual_approval is not False or not self._is_plain(proposal)
         if not asks:
             self._tasks.start_soon(self._make, proposal)
         return (*before, ToolRequested(proposal.call, asks))
 
     def complete(self, chat_id: str) -> Sequence[ChatEvent]:
         """Take that an answer is complete; gives the turn's end unless something waits."""
+        self._answering.discard(chat_id)
         self._complete.add(chat_id)
         return self._end(chat_id)
 
@@ -120,7 +131,7 @@ class Proposals:
             return
         try:
             _write(proposal)
-        except (DoesNotApply, NotAFile, OSError, UnicodeError) as fault:
+        except (DoesNotApply, OSError, ValueError) as fault:
             self._decided(proposal, _failed(proposal.call, str(fault)))
         else:
             self._decided(proposal, ToolFinished(proposal.call))
@@ -141,9 +152,16 @@ class Proposals:
         if told:
             self._emit([Addressed(chat_id, event) for event in told])
 
-    def _is_inside(self, path: str) -> bool:
-        place = Path(path).resolve()
-        return any(place.is_relative_to(Path(folder).resolve()) for folder in self._folders)
+    def _path(self, named: str) -> str:
+        """Give the path of a file that a proposal names. Raises NotAFile."""
+        is_uri = named[:5].lower() == "file:"
+        return path_of(named if is_uri else posixpath.join(*self._folders[:1], named))
+
+    def _is_plain(self, proposal: _Proposal) -> bool:
+        """Say whether a change is of an ordinary file, and of an answer to the user."""
+        path, folders = proposal.change.path, self._folders
+        inside = any(Path(path).is_relative_to(folder) for folder in folders)
+        return proposal.chat_id in self._answering and inside and not leads_to(path, folders)
 
 
 def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _Proposal:
@@ -151,30 +169,39 @@ def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _
     after = changed_text(before, told.changes)
     change = FileChange(path, *hunks_between(before or "", after or ""))
     name = "write_file" if before is None else call.name
-    whole = ToolCall(call.id, name, details=change, arguments=call.arguments)
-    return _Proposal(chat_id, whole, change, is_gone=after is None)
+    whole = ToolCall(call.id, name, details=change, arguments={"path": path})
+    if after is not None:
+        return _Proposal(chat_id, whole, change, is_gone=False, place=real_path(path))
+    folder, file = posixpath.split(path)
+    place = posixpath.join(real_path(folder), file)
+    return _Proposal(chat_id, whole, change, is_gone=True, place=place)
 
 
 def _write(proposal: _Proposal) -> None:
-    """Change the file as it is now. Raises DoesNotApply, NotAFile, OSError and UnicodeError."""
-    path = Path(proposal.change.path)
-    text = _text(str(path))
+    """Change the file as it is now. Raises DoesNotApply, OSError and ValueError."""
+    text = _text(proposal.place)
     after = apply_hunks(text or "", parse_hunks(proposal.change.diff))
     if proposal.is_gone and after:
         raise DoesNotApply("the file has other lines by now")
     if proposal.is_gone:
-        path.unlink()
+        remove(proposal.place)
     elif text is None or after != text:
-        replace(os.path.realpath(path), after.encode())
+        replace(proposal.place, after.encode())
 
 
 def _text(path: str) -> str | None:
-    """Read a file as it is, line ends included; None where there is none."""
+    """Read a file as it is, line ends included; None where there is none.
+
+    Raises OSError and ValueError.
+    """
     try:
-        with TextIOWrapper(open_regular(path), "utf-8", newline="") as file:
-            return file.read()
+        with open_regular(path) as file:
+            content = file.read(LARGEST_LOADED + 1)
     except FileNotFoundError:
         return None
+    if len(content) > LARGEST_LOADED:
+        raise DoesNotFit(f"it is larger than {LARGEST_LOADED >> 20} MiB")
+    return content.decode()
 
 
 def _failed(call: ToolCall, fault: str) -> ToolFinished:

@@ -109,6 +109,10 @@ class Replays:
         with self._await(Replay(None), known) as replay:
             yield replay
 
+    def take(self, told: Addressed) -> bool:
+        """Say whether something told belongs to a replay that is awaited."""
+        return any(replay.takes(told, known) for replay, known in self._awaited)
+
     def sort(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
         """Give what happens now, and keep what is replayed (hot: mostly nothing is)."""
         if not self._awaited:

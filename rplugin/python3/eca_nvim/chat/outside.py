@@ -2,20 +2,23 @@
 
 Rules kept here:
 - Pure: nothing is looked up, so a link inside a folder counts as inside, and a home as outside.
-  What a call says is looked at, not what a program may do.
+  Where links lead is looked up elsewhere (`places`). What a call says is looked at, not what a
+  program may do.
 - Only what is surely a path counts: it begins at the root, at a home, or climbs. A text, a pattern
-  or a whole command line is none.
+  or a whole command line is none. The URI of a file is, on another machine too.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import unquote
 
 from eca_nvim.chat.details import FileChange, ShellCommand, ToolCall
 from eca_nvim.chat.text import literal_name
 
-_SCHEME = "file://"
+_SCHEME = "file:"
+_HOSTS = frozenset({"", "localhost"})
 _STARTS = ("/", "~", "../")
 _NO_PATHS = frozenset(
     {
@@ -39,15 +42,27 @@ def paths_outside(call: ToolCall, folders: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(literal_name(path) for path in found))
 
 
+def paths_named(call: ToolCall) -> Iterator[str]:
+    """Give what may be paths in a call, but for the words of a shell command.
+
+    A file URI is given as the path in it, unless it is of another machine.
+    """
+    for name in (*_changed(call), *_strings(call.arguments)):
+        path = _plain(name)
+        if path is not None:
+            yield path
+
+
 def _named(call: ToolCall) -> Iterator[str]:
-    if isinstance(call.details, FileChange):
-        yield call.details.path
+    yield from _changed(call)
     if isinstance(call.details, ShellCommand):
         for part in call.details.parts:
             yield from map(_value, part.arguments)
-    for key, value in (call.arguments or {}).items():
-        if key not in _NO_PATHS:
-            yield from _strings(value)
+    yield from _strings(call.arguments)
+
+
+def _changed(call: ToolCall) -> Sequence[str]:
+    return (call.details.path,) if isinstance(call.details, FileChange) else ()
 
 
 def _value(argument: str) -> str:
@@ -57,14 +72,35 @@ def _value(argument: str) -> str:
 
 
 def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        yield from (item for item in value if isinstance(item, str))
+    """Give the texts in arguments that may be paths, however deep they are."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                yield text
+            case list(items):
+                left += reversed(items)
+            case Mapping() as table:
+                left += reversed([item for key, item in table.items() if key not in _NO_PATHS])
 
 
-def _is_outside(path: str, folders: Sequence[str]) -> bool:
-    path = path.removeprefix(_SCHEME)
+def _plain(name: str) -> str | None:
+    """Give a path, also out of a file URI; None for one of another machine."""
+    if name[: len(_SCHEME)].lower() != _SCHEME:
+        return name
+    path = name[len(_SCHEME) :]
+    if path.startswith("//"):
+        host, slash, rest = path[2:].partition("/")
+        if host.lower() not in _HOSTS:
+            return None
+        path = slash + rest
+    return unquote(path, errors="surrogateescape")
+
+
+def _is_outside(name: str, folders: Sequence[str]) -> bool:
+    path = _plain(name)
+    if path is None:
+        return True
     climbs = path == ".." or "/../" in path or path.endswith("/..")
     if path in _NO_PLACES or not (path.startswith(_STARTS) or climbs):
         return False

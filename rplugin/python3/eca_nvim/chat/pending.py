@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from eca_nvim.chat.answering import fits
@@ -37,8 +37,8 @@ MOST_SHOWN = 50_000
 """Characters of a command or of arguments that are shown, at most."""
 MOST_PATHS = 3
 
-Look: TypeAlias = Callable[[Chat, ToolCall], str | None]
-"""Tells what only the disk knows of a call: a line to look at twice, if there is one."""
+Look: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
+"""Tells what only the disk knows of a call: lines to look at twice."""
 
 
 def approve(chat: Chat, block_id: int, digest: str, now: int, *, remember: bool = False) -> Changes:
@@ -89,7 +89,7 @@ def _explain(update: Update, block: ToolBlock, reason: str) -> None:
 # --- what is shown of it ------------------------------------------------------------------------
 
 
-def all_pending(chats: Iterable[Chat], look: Look = lambda _chat, _call: None) -> SetPending:
+def all_pending(chats: Iterable[Chat], look: Look = lambda _chat, _call: ()) -> SetPending:
     """List all that waits in some chats, oldest first."""
     entries = [
         (request.since, chat, block_id)
@@ -135,9 +135,9 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
     }
 
 
-def _approval(chat: Chat, block: ToolBlock, on_disk: str | None) -> dict[str, object]:
+def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str, object]:
     content = bounded(asked_body(block, chat.settings), MOST_SHOWN)
-    told = warnings(block, chat.settings) + ([on_disk] if on_disk else [])
+    told = [*warnings(block, chat.settings), *on_disk]
     return {
         "call": block.call.id,
         "kind": "approval",
@@ -180,10 +180,14 @@ def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
         told.append("the server does not say what it will do")
     outside = paths_outside(call, settings.folders)
     if outside:
-        more = len(outside) - MOST_PATHS
-        tail = f" and {more} more" if more > 0 else ""
-        told.append(f"outside the workspace: {', '.join(outside[:MOST_PATHS])}{tail}")
+        told.append(f"outside the workspace: {listed(outside)}")
     return told
+
+
+def listed(paths: Sequence[str]) -> str:
+    """Name some paths, and say how many are not named."""
+    more = len(paths) - MOST_PATHS
+    return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _path(call: ToolCall) -> str | None:

@@ -21,7 +21,7 @@ from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Emit, ForgetChat, SetPending
-from eca_nvim.chat.pending import all_pending
+from eca_nvim.chat.pending import all_pending, pending_item
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
 from eca_nvim.session.view import View, isolated
@@ -95,6 +95,15 @@ class Chats:
             self._running.set()
         for effect in changes.effects:
             self._tell(effect)
+
+    def look_again(self, chat: Chat, block_id: int) -> None:
+        """Show what waits in a block anew if the disk tells something else of it by now."""
+        request = chat.pending.get(block_id)
+        if request is not None:
+            shown = request.digest
+            pending_item(chat, block_id, on_disk)
+            if request.digest != shown:
+                self._view.push([self._pending()])
 
     def _pending(self) -> SetPending:
         return all_pending(self, on_disk)

@@ -218,6 +218,7 @@ class Session:
             case intents.StopTurn():
                 return stop_turn(chat, now())
             case intents.Approve(_, block, digest, remember):
+                self._chats.look_again(chat, block)
                 return approve(chat, block, digest, now(), remember=remember)
             case intents.Reject(_, block, digest, reason):
                 return reject(chat, block, digest, now(), reason)

@@ -27,12 +27,12 @@ class ProposedChange(Wire, frozen=True, kw_only=True):
 class FileChangeContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
     """Changes of a file as the protocol's first draft proposed them; tool calls since.
 
-    The client makes them, after the user's word where `manual_approval`: the draft has no message
-    that tells the server of it.
+    The client makes them: the draft has no message that tells the server of an approval. The user
+    is asked unless `manual_approval` is false; a server that leaves it out says nothing.
     """
 
     description: str | None = None
-    manual_approval: bool = False
+    manual_approval: bool | None = None
     file: str | None = None
     changes: tuple[ProposedChange, ...] = ()
 

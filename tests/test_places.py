@@ -1,0 +1,118 @@
+"""Where paths lead: by links, into git folders, to what runs by itself."""
+
+import subprocess
+from collections.abc import Set
+from pathlib import Path
+
+import pytest
+
+from eca_nvim.places import Kind, leads_to
+
+GIT = ("git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
+NAMED = ("-c", "user.name=a", "-c", "user.email=a@b")
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    """Make a workspace beside a folder that is none of its own."""
+    (tmp_path / "outside/keys").mkdir(parents=True)
+    (tmp_path / "inside/src").mkdir(parents=True)
+    return tmp_path / "inside"
+
+
+def kinds(path: str | Path, folder: Path) -> Set[Kind]:
+    return leads_to(str(path), (str(folder),)).keys()
+
+
+def git(*words: str | Path) -> None:
+    subprocess.run([*GIT, *NAMED, *map(str, words)], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("path", ["a.py", "src/new/b.py", "src/../a.py", "src", ".", "gitignore"])
+def test_an_ordinary_path_leads_nowhere(inside: Path, path: str) -> None:
+    (inside / "way").symlink_to("src")
+    for written in (path, inside / path, f"way/../{path}", inside / "way" / path):
+        assert leads_to(str(written), (str(inside),)) == {}
+
+
+def test_links_lead_out(inside: Path) -> None:
+    outside = inside.parent / "outside"
+    (inside / "docs").symlink_to("../outside/keys")
+    (inside / "file").symlink_to(outside / "secret")
+    (inside / "broken").symlink_to("/no/such/place")
+    (inside / "chain").symlink_to("src/chain")
+    (inside / "src/chain").symlink_to(outside)
+    (outside / "secret").write_text("x")
+    found = {
+        "docs/authorized_keys": "outside/keys/authorized_keys",
+        "docs": "outside/keys",
+        "docs/new/deep": "outside/keys/new/deep",
+        "file": "outside/secret",
+        "chain/x": "outside/x",
+        "src/../docs/x": "outside/keys/x",
+    }
+    for path, real in found.items():
+        for written in (path, f"{inside}/{path}"):
+            told = leads_to(written, (str(inside),))
+            assert told == {Kind.OUTSIDE: str(inside.parent / real)}, written
+    assert leads_to("broken", (str(inside),)) == {Kind.OUTSIDE: "/no/such/place"}
+    assert kinds("docs/../x", inside) == {Kind.OUTSIDE}  # which programs read in two ways
+    assert kinds("docs", inside.parent) == set()
+
+
+def test_a_link_to_another_folder_of_the_workspace_leads_nowhere(inside: Path) -> None:
+    (inside / "way").symlink_to("../outside")
+    assert leads_to("way/x", (str(inside), str(inside.parent / "outside"))) == {}
+
+
+def test_a_workspace_that_is_itself_a_link(inside: Path) -> None:
+    folder = inside.parent / "link"
+    folder.symlink_to(inside)
+    assert kinds("src/a.py", folder) == set()
+    (inside / "out").symlink_to("..")
+    assert kinds("out/x", folder) == {Kind.OUTSIDE}
+
+
+def test_a_git_folder_is_known_by_name_and_by_what_is_in_it(inside: Path) -> None:
+    git("init", inside)
+    for path in (".git", ".git/hooks/pre-commit", ".GIT/config", "src/.git/x"):
+        assert kinds(path, inside) == {Kind.GIT}
+    assert kinds(".github/x", inside) == kinds(".gitignore", inside) == set()
+    (inside / "hooks").symlink_to(".git/hooks")
+    assert kinds("hooks/pre-commit", inside) == {Kind.GIT}
+    git("init", "--bare", inside / "src/other")
+    assert kinds("src/other/hooks/post-update", inside) == {Kind.GIT}
+
+
+def test_git_folders_of_submodules_and_work_trees(inside: Path) -> None:
+    library, tree = inside.parent / "library", inside / "tree"
+    for folder in (library, inside):
+        git("init", folder)
+        git("-C", folder, "commit", "--allow-empty", "-m", "x")
+    git("-C", inside, "submodule", "add", library, "library")
+    git("-C", inside, "worktree", "add", tree)
+    git("init", "--separate-git-dir", inside / "meta", inside / "apart")
+    for path in ("library/.git", ".git/modules/library/config", "tree/.git", "meta/hooks/x"):
+        assert kinds(path, inside) == {Kind.GIT}, path
+    assert kinds(inside / ".git/worktrees/tree/gitdir", tree) == {Kind.GIT}
+    assert kinds("apart/a.py", inside) == kinds("library/a.py", inside) == set()
+
+
+def test_what_runs_in_the_editor_or_configures_the_agent(inside: Path) -> None:
+    for name in (".nvim.lua", ".nvimrc", ".exrc", ".NVIM.lua", "src/.exrc"):
+        assert kinds(name, inside) == {Kind.EDITOR}
+    (inside / "plain").symlink_to(".nvim.lua")
+    assert kinds("plain", inside) == {Kind.EDITOR}
+    assert kinds(".eca/config.json", inside) == {Kind.AGENT}
+    assert kinds("nvim.lua", inside) == kinds("eca/config.json", inside) == set()
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800", "a" * 5000, "a/" * 500_000])
+def test_what_no_file_can_be_called_leads_nowhere(inside: Path, path: str) -> None:
+    assert leads_to(path, (str(inside),)) == {}
+
+
+def test_links_in_a_circle_lead_nowhere(inside: Path) -> None:
+    (inside / "a").symlink_to("b")
+    (inside / "b").symlink_to("a")
+    assert kinds("a/x", inside) == set()
