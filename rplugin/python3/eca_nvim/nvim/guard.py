@@ -16,6 +16,7 @@ import sys
 from functools import cache
 
 from eca_nvim import guardian as program
+from eca_nvim.environment import child_environment
 
 log = logging.getLogger(__name__)
 
@@ -26,14 +27,13 @@ class Guardian:
     def __init__(self) -> None:
         theirs, self._pipe = os.pipe()
         command = [sys.executable, "-I", "-S", program.__file__, str(theirs), str(os.getpid())]
-        # Its standard input is ours, which Neovim holds. It runs none but our own code: it may
-        # inherit the environment.
+        # Its standard input is ours, which Neovim holds.
         self._process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=[theirs],
-            env=None,
+            env=child_environment(),
             start_new_session=True,
         )
         os.close(theirs)

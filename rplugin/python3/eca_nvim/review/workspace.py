@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.transport import child_environment
+from eca_nvim.environment import child_environment
 
 MOST_FILES = 20_000
 CHECKED = 0.05

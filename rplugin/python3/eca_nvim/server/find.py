@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from eca_nvim.transport import child_environment
+from eca_nvim.environment import child_environment
 
 OPTION: Final = "server.command"
 PROGRAM: Final = "eca"

@@ -97,7 +97,7 @@ class Chats:
             self._tell(effect)
 
     def look_again(self, chat: Chat, block_id: int) -> None:
-        """Show what waits in a block anew if the disk tells something else of it by now."""
+        """Show what waits in a block again if the disk tells something else of it by now."""
         request = chat.pending.get(block_id)
         if request is not None:
             shown = request.digest

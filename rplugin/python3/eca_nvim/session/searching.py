@@ -13,11 +13,11 @@ from eca_nvim.chat.keep_intents import Grep
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer
 from eca_nvim.chat.search import MOST_HITS, hits, places
+from eca_nvim.environment import child_environment
 from eca_nvim.session import matching
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.surveying import in_thread
 from eca_nvim.session.view import View, isolated
-from eca_nvim.transport.environment import child_environment
 
 TOO_LONG: Final = f"not found within {matching.SECONDS} s: try a simpler pattern"
 COMMAND: Final = (sys.executable, "-I", matching.__file__)

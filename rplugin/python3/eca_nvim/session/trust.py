@@ -1,12 +1,12 @@
-"""Trust: which chats work without asking, and what a server that wants that is told.
+"""Trust: which chats work without asking, and the question that a server's wish for it leads to.
 
 Rules kept here:
 - Only the user switches trust on: for one chat, or by the answer to a question that a server's
   configuration leads to. Until then such a server asks like any other.
 - There is one question for a server and a project, and its answer is kept. It holds for chats that
   begin here, as long as the server wants it; a chat that comes back or is a copy asks.
-- What the user says of a chat comes first. Who takes back there what the answer gave takes the
-  answer back.
+- What the user says of a chat comes first. If he switches off there what the answer switched on,
+  the answer is no from then on.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Trust:
         self._was_asked = False  # in the life of this server
 
     def begin(self, server: str) -> None:
-        """Take that a server starts: what another one wanted, or was answered, is no matter."""
+        """Take that a server starts: what another one wanted, or was answered, does not count."""
         for chat in self._chats:
             self._chats.show(withdraw(chat, self._question, now()))
         self._server, self._wanted, self._was_asked = server, False, False

@@ -1,7 +1,6 @@
 """A server as a child process, and a JSON-RPC conversation with it over its pipes."""
 
 from eca_nvim.transport.connection import Connection, Guard, Handler, Incoming, open_connection
-from eca_nvim.transport.environment import child_environment
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
 from eca_nvim.transport.process import ChildProcess, Exit
 from eca_nvim.transport.start import ExecutableMissing, NotExecutable, StartError, StartFailed
@@ -20,6 +19,5 @@ __all__ = [
     "RemoteError",
     "StartError",
     "StartFailed",
-    "child_environment",
     "open_connection",
 ]

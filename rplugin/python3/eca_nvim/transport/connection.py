@@ -20,6 +20,7 @@ from typing import Final, TypeAlias, assert_never
 
 import anyio
 
+from eca_nvim.environment import child_environment
 from eca_nvim.jsonrpc import (
     Codec,
     ErrorResponse,
@@ -33,7 +34,6 @@ from eca_nvim.jsonrpc import (
     Response,
     UnexpectedAnswer,
 )
-from eca_nvim.transport.environment import child_environment
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
 from eca_nvim.transport.start import spawn

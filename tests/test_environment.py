@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.transport import child_environment
+from eca_nvim.environment import child_environment
 
 PACKAGE = REPOSITORY / "rplugin/python3/eca_nvim"
 SERVER = "demo"
-"""A program of its own, which has the environment that the plugin gave it."""
+PROGRAMS = (SERVER, "guardian.py")
+"""Programs of their own, which have the environment that the plugin gave them."""
 STARTERS = {
     *("Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
     *("create_subprocess_exec", "create_subprocess_shell", "open_process", "run_process"),
@@ -68,7 +69,7 @@ def test_one_function_reads_our_environment() -> None:
         for name, node in parsed(besides=SERVER)
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv")
     }
-    assert readers == {"transport/environment.py"}
+    assert readers == {"environment.py"}
 
 
 def test_every_process_is_given_its_environment() -> None:
@@ -76,8 +77,10 @@ def test_every_process_is_given_its_environment() -> None:
     assert {name for name, _ in calls} >= {"transport/start.py", "demo/tools.py"}
     for name, call in calls:
         assert isinstance(call, ast.Call)
-        given = [keyword.arg for keyword in call.keywords]
-        assert "env" in given, f"{name}:{call.lineno} starts a process that inherits all"
+        given = [keyword.value for keyword in call.keywords if keyword.arg == "env"]
+        inherits = not given or (isinstance(given[0], ast.Constant) and given[0].value is None)
+        is_program = name.startswith(PROGRAMS)
+        assert is_program or not inherits, f"{name}:{call.lineno} starts what inherits all"
     for name, node in parsed():
         match node:
             case ast.Attribute(value=ast.Name(id="os"), attr=attribute, lineno=line):
