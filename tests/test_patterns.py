@@ -15,7 +15,7 @@ import pytest
 from tests.worst_cases import WORST
 
 import eca_nvim
-from eca_nvim.chat.unseen import ALWAYS, JOINERS, SOMETIMES
+from eca_nvim.chat.unseen import ALWAYS, BLANKS, JOINERS, SOMETIMES
 from eca_nvim.demo.scenes import SCENES
 
 ROOT = Path(eca_nvim.__path__[0])
@@ -61,6 +61,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         f"[{ALWAYS}]": NO_REPEAT,
         f"[{SOMETIMES}]": NO_REPEAT,
         f"[{JOINERS}]": NO_REPEAT,
+        f"[{BLANKS}]": NO_REPEAT,
     },
     "eca_nvim.jsonrpc.framing": {
         rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?": "of 128 bytes at most",

@@ -255,6 +255,7 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.chat.unseen": [
         *(Worst(settled, chunked(make)) for make in UNSEEN),
         *(Worst(unseen.without_always, make) for make in UNSEEN),
+        Worst(unseen.without_blanks, repeated("\u3000")),
     ],
     "eca_nvim.jsonrpc.framing": [
         Worst(framed, as_bytes(make))

@@ -186,7 +186,7 @@ def test_changed_words_are_marked_in_bytes() -> None:
 
 
 def test_a_diff_that_cannot_be_read_is_shown_as_it_came() -> None:
-    assert diff_body(FileChange("/n", "junk\r\nmore", 0, 0), 40).lines == ["junk", "more"]
+    assert diff_body(FileChange("/n", "junk\r\nmore", 0, 0), 40).lines == ["junk␍", "more"]
 
 
 def test_icons_can_be_chosen_and_missing_ones_fall_back() -> None:

@@ -83,9 +83,16 @@ def test_what_writing_needs_stays(text: str) -> None:
 def test_what_a_tool_takes_loses_nothing() -> None:
     command = "echo \x1b]0;$(rm -rf ~)\x07\r\nls \x1b[8m/\x1b[m \u202e\r!"
     assert clean(command) != literal(command)
-    assert literal(command) == "echo ␛]0;$(rm -rf ~)␇\nls ␛[8m/␛[m <U+202E>␍!"
+    assert literal(command) == "echo ␛]0;$(rm -rf ~)␇␍\nls ␛[8m/␛[m <U+202E>␍!"
     assert literal_line(" a \n b\x1b ") == "a b␛"
     assert literal_name("a\n  b") == "a␤  b"
+
+
+@pytest.mark.parametrize("blank", "\u00a0\u2003\u202f\u205f\u2800\u3000")
+def test_a_blank_that_is_no_space_is_seen_in_what_a_tool_takes(blank: str) -> None:
+    assert clean(f"a{blank}b") == f"a{blank}b"
+    assert literal(f"rm{blank}-rf ~") == f"rm<U+{ord(blank):04X}>-rf ~"
+    assert literal_line(f"rm{blank} x") == f"rm<U+{ord(blank):04X}> x"
 
 
 @given(WILD)

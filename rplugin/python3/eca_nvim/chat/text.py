@@ -13,7 +13,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from eca_nvim.chat.unseen import ALWAYS, SOMETIMES, Neighbours, without_always
+from eca_nvim.chat.unseen import (
+    ALWAYS,
+    SOMETIMES,
+    Neighbours,
+    without_always,
+    without_blanks,
+)
 
 _DIRTY = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
 _CSI = r"[0-?]{0,64}[ -/]{0,8}"
@@ -69,14 +75,16 @@ def _written(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Make a text that a tool takes safe to draw, with nothing left out: escapes are shown.
+    """Make a text that a tool takes safe to draw, with nothing left out.
 
-    An escape that a terminal hides is still read by a shell.
+    An escape that a terminal hides, a CR at a line's end, a blank that is no space: a shell reads
+    them all the same.
     """
+    text = without_blanks(text)
     if not _DIRTY.search(text):
         return text
     neighbours = Neighbours()
-    return neighbours.feed(_written(text.replace("\r\n", "\n"))) + neighbours.finish()
+    return neighbours.feed(_written(text)) + neighbours.finish()
 
 
 def literal_line(text: str) -> str:

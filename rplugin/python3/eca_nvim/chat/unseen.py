@@ -6,6 +6,8 @@ Rules kept here:
 - Joiners and variation selectors stay where writing and emoji need them: after a character that
   is not ASCII. Anywhere else they could only hide something.
 - A character bears so many marks as languages need; more are written out.
+- Blanks that writing needs, as in Japanese or French, stay in what is said. In what a tool takes
+  they are written out: a shell does not take them for a space.
 """
 
 from __future__ import annotations
@@ -30,9 +32,13 @@ SOMETIMES = JOINERS + _MARKS
 MOST_MARKS = 4
 """Marks that a character bears, at most."""
 
+BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
+"""What looks like a space and is none, as the inside of a character class."""
+
 _always = re.compile(f"[{ALWAYS}]")
 _sometimes = re.compile(f"[{SOMETIMES}]")
 _joiner = re.compile(f"[{JOINERS}]")
+_blanks = re.compile(f"[{BLANKS}]")
 _WIDTHLESS = "\u200c\u200d"
 _KEYCAP = "\ufe0f\u20e3"
 
@@ -45,6 +51,11 @@ def written_out(character: str) -> str:
 def without_always(text: str) -> str:
     """Write out what always is."""
     return _always.sub(lambda found: written_out(found.group()), text)
+
+
+def without_blanks(text: str) -> str:
+    """Write out what looks like a space and is none."""
+    return _blanks.sub(lambda found: written_out(found.group()), text)
 
 
 class Neighbours:
