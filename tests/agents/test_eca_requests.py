@@ -296,6 +296,30 @@ async def test_stopping_the_turn_cancels_its_questions(
     assert [it["id"] for it in server.answers()] == [1]
 
 
+async def test_questions_with_one_id_are_answered_one_by_one(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    asked = {"jsonrpc": "2.0", "method": "chat/askQuestion"}
+    server = scripted_server(
+        script.handshake(),
+        script.expect("chat/prompt"),
+        framed({**asked, "id": 2, "params": COLOUR}),
+        script.ask("chat/askQuestion", COLOUR, 1),
+        END,
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        client.agent.prompt(Prompt("our-1", "ask me"))
+        await client.until(lambda: len(client.all(QuestionAsked)) == 2)
+        first, second = client.all(QuestionAsked)
+        client.agent.answer(second.id, "red")
+        client.agent.answer(first.id, "blue")
+        await client.first(TextReceived)
+        await client.until(lambda: len(server.answers()) == 2)
+    given = {it["id"]: it["result"]["answer"] for it in server.answers()}
+    assert given == {2: "blue", 1: "red"}
+
+
 async def test_a_question_without_choices_is_open(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from itertools import chain
+from pathlib import Path
+
 import pytest
 from tests.chat.driver import Driver, call
 from tests.chat.test_call_ids import shell, wants
 
+from eca_nvim import chat
 from eca_nvim.chat.answering import CHANGED, CHANGED_TYPED
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.effects import TellAnswer, TellApproval, TellRejection
@@ -113,10 +118,10 @@ def test_what_says_nothing_new_leaves_the_request_as_it_is() -> None:
 
 
 def test_a_file_that_comes_up_beside_it_changes_the_request() -> None:
-    chat = Chat("chat")
-    apply(chat, wants("echo safe"), 0)
-    (before,) = all_pending([chat]).items
-    (after,) = all_pending([chat], lambda _chat, _call: "there is a file already").items
+    here = Chat("chat")
+    apply(here, wants("echo safe"), 0)
+    (before,) = all_pending([here]).items
+    (after,) = all_pending([here], lambda _chat, _call: "there is a file already").items
     assert before["digest"] != after["digest"]
 
 
@@ -169,6 +174,18 @@ def test_ids_are_of_one_time_that_something_waits() -> None:
     apply(other, wants("make"), driver.now)
     assert {item["id"] for item in all_pending([driver.chat, other]).items} > {first["id"]}
     assert len({item["id"] for item in all_pending([driver.chat, other]).items}) == 2
+
+
+def test_a_call_changes_where_that_is_noticed_and_nowhere_else() -> None:
+    """Elsewhere what waits could change without being shown again."""
+    found = set()
+    for path in sorted(Path(chat.__path__[0]).glob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if isinstance(function, ast.FunctionDef):
+                targets = (it.targets for it in ast.walk(function) if isinstance(it, ast.Assign))
+                names = [it.attr for it in chain(*targets) if isinstance(it, ast.Attribute)]
+                found |= {(path.stem, function.name)} if "call" in names else set()
+    assert found == {("tool_calls", "_complete"), ("history", "_put_back_calls")}
 
 
 def test_what_cannot_be_told_apart_is_never_taken_for_the_same() -> None:

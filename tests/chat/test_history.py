@@ -165,6 +165,25 @@ class TestPaging:
         driver.take(show_older(driver.chat, before, driver.now))
         assert driver.view.lines == ["read", "✓ read b.py"]
 
+    def test_an_id_in_a_page_is_of_a_call_in_it(self) -> None:
+        other = call("r1", arguments={"path": "/workspace/c.py"})
+        driver = opened(*ran(READ), older="c1")
+        driver.take(show_older(driver.chat, page(*ran(other)), driver.now))
+        assert driver.view.lines == ["✓ read c.py, b.py"]
+
+    def test_a_page_says_nothing_of_what_waits(self) -> None:
+        other = call("r1", arguments={"path": "/workspace/c.py"})
+        driver = opened(prompt("old", "u1"), older="c1")
+        driver.run("now")
+        driver.hear(ToolRequested(READ, needs_approval=True))
+        shown = driver.shown("r1")
+        cut = page(*ran(other), *ran(other)[:2])
+        driver.take(show_older(driver.chat, cut, driver.now))
+        assert driver.shown("r1") == shown
+        driver.approve("r1")
+        assert "? read b.py waiting" not in driver.view.lines
+        assert driver.view.lines[:2] == ["✓ read c.py", "⊘ read c.py stopped"]
+
     def test_what_is_being_said_goes_on(self) -> None:
         driver = opened(prompt("old", "u1"), older="c1")
         driver.run("now")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
 from tests.ui.test_diff_tab import AFTER, BEFORE, LAYOUT, show
 
 
@@ -48,6 +48,35 @@ def test_an_answer_by_command_leads_back(compared: Neovim, command: str) -> None
     compared.keys(f":Eca {command}<CR>")
     wait_sent(compared, "reject" if command == "reject" else "approve")
     assert compared.lua("return vim.inspect((function() " + LAYOUT + " end)()) == vim.g.layout")
+
+
+@pytest.mark.parametrize("key", ["a", "A", "r", "Rno<CR>"])
+def test_a_diff_of_what_has_changed_answers_nothing(compared: Neovim, key: str) -> None:
+    other = approval(path="/x", remember=["edit_file"], digest="other")
+    draw(compared, ["pending", [other]])
+    compared.wait_screen("proposed before")
+    compared.wait_screen("allow this?")
+    compared.keys(key)
+    compared.wait_screen("this request has changed since you saw it")
+    assert sent(compared, "approve") == sent(compared, "reject") == []
+    assert compared.eval("tabpagenr('$')") == 2
+    compared.keys(":Eca approve<CR>")
+    (payload,) = wait_sent(compared, "approve")
+    assert payload["digest"] == "other", "that is what the float shows"
+
+
+def test_a_diff_that_is_asked_for_again_shows_what_waits(compared: Neovim, workspace: Path) -> None:
+    path = str(workspace / "code.txt")
+    draw(compared, ["pending", [approval(path=path, digest="other")]])
+    compared.wait_screen("allow this?")
+    compared.keys(":Eca diff<CR>")
+    wait_sent(compared, "diff")
+    fresh = {**request(), "digest": "other"}
+    draw(compared, ["diff", CHAT, "t1", path, BEFORE, "another\n", "changed", fresh, None, None])
+    screen = compared.wait_screen("another")
+    assert "allow this?" not in screen
+    compared.keys("a")
+    assert [it["digest"] for it in wait_sent(compared, "approve")] == ["other"]
 
 
 def test_a_request_that_is_gone_leaves_the_tab_page(compared: Neovim) -> None:

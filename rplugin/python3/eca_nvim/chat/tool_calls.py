@@ -138,7 +138,7 @@ def _heard(update: Update, block: ToolBlock | None, call: ToolCall) -> ToolBlock
         block = _begin(update, call)
     else:
         _complete(update, block, call)
-    update.call = block
+    update.about = block
     if isinstance(call.details, Subagent) and call.details.chat_id is not None:
         anchor_lane(update, block, call.details.chat_id)
     return block

@@ -56,13 +56,13 @@ class Dirty(Flag):
 class Update:
     """Changes in the making: the chat, the lane they happen in, the time, and what came of it.
 
-    after: the block of the chat's own lane that new ones follow, None for the end. call: the tool
+    after: the block of the chat's own lane that new ones follow, None for the end. about: the tool
     call that an event is about. replays: what is told happened before.
     """
 
     __slots__ = (
+        "about",
         "after",
-        "call",
         "chat",
         "dirty",
         "effects",
@@ -82,7 +82,7 @@ class Update:
         self.events: list[Emit] = []
         self.dirty = Dirty.NOTHING
         self.after: Block | None = None
-        self.call: ToolBlock | None = None
+        self.about: ToolBlock | None = None
         self.replays = False
 
     def tell(self, effect: Effect) -> None:
@@ -258,7 +258,7 @@ class Update:
     def finish(self) -> Changes:
         """Close the update: status and queue once, when they changed."""
         if not self.dirty and not self.events:
-            return Changes(self.ops, self.effects, call=self.call)
+            return Changes(self.ops, self.effects, call=self.about)
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
@@ -268,7 +268,7 @@ class Update:
                 self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
             self._status()
         self.ops += self.events
-        return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty, self.call)
+        return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty, self.about)
 
     def _status(self) -> None:
         fresh = status(self.chat, self.now)

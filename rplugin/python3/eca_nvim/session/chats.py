@@ -88,9 +88,8 @@ class Chats:
 
     def show(self, changes: Changes) -> None:
         """Show what came of something, and tell the agent what it must know."""
-        self._view.push(changes.ops)
-        if changes.pending_changed:
-            self._view.push([self._pending()])
+        waits = changes.pending_changed
+        self._view.push(changes.ops_with(self._pending()) if waits else changes.ops)
         if self._any_runs():
             self._running.set()
         for effect in changes.effects:
