@@ -169,6 +169,20 @@ def test_an_answer_to_the_cancellation_ends_it_where_no_idle_comes() -> None:
     assert driver.told(TellLogin) == [TellLogin("chat", None)] * 2, "the question was not enough"
 
 
+OURS = QuestionAsked("ours", "Allow?", (("No", ""), ("Yes", "")), False, by_agent=False)
+
+
+def test_a_question_of_ours_is_none_of_it() -> None:
+    driver = Driver()
+    driver.hear(OURS)
+    log_in(driver)
+    answer(driver, "Yes")
+    assert driver.told(TellLogin) == [TellLogin("chat", "Yes")]
+    assert not driver.told(TellAnswer)
+    driver.stop()
+    assert driver.told(TellLogin)[1:] == [TellLogin("chat", None)]
+
+
 def test_a_stop_that_comes_too_early_cancels_it() -> None:
     driver = Driver()
     driver.send("/login")

@@ -221,13 +221,17 @@ class TrustRefused(Struct, frozen=True):
 
 
 class QuestionAsked(Struct, frozen=True):
-    """The agent waits for an answer (ECA: chat/askQuestion, a request of the server)."""
+    """Somebody waits for an answer (ECA: chat/askQuestion, a request of the server).
+
+    by_agent: else this client asks.
+    """
 
     id: str
     question: str
     options: tuple[tuple[str, str], ...] = ()  # label, description
     allow_freeform: bool = True
     tool_call_id: str | None = None
+    by_agent: bool = True
 
 
 class Dialogue(Struct, frozen=True):

@@ -7,11 +7,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from eca_nvim.chat.blocks import open_question
+from eca_nvim.chat.blocks import Block, open_question
 from eca_nvim.chat.effects import Changes
-from eca_nvim.chat.model import Chat
+from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import Notify
-from eca_nvim.chat.questions import close_question
+from eca_nvim.chat.questions import close_question, question_of_agent
 from eca_nvim.chat.states import Turn
 from eca_nvim.chat.turn import tell_login
 from eca_nvim.chat.update import Update
@@ -25,18 +25,16 @@ def answer_login(chat: Chat, text: str, now: int) -> Changes:
     update = Update(chat, chat.root, now)
     if chat.turn.state is not Turn.LOGIN:
         update.ops.append(Notify("warn", OVER))
-    elif not chat.pending:
+    elif (asked := question_of_agent(chat)) is None:
         tell_login(update, text)
-    elif not _answer_question(update, text.strip()):
-        update.ops.append(Notify("warn", NO_OPTION))
+    else:
+        _answer_question(update, *asked, text.strip())
     return update.finish()
 
 
-def _answer_question(update: Update, text: str) -> bool:
-    """Answer the oldest open question; returns whether it takes the text."""
-    block, lane = update.chat.live[next(iter(update.chat.pending))]
+def _answer_question(update: Update, block: Block, lane: Lane, text: str) -> None:
     question = open_question(block)
-    takes = question is not None and (question.asked.allow_freeform or question.offers(text))
-    if takes:
+    if question is not None and (question.asked.allow_freeform or question.offers(text)):
         close_question(update, block, lane, text)
-    return takes
+    else:
+        update.ops.append(Notify("warn", NO_OPTION))

@@ -81,6 +81,16 @@ def withdraw(chat: Chat, question_id: str, now: int) -> Changes:
     return update.finish()
 
 
+def question_of_agent(chat: Chat) -> tuple[Block, Lane] | None:
+    """Find the oldest question of the agent that waits, and the lane it is in."""
+    for block_id in chat.pending:
+        block, lane = chat.live[block_id]
+        question = open_question(block)
+        if question is not None and question.asked.by_agent:
+            return block, lane
+    return None
+
+
 def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
     """Give an answer that may go back into the input: in the user's own words, and no secret."""
     block = chat.blocks.get(block_id)

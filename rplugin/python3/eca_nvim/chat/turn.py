@@ -19,6 +19,7 @@ from eca_nvim.chat.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.events import AgentGone, AgentTurn, ChatDeleted, PromptAnswered, TurnChanged
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import follow_up, keep_for_later
+from eca_nvim.chat.questions import question_of_agent
 from eca_nvim.chat.settle import settle, settle_pending
 from eca_nvim.chat.speech import note, show_user
 from eca_nvim.chat.states import SECRET_TURNS, Turn, TurnEnd, TurnStep, next_turn
@@ -99,9 +100,9 @@ def tell_login(update: Update, text: str | None) -> None:
 
 def _cancel_login(update: Update) -> None:
     """End the login: the agent ends it when a question of it is cancelled, and else on request."""
-    if update.chat.pending:
-        settle_pending(update)
-    else:
+    asks = question_of_agent(update.chat) is not None
+    settle_pending(update)
+    if not asks:
         tell_login(update, None)
 
 

@@ -101,7 +101,9 @@ class Trust:
         """Ask, unless the question waits or was answered."""
         if self._wanted and not self._waits() and self._keeper.trusts(self._server) is None:
             self._was_asked = True
-            asked = QuestionAsked(self._question, QUESTION, (NO, YES), allow_freeform=False)
+            asked = QuestionAsked(
+                self._question, QUESTION, (NO, YES), allow_freeform=False, by_agent=False
+            )
             self._chats.apply(chat, [asked])
 
     def _waits(self) -> bool:
