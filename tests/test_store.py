@@ -1,12 +1,18 @@
 """What outlives Neovim: merged with what others write, never overwritten when it is damaged."""
 
+import errno
 import fcntl
 import os
 import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgpack
 import pytest
+from tests.support.launch import REPOSITORY
 
 from eca_nvim.store import (
     FORMAT,
@@ -19,6 +25,7 @@ from eca_nvim.store import (
     Kept,
     Store,
     merge,
+    runs,
 )
 
 PROJECT = "/home/me/project"
@@ -27,6 +34,14 @@ PROJECT = "/home/me/project"
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "eca", PROJECT)
+
+
+@pytest.fixture
+def dead() -> int:
+    """Give the id of a process that is gone."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
 
 
 def prompts(*texts: str, start: float = 1.0) -> Changed:
@@ -103,14 +118,92 @@ def test_a_damaged_file_is_left_alone_and_set_aside(store: Store, content: bytes
     assert list(store.write(prompts("a")).prompts) == ["a"]
 
 
-def test_nobody_waits_for_another_writer(store: Store) -> None:
-    store.write(prompts("a"))
-    lock = os.open(store.path.with_suffix(".lock"), os.O_RDWR)
+@contextmanager
+def locked(store: Store) -> Iterator[None]:
+    """Keep everybody else from writing."""
+    store.path.parent.mkdir(exist_ok=True)
+    lock = os.open(store.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    with pytest.raises(Busy):
-        store.write(prompts("b", start=2.0))
+    yield
     os.close(lock)
+
+
+def test_nobody_waits_for_another_writer_unless_asked_to(store: Store) -> None:
+    store.write(prompts("a"))
+    with locked(store), pytest.raises(Busy):
+        store.write(prompts("b", start=2.0))
     assert list(store.write(prompts("b", start=2.0)).prompts) == ["a", "b"]
+
+
+def test_the_last_writers_wait_for_each_other(tmp_path: Path) -> None:
+    """Each of them is a process; they have a large file and the same instant."""
+    folder, count = tmp_path / "eca", 8
+    Store(folder, PROJECT).write(
+        Changed(prompts={f"{number}" * 2000: 1.0 for number in range(300)})
+    )
+    read, write = os.pipe()
+    code = (
+        "import os, sys; from pathlib import Path; from eca_nvim.store import *;"
+        "os.read(int(sys.argv[1]), 1);"
+        "changed = Changed(drafts={sys.argv[2]: Draft(sys.argv[2], 1.0, 1)});"
+        f"Store(Path({str(folder)!r}), {PROJECT!r}).write(changed, 30)"
+    )
+    command = [sys.executable, "-c", code, str(read)]
+    path = {"PYTHONPATH": str(REPOSITORY / "rplugin" / "python3")}
+    writers = [
+        subprocess.Popen([*command, str(number)], pass_fds=[read], env=path)
+        for number in range(count)
+    ]
+    os.write(write, b"." * count)
+    assert [writer.wait(60) for writer in writers] == [0] * count
+    assert len(Store(folder, PROJECT).read().drafts) == count
+
+
+def test_what_killed_writers_left_is_swept(store: Store, dead: int) -> None:
+    store.write(prompts("a"))
+    folder, name = store.path.parent, store.path.stem
+    stays = [f"{name}.{os.getppid()}", f"{name}.{dead}.unsent", "eca.log.1", f"{name}.notes"]
+    goes = [f"{name}.{dead}", f"0123456789abcdef.{dead}", f"{name}.{dead}.unsent.new"]
+    for file in (*stays, *goes):
+        (folder / file).write_text("half")
+    store.sweep()
+    left = {path.name for path in folder.iterdir()}
+    assert left == {store.path.name, f"{name}.lock", *stays}
+
+
+def test_a_process_that_nobody_waited_for_does_not_run() -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not runs(child.pid)
+    child.wait()
+    assert not runs(child.pid)
+    assert runs(os.getpid())
+
+
+def test_drafts_that_cannot_be_written_are_left_for_the_next_neovim(store: Store) -> None:
+    store.path.parent.mkdir()
+    left = store.path.with_suffix(f".{os.getpid()}.unsent")
+    drafts = {"a": Draft("one", 1.0, 1), "b": None, "c": Draft("two \ud83d", 1.0, 1)}
+    store.leave(Changed(drafts={**drafts}))
+    assert left.read_bytes().decode(errors="surrogatepass") == "one\ntwo \ud83d"
+    assert stat.S_IMODE(left.stat().st_mode) == 0o600
+    left.write_text("what Neovim wrote itself")
+    store.leave(Changed(drafts={**drafts}))
+    assert left.read_text() == "what Neovim wrote itself"
+    store.take_away()
+    assert not left.exists()
+
+
+def test_a_write_that_fails_leaves_no_half(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write(prompts("a"))
+
+    def full(_path: Path, _content: bytes) -> int:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="no space left"):
+        store.write(prompts("b"))
+    assert {path.suffix for path in store.path.parent.iterdir()} == {".msgpack", ".lock"}
 
 
 def test_a_write_leaves_nothing_but_its_file(store: Store) -> None:

@@ -32,6 +32,13 @@ function M.of(chat)
   return current[chat] and current[chat].item
 end
 
+--- What was in a chat's input before it took answers.
+---@param chat string
+---@return string
+function M.set_aside(chat)
+  return current[chat] and current[chat].draft or ''
+end
+
 ---@param item eca.Pending
 ---@return integer buf
 local function input_of(item)

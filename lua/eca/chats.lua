@@ -4,7 +4,7 @@
 --- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
 --- - Buffers are named once, by the number of their chat in this Neovim: the id may come from a
 ---   server. The title is beside it, in `b:eca_title`.
---- - A buffer that was wiped out is made anew; one that was emptied (`:edit`) is filled again: the
+--- - A buffer that was wiped out is made again; one that was emptied (`:edit`) is filled again: the
 ---   transcript by the host, the input with the draft.
 local M = {}
 
@@ -51,7 +51,7 @@ end
 
 --- When a buffer is emptied without being wiped out, fill it again.
 ---@param buf integer
----@param refill fun(lines: string[]) gets what was in it
+---@param refill fun()
 local function keep(buf, refill)
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
@@ -59,10 +59,9 @@ local function keep(buf, refill)
       if vim.v.exiting ~= vim.NIL then
         return
       end
-      local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
       vim.schedule(function()
         if by_buffer[buf] and vim.api.nvim_buf_is_loaded(buf) then
-          refill(lines)
+          refill()
         end
       end)
     end,
@@ -89,13 +88,15 @@ local function make_transcript(chat)
 end
 
 ---@param chat eca.Chat
-local function make_input(chat)
+---@param gone? integer the buffer whose place it takes
+local function make_input(chat, gone)
   chat.input = make_buffer('input', chat)
   by_buffer[chat.input] = chat
   require('eca.input').attach(chat.input)
+  require('eca.drafts').follow(chat, gone)
   set_filetype('input', chat.input)
-  keep(chat.input, function(lines)
-    vim.api.nvim_buf_set_lines(chat.input, 0, -1, false, lines)
+  keep(chat.input, function()
+    require('eca.drafts').follow(chat, chat.input)
   end)
 end
 
@@ -108,7 +109,7 @@ local function repair(chat)
   end
   if not vim.api.nvim_buf_is_loaded(chat.input) then
     by_buffer[chat.input] = nil
-    make_input(chat)
+    make_input(chat, chat.input)
   end
 end
 
@@ -181,6 +182,7 @@ function M.forget(id)
   if not chat then
     return
   end
+  require('eca.drafts').flush()
   chats[id] = nil
   order = vim.tbl_filter(function(each)
     return each ~= id
@@ -190,6 +192,7 @@ function M.forget(id)
     by_buffer[buf] = nil
     vim.api.nvim_buf_delete(buf, { force = true })
   end
+  require('eca.typed').forget(chat.input)
 end
 
 --- The chat the user means: of the current buffer, else in this tab page, else the last shown.

@@ -41,6 +41,15 @@ function M.add(chat, text)
   require('eca.host').send('keep_prompt', { text = text })
 end
 
+--- The draft of a chat whose user looks at older prompts, and the prompt that is shown instead.
+---@param chat string
+---@return string draft
+---@return string? prompt
+function M.set_aside(chat)
+  local walk = walks[chat]
+  return walk and walk.draft or '', walk and walk.prompts[walk.at]
+end
+
 --- The prompt one step older (-1) or newer (1); nil at either end.
 ---@param chat string
 ---@param step -1|1

@@ -46,6 +46,13 @@ function M.log(text)
   log.write(text)
 end
 
+--- The process id of a host that runs for this Neovim alone.
+---@return integer?
+function M.pid()
+  local worked, pid = pcall(vim.fn.jobpid, channel)
+  return worked and pid or nil
+end
+
 --- The folders the agent works in, the same as long as Neovim runs.
 ---@return string[] absolute paths
 function M.folders()

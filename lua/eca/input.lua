@@ -109,7 +109,7 @@ local function changed(buf)
   local chat = require('eca.chats').of_buffer(buf)
   if chat then
     require('eca.winbar').refresh(chat.id)
-    require('eca.drafts').changed(chat)
+    require('eca.drafts').take_over(buf)
   end
 end
 
@@ -133,6 +133,12 @@ function M.attach(buf)
     buffer = buf,
     callback = function()
       changed(buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ 'BufUnload', 'InsertLeave' }, {
+    buffer = buf,
+    callback = function()
+      require('eca.drafts').flush()
     end,
   })
   vim.api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {

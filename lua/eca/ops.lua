@@ -33,7 +33,7 @@ M.fields = {
   input = { 'chat', 'text' },
   show = { 'chat' },
   forget = { 'chat' },
-  draft = { 'chat', 'text' },
+  draft = { 'chat', 'text', 'adopted' },
   prompts = { 'prompts' },
   diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'request', 'fault', 'remark' },
   output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
@@ -266,8 +266,8 @@ function draw.input(chat, text)
   require('eca.input').put_back(chats.ensure(chat).input, text)
 end
 
-function draw.draft(chat, text)
-  require('eca.drafts').restore(chats.ensure(chat), text)
+function draw.draft(chat, text, adopted)
+  require('eca.drafts').restore(chats.ensure(chat), text, adopted)
 end
 
 function draw.prompts(prompts)

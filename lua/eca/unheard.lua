@@ -43,16 +43,28 @@ local function texts_of(prompts)
   end, prompts)
 end
 
---- Keep on the disk what nobody else does: prompts that wait, and drafts.
-local function save()
+--- The prompts of a chat that nobody has sent: those that wait here, or in the host.
+---@param chat string
+---@return string[]
+local function waiting(chat)
+  if host ~= 'there' then
+    return texts_of(prompts_of(chat))
+  end
+  return vim.tbl_map(function(prompt)
+    return prompt[2]
+  end, require('eca.mirror').queue(chat))
+end
+
+--- Keep on the disk prompts that wait, and drafts.
+---@param keeper? integer process id of who takes the file away when it has all that is in it
+local function save(keeper)
   local texts = {} ---@type string[]
   for _, id in ipairs(require('eca.chats').ids()) do
-    vim.list_extend(texts, texts_of(prompts_of(id)))
-    local input = require('eca.chats').get(id).input
-    local draft = vim.api.nvim_buf_is_loaded(input) and require('eca.input').draft(input) or ''
-    texts[#texts + 1] = draft:find('%S') and draft or nil
+    vim.list_extend(texts, waiting(id))
+    local draft = require('eca.drafts').text(require('eca.chats').get(id))
+    texts[#texts + 1] = draft ~= '' and draft or nil
   end
-  unsent.keep(table.concat(texts, '\n'))
+  unsent.keep(table.concat(texts, '\n'), keeper)
 end
 
 ---@param intent eca.Intent
@@ -78,15 +90,15 @@ function M.hide()
   shown = {}
 end
 
---- Show what waits, and keep it on the disk as long as no host does.
+--- Show what waits, and keep it on the disk as long as no host does; at Neovim's end also for a
+--- host that may be ended before it has written it.
 function M.settle()
-  if host == 'there' then
+  if vim.v.exiting ~= vim.NIL then
+    save(require('eca.host').pid())
+  elseif host == 'there' then
     unsent.keep('')
-    return
   elseif host == 'gone' then
     vim.tbl_map(show, require('eca.chats').ids())
-    save()
-  elseif vim.v.exiting ~= vim.NIL then
     save()
   end
 end
@@ -114,6 +126,7 @@ end
 --- There is no host: show what waits for one.
 function M.strand()
   host = 'gone'
+  require('eca.drafts').forget()
   intents = vim.tbl_filter(function(intent)
     return LASTING[intent.name] == true
   end, intents)
@@ -124,9 +137,7 @@ end
 function M.heard()
   intents, host = {}, 'there'
   M.hide()
-  if unsent.is_there() then
-    require('eca.drafts').flush() -- what is in the file only because it was not told yet
-  end
+  require('eca.drafts').flush() -- what is in the file only because it was not told yet
 end
 
 ---@param chat string
@@ -164,10 +175,5 @@ function M.do_alone(intent)
   end
   return run ~= nil
 end
-
-vim.api.nvim_create_autocmd('VimLeavePre', {
-  group = vim.api.nvim_create_augroup('eca.unheard', {}),
-  callback = M.settle,
-})
 
 return M

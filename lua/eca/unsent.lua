@@ -1,15 +1,19 @@
---- What is typed while no host keeps it: a file of this Neovim's, until a host has it all.
+--- What is typed while no host keeps it, and at the end: a file, until a host has it all.
 ---
 --- Rules kept here:
 --- - One file a Neovim and project, readable by its owner alone: nobody else writes it, so nothing
 ---   must be locked. It lies beside what the host keeps.
---- - A file whose Neovim is gone goes to the first that looks; it is renamed, so that one gets it.
+--- - Its name has the process that takes it away: this Neovim, or at its end the host, once all is
+---   kept. When that process is gone, the first Neovim that looks takes the file. It renames it, so
+---   that one gets it.
 --- - It is written whole under another name first: what was in it is never half gone.
 local M = {}
 
 local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
 
-local there = false -- our file
+---@type { text: string, path?: string } what is in our file
+local kept = { text = '' }
+local told = false -- that the disk refuses
 
 --- The folder of all that is kept.
 ---@return string
@@ -30,11 +34,6 @@ local function path_of(pid)
   return vim.fs.joinpath(folder_of(), ('%s.%d.unsent'):format(start(), pid))
 end
 
----@return string
-local function own_path()
-  return path_of(vim.fn.getpid())
-end
-
 ---@param path string
 ---@return string?
 local function read(path)
@@ -46,10 +45,15 @@ local function read(path)
   return text
 end
 
+--- Write a file whole, or leave it as it was.
 ---@param path string
 ---@param text string
 ---@return string? fault
 local function write(path, text)
+  local made, refusal = pcall(vim.fn.mkdir, folder_of(), 'p', FOLDER_MODE)
+  if not made then
+    return tostring(refusal)
+  end
   local fresh = path .. '.new'
   local file, fault = vim.uv.fs_open(fresh, 'w', FILE_MODE)
   if not file then
@@ -57,60 +61,70 @@ local function write(path, text)
   end
   local written, full = vim.uv.fs_write(file, text)
   vim.uv.fs_close(file)
-  if written ~= #text then
-    return full or 'the disk is full'
+  if written == #text then
+    return select(2, vim.uv.fs_rename(fresh, path))
   end
-  return select(2, vim.uv.fs_rename(fresh, path))
+  vim.uv.fs_unlink(fresh)
+  return full or 'the disk is full'
 end
 
---- Is something kept?
----@return boolean
-function M.is_there()
-  return there
+--- Tell once that the disk refuses.
+---@param fault string
+local function refused(fault)
+  local line = 'what is typed is not kept: ' .. fault
+  require('eca.log').write(line)
+  if not told then
+    told = true
+    require('eca.notify').warn(line)
+  end
 end
 
 --- Keep a text, instead of what was kept before; an empty one takes the file away.
 ---@param text string
-function M.keep(text)
-  if text == '' then
-    if there then
-      vim.uv.fs_unlink(own_path())
+---@param keeper? integer process id of who takes the file away; default: this Neovim's
+function M.keep(text, keeper)
+  local before, path = kept.path, nil ---@type string?, string?
+  if text ~= '' then
+    path = path_of(keeper or vim.fn.getpid())
+    local same = text == kept.text and path == before
+    local fault = not same and write(path, text)
+    if fault then
+      refused(fault)
+      return
     end
-    there = false
-    return
   end
-  there = true
-  vim.fn.mkdir(folder_of(), 'p', FOLDER_MODE)
-  local fault = write(own_path(), text)
-  if fault then
-    require('eca.log').write('what was typed is not kept: ' .. fault)
+  kept = { text = text, path = path }
+  if before and before ~= path then
+    vim.uv.fs_unlink(before)
   end
 end
 
+--- Does a process run? One that has ended and that nobody has waited for (in a container) does not.
 ---@param pid integer
 ---@return boolean
 local function runs(pid)
   local _, _, fault = vim.uv.kill(pid, 0)
-  return fault ~= 'ESRCH'
+  local stat = read(('/proc/%d/stat'):format(pid)) or ''
+  return fault ~= 'ESRCH' and not stat:find('%) [ZX] [^)]*$')
 end
 
 --- Take over what Neovims of this project that are gone have left.
 ---@return string? text
 function M.take()
-  local found = {} ---@type string[]
+  local found, own = {}, path_of(vim.fn.getpid()) ---@type string[], string
   for name in vim.fs.dir(folder_of()) do
     local project, number = name:match('^(%x+)%.(%d+)%.unsent$')
     local pid = tonumber(number)
     local left = pid and (pid == vim.fn.getpid() or not runs(pid)) -- ids are used again
-    if left and project == start() and vim.uv.fs_rename(path_of(pid), own_path()) then
-      there = true
-      found[#found + 1] = read(own_path())
+    if left and project == start() and vim.uv.fs_rename(path_of(pid), own) then
+      found[#found + 1] = read(own)
+      kept = { text = found[#found], path = own }
     end
   end
   if #found > 1 then
     M.keep(table.concat(found, '\n'))
   end
-  return #found > 0 and table.concat(found, '\n') or nil
+  return found[1] and table.concat(found, '\n')
 end
 
 return M

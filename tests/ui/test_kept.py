@@ -182,7 +182,8 @@ def test_a_prompt_is_chosen_from_a_list(view: View) -> None:
 
 def test_a_draft_comes_back_once_and_above_what_is_typed(view: View) -> None:
     view.nvim.keys("ityped<Esc>")
-    view.draw(ops.RestoreDraft(CHAT, "kept"), ops.RestoreDraft(CHAT, "kept"))
+    kept = ops.RestoreDraft(CHAT, "kept", adopted=True)
+    view.draw(kept, kept)
     assert view.draft() == "kept\ntyped"
 
 

@@ -19,6 +19,7 @@ function host.log_path()
   return require('eca.log').path()
 end
 function host.alive() end
+function host.pid() end
 function host.has_failed()
   return false
 end

@@ -305,7 +305,7 @@ function M.comment()
   vim.ui.input(options, function(text)
     if text then
       local comment = { change = target.change, line = target.line, text = text }
-      said.of(chat).comments[key] = text:find('%S') and comment or nil
+      said.comment(chat, key, text:find('%S') and comment or nil)
       refresh(chat)
     end
   end)
@@ -341,7 +341,7 @@ function M.send()
     return
   end
   require('eca').send(require('eca.review.comments').prompt(comments), { chat = chat })
-  said.of(chat).comments = {}
+  said.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key
   end, comments)

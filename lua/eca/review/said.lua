@@ -20,6 +20,37 @@ function M.of(chat)
   return by_chat[chat]
 end
 
+--- Comment on a change, or take the comment back.
+---@param chat string
+---@param key string
+---@param comment? eca.Comment
+function M.comment(chat, key, comment)
+  M.of(chat).comments[key] = comment
+  require('eca.drafts').changed(chat)
+end
+
+--- The comments of a chat were sent.
+---@param chat string
+function M.sent(chat)
+  M.of(chat).comments = {}
+  require('eca.drafts').changed(chat)
+end
+
+--- The prompt that would say all comments of a chat; empty when there is none.
+---@param chat string
+---@return string
+function M.prompt(chat)
+  local comments = vim.tbl_values(M.of(chat).comments)
+  table.sort(comments, function(one, other)
+    local left, right = one.change, other.change
+    if left.turn ~= right.turn then
+      return left.turn < right.turn
+    end
+    return left.path == right.path and one.line < other.line or left.path < right.path
+  end)
+  return require('eca.review.comments').prompt(comments)
+end
+
 --- How many comments of a chat wait, in words; nil when none does.
 ---@param chat string
 ---@return string?

@@ -6,7 +6,8 @@ Rules kept here:
 - Several Neovims may keep things at once: what is written is what the others have written plus what
   was changed here. Of two changes of one thing the later one stays.
 - A file that makes no sense is set aside under another name and told once, never overwritten.
-- Nothing here waits: when another Neovim is writing, the caller tries again later.
+- Who cannot write in time while another process writes tries again later, or leaves the drafts in a
+  file for the next Neovim (`lua/eca/unsent.lua` takes it over).
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgpack
@@ -26,6 +28,9 @@ MOST_PROMPTS = 500
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not kept."""
 MOST_DRAFTS = 50
+STEP = 0.01
+"""Seconds between two looks at a lock that another process holds: no wait for one can end in time
+without a thread or a signal."""
 
 
 class Damaged(ValueError):
@@ -110,31 +115,101 @@ class Store:
         aside = self.path.with_suffix(".damaged")
         return self.path.replace(aside)
 
-    def write(self, changed: Changed) -> Kept:
+    def write(self, changed: Changed, patience: float = 0.0) -> Kept:
         """Write changes on top of what others have written; returns all of it.
 
-        Raises Busy, Damaged (the file is as it was) and OSError.
+        Waits so many seconds for other processes that write. Raises Busy, Damaged (the file is as
+        it was) and OSError.
         """
+        return self.change(lambda _: changed, patience)
+
+    def change(self, made: Callable[[Kept], Changed], patience: float = 0.0) -> Kept:
+        """Write changes that depend on what others have written; see `write`."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._alone():
-            kept = merge(self.read(), changed)
-            fresh = self.path.with_suffix(f".{os.getpid()}")
-            fresh.touch(mode=0o600)
-            fresh.write_bytes(_pack(self._project, kept))
-            fresh.replace(self.path)
+        with self._alone(patience):
+            kept = self.read()
+            kept = merge(kept, made(kept))
+            _replace(self.path, f".{os.getpid()}", _pack(self._project, kept))
         return kept
 
+    def leave(self, changed: Changed) -> None:
+        """Leave drafts that could not be written to the next Neovim. Raises OSError.
+
+        What this Neovim has left there itself is as much.
+        """
+        texts = [draft.text for draft in changed.drafts.values() if draft is not None]
+        if texts and not self._left.exists():
+            content = "\n".join(texts).encode(errors="surrogatepass")
+            _replace(self._left, ".unsent.new", content)
+
+    def take_away(self) -> None:
+        """Take away what this Neovim has left: all of it is written. Raises OSError."""
+        self._left.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what processes that were killed have half written. Raises OSError."""
+        for path in self.path.parent.glob("*.*"):
+            match path.name.split("."):
+                case [_, pid] | [_, pid, "unsent", "new"] if pid.isdecimal() and not runs(int(pid)):
+                    path.unlink(missing_ok=True)
+
+    @property
+    def _left(self) -> Path:
+        return self.path.with_suffix(f".{os.getpid()}.unsent")
+
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self, patience: float) -> Iterator[None]:
         """Keep other processes from writing. Raises Busy."""
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(lock, time.monotonic() + patience)
             yield
         except BlockingIOError as locked:
             raise Busy(f"{self.path} is being written") from locked
         finally:
             os.close(lock)
+
+
+def runs(process: int) -> bool:
+    """Tell whether a process of this id runs.
+
+    One that has ended and that nobody has waited for, as happens in containers, does not.
+    """
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(errors="replace")
+    except OSError:
+        return True  # there is no /proc
+    return status.rpartition(") ")[2][:1] not in ("Z", "X")
+
+
+def _lock(lock: int, deadline: float) -> None:
+    """Lock a file for this process alone. Raises BlockingIOError when others hold it too long."""
+    while True:
+        try:
+            return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(STEP)
+
+
+def _replace(path: Path, suffix: str, content: bytes) -> None:
+    """Give a file another content, all of it or none. Raises OSError."""
+    fresh = path.with_suffix(suffix)
+    try:
+        fresh.touch(mode=0o600)
+        fresh.write_bytes(content)
+        fresh.replace(path)
+    except OSError:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise
 
 
 def _pack(project: str, kept: Kept) -> bytes:

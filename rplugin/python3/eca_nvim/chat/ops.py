@@ -203,11 +203,12 @@ class SetInput(Struct, frozen=True):
 
 
 class RestoreDraft(Struct, frozen=True):
-    """What was typed in a chat's input in an earlier life: it comes back once."""
+    """What was typed in an earlier life, in this chat or an adopted one: it comes back once."""
 
     name: ClassVar[str] = "draft"
     chat: str
     text: str
+    adopted: bool = False
 
 
 class SetPrompts(Struct, frozen=True):

@@ -8,6 +8,7 @@ Rules kept here:
 - The line fits a screen of 80 columns with a usual path.
 - No garbage is collected until the first intent has been taken (`plugin`): nothing that is imported
   becomes any, and looking through it again and again takes a seventh of the start.
+- A signal ends the host in order, SIGKILL excepted: exit handlers keep what the user typed.
 - `-I` keeps the user's PYTHONPATH and site folders out; the package comes first on the path.
 """
 
@@ -15,11 +16,12 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 
 CANNOT_START = 78
 """Exit status: the environment lacks something (EX_CONFIG). The last line on stderr tells what."""
@@ -58,10 +60,19 @@ def serve(package: str) -> None:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
     _load(package, "nvim.plugin")
     sys.argv[:] = [package]  # pynvim takes every path among the arguments for a plugin
+    signal.signal(signal.SIGHUP, _terminate)
     try:
         start_host()
     except EOFError:
         return  # Neovim is gone; what we started is ended by our exit handlers
+    finally:
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)  # what is typed is written now
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    """End as pynvim does on SIGTERM: its loop stops, and our exit handlers run."""
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _load(package: str, name: str) -> ModuleType:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeAlias
 
@@ -141,11 +142,30 @@ class Session:
 
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
-        self._server.kill()
-        self.surveyor.stop()
-        self._keeper.write()
-        self._images.remove()
-        self._ledger.remove()
+        try:
+            self._keep_unsent()
+            self._keeper.close()
+        finally:
+            self._server.kill()
+            self.surveyor.stop()
+            self._images.remove()
+            self._ledger.remove()
+
+    def _keep_unsent(self) -> None:
+        """Keep the prompts that no agent has heard: held back, queued, or not even taken up."""
+        unsent: dict[str, list[str]] = {}
+        for effect in self._held.take():
+            if isinstance(effect, TellPrompt):
+                unsent.setdefault(effect.chat, []).append(effect.text)
+        for chat in self._chats:
+            unsent.setdefault(chat.id, []).extend(entry.text for entry in chat.queue)
+        with suppress(anyio.WouldBlock, anyio.EndOfStream, anyio.ClosedResourceError):
+            while True:
+                intent = self._inbox.receive_nowait()
+                if isinstance(intent, intents.SendPrompt):
+                    unsent.setdefault(intent.chat, []).append(intent.text)
+        for chat_id, prompts in unsent.items():
+            self._keeper.unsent(chat_id, prompts)
 
     async def run(self) -> None:
         """Serve until cancelled."""
