@@ -4,6 +4,7 @@
 --- - A path is data. It is absolute, is no URL, and names a regular file, else it is refused in one
 ---   line: reading a pipe would block Neovim.
 --- - A buffer's name never looks like a scheme (`term:`): autocommands run what such a name says.
+--- - A file that a plugin reads in its own way (an archive, say) is loaded only by the user.
 --- - Only here Neovim gets the name of a file. A test reads all other modules.
 local harmless = require('eca.harmless')
 local paths = require('eca.paths')
@@ -56,6 +57,14 @@ local function why_not(path, is_new, most)
 end
 
 ---@param path string
+---@param why string
+---@return string line
+local function refused(path, why)
+  local shown = path:find('%z') and harmless.line(path) or paths.short(path)
+  return ('not opened, %s: %s'):format(why, shown) -- a long line loses its middle
+end
+
+---@param path string
 ---@param is_new boolean it may be missing
 ---@param most number bytes
 ---@return string? clean
@@ -66,8 +75,7 @@ local function check(path, is_new, most)
     why = why_not(name, is_new, most)
   end
   if why then
-    local shown = path:find('%z') and harmless.line(path) or paths.short(path)
-    return nil, ('not opened, %s: %s'):format(why, shown) -- a long line loses its middle
+    return nil, refused(path, why)
   end
   return name
 end
@@ -82,13 +90,37 @@ local function require_file(path, is_new, most)
   return name or error(fault, 0)
 end
 
+--- Is there a plugin that reads files of this name, and may run a program to do so?
+---@param name string
+---@return boolean
+local function has_reader(name)
+  local readers = vim.api.nvim_get_autocmds({ event = { 'BufReadCmd', 'FileReadCmd' } })
+  local tail = vim.fs.basename(name)
+  return vim.iter(readers):any(function(reader)
+    local pattern = not reader.buflocal and vim.regex(vim.fn.glob2regpat(reader.pattern))
+    return pattern and (pattern:match_str(name) or pattern:match_str(tail)) ~= nil
+  end)
+end
+
+--- Check a file that is to be loaded when the user has not opened it himself.
+---@param path string
+---@return string? clean
+---@return string? fault one line
+local function check_loadable(path)
+  local name, fault = check(path, false, LARGEST * MIB)
+  if name and has_reader(name) then
+    return nil, refused(path, 'a plugin has its own way to read it, `:edit` it first')
+  end
+  return name, fault
+end
+
 --- Why a file may not be loaded, in one line; nil: it may. One that the user has opened may.
 ---@param path string
 ---@return string? fault
 function M.refusal(path)
   local name = clean(path)
   if not name or not paths.buffer_of(name) then
-    return select(2, check(path, false, LARGEST * MIB))
+    return select(2, check_loadable(path))
   end
 end
 
@@ -123,15 +155,19 @@ function M.load(path)
   if known then
     return known, false
   end
-  local name, before = require_file(path, false, LARGEST * MIB), vim.api.nvim_list_bufs()
+  local name, fault = check_loadable(path)
+  if not name then
+    error(fault, 0)
+  end
+  local before = vim.api.nvim_list_bufs()
   local buf = assert(M.add(name))
   -- A swap file of another Neovim would stop everything with a question.
   local shortmess = vim.o.shortmess
   vim.opt.shortmess:append('A')
-  local loaded, fault = pcall(vim.fn.bufload, buf)
+  local loaded, why = pcall(vim.fn.bufload, buf)
   vim.o.shortmess = shortmess
   if not loaded then
-    error(fault, 0)
+    error(why, 0)
   end
   return buf, not vim.list_contains(before, buf)
 end

@@ -17,7 +17,6 @@ from tests.ui.talk import asks, lines_of, say, start_chat
 
 ODD = (
     "file:x",
-    "zipfile:x::y",
     "a:b/c",
     "%",
     "#",
@@ -98,7 +97,7 @@ def start_again(nvim: Neovim) -> None:
 
 
 def diff(nvim: Neovim, path: str) -> None:
-    draw(nvim, ["diff", CHAT, "t", path, TEXT, "other\n", "changed", True, None, None])
+    draw(nvim, ["diff", CHAT, "t", path, TEXT, "other\n", "changed", None, None, None])
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
 
 
@@ -305,6 +304,25 @@ def test_a_link_that_says_another_address_hides_nothing(stage: Neovim) -> None:
     opened = stage.lua("return _G.opened")
     assert opened == ["https://good.org", "https://evil.org/a", "https://docs.org"]
     assert "docs.org" not in screen
+
+
+def test_an_archive_is_read_by_a_plugin_only_for_the_user(stage: Neovim, folder: Path) -> None:
+    """Plugins run programs on archives, and on whatever else they read in their own way."""
+    stage.lua("""
+        _G.read = {}
+        vim.api.nvim_create_autocmd('BufReadCmd', {
+          pattern = { '*.zip', '*/secret/*' },
+          callback = function(event) table.insert(_G.read, event.file) end,
+        })""")
+    (folder / "secret").mkdir()
+    for name in ("a.zip", "secret/b.txt", "zipfile:x::y"):
+        (folder / name).write_text(TEXT)
+        located(stage, str(folder / name))
+        assert "a plugin has its own way to read it" in wait_sent(stage, "returned")[-1]["value"]
+        follow(stage, str(folder / name))
+        stage.wait_for(lambda: message_tells(stage), "the refusal")
+        start_again(stage)
+    assert stage.lua("return _G.read") == []
 
 
 # --- with a host and a server --------------------------------------------------------------------
