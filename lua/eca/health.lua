@@ -25,7 +25,9 @@ local function run(command)
     require('eca.scan').trim(result.code == 0 and result.stdout or result.stderr)
 end
 
-local MODULES = 'import sys, pynvim, anyio, msgpack, msgspec; print(sys.version.split()[0])'
+local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
+  .. '"it is Python %d.%d, and 3.11 or newer is needed" % sys.version_info[:2]; '
+  .. 'import pynvim, anyio, msgpack, msgspec, unidiff; print(sys.version.split()[0])'
 
 local function check_python()
   health.start('Python host')

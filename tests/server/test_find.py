@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from eca_nvim.server import find
 from eca_nvim.server.find import DEMO_LABEL, BadServerOption, find_server
 
 NOWHERE = {"PATH": "/nowhere"}
@@ -117,3 +118,11 @@ def test_a_server_is_known_by_its_whole_command_without_telling_it(tmp_path: Pat
     )
     assert one == again != other
     assert "key" not in one
+
+
+def test_it_needs_nothing_but_the_standard_library() -> None:
+    """`make chat` asks it which agent will answer, with whatever Python there is."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import eca_nvim.server.find"
+    package = Path(find.__file__).parents[2]
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, package], check=False)
+    assert done.returncode == 0

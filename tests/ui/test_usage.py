@@ -85,6 +85,7 @@ def test_the_plan_is_a_line_and_a_way_to_its_list(view: View) -> None:
     view.draw(
         ops.OpenBlock(CHAT, 7, ops.BlockKind.TASKS, header),
         ops.SetPlan(CHAT, {"block": 7, "done": 2, "total": 5, "doing": "the third"}),
+        ops.SetStatus(CHAT, {"state": "running"}),
     )
     view.nvim.wait_screen("▢ tasks 2/5 · doing: the third")
     view.nvim.keys(":Eca tasks<CR>")

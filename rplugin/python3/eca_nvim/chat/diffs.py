@@ -1,8 +1,8 @@
 r"""Diffs: unified diffs as agents send them, read, applied and reversed.
 
 Rules kept here:
-- A diff may be hunks only: no ---/+++ lines, no final newline. What is no diff is a MalformedDiff,
-  what does not fit a file is DoesNotApply; both say which hunk.
+- A diff may be hunks only: no ---/+++ lines, no final newline. What unidiff cannot read is a
+  MalformedDiff, what does not fit a file is DoesNotApply; both say which hunk.
 - Hunks are exact: lines without their line feed. A carriage return at a line's end does not count
   when lines are compared, and added lines take the line ends of the file.
 - Line numbers are 1-based, as in diffs.
@@ -12,13 +12,14 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
+from unidiff import PatchedFile, PatchSet
+from unidiff.errors import UnidiffParseError
 
 from eca_nvim.chat.details import FileChange
 
@@ -69,9 +70,8 @@ EFFORT: Final = 64
 """Lines that are compared for each line of a file and its diff, at most, to find its hunks."""
 _OF_HUNKS = tuple(kind.value for kind in LineKind)
 _NAMES = ("--- ", "+++ ")
-_HUNK: Final = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@")
-_NO_LINE_FEED: Final = "\\"
-"""What begins a line that says: the one before it has no line feed."""
+_OF_DIFFS = (*_OF_HUNKS, "@@", "\\", "\r")
+"""How the lines of a diff begin that is hunks and nothing else; a context line may be empty."""
 
 
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
@@ -87,45 +87,40 @@ def parse_hunks(diff: str) -> tuple[Hunk, ...]:
     above = (line for line in diff[:start].split("\n") if not line.startswith(_NAMES))
     if any(line.startswith(_OF_HUNKS) for line in above):
         raise MalformedDiff("lines of a hunk before the first one")
-    lines = diff[start:].removesuffix("\n").split("\n")
-    hunks: list[Hunk] = []
-    at = 0
-    while at < len(lines) and (lines[at] or not hunks):
-        hunk, at = _read_hunk(lines, at)
-        hunks.append(hunk)
-    if any(lines[at:]):
-        raise MalformedDiff(f"only {at} lines of the diff belong to a hunk")
-    return tuple(hunks)
+    hunks = _read(diff[start:])
+    read = sum(len(hunk) + 1 for hunk in hunks)
+    if not hunks or read < len(diff[start:].rstrip("\n").split("\n")):
+        raise MalformedDiff(f"only {read} lines of the diff belong to a hunk")
+    return tuple(Hunk(hunk.source_start, hunk.target_start, _lines(hunk)) for hunk in hunks)
 
 
-def _read_hunk(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
-    """Read the hunk that begins at a line; gives it and the line after it. Raises MalformedDiff."""
-    header = _HUNK.match(lines[at])
-    if header is None:
-        raise MalformedDiff(f"only {at} lines of the diff belong to a hunk")
-    source, target = (1 if header[group] is None else int(header[group]) for group in (2, 4))
-    found: list[Line] = []
-    at += 1
-    while at < len(lines) and (source or target or lines[at].startswith(_NO_LINE_FEED)):
-        if lines[at].startswith(_NO_LINE_FEED):
-            found[-1:] = [replace(line, ends=False) for line in found[-1:]]
+def _read(diff: str) -> PatchedFile:
+    """Read a diff of hunks alone. Raises MalformedDiff.
+
+    Other lines never reach unidiff: its patterns for the headers of git backtrack.
+    """
+    for line in diff.split("\n"):
+        if line and not line.startswith(_OF_DIFFS):
+            raise MalformedDiff(f"no line of a hunk: {line[:200]}")
+    try:
+        files = PatchSet("--- before\n+++ after\n" + diff)
+    except (UnidiffParseError, ValueError) as fault:
+        raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
+    if len(files) != 1:
+        raise MalformedDiff("a diff of several files")
+    return files[0]
+
+
+def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for read in hunk:
+        kind, value = str(read)[:1], str(read)[1:]
+        if kind == "\\":
+            if lines:
+                lines[-1] = replace(lines[-1], ends=False)
         else:
-            found.append(_read_line(lines[at]))
-            source -= found[-1].kind is not LineKind.ADDED
-            target -= found[-1].kind is not LineKind.REMOVED
-        at += 1
-    if source or target:
-        raise MalformedDiff(f"a hunk is not as long as it says: {lines[at - 1][:200]}")
-    return Hunk(int(header[1]), int(header[3]), tuple(found)), at
-
-
-def _read_line(line: str) -> Line:
-    """Read a line of a hunk; an empty one has lost the blank that says it is context."""
-    if line in ("", "\r"):
-        return Line(LineKind.CONTEXT, line)
-    if not line.startswith(_OF_HUNKS):
-        raise MalformedDiff(f"no line of a hunk: {line[:200]}")
-    return Line(LineKind(line[0]), line[1:])
+            lines.append(Line(LineKind(kind), value.removesuffix("\n")))
+    return tuple(lines)
 
 
 def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
