@@ -181,7 +181,7 @@ OWN_NAMES = {
     "guardian.py": {"read_text"},  # what the kernel tells of processes
     "disk/private.py": {"open"},
     "disk/replacing.py": {"open", "fdopen"},  # through no link
-    "store.py": {"open", "read_bytes", "write_bytes"},
+    "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "nvim/logs.py": {"open"},
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "session/images.py": {"write_bytes"},
