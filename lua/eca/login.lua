@@ -27,6 +27,7 @@ end
 ---@param text string
 function M.keep(chat, text)
   drafts[chat] = drafts[chat]:find('%S') and text .. '\n' .. drafts[chat] or text
+  require('eca.drafts').changed(chat)
   require('eca.notify').info('a login runs: what came back is in the input after it')
 end
 

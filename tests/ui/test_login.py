@@ -349,7 +349,11 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
     nvim.keys("<M-CR>")
     assert wait_sent(nvim, "login", 2)[1]["text"] == KEY
-    draw(nvim, ["input", CHAT, "given back"], ["status", CHAT, {"state": "idle"}])
+    draw(nvim, ["input", CHAT, "given back"])
+    nvim.wait_until(f"require('eca.login').set_aside('{CHAT}'):find('given back')")
+    nvim.lua("require('eca.drafts').flush()")
+    assert sent(nvim, "keep_draft")[-1]["text"] == "given back\ndraft"
+    draw(nvim, ["status", CHAT, {"state": "idle"}])
     nvim.wait_screen("> given back")
     assert draft(nvim) == "given back\ndraft"
     assert sent(nvim, "prompt") == sent(nvim, "keep_prompt") == []
