@@ -349,6 +349,7 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
     nvim.keys("<M-CR>")
     assert wait_sent(nvim, "login", 2)[1]["text"] == KEY
+    nvim.lua("require('eca.drafts').flush()")
     draw(nvim, ["input", CHAT, "given back"])
     nvim.wait_until(f"require('eca.login').set_aside('{CHAT}'):find('given back')")
     nvim.lua("require('eca.drafts').flush()")
