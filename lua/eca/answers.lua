@@ -3,11 +3,11 @@
 --- Rules kept here:
 --- - Only what still waits is answered; a late word is told to the user instead of being sent, and
 ---   what he typed is his draft then.
---- - An answer is to what was shown where it was given, and carries the digest of that. What has
----   changed since is not answered: the user looks again. The host checks it once more.
+--- - An answer carries the digest of what was shown where the user gave it. If the request has
+---   changed since, nothing is sent and the user looks again. The host checks the same.
 local M = {}
 
---- What waits by the id of a request, as it is shown now.
+--- A request as it waits now, or nil when it does not wait any more.
 ---@param item eca.Request
 ---@return eca.Pending?
 function M.now(item)
@@ -60,8 +60,7 @@ function M.reject(item, reason)
   return send(item, 'reject', { reason = reason })
 end
 
---- What was typed for a request that it does not answer: it waits in the chat's input, above what
---- is there.
+--- Put what was typed for a request that it cannot answer into the chat's input, above what is there.
 ---@param chat string
 ---@param reason string
 ---@param fault string why, in one line

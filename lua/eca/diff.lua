@@ -4,8 +4,8 @@
 --- - The tab page the user comes from is not touched, and is gone back to when this one is left.
 --- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends the diff of both sides, before
 ---   their windows are gone, so that no option of ours stays with the real file.
---- - Its keys answer what its texts show. A request that has changed since is asked in the float; a
----   diff that is asked for then shows it.
+--- - Its keys answer what its texts show. When the request has changed since, the float asks, and
+---   `d` there shows the new diff.
 --- - It comes up later than it was asked for: only before a user who has pressed no key since, and
 ---   its keys take none within the guard time, because they were meant for something else.
 local answers = require('eca.answers')
@@ -35,7 +35,7 @@ local function key_of(diff)
   return diff.chat .. ' ' .. diff.id
 end
 
---- The tab page of a request, maybe of one that has changed since.
+--- The tab page of a request, also when the request has changed since.
 ---@param item eca.Request
 ---@return eca.DiffTab?
 local function tab_of(item)
@@ -315,7 +315,7 @@ function M.arrived(diff)
   end
 end
 
---- The tab page that shows a change as it waits, when the user is in it.
+--- The tab page that shows a request as it waits now, when the user is in it.
 ---@param item eca.Request
 ---@return eca.DiffTab?
 local function here(item)

@@ -101,7 +101,7 @@ end
 ---@field chat? string only what waits in this chat
 ---@field reason? string what to do instead
 
---- What waits and has an id: that of `pending()`, else the agent's own, which others may have too.
+--- The requests with an id: that of `pending()`, else the agent's own, which several may have.
 ---@param items eca.Pending[]
 ---@param id string
 ---@return eca.Pending[]
@@ -115,8 +115,7 @@ local function named(items, id)
   return #found > 0 and found or having('call')
 end
 
---- What waits and may be meant: of a kind, in the chat that is named or in any, with the id that is
---- named.
+--- The requests of a kind, of the chat and with the id that are named, if they are.
 ---@param kind 'approval'|'question'
 ---@param opts { chat?: string, id?: string }
 ---@return eca.Pending[], string fault why there is nothing, in one line

@@ -24,12 +24,12 @@ local M = {}
 ---@field activity? string what the agent says it is doing
 ---@field retrying? boolean it tries again what failed
 
---- What an answer is to.
+--- What an answer names.
 ---@class eca.Request
 ---@field chat string
 ---@field block integer
 ---@field id string of this request only, in all of a Neovim
----@field digest string of all that was shown of it; another one is another question
+---@field digest string of all that is shown of it; it changes with that
 
 ---@class eca.Pending: eca.Request
 ---@field call string the agent's id of the call or question; another item may have the same

@@ -13,7 +13,7 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.pending import is_let
+from eca_nvim.chat.pending import is_still_approved
 
 
 def shell(command: str, call_id: str = "t1") -> ToolCall:
@@ -137,6 +137,17 @@ def test_of_two_calls_at_once_with_one_id_the_end_is_of_the_one_that_runs() -> N
     assert driver.view.lines[-1] == "⊘ $ rm -rf ~ rejected"
 
 
+def test_of_two_calls_at_once_with_one_id_the_one_with_the_arguments_runs() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolRequested(shell("echo safe")), ToolRunning(shell("echo safe")))
+    driver.hear(wants("rm -rf ~"), ToolRunning(shell("rm -rf ~")))
+    assert driver.items == []
+    assert driver.view.lines[1:] == ["● $ echo safe", "● $ rm -rf ~", "  $ rm -rf ~"]
+    driver.hear(ToolFinished(shell("echo safe"), total_ms=5))
+    assert driver.view.lines[1:3] == ["✓ $ echo safe", "● $ rm -rf ~"]
+
+
 def test_what_was_let_is_no_other_call_by_the_time_it_is_told() -> None:
     """Only a survey keeps an approval back; see the session for that."""
     driver = Driver()
@@ -145,5 +156,5 @@ def test_what_was_let_is_no_other_call_by_the_time_it_is_told() -> None:
     driver.approve("t1")
     driver.hear(wants("rm -rf ~"))
     (told,) = driver.told(TellApproval)
-    assert not is_let(driver.chat, told)
+    assert not is_still_approved(driver.chat, told)
     assert titles(driver) == ["$ rm -rf ~"]

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from tests.chat.driver import Driver, call
+from tests.chat.driver import Driver, call, said
 from tests.chat.test_call_ids import shell, wants
 
 from eca_nvim import chat
@@ -15,6 +15,7 @@ from eca_nvim.chat.answering import CHANGED, CHANGED_TYPED
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.effects import TellAnswer, TellApproval, TellRejection
 from eca_nvim.chat.events import (
+    ChatEvent,
     QuestionAsked,
     ToolFinished,
     ToolPreparing,
@@ -115,6 +116,15 @@ def test_what_says_nothing_new_leaves_the_request_as_it_is() -> None:
     assert (again.pending_changed, late.pending_changed) == (False, False)
     driver.approve_shown(shown)
     assert len(driver.told(TellApproval)) == 1
+
+
+def test_what_the_model_goes_on_to_say_shows_no_request_again() -> None:
+    driver = waiting(wants("echo safe"))
+    shown = driver.shown("t1")
+    events: list[ChatEvent] = [*said("a", "b"), ToolPreparing(shell("other", "t2"), "{")]
+    for event in events:
+        assert not apply(driver.chat, event, driver.now).pending_changed
+    assert driver.shown("t1") == shown
 
 
 def test_a_file_that_comes_up_beside_it_changes_the_request() -> None:

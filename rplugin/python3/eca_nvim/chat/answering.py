@@ -1,8 +1,8 @@
 """Answering: whether an answer is to what waits, and what becomes of one that is not.
 
 Rules kept here:
-- An answer is to what was shown: it carries the digest of that, and goes out only while the same
-  waits. Who approves one command never releases another.
+- An answer carries the digest of what was shown, and is sent only while just that waits. So an
+  approval of one command never releases another.
 - Nothing that the user typed is lost: it goes back into the input.
 """
 
@@ -18,7 +18,7 @@ TOO_LATE = "nothing waits for this any more: what you typed is in the input"
 
 
 def fits(update: Update, block_id: int, digest: str, typed: str | None = None) -> bool:
-    """Say whether what was shown with a digest still waits in a block; tell the user if not."""
+    """Say whether what was shown with a digest still waits in a block; if not, tell the user."""
     request = update.chat.pending.get(block_id)
     if request is not None and request.digest == digest:
         return True

@@ -70,7 +70,7 @@ def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
 
 
 def asks(update: Update, block: ToolBlock) -> None:
-    """Ask the user for a call that waits; again, when it is another than it was."""
+    """Ask the user for a call that waits, once more when it has changed."""
     update.dirty |= Dirty.PENDING
     title = call_title(block, update.chat.settings)
     request = update.chat.pending[block.id]

@@ -113,7 +113,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
 
 
 def _take_calls(chat: Chat) -> Mapping[str, Mapping[str, ToolBlock]]:
-    """Take out the calls known so far, by lane: an id in a page is of the calls of that page."""
+    """Take out the calls known so far, by lane: an id in a page names a call of that page."""
     known = {lane.chat_id: lane.calls for lane in chat.lanes.values()}
     for lane in chat.lanes.values():
         lane.calls = {}
@@ -121,7 +121,7 @@ def _take_calls(chat: Chat) -> Mapping[str, Mapping[str, ToolBlock]]:
 
 
 def _put_back_calls(update: Update, below: Mapping[str, Mapping[str, ToolBlock]]) -> None:
-    """Put back the calls that were known; the end of one that the page cuts is among them."""
+    """Put back the calls that were known, and join a call that the page cuts with its end."""
     for lane in update.chat.lanes.values():
         known = below.get(lane.chat_id, {})
         for call_id, block in list(lane.calls.items()):

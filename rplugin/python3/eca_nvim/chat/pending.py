@@ -51,8 +51,8 @@ def approve(chat: Chat, block_id: int, digest: str, now: int, *, remember: bool 
     return update.finish()
 
 
-def is_let(chat: Chat, told: TellApproval) -> bool:
-    """Say whether a call that the user let still is the one that the agent means, and may run."""
+def is_still_approved(chat: Chat, told: TellApproval) -> bool:
+    """Say whether the agent still means the call that the user approved, and it may run."""
     block = chat.blocks.get(told.block)
     lane = chat.lanes.get(told.chat)
     is_meant = lane is not None and lane.calls.get(told.call) is block

@@ -18,6 +18,7 @@ from eca_nvim.chat.blocks import (
     open_question,
 )
 from eca_nvim.chat.call_ids import at_work
+from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.effects import Changes, TellAnswer
 from eca_nvim.chat.events import Dialogue, QuestionAsked
 from eca_nvim.chat.model import Chat, Lane
@@ -49,7 +50,7 @@ def asked(update: Update, event: QuestionAsked) -> None:
 
 def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBlock | None:
     """Find the call that asks; None when it is over, or waits for another answer."""
-    block = at_work(update.lane, event.tool_call_id or "")
+    block = at_work(update.lane, ToolCall(event.tool_call_id or ""))
     asks = block is not None and block.state in _ASKING and not open_question(block)
     return block if asks else None
 

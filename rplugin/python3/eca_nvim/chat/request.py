@@ -1,11 +1,11 @@
 """Request: what the user is asked for, and what was shown of it.
 
 Rules kept here:
-- An id is of one request only: of one block of one chat, and of one time that it waits. The ids of
-  an agent are no such thing: two of its calls may have the same.
-- The digest is another one as soon as anything else is shown. It never comes back: who answers
-  what was shown before something else was has not seen that.
-- What is behind what is shown, as the lines of a diff that are left out, is part of it.
+- No two requests have the same id: it names the chat, the block, and when the block began to wait.
+  The ids of an agent will not do, because two of its calls may have the same.
+- The digest changes with anything that is shown, and none is used twice: when a request changes and
+  changes back, the user has to look again.
+- The digest covers what is too long to be shown, such as the other lines of a diff.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ LOOKS = frozenset({"marks"})
 
 
 class Request(Struct, eq=False):
-    """What waits for the user since a time (ms).
+    """What has waited for the user since a time (ms).
 
-    `digest` is None until it is shown as it is now; `version` counts what was shown.
+    `digest` is None as long as the request was not shown as it is now; `version` counts how often
+    something else was shown.
     """
 
     id: str
@@ -32,7 +33,7 @@ class Request(Struct, eq=False):
     _hash: str | None = None
 
     def show(self, item: Mapping[str, object], behind: object) -> str:
-        """Take what is shown of it from now on, and what that stands for; gives the digest."""
+        """Note what is shown from now on, and all that is behind it; returns the digest."""
         shown = {key: value for key, value in item.items() if key not in LOOKS}
         fresh = _hashed(shown, behind)
         if fresh is None or fresh != self._hash:
@@ -42,12 +43,12 @@ class Request(Struct, eq=False):
         return self.digest
 
     def changed(self) -> None:
-        """Take that something else is to be shown of it: until it is, nothing answers it."""
+        """Note that the request has changed: no answer fits until it is shown again."""
         self.digest = None
 
 
 def _hashed(*values: object) -> str | None:
-    """Hash some values; None when they are nested too deeply to be told apart."""
+    """Return a hash, or None when the values are nested too deeply to be told apart."""
     try:
         text = repr(values)
     except RecursionError:

@@ -92,7 +92,7 @@ def conceal(update: Update, lane: Lane) -> None:
 
 
 def nested_asks(update: Update, anchor: ToolBlock) -> None:
-    """Show again what waits in a subagent: who asks is another than was told."""
+    """Show again what waits in a subagent, because it is known only now who asks."""
     for block_id in update.chat.pending:
         if update.chat.live[block_id][1].anchor is anchor:
             update.asks_otherwise(block_id)

@@ -57,11 +57,11 @@ def requested(update: Update, event: ToolRequested) -> None:
     block = asked_for(update.lane, event.call)
     if block is not None and block.state not in OPEN_TO_CHANGE:
         return
-    asked = None if block is None else update.chat.pending.get(block.id) and block.call
+    waited = block.call if block is not None and block.state is CallState.WAITING else None
     state = CallState.WAITING if event.needs_approval else CallState.APPROVED
     block = _heard(update, block, event.call)
     step(update, block, update.lane, state)
-    if asked is not None and block.state is CallState.WAITING and block.call is not asked:
+    if block.state is CallState.WAITING and waited is not None and block.call is not waited:
         asks(update, block)
     if not block.replayed:
         _tell_place(update, block, done=False)
@@ -120,13 +120,13 @@ def rejected(update: Update, event: ToolRejected) -> None:
 
 
 def _goes_on(update: Update) -> bool:
-    """Say whether the model may write a call now: after its turn it only comes late."""
+    """Say whether the model may write a call now; after its turn such an event comes too late."""
     return update.replays or update.chat.turn.state in (Turn.SENDING, Turn.RUNNING)
 
 
 def _ongoing(update: Update, call: ToolCall) -> ToolBlock | None:
-    """Give the block of a call that runs or ends now; None when that was known already."""
-    block = at_work(update.lane, call.id)
+    """Return the block of a call that runs or ends now, or None when the event comes too late."""
+    block = at_work(update.lane, call)
     if block is not None and is_over(block):
         return None
     return _heard(update, block, call)

@@ -99,7 +99,7 @@ class Update:
             self.chat.turn.verdict = TurnEnd.DONE
 
     def asks_otherwise(self, block_id: int) -> None:
-        """Show a request again, of which something else is to be shown now."""
+        """Show a request again, because it has changed."""
         self.chat.pending[block_id].changed()
         self.dirty |= Dirty.PENDING
 

@@ -48,7 +48,7 @@ from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt
 from eca_nvim.chat.login import answer_login
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
-from eca_nvim.chat.pending import approve, is_let, reject
+from eca_nvim.chat.pending import approve, is_still_approved, reject
 from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
 from eca_nvim.chat.review_intents import FileWritten, ReviewIntent
@@ -325,7 +325,7 @@ class Session:
     def _let_run(self, effect: TellApproval, surveyed: bool) -> None:
         """Tell the agent that a call may run, unless it was stopped or is another meanwhile."""
         chat = self._chats.table.get(effect.home)
-        if chat is not None and is_let(chat, effect):
+        if chat is not None and is_still_approved(chat, effect):
             with isolated(self._view, "let the call run", effect):
                 self._ledger.approved(effect.home, effect.block, surveyed=surveyed)
                 self._deliver(effect)

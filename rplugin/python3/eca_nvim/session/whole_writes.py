@@ -60,7 +60,7 @@ def told_whole(chat: Chat, event: ChatEvent, look: Look, child: str | None = Non
             see = partial(look, chat, None if lane is None else asked_for(lane, call))
             return replace(event, call=_told(call, see, waits=waits))
         case ToolRunning(call) | ToolFinished(call) | ToolRejected(call):
-            block = None if lane is None else at_work(lane, call.id)
+            block = None if lane is None else at_work(lane, call)
             return replace(event, call=_as_before(block, call))
         case _:
             return event
