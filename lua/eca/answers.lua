@@ -60,7 +60,8 @@ function M.reject(item, reason)
   return send(item, 'reject', { reason = reason })
 end
 
---- Put what was typed for a request that it cannot answer into the chat's input, above what is there.
+--- Put what was typed for a request that it cannot answer into the chat's input, above what is
+--- there.
 ---@param chat string
 ---@param reason string
 ---@param fault string why, in one line
