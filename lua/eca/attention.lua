@@ -62,8 +62,7 @@ end
 ---@param id string
 ---@return eca.Attention
 function M.of(id)
-  local state = require('eca.mirror').status(id).state
-  return KINDS[unseen[id] and 'finished' or state]
+  return KINDS[unseen[id] and 'finished' or require('eca.mirror').turn(id)]
 end
 
 --- When the state of a chat changed last; nil when it never did.

@@ -9,6 +9,8 @@ local M = {}
 --- Windows with at least so many columns show titles.
 local ROOMY = 110
 local TITLE = 18
+--- Cells that a chat takes at least, with what stands between it and the next.
+local LEAST = 3
 
 ---@type table<integer, integer> the winbar's weight of a chat, by the rank of its attention
 local WEIGHTS = { 95, 85, 70, 45 }
@@ -31,29 +33,50 @@ function M.number(id)
   end
 end
 
---- The parts of a winbar for all chats but one.
+---@class eca.OtherChat
+---@field id string
+---@field number integer
+---@field attention eca.Attention
+
+--- So many of the other chats as there can be room for: those that want the user first.
+---@param id string
+---@param most integer
+---@return eca.OtherChat[] by their numbers
+local function others(id, most)
+  local ranks = { {}, {}, {}, {} } ---@type eca.OtherChat[][]
+  for number, each in ipairs(require('eca.chats').ids()) do
+    local attention = require('eca.attention').of(each)
+    local same = ranks[attention.rank]
+    if each ~= id and #same < most then
+      same[#same + 1] = { id = each, number = number, attention = attention }
+    end
+  end
+  local found = vim.list_slice(vim.iter(ranks):flatten():totable(), 1, most)
+  table.sort(found, function(one, other)
+    return one.number < other.number
+  end)
+  return found
+end
+
+--- The parts of a winbar for all chats but one, as far as there can be room.
 ---@param id string
 ---@param columns integer of the window
 ---@return eca.WinbarPart[]
 function M.parts(id, columns)
-  local parts = {} ---@type eca.WinbarPart[]
-  for number, each in ipairs(require('eca.chats').ids()) do
-    if each ~= id then
-      local attention = require('eca.attention').of(each)
-      local sign = attention.sign ~= ' ' and attention.sign or ''
-      local title = require('eca.mirror').status(each).title or 'New chat'
-      local text = columns >= ROOMY
-        and ('%d%s %s'):format(number, sign, cells.cut(one_line(title), TITLE))
-      parts[#parts + 1] = {
-        text = text or number .. sign,
-        group = attention.group,
-        weight = WEIGHTS[attention.rank],
-        join = '  ',
-        click = number,
-      }
-    end
-  end
-  return parts
+  return vim.tbl_map(function(other)
+    local attention = other.attention
+    local sign = attention.sign ~= ' ' and attention.sign or ''
+    local title = require('eca.mirror').status(other.id).title or 'New chat'
+    local text = columns >= ROOMY
+      and ('%d%s %s'):format(other.number, sign, cells.cut(one_line(title), TITLE))
+    return {
+      text = text or other.number .. sign,
+      group = attention.group,
+      weight = WEIGHTS[attention.rank],
+      join = '  ',
+      click = other.number,
+    }
+  end, others(id, math.floor(columns / LEAST)))
 end
 
 --- A chat was clicked. Called by the winbar.

@@ -123,10 +123,19 @@ function M.forget(chat)
   end
 end
 
---- Op `pending`.
----@param items eca.Pending[]
+--- Op `pending`: a number stands for so many items of the list before, which stay or, below 0, go.
+---@param items (eca.Pending|integer)[]
 function M.set_pending(items)
-  state.pending = items
+  local before, place, list = state.pending, 0, {} ---@type eca.Pending[], integer, eca.Pending[]
+  for _, item in ipairs(items) do
+    if type(item) == 'table' then
+      list[#list + 1] = M.clean(item)
+    else
+      vim.list_extend(list, before, place + 1, place + math.max(item, 0))
+      place = place + math.abs(item)
+    end
+  end
+  state.pending = list
 end
 
 --- Op `queue`.
@@ -185,6 +194,14 @@ function M.status(chat)
   status.chat = chat
   status.server = state.server.state
   return status
+end
+
+--- What a chat does, without the rest of its status.
+---@param chat string
+---@return eca.TurnState
+function M.turn(chat)
+  local told = state.statuses[chat]
+  return told and told.state or 'idle'
 end
 
 --- What waits for the user's word, oldest first; of one chat, or of all.

@@ -49,8 +49,17 @@ local edited = {} ---@type table<integer, true> transcripts unlocked since the l
 local stale = {} ---@type table<string, true> chats whose winbars are to be drawn
 local all_stale = false
 local settling = false
+local asked_anew = false -- what waits for the user is different
 
---- Finish what was drawn: windows follow, winbars are drawn, transcripts are read-only again.
+--- Ask the user for what waits now.
+local function ask()
+  asked_anew = false
+  require('eca.approval').update(mirror.pending())
+  require('eca.answering').update(mirror.pending())
+end
+
+--- Finish what was drawn: windows follow, winbars are drawn, transcripts are read-only again, and
+--- the user is asked for what waits.
 --- It comes by itself after a batch of ops; calling it more often does no harm.
 function M.settle()
   settling = false
@@ -60,6 +69,9 @@ function M.settle()
       transcript.lock(buf)
       follow.after(buf)
     end
+  end
+  if asked_anew then
+    ask()
   end
   if all_stale then
     winbar.refresh()
@@ -223,9 +235,9 @@ function draw.status(chat, status)
 end
 
 function draw.pending(items)
-  mirror.set_pending(mirror.clean(items))
-  require('eca.approval').update(mirror.pending())
-  require('eca.answering').update(mirror.pending())
+  mirror.set_pending(items)
+  asked_anew = true
+  settle_soon()
 end
 
 function draw.queue(chat, prompts)

@@ -238,11 +238,10 @@ end
 --- Draw the winbars of all windows of a chat, or of all chats.
 ---@param id? string
 function M.refresh(id)
-  local chats = require('eca.chats')
-  for _, each in ipairs(id and { id } or chats.ids()) do
-    local chat = chats.get(each)
-    for _, buf in ipairs(chat and { chat.buf, chat.input } or {}) do
-      vim.tbl_map(M.refresh_window, vim.fn.win_findbuf(buf))
+  for _, win in ipairs(vim.api.nvim_list_wins()) do
+    local chat = require('eca.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+    if chat and (not id or chat.id == id) then
+      M.refresh_window(win)
     end
   end
 end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from tests.chat.view import View
@@ -18,6 +18,7 @@ from eca_nvim.chat.events import (
     TurnChanged,
 )
 from eca_nvim.chat.model import Chat
+from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.settings import RenderSettings
 
 RUNNING = TurnChanged(AgentTurn.RUNNING)
@@ -29,6 +30,11 @@ LOGIN = TurnChanged(AgentTurn.LOGIN)
 Shown: TypeAlias = tuple[int, str]
 """What an answer names: the block that waits, and the digest of what was shown of it."""
 EffectT = TypeVar("EffectT", bound=Effect)
+
+
+def all_pending(chats: Iterable[Chat], look: pending.Look = lambda _chat, _call: ()) -> SetPending:
+    """List all that waits in some chats, as it is shown for the first time."""
+    return pending.Shown().update(chats, look)
 
 
 class Driver:
@@ -105,7 +111,7 @@ class Driver:
     @property
     def items(self) -> Sequence[Mapping[str, object]]:
         """List what waits for the user."""
-        return pending.all_pending([self.chat]).items
+        return all_pending([self.chat]).items
 
     @property
     def state(self) -> str | None:

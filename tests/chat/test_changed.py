@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from tests.chat.driver import Driver, call, said
+from tests.chat.driver import Driver, all_pending, call, said
 from tests.chat.test_call_ids import shell, wants
 
 from eca_nvim import chat
@@ -24,7 +24,6 @@ from eca_nvim.chat.events import (
 )
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Notify, SetInput
-from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.reducer import apply
 from eca_nvim.chat.request import Request
 

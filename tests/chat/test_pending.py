@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import IDLE, STOPPING, Driver, call
+from tests.chat.driver import IDLE, STOPPING, Driver, all_pending, call
 
 from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart, Subagent, ToolCall
 from eca_nvim.chat.effects import TellApproval, TellPrompt, TellRejection
@@ -15,7 +15,7 @@ from eca_nvim.chat.events import (
 )
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Emit, Notify, SetInput, SetPending, SetStatus
-from eca_nvim.chat.pending import SUBAGENT_GOES_ON, all_pending
+from eca_nvim.chat.pending import SUBAGENT_GOES_ON
 from eca_nvim.chat.reducer import apply
 
 SHELL = ShellCommand((ShellPart("ls", (), "ls"), ShellPart("echo", ("x",), "echo", True)))

@@ -89,7 +89,7 @@ def test_a_later_header_and_body_replace_older_ones_of_the_same_block_only() -> 
 
 def test_what_an_autocommand_can_see_is_not_overtaken() -> None:
     asked = Emit("EcaApprovalRequested", {"id": "1"})
-    first, second = SetPending([{"id": "1"}]), SetPending([])
+    first, second = SetPending([{"id": "1", "detail": ""}]), SetPending([])
     assert take_all(first, asked, second) == (first, asked, second)
 
 

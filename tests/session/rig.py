@@ -123,6 +123,18 @@ class Recorder:
         """Give the ops of a kind so far."""
         return [op for op in self.ops if isinstance(op, kind)]
 
+    @property
+    def pending(self) -> list[Value]:
+        """Give what waits for the user, as the view has it."""
+        shown: list[Value] = []
+        for op in self.of(SetPending):
+            before, shown = shown, []
+            for item in op.items:
+                count = item if isinstance(item, int) else 0
+                shown += before[: max(0, count)] if count else [item]
+                before = before[abs(count) :]
+        return shown
+
     def text(self) -> str:
         """Give all text that blocks hold, in the order it came."""
         parts = [op for op in self.ops if isinstance(op, AppendText | SetBody)]
@@ -227,9 +239,9 @@ class Rig:
         """Give what was told to the user outside of chats."""
         return [op.text for op in self.view.of(Notify)]
 
-    def asked(self, call: str) -> Mapping[str, Value]:
+    def asked(self, call: str) -> Value:
         """Give what waits, as it was shown last, by the agent's id of the call or question."""
-        (item,) = [it for it in self.view.of(SetPending)[-1].items if it["call"] == call]
+        (item,) = [it for it in self.view.pending if it["call"] == call]
         return item
 
     def approval(self, call: str, *, remember: bool = False) -> intents.Approve:

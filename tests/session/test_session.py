@@ -33,7 +33,6 @@ from eca_nvim.chat.ops import (
     OpenBlock,
     OpenExternal,
     SetChoices,
-    SetPending,
     SetWork,
     ShowDiff,
 )
@@ -74,7 +73,7 @@ async def test_what_waits_is_shown_for_all_chats_together(rig: Rig) -> None:
     await rig.done()
     agent.say("a", ToolRequested(call("c1"), needs_approval=True))
     agent.say("b", ToolRequested(call("c2"), needs_approval=True))
-    assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c1", "c2"]
+    assert [item["call"] for item in rig.view.pending] == ["c1", "c2"]
 
 
 async def test_a_question_is_answered(rig: Rig) -> None:

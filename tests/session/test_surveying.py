@@ -21,7 +21,6 @@ from eca_nvim.chat.events import (
     ToolRunning,
     TurnChanged,
 )
-from eca_nvim.chat.ops import SetPending
 from eca_nvim.chat.review_intents import FileWritten, ListChanges, ListFiles, PlanUndo, UndoTurn
 from eca_nvim.review import workspace
 from eca_nvim.review.survey import Survey, survey
@@ -183,7 +182,7 @@ async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Ev
     spawn = ToolCall("s", "spawn_agent", details=Subagent("explorer", "child"))
     agent.say("a", ToolRunning(spawn))
     agent.say("child", ToolRequested(COMMAND, needs_approval=True), parent="a")
-    items: list[Mapping[str, Value]] = list(rig.view.of(SetPending)[-1].items)
+    items: list[Mapping[str, Value]] = list(rig.view.pending)
     assert [item["call"] for item in items] == ["t", "t"]
     rig.do(intents.Approve("a", items[1]["block"], items[1]["digest"]))
     await rig.done()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tests.chat.driver import all_pending
+
 from eca_nvim.chat.details import FileChange, ShellCommand, ShellPart, ToolCall
 from eca_nvim.chat.events import ToolRequested
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.reducer import apply
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.session.warnings import on_disk

@@ -19,7 +19,7 @@ from eca_nvim.chat.events import (
     ToolRunning,
     TurnChanged,
 )
-from eca_nvim.chat.ops import BlockKind, Notify, OpenBlock, SetHeader, SetPending, ShowDiff
+from eca_nvim.chat.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
 
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"
@@ -62,7 +62,7 @@ async def hears(rig: Rig, *events: ChatEvent) -> FakeAgent:
 
 def asked(rig: Rig) -> list[str]:
     """Give the lines of the approval that waits."""
-    (item,) = rig.view.of(SetPending)[-1].items
+    (item,) = rig.view.pending
     lines = item["lines"]
     assert isinstance(lines, list | tuple)
     return list(lines)
@@ -132,7 +132,7 @@ async def test_a_call_that_was_heard_too_late_stays_as_it_came(rig: Rig, path: P
 async def test_a_write_that_changes_nothing_says_so(rig: Rig, path: Path) -> None:
     fill(path, AFTER)
     await hears(rig, ToolRequested(write(path), needs_approval=True))
-    (item,) = rig.view.of(SetPending)[-1].items
+    (item,) = rig.view.pending
     assert str(item["title"]).endswith("+0 -0")
 
 
@@ -159,7 +159,7 @@ async def test_other_line_ends_are_told(
 ) -> None:
     fill(path, before)
     await hears(rig, ToolRequested(write(path, after), needs_approval=True))
-    (item,) = rig.view.of(SetPending)[-1].items
+    (item,) = rig.view.pending
     warned = item.get("warnings")
     assert isinstance(warned, list | None)
     assert (told in (warned or [])) == (told is not None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.chat.driver import all_pending
 from tests.support.factories import StartNeovim
 from tests.support.golden import assert_golden
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
@@ -13,7 +14,6 @@ from eca_nvim.chat import ops
 from eca_nvim.chat.details import Details, FileChange, ShellCommand, ShellPart, Subagent, ToolCall
 from eca_nvim.chat.events import ToolRequested
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.pending import all_pending
 from eca_nvim.chat.reducer import apply
 from eca_nvim.chat.settings import RenderSettings
 

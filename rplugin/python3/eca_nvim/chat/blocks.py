@@ -21,6 +21,7 @@ from eca_nvim.chat.events import (
     UsageReported,
 )
 from eca_nvim.chat.ops import BlockKind, Segment
+from eca_nvim.chat.rows import Rows
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import Cleaner, one_line
 
@@ -79,6 +80,7 @@ class SpokenBlock(Block, eq=False):
 
     chunks: list[str] = field(default_factory=list)
     cleaner: Cleaner = field(default_factory=Cleaner)
+    rows: Rows = field(default_factory=Rows)
     complete: bool = False
 
     @property
@@ -152,9 +154,14 @@ class ToolBlock(Block, eq=False):
 
 
 class GroupBlock(Block, eq=False):
-    """Neighbouring calls that only looked, as one line; they follow it in the lane's blocks."""
+    """Neighbouring calls that only looked, as one line; they follow it in the lane's blocks.
+
+    names: to what each did what it does, by that; outside: one of them led out of the workspace.
+    """
 
     members: list[ToolBlock] = field(default_factory=list)
+    names: dict[str, dict[str, None]] = field(default_factory=dict)
+    outside: bool = False
 
 
 class HookBlock(Block, eq=False):

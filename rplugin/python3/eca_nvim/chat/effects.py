@@ -123,14 +123,15 @@ class Changes(Struct):
 
     ops: autocommands come last, so that who listens finds everything else in place.
     pending_changed: what waits for the user is different now; the session shows it anew for all
-    chats (pending.all_pending). call: the tool call that the event was about; None also for one
-    that came too late to change anything.
+    chats (pending.Shown). call: the tool call that the event was about; None also for one
+    that came too late to change anything. runs: a turn of the chat runs.
     """
 
     ops: list[ViewOp] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     pending_changed: bool = False
     call: ToolBlock | None = None
+    runs: bool = False
 
     def ops_with(self, pending: SetPending) -> list[ViewOp]:
         """Give the ops with what is pending in its place: before the autocommands."""

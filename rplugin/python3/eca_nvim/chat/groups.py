@@ -4,6 +4,7 @@ Rules kept here:
 - A call joins when it is done and collapsed by itself: what waits, runs, failed or was opened by
   the user keeps its own line.
 - The calls stay in their lane, after their group; opened, it shows each as a block of its own.
+- A call that comes to the end of a group costs the same, however many are in it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 from eca_nvim.chat.blocks import Block, Fold, GroupBlock, ToolBlock
 from eca_nvim.chat.model import Lane
 from eca_nvim.chat.ops import BlockKind, RemoveBlock
+from eca_nvim.chat.render_group import count_in
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.wording import wording_of
@@ -22,7 +24,30 @@ def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
     """Put a call that has just ended into one line with those beside it, if it fits them."""
     if block.group is not None or not _joins(block):
         return
-    start, end = _run(lane, block)
+    place = _place(lane, block)
+    before = lane.blocks[place - 1] if place else None
+    after = lane.blocks[place + 1 : place + 2]
+    if before is not None and before.group is not None and not any(map(_joins, after)):
+        _append(update, before.group, block, lane)
+    else:
+        _join_run(update, place, lane)
+
+
+def _append(update: Update, group: GroupBlock, block: ToolBlock, lane: Lane) -> None:
+    """Put a call into the group that ends before it."""
+    _hide(update, lane, (block,))
+    last = group.members[-1]
+    group.members.append(block)
+    block.group = group
+    count_in(group, block, update.chat.settings)
+    update.redraw(group, lane)
+    if lane.is_shown and group.is_open:
+        update.draw(block, lane, last)
+
+
+def _join_run(update: Update, place: int, lane: Lane) -> None:
+    """Put all calls around a place into one group, if there are several."""
+    start, end = _run(lane, place)
     run = lane.blocks[start:end]
     members = [it for it in run if isinstance(it, ToolBlock)]
     if len(members) < 2:
@@ -33,9 +58,10 @@ def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
     for other in groups[1:]:
         del update.chat.blocks[other.id]
     lane.blocks[start:end] = [group, *members]
-    group.members = members
+    group.members, group.names, group.outside = members, {}, False
     for member in members:
         member.group = group
+        count_in(group, member, update.chat.settings)
     update.redraw(group, lane)
     if lane.is_shown and group.is_open:
         update.draw_members(group, lane)
@@ -62,11 +88,16 @@ def _joins(block: Block) -> bool:
     return looks and ended
 
 
-def _run(lane: Lane, block: ToolBlock) -> tuple[int, int]:
-    """Give where the neighbours of a call that it joins begin and end; the end is exclusive."""
+def _place(lane: Lane, block: ToolBlock) -> int:
+    """Find a call, which mostly is one of the last blocks."""
     blocks = lane.blocks
-    start = blocks.index(block)
-    end = start + 1
+    return next(at for at in range(len(blocks) - 1, -1, -1) if blocks[at] is block)
+
+
+def _run(lane: Lane, place: int) -> tuple[int, int]:
+    """Give where the neighbours that a call joins begin and end; the end is exclusive."""
+    blocks = lane.blocks
+    start, end = place, place + 1
     while start > 0 and _joins(blocks[start - 1]):
         start -= 1
     while end < len(blocks) and _joins(blocks[end]):
@@ -77,6 +108,8 @@ def _run(lane: Lane, block: ToolBlock) -> tuple[int, int]:
 def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
     """Make a group in the place of the first call that it is of."""
     group = GroupBlock(update.mint(), BlockKind.TOOL, Fold.CLOSED, members=members)
+    for member in members:
+        count_in(group, member, update.chat.settings)
     update.chat.blocks[group.id] = group
     if lane.is_shown:
         update.draw(group, lane, members[0])

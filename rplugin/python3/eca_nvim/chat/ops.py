@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -134,10 +134,13 @@ class SetPending(Struct, frozen=True):
     happen, for the float), language, remember (keys "remember" would add), tool, path, options (of
     a question: [label, description] pairs), freeform, agent (the subagent whose call it is),
     warnings (lines to look at twice). What does not apply is absent.
+
+    A number stands for so many items of the list before: they stay as they were or, below 0, go.
+    Those of them that are not counted at the end go.
     """
 
     name: ClassVar[str] = "pending"
-    items: Sequence[Mapping[str, object]]
+    items: Sequence[Any]
 
 
 class SetQueue(Struct, frozen=True):

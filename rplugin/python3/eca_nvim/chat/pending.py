@@ -10,7 +10,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from eca_nvim.chat.answering import fits
@@ -25,6 +27,7 @@ from eca_nvim.chat.output import bounded
 from eca_nvim.chat.outside import paths_outside
 from eca_nvim.chat.render import OUTPUT_LINES, full_body
 from eca_nvim.chat.render_tool import asked_body, call_title
+from eca_nvim.chat.request import Request
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import CallState, TurnEnd
 from eca_nvim.chat.text import clean, literal_line, one_line
@@ -36,6 +39,9 @@ SUBAGENT_GOES_ON = "the subagent hears only a no: what you wrote is in the input
 MOST_SHOWN = 50_000
 """Characters of a command or of arguments that are shown, at most."""
 MOST_PATHS = 3
+
+STAYS, GOES = 1, -1
+"""What the op `pending` says of an item of the list before."""
 
 Look: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
 """Tells what only the disk knows of a call: lines to look at twice."""
@@ -89,15 +95,47 @@ def _explain(update: Update, block: ToolBlock, reason: str) -> None:
 # --- what is shown of it ------------------------------------------------------------------------
 
 
-def all_pending(chats: Iterable[Chat], look: Look = lambda _chat, _call: ()) -> SetPending:
-    """List all that waits in some chats, oldest first."""
-    entries = [
-        (request.since, chat, block_id)
-        for chat in chats
-        for block_id, request in chat.pending.items()
-    ]
-    entries.sort(key=lambda entry: entry[0])
-    return SetPending([pending_item(chat, block_id, look) for _, chat, block_id in entries])
+class Shown:
+    """What is shown of all that waits, oldest first.
+
+    It costs what has changed: of what waits as it did before only the number is told.
+    """
+
+    def __init__(self) -> None:
+        self._digests: dict[Request, str | None] = {}
+
+    def update(self, chats: Iterable[Chat], look: Look) -> SetPending:
+        """Tell what is to be shown now."""
+        entries = [
+            (request.since, chat, block_id, request)
+            for chat in chats
+            for block_id, request in chat.pending.items()
+        ]
+        entries.sort(key=itemgetter(0))
+        told: list[Mapping[str, object] | int] = []
+        known, before = self._digests, iter(self._digests)
+        for _, chat, block_id, request in entries:
+            stays = request.digest is not None and known.get(request) == request.digest
+            for each in before if request in known else ():
+                if each is request:
+                    told.append(STAYS if stays else GOES)
+                    break
+                told.append(GOES)
+            else:
+                stays = False
+            if not stays:
+                told.append(pending_item(chat, block_id, look))
+        self._digests = {request: request.digest for _, _, _, request in entries}
+        return SetPending([*_counted(told)])
+
+
+def _counted(told: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str, object] | int]:
+    """Count neighbours that stay, and such that go."""
+    for each, same in groupby(told):
+        if isinstance(each, int):
+            yield each * len(list(same))
+        else:
+            yield from same
 
 
 def pending_item(chat: Chat, block_id: int, look: Look) -> Mapping[str, object]:

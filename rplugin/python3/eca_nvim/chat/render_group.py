@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from eca_nvim.chat.blocks import GroupBlock
+from eca_nvim.chat.blocks import GroupBlock, ToolBlock
 from eca_nvim.chat.body import Body, stacked
 from eca_nvim.chat.ops import Segment
 from eca_nvim.chat.outside import paths_outside
@@ -16,20 +17,24 @@ CELLS = 80
 """Screen cells that all the names together may take; how many there are is told beyond two."""
 
 
+def count_in(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
+    """Count a call that joins a group for its header."""
+    what, target = call_words(block, settings)
+    group.names.setdefault(what, {})[target] = None
+    group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
+
+
 def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
-    """Give one line for all calls, by what they did: each name once, in the order of the calls."""
-    names: dict[str, dict[str, None]] = {}
-    for block in group.members:
-        what, target = call_words(block, settings)
-        names.setdefault(what, {})[target] = None
+    """Give one line for all calls, by what they did: each name once, in the order they came."""
     segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
-    for place, (what, targets) in enumerate(names.items()):
-        told = truncate(", ".join(filter(None, targets)), CELLS // len(names))
+    for place, (what, targets) in enumerate(group.names.items()):
+        seen = islice(filter(None, targets), CELLS)  # no more have room
+        told = truncate(", ".join(seen), CELLS // len(group.names))
         count = f" ({len(targets)})" if len(targets) > 2 else ""
         segments += [(" ·", "EcaMuted")] if place else []
         segments += [(f" {what}", "EcaToolName"), (f" {told}", "EcaToolTarget")]
         segments += [(count, "EcaMuted")] if count else []
-    if any(paths_outside(block.call, settings.folders) for block in group.members):
+    if group.outside:
         segments.append((" outside the workspace", "EcaWarning"))
     return segments
 

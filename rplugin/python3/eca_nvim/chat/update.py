@@ -38,7 +38,8 @@ from eca_nvim.chat.ops import (
     ViewOp,
 )
 from eca_nvim.chat.render import body, header
-from eca_nvim.chat.states import TurnEnd
+from eca_nvim.chat.rows import broken
+from eca_nvim.chat.states import Turn, TurnEnd
 from eca_nvim.chat.status import plan_line, queue_lines, status, usage_table
 
 
@@ -144,7 +145,7 @@ class Update:
         """Draw the whole body as its fold wants it, of a block that is in the view."""
         if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
             if block.chunks:
-                self.ops.append(AppendText(self.chat.id, block.id, block.text))
+                self.ops.append(AppendText(self.chat.id, block.id, broken(block.text)))
         else:
             content = body(block, self.chat.settings)
             self.ops.append(
@@ -167,8 +168,9 @@ class Update:
     def append(self, block: SpokenBlock, lane: Lane, text: str) -> None:
         """Add cleaned text to a block, and to the view when it shows there."""
         block.chunks.append(text)
+        rows = block.rows.feed(text)
         if block.is_open and lane.is_shown:
-            self.ops.append(AppendText(self.chat.id, block.id, text))
+            self.ops.append(AppendText(self.chat.id, block.id, rows))
 
     def complete(self, block: SpokenBlock, lane: Lane) -> None:
         """Say that a block gets no more text."""
@@ -258,7 +260,7 @@ class Update:
     def finish(self) -> Changes:
         """Close the update: status and queue once, when they changed."""
         if not self.dirty and not self.events:
-            return Changes(self.ops, self.effects, call=self.about)
+            return Changes(self.ops, self.effects, call=self.about, runs=self._runs)
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
@@ -268,7 +270,12 @@ class Update:
                 self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
             self._status()
         self.ops += self.events
-        return Changes(self.ops, self.effects, Dirty.PENDING in self.dirty, self.about)
+        pending_changed = Dirty.PENDING in self.dirty
+        return Changes(self.ops, self.effects, pending_changed, self.about, self._runs)
+
+    @property
+    def _runs(self) -> bool:
+        return self.chat.turn.state is not Turn.IDLE
 
     def _status(self) -> None:
         fresh = status(self.chat, self.now)

@@ -1,8 +1,8 @@
 """The queue of view ops and the frames cut from it, without I/O: ops in, frames out.
 
 Rules kept here:
-- Order is kept. Only what a later op makes invisible is left out: an older status, header, body,
-  queue or list of what is pending, of the same thing. Ops that others can see happen (events,
+- Order is kept. Only what a later op makes invisible is left out: an older status, header, body
+  or queue, of the same thing. Ops that others can see happen (events,
   answers) are never overtaken by such an op.
 - Neighbouring pieces of text for the same block travel as one; a text larger than a frame is cut,
   at a line break where there is one, else between two code points.
@@ -13,7 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -222,8 +222,6 @@ def _key(op: ViewOp) -> Hashable | None:
             return (op.name, op.chat, op.block)
         case SetStatus() | SetQueue():
             return (op.name, op.chat)
-        case SetPending():
-            return op.name
         case _:
             return None
 
@@ -234,6 +232,8 @@ def _weight(op: ViewOp) -> int:
             return FLAT_SIZE + len(op.text)
         case SetBody():
             return FLAT_SIZE + sum(map(len, op.lines)) + len(op.lines)
+        case SetPending():
+            return FLAT_SIZE + sum(len(it["detail"]) for it in op.items if isinstance(it, Mapping))
         case _:
             return FLAT_SIZE
 

@@ -21,7 +21,7 @@ from eca_nvim.chat.effects import Changes, Effect
 from eca_nvim.chat.events import ChatEvent
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Emit, ForgetChat, SetPending
-from eca_nvim.chat.pending import all_pending, pending_item
+from eca_nvim.chat.pending import Shown, pending_item
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.states import Turn
 from eca_nvim.session.view import View, isolated
@@ -56,6 +56,7 @@ class Chats:
         self._tell = tell
         self._server = "stopped"
         self._running = anyio.Event()
+        self._shown = Shown()
         self.table: dict[str, Chat] = {}
 
     def __iter__(self) -> Iterator[Chat]:
@@ -90,7 +91,7 @@ class Chats:
         """Show what came of something, and tell the agent what it must know."""
         waits = changes.pending_changed
         self._view.push(changes.ops_with(self._pending()) if waits else changes.ops)
-        if self._any_runs():
+        if changes.runs:
             self._running.set()
         for effect in changes.effects:
             self._tell(effect)
@@ -105,7 +106,7 @@ class Chats:
                 self._view.push([self._pending()])
 
     def _pending(self) -> SetPending:
-        return all_pending(self, on_disk)
+        return self._shown.update(self, on_disk)
 
     def server_changed(self, state: str, folder: str | None = None) -> None:
         """Take the state of the agent's process; `folder`: its own one, which counts as inside."""
@@ -116,6 +117,8 @@ class Chats:
             self._settings = settings
             for chat in self:
                 chat.settings = settings
+                for request in chat.pending.values():
+                    request.changed()
         for chat in self:
             self.show(reducer.server_changed(chat, state, now()))
 

@@ -1,0 +1,70 @@
+"""Many things at once, in Neovim: each costs what it would cost alone."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import handshake, text, turn
+from tests.ui.staged import WITHOUT_HOST, approval, draw
+from tests.ui.talk import lines_of, say, start_chat, wait_line
+
+from eca_nvim.chat.rows import LONGEST
+
+IDS = "vim.tbl_map(function(item) return item.id end, require('eca').pending())"
+SHOWN = """
+local ids = ...
+local found = {}
+for _, part in ipairs(require('eca.bar').parts(ids, 90)) do
+  found[#found + 1] = part.text
+end
+return found
+"""
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Start a Neovim with a chat and without a host."""
+    nvim = start_nvim(columns=100, lines=30)
+    nvim.lua(WITHOUT_HOST)
+    nvim.command("EcaChat")
+    return nvim
+
+
+def test_a_line_without_an_end_is_shown_in_rows_that_are_quickly_drawn(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    words = "some words " * 100
+    server = scripted_server(handshake(), turn(text("\nfirst\n\n", *[words] * 100, "\n\nlast")))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_line(nvim, "last")
+    lines = lines_of(nvim)
+    rows = [line for line in lines if "words" in line]
+    assert {len(row) for row in rows[:-1]} == {LONGEST}
+    assert "".join(rows) == words * 100
+
+
+def test_what_waits_is_told_by_what_has_changed(stage: Neovim) -> None:
+    one, two, three = (approval(name, id=name) for name in ("one", "two", "three"))
+    draw(stage, ["pending", [one, two]])
+    stage.wait_until(f"vim.deep_equal({IDS}, {{ 'one', 'two' }})")
+    draw(stage, ["pending", [2, three]])
+    stage.wait_until(f"vim.deep_equal({IDS}, {{ 'one', 'two', 'three' }})")
+    draw(stage, ["pending", [1, -1, {**two, "title": "another"}, 1]])
+    stage.wait_until("require('eca').pending()[2].title == 'another'")
+    draw(stage, ["pending", [-1, 1]])
+    stage.wait_until(f"vim.deep_equal({IDS}, {{ 'two' }})")
+    draw(stage, ["pending", []])
+    stage.wait_until(f"vim.deep_equal({IDS}, {{}})")
+
+
+def test_a_winbar_has_parts_for_the_chats_that_have_room_and_want_something(stage: Neovim) -> None:
+    names = [f"chat {number}" for number in range(300)]
+    draw(stage, *(["open", name, 1, "assistant", [], 0, None] for name in names))
+    waiting = {"state": "waiting", "pending": 1}
+    draw(stage, ["status", "chat 299", waiting])
+    stage.wait_until("require('eca.mirror').turn('chat 299') == 'waiting'")
+    shown = stage.lua(SHOWN, "chat 5")
+    assert len(shown) == 30
+    assert str(shown[-1]).endswith("?")
