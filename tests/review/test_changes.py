@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from eca_nvim.chat.line_spans import spans
@@ -45,8 +45,8 @@ def test_one_change_taken_back_is_not_found_any_more(
 ) -> None:
     old, new = lines_of(before), lines_of(after)
     found = changes(old, new)
-    if not found:
-        return
+    assume(found)
+    assume(len(set(new)) == len(new))  # of equal lines nobody can say which one has gone
     gone = data.draw(st.sampled_from(found))
     now = lines_of(reverted(after, [gone]))
     left = [find(change, spans(new, now), now) for change in found]

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
+from eca_nvim.session import matching
 from eca_nvim.chat.keep_intents import Grep
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer
 from eca_nvim.chat.search import MOST_HITS, hits, places
 from eca_nvim.environment import child_environment
-from eca_nvim.session import matching
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.surveying import in_thread
 from eca_nvim.session.view import View, isolated

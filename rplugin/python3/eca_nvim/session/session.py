@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
-from msgspec.structs import replace
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat import intents
@@ -67,6 +66,7 @@ from eca_nvim.session.keeping import Keeper
 from eca_nvim.session.reading import ReadIntent, read
 from eca_nvim.session.reviewing import Reviews
 from eca_nvim.session.searching import search
+from eca_nvim.session.secrets import hide_answers, without_secrets
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.surveying import Surveyor, in_thread
 from eca_nvim.session.telling import Held, deliver
@@ -229,7 +229,7 @@ class Session:
             await self._reviews.do(intent)
 
     def _changes(self, chat: Chat, intent: ChatIntent) -> Changes:
-        self._keep_out_of_log(chat, intent)
+        hide_answers(chat, intent, self._redactor)
         match intent:
             case intents.SendPrompt(_, text, contexts, queue):
                 return send_prompt(chat, text, now(), tuple(self._read(contexts)), queue=queue)
@@ -250,14 +250,6 @@ class Session:
                 return toggle(chat, block, now(), to_open=to_open)
             case intents.ActOnBlock(_, block):
                 return act(chat, block, now())
-
-    def _keep_out_of_log(self, chat: Chat, intent: ChatIntent) -> None:
-        """Hide in the log what a login is given."""
-        match intent:
-            case intents.AnswerLogin(_, text):
-                self._redactor.hide(text)
-            case intents.AnswerQuestion(text=str(text)) if chat.turn.state is Turn.LOGIN:
-                self._redactor.hide(text)
 
     def _open(self, chat_id: str, *, wants_redraw: bool) -> None:
         self._hearing.attending = chat_id
@@ -386,7 +378,7 @@ class Session:
 
         Prompts it has not heard wait for the agent that follows; without one they come back.
         """
-        ending = _without_secrets(ending, self._redactor)
+        ending = without_secrets(ending, self._redactor)
         if self._server.state is not ServerState.STARTING:
             self._give_back()
         unheard = self._held.for_the_next()
@@ -401,9 +393,3 @@ class Session:
                 self._chats.apply(chat, [AgentGone(ending.reason, tail)])
         if not self._chats.table:
             self._view.push([Notify("error", ending.reason)])
-
-
-def _without_secrets(ending: AgentExit, redactor: Redactor) -> AgentExit:
-    """Hide in what a server has last written what looks like a key."""
-    tail = tuple(map(redactor.redact, ending.stderr_tail))
-    return replace(ending, reason=redactor.redact(ending.reason), stderr_tail=tail)
