@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from eca_nvim.session import matching
+import eca_nvim.session.matching as matching
 from eca_nvim.chat.keep_intents import Grep
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer
