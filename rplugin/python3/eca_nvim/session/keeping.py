@@ -3,15 +3,10 @@
 Rules kept here:
 - It is written a moment after it changed, many changes at once, and when the host ends.
 - A draft whose Neovim is gone comes back in the first chat that is opened; one of a chat that is
-<<<<<<< HEAD
-  opened again comes back there.
-- That a chat is trusted is never kept, only what was answered to a server that wants it. Where
-  nothing can be written, the user is told once and all else goes on.
-=======
   opened again comes back there. More of them are offered like prompts, and come back in Neovims to
   come: no two take the same.
-- Trust is never kept. Where nothing can be written, the user is told once and all else goes on.
->>>>>>> 6ae8006 (wip)
+- That a chat is trusted is never kept, only what was answered to a server that wants it. Where
+  nothing can be written, the user is told once and all else goes on.
 """
 
 from __future__ import annotations
