@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.ui.diffed import AFTER, BEFORE, LAYOUT, show
 from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
-from tests.ui.test_diff_tab import AFTER, BEFORE, LAYOUT, show
 
 
 def test_narrow_screens_name_the_keys_alone(start_nvim: StartNeovim, workspace: Path) -> None:

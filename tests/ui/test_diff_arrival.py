@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.ui.diffed import AFTER, BEFORE
 from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
-from tests.ui.test_diff_tab import AFTER, BEFORE
 
 NEVER = 600_000
 """A guard time in ms that no test outlasts."""

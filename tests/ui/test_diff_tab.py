@@ -1,16 +1,13 @@
 """The diff tab page on a real screen: what is compared, what answers, what is left behind."""
 
-import signal
 from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.screen import Screen, Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, answer_to, approval, draw, request, sent, wait_sent
+from tests.ui.diffed import AFTER, BEFORE, diff_rows, show, start_stage
+from tests.ui.staged import CHAT, answer_to, approval, draw, request, sent, wait_sent
 
-BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
-AFTER = BEFORE.replace("line 20\n", "line twenty\n")
 LAYOUT = """
 return {
   vim.fn.tabpagenr('$'), vim.fn.winlayout(), vim.api.nvim_get_current_win(),
@@ -23,55 +20,7 @@ OPTIONS += ["winbar", "foldcolumn"]
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
-    """Neovim with two windows of a file, no host, and no guard time."""
-    (workspace / "code.txt").write_text(BEFORE)
-    settings = {"approval": {"guard": 0}}
-    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings, columns=160, lines=40)
-    nvim.command("vsplit | split | wincmd j | normal! G")
-    return nvim
-
-
-def show(
-    nvim: Neovim,
-    path: Path,
-    before: str = BEFORE,
-    after: str = AFTER,
-    kind: str = "changed",
-    fault: str | None = None,
-    remark: str | None = None,
-    *,
-    pending: bool = True,
-    remember: bool = True,
-) -> Screen:
-    """Draw what the host draws when a diff of call t1 was asked for."""
-    remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
-    items = [approval(path=str(path), **remembered)] if pending else []
-    shown = [
-        "diff",
-        CHAT,
-        "t1",
-        str(path),
-        before,
-        after,
-        kind,
-        request() if pending else None,
-        fault,
-        remark,
-    ]
-    draw(nvim, ["pending", items], shown)
-    nvim.wait_until("vim.fn.tabpagenr('$') == 2")
-    nvim.keys("")
-    return nvim.wait_screen("]c")
-
-
-def diff_rows(nvim: Neovim) -> list[int]:
-    """Rows of the current window that vimdiff colours as changed."""
-    code = """
-    local changed = function(row) return vim.fn.diff_hlID(row, 1) > 0 end
-    return vim.tbl_filter(changed, vim.fn.range(1, vim.fn.line('$')))
-    """
-    rows: list[int] = nvim.lua(code)
-    return rows
+    return start_stage(start_nvim, workspace)
 
 
 def test_shows_the_file_beside_the_proposal(stage: Neovim, workspace: Path) -> None:
@@ -261,116 +210,6 @@ def test_applied_changes_show_the_real_file_on_the_right(stage: Neovim, workspac
     assert diff_rows(stage) == [20]
     stage.keys("<C-w>hq")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
-
-
-def test_new_files(stage: Neovim, workspace: Path) -> None:
-    screen = show(stage, workspace / "new.txt", "", "one\ntwo\n", "new")
-    assert "new file" in screen
-    assert "one" in screen
-    assert diff_rows(stage) == [1, 2]
-    stage.keys("a")
-    stage.wait_until("vim.fn.tabpagenr('$') == 1")
-    assert not (workspace / "new.txt").exists()
-
-
-def test_deletions(stage: Neovim, workspace: Path) -> None:
-    screen = show(stage, workspace / "code.txt", BEFORE, "", "deleted")
-    assert "to be deleted" in screen
-    assert "line 1" in screen
-    assert stage.buffer_lines() == [""]
-
-
-def test_dos_files_are_compared_without_their_line_ends(stage: Neovim, workspace: Path) -> None:
-    path = workspace / "dos.txt"
-    path.write_bytes(BEFORE.replace("\n", "\r\n").encode())
-    screen = show(stage, path, BEFORE.replace("\n", "\r\n"), AFTER.replace("\n", "\r\n"))
-    assert "^M" not in screen
-    assert diff_rows(stage) == [20]
-    assert stage.eval("&fileformat") == "dos"
-    stage.keys("<C-w>h")
-    assert stage.eval("expand('%:p')") == str(path)
-
-
-def test_ends_of_last_lines_are_told(stage: Neovim, workspace: Path) -> None:
-    path = workspace / "open.txt"
-    path.write_text("one\ntwo")
-    screen = show(stage, path, "one\ntwo", "one\ntwo\n")
-    assert "! adds the newline at the end" in screen
-    stage.keys("q")
-    stage.wait_until("vim.fn.tabpagenr('$') == 1")
-    path.write_text("one\ntwo\n")
-    draw(stage, ["diff", CHAT, "t1", str(path), "one\ntwo\n", "one\n2", "changed", request(), None])
-    stage.wait_screen("drops the newline at the end")
-    assert diff_rows(stage) == [2]
-
-
-def test_large_files_are_compared(stage: Neovim, workspace: Path) -> None:
-    before = "".join(f"    value = {number}\n" for number in range(10_000))
-    after = before.replace("= 7777\n", "= 'changed'\n")
-    (workspace / "large.py").write_text(before)
-    stage.lua(
-        """
-        local chat, id, path, before, after = ...
-        require('eca.diff').show({
-          chat = chat, id = id, path = path, before = before, after = after,
-          kind = 'changed', pending = false,
-        })
-        """,
-        *[CHAT, "t1", str(workspace / "large.py"), before, after],
-    )
-    stage.wait_screen("'changed'")
-    assert diff_rows(stage) == [7778]
-
-
-def test_a_diff_that_does_not_apply_shows_the_hunks(stage: Neovim, workspace: Path) -> None:
-    hunks = "@@ -1,1 +1,1 @@\n-other\n+thing\n"
-    fault = "hunk 1 (line 1) does not fit the %{file}"
-    screen = show(stage, workspace / "code.txt", BEFORE, hunks, fault=fault)
-    assert fault in screen
-    assert "+thing" in screen
-    assert "line 1" in screen
-    assert stage.eval("&diff") == 0
-    assert "Added" in screen.groups_at(*screen.find("+thing"))
-    stage.keys("r")
-    wait_sent(stage, "reject")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "100% %{x}.txt",
-        "a b#c.txt",
-        'it\'s "q".txt',
-        "a|b<Esc>.txt",
-        "[ab]*?.txt",
-        "$HOME~.txt",
-        "ünï.txt",
-        "a\u200db\u202etxt.exe",
-        "new\nline.txt",
-    ],
-)
-def test_names_with_special_characters(stage: Neovim, workspace: Path, name: str) -> None:
-    (workspace / name).write_text(BEFORE)
-    screen = show(stage, workspace / name)
-    shown = name.replace("\u200d", "<U+200D>").replace("\u202e", "<U+202E>").replace("\n", " ")
-    assert f"{shown}  now" in screen
-    stage.keys("<C-w>h")
-    assert stage.eval("expand('%:p')") == str(workspace / name)
-    stage.keys("<C-w>la")
-    stage.wait_until("vim.fn.tabpagenr('$') == 1")
-
-
-def test_swap_files_ask_nothing(stage: Neovim, start_nvim: StartNeovim, workspace: Path) -> None:
-    options = f"set swapfile updatecount=200 directory={workspace}//"
-    other = start_nvim()
-    other.command(f"{options} | edit code.txt | call setline(1, 'lost') | preserve")
-    other.kill(signal.SIGKILL)
-    assert list(workspace.glob("*.swp"))
-    stage.command(options)
-    show(stage, workspace / "code.txt")
-    assert not stage.blocked()
-    stage.keys("<C-w>h")
-    assert stage.eval("expand('%:p')") == str(workspace / "code.txt")
 
 
 def test_hidden_buffers_with_changes_are_compared(stage: Neovim, workspace: Path) -> None:

@@ -1,0 +1,63 @@
+"""A diff tab page on a screen, drawn as the host draws it."""
+
+from pathlib import Path
+
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Screen, Value
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request
+
+BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
+AFTER = BEFORE.replace("line 20\n", "line twenty\n")
+
+
+def start_stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
+    """Start Neovim with two windows of a file, no host, and no guard time."""
+    (workspace / "code.txt").write_text(BEFORE)
+    settings = {"approval": {"guard": 0}}
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings, columns=160, lines=40)
+    nvim.command("vsplit | split | wincmd j | normal! G")
+    return nvim
+
+
+def show(
+    nvim: Neovim,
+    path: Path,
+    before: str = BEFORE,
+    after: str = AFTER,
+    kind: str = "changed",
+    fault: str | None = None,
+    remark: str | None = None,
+    *,
+    pending: bool = True,
+    remember: bool = True,
+) -> Screen:
+    """Draw what the host draws when a diff of call t1 was asked for."""
+    remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
+    items = [approval(path=str(path), **remembered)] if pending else []
+    shown = [
+        "diff",
+        CHAT,
+        "t1",
+        str(path),
+        before,
+        after,
+        kind,
+        request() if pending else None,
+        fault,
+        remark,
+    ]
+    draw(nvim, ["pending", items], shown)
+    nvim.wait_until("vim.fn.tabpagenr('$') == 2")
+    nvim.keys("")
+    return nvim.wait_screen("]c")
+
+
+def diff_rows(nvim: Neovim) -> list[int]:
+    """Rows of the current window that vimdiff colours as changed."""
+    code = """
+    local changed = function(row) return vim.fn.diff_hlID(row, 1) > 0 end
+    return vim.tbl_filter(changed, vim.fn.range(1, vim.fn.line('$')))
+    """
+    rows: list[int] = nvim.lua(code)
+    return rows
