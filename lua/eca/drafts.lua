@@ -16,7 +16,7 @@ local LONGEST = 400
 
 local told = {} ---@type table<string, string> by chat
 local changed = {} ---@type table<string, true> chats
-local filled = {} ---@type table<integer, true> inputs that nothing comes back into
+local filled = {} ---@type table<integer, true> inputs whose own draft came back or was told
 local took_over = false -- what Neovims without a host have left
 local timer = assert(vim.uv.new_timer())
 
