@@ -27,13 +27,31 @@ def test_the_answer_to_a_prompt_pairs_them_too() -> None:
     assert chats.theirs("ours") == "minted"
 
 
-def test_several_chats_are_paired_in_the_order_of_their_prompts() -> None:
+def test_an_id_is_doubtful_while_several_chats_wait_for_theirs() -> None:
     chats = ChatIds()
     chats.prompted("one")
+    assert not chats.is_doubtful("b")
     chats.prompted("two")
-    assert chats.ours("a", adopt=True) == "one"
-    assert chats.ours("b", adopt=True) == "two"
-    assert chats.ours("a", adopt=True) == "one"
+    assert chats.is_doubtful("b")
+    assert not chats.is_doubtful("subagent-1")
+    assert not chats.is_doubtful(None)
+    chats.answered("two", "b")
+    assert not chats.is_doubtful("a")
+    assert (chats.ours("b", adopt=True), chats.ours("a", adopt=True)) == ("two", "one")
+
+
+def test_an_answer_corrects_a_guess_and_nothing_else() -> None:
+    chats = ChatIds()
+    chats.prompted("one")
+    assert chats.ours("b", adopt=True) == "one"
+    chats.prompted("two")
+    chats.answered("two", "b")
+    chats.answered("one", "a")
+    assert (chats.ours("b"), chats.ours("a")) == ("two", "one")
+    assert (chats.theirs("one"), chats.theirs("two")) == ("a", "b")
+    chats.prompted("three")
+    chats.answered("three", "b")
+    assert (chats.ours("b"), chats.theirs("three")) == ("two", "three")
 
 
 def test_nothing_is_adopted_from_a_server_that_honours_our_ids() -> None:

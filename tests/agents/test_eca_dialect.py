@@ -25,9 +25,9 @@ def config(**chat: object) -> tuple[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("method", "params", "generation"),
     [
-        (*content(TEXT), Generation.DRAFT),
+        (*content(TEXT), Generation.UNKNOWN),
         (*content({"type": "fileChange"}), Generation.DRAFT),
-        ("chat/sang", {"chatId": "1"}, Generation.DRAFT),
+        ("chat/sang", {"chatId": "1"}, Generation.UNKNOWN),
         (*content({"type": "progress", "state": "running"}), Generation.BEHAVIORS),
         (*content(CALL), Generation.BEHAVIORS),
         (*config(behaviors=["agent"]), Generation.BEHAVIORS),
@@ -54,7 +54,7 @@ def test_a_word_shows_a_generation(method: str, params: object, generation: Gene
 @pytest.mark.parametrize(
     ("result", "generation", "behaviors"),
     [
-        ({}, Generation.DRAFT, False),
+        ({}, Generation.UNKNOWN, False),
         ({"models": ["m"]}, Generation.BEHAVIORS, False),
         ({"chatBehaviors": ["agent"], "chatWelcomeMessage": "hi"}, Generation.BEHAVIORS, True),
         ({"chatWelcomeMessage": "hi", "more": 1}, Generation.AGENTS, False),
@@ -79,6 +79,8 @@ def test_behaviors_are_spoken_of_until_agents_are() -> None:
 
 def test_a_lack_is_told_once() -> None:
     dialect = Dialect()
+    assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.STEER, Lack.TRUST]
+    dialect.heard(decode_notification(*content({"type": "fileChange"})))
     assert all(dialect.lacks(lack) for lack in Lack if lack is not Lack.TEXTS)
     assert [dialect.first_told(Lack.STOP) for _ in (1, 2)] == [True, False]
     assert dialect.first_told(Lack.STEER)

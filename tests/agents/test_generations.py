@@ -211,26 +211,14 @@ async def test_a_turn_is_stopped(server: ScriptedServer, workspace: Path) -> Non
     assert strange(server) == []
 
 
-@pytest.mark.parametrize("name", ["behaviors"])
-async def test_a_stop_that_is_not_confirmed_ends_the_turn(name: str, workspace: Path) -> None:
-    server = prepare(name, workspace, "mute-stop")
-    async with running(make_agent(server.command, workspace)) as client:
-        await say(client, "wait")
-        await client.until(lambda: "I wait" in str(client.all(TextReceived)))
-        client.agent.stop(CHAT)
-        client.agent.stop(CHAT)
-        await client.until(lambda: TurnChanged(AgentTurn.IDLE) in client.all(TurnChanged))
-        assert await talk(client, "stream") == "One, two, three.\n"
-        assert client.all(TurnChanged).count(TurnChanged(AgentTurn.IDLE)) == 1
-
-
 @draft
 async def test_the_first_draft_cannot_be_stopped(server: ScriptedServer, workspace: Path) -> None:
     async with running(make_agent(server.command, workspace)) as client:
+        await talk(client, "stream")
         await say(client, "stream")
         client.agent.stop(CHAT)
         client.agent.stop(CHAT)
-        await client.until(lambda: ends(client) == 1)
+        await ended(client, 2)
     assert notices(client) == ["this server cannot be stopped: the turn goes on to its end"]
     assert strange(server) == []
 
@@ -274,7 +262,7 @@ async def test_histories_are_refused_in_words(server: ScriptedServer, workspace:
             with pytest.raises(AgentLacks, match=words):
                 await attempt()
         assert await talk(client, "stream") == "One, two, three.\n"
-    assert strange(server).count("chat/list") == 1
+    assert strange(server) == []
 
 
 @every
@@ -316,9 +304,9 @@ async def test_contexts_in_the_words_of_the_time(server: ScriptedServer, workspa
     if server.journal.stem == "today":
         assert kinds == ["file", "cursor", "cursor", "web", "text", "directory"]
         return
-    assert second["contexts"] == first["contexts"]
     assert second["message"] == "ask @a:2-3"
     if server.journal.stem == "first_draft":
+        assert "contexts" not in second
         assert (
             first["context"]
             == second["context"]
@@ -336,6 +324,7 @@ async def test_contexts_in_the_words_of_the_time(server: ScriptedServer, workspa
             ]
         )
     else:
+        assert second["contexts"] == first["contexts"]
         assert kinds == ["file", "cursor", "cursor", "web", "directory"]
         assert "context" not in first
 

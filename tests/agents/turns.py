@@ -72,3 +72,8 @@ def sent(server: ScriptedServer, method: str) -> list[Value]:
 def addressed(client: Client) -> set[str | None]:
     """Give the chats that events were for."""
     return {getattr(it, "chat_id", None) for it in client.events} - {None}
+
+
+def go(client: Client) -> None:
+    """Let a server go on that waits for it (`mcp/startServer`)."""
+    client.agent._living.connection.notify("mcp/startServer", {"name": "go"})

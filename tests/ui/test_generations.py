@@ -133,6 +133,26 @@ def test_a_turn_is_stopped(nvim: Neovim) -> None:
     stream(nvim, 1)
 
 
+@pytest.mark.parametrize("name", ["behaviors"])
+def test_after_a_silent_stop_and_a_login_turns_end(
+    start_nvim: StartNeovim, tmp_path: Path, name: str
+) -> None:
+    server = prepare(name, tmp_path, "mute-stop")
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "wait")
+    wait_line(nvim, "I wait.")
+    nvim.keys("<C-c>")
+    wait_line(nvim, "The server did not confirm the stop; the turn is ended here.")
+    stream(nvim, 1)
+    say(nvim, "login")
+    nvim.wait_screen("for the login, never shown nor kept")
+    say(nvim, "stream")
+    nvim.wait_for(lambda: times(nvim, "One, two, three.") == 2, "an answer after the login")
+    wait_idle(nvim)
+    stream(nvim, 3)
+    assert prompts(server) == ["wait", "stream", "login", "stream", "stream"]
+
+
 @pytest.mark.parametrize("name", GENERATIONS[1:3])
 def test_what_cannot_steer_is_sent_next(nvim: Neovim, server: ScriptedServer) -> None:
     say(nvim, "wait")
@@ -168,7 +188,7 @@ def test_what_is_absent_is_said_once(nvim: Neovim, server: ScriptedServer) -> No
     nvim.wait_screen("this server cannot rename chats")
     stream(nvim, 4)
     nvim.quit()
-    assert strange(server) == ["chat/list", "chat/update"]
+    assert strange(server) == []
 
 
 @every

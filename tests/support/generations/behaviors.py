@@ -1,7 +1,9 @@
 """A server of the time of behaviors: tool calls, and chats with ids that it makes.
 
 Words on its command line change it: `early-result` tells models and behaviors in its answer to
-initialize, as servers of that time did, `mute-stop` says nothing when a turn is stopped.
+initialize, as servers of that time did, `mute-stop` says nothing when a turn is stopped. It waits
+for `mcp/startServer` before it tells what can be chosen (`late-config`), or before its first word
+on a prompt (`late-words`). `crossed` has the first two new chats begin the other way round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,6 +45,7 @@ class Behaviors(Server):
         self._numbers = count(1)
         self._waiting: dict[str, bool | None] = {}  # by tool call: approved, refused, not yet
         self._stopped: set[str] = set()
+        self._started = False
         self.requests |= {
             "initialize": self._initialize,
             "chat/prompt": self._prompt,
@@ -56,7 +59,7 @@ class Behaviors(Server):
             "chat/toolCallReject": self._reject,
             "chat/promptStop": self._stop,
             "chat/selectedBehaviorChanged": self.selected,
-            "mcp/startServer": lambda params: need(params, name=str),
+            "mcp/startServer": self._start,
             "mcp/stopServer": lambda params: need(params, name=str),
         }
 
@@ -93,7 +96,13 @@ class Behaviors(Server):
             "welcomeMessage": "Welcome of old!",
         }
 
+    def _start(self, params: Value) -> None:
+        need(params, name=str)
+        self._started = True
+
     def _initialized(self, _params: Value) -> None:
+        if "late-config" in self.words:
+            self.wait(lambda: self._started)
         if "early-result" not in self.words:
             models = {"models": MODELS, "selectModel": MODELS[0]}
             self.notify("config/updated", {"chat": {**models, **self.config()}})
@@ -162,6 +171,10 @@ class Behaviors(Server):
             need(context, **self.contexts[context["type"]])
         request, chat = self.answering, self.chat_of(params)
         self._stopped.discard(chat)
+        if "late-words" in self.words:
+            self.wait(lambda: self._started)
+        if "crossed" in self.words:
+            self.wait(lambda: len(self.chats) > 1)
         word = params["message"].split()[0]
         self.begin(chat, params["message"])
         if word == "login":

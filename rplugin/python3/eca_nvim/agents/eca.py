@@ -111,6 +111,7 @@ class _Life(Struct, frozen=True):
                 events.append(MessageShown("error", line))
         if events:
             self.emit(events)
+        self.outbox.heard(events)
 
     def _read(self, message: Incoming) -> Sequence[AgentEvent]:
         if isinstance(message, Request):
@@ -235,7 +236,7 @@ class EcaAgent(Agent):
             connection=connection,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, tasks, emit, chats, mentions, dialect),
+            outbox=Outbox(connection, tasks, emit, chats, inbox, mentions, dialect),
             archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect),
             readiness=readiness,
             proposals=proposals,

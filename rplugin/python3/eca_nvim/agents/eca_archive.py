@@ -74,6 +74,10 @@ _FEATURES: Final[Mapping[str, str]] = {
 """What a server cannot do that does not know a method."""
 
 
+_SINCE: Final[Mapping[str, Generation]] = {eca.ChatDeleteParams.method: Generation.BEHAVIORS}
+"""What servers before today's know; it is all they are asked for."""
+
+
 class EcaArchive:
     """The chats of one server process (`archive.Archive`)."""
 
@@ -143,7 +147,7 @@ class EcaArchive:
         try:
             await self._ask(eca.ChatDeleteParams(chat_id=self._chats.theirs(chat_id)))
         except AgentLacks:
-            if self._dialect.generation is not Generation.DRAFT:
+            if self._dialect.generation > Generation.DRAFT:
                 raise
         self._chats.forgotten(chat_id)
         self._mentions.emptied(chat_id)
@@ -212,7 +216,8 @@ class EcaArchive:
     async def _ask(self, params: Request[_ResultT]) -> _ResultT:
         """Send a request and read its answer. Raises AgentRefused and its kinds."""
         method = params.method
-        if method in self._absent:
+        since = _SINCE.get(method, Generation.AGENTS)
+        if method in self._absent or not self._dialect.may_be(since):
             raise _lacks(method)
         try:
             answer = await self._connection.request(method, encode(params))

@@ -1,8 +1,10 @@
 """Which generation of the protocol a server speaks, and what it lacks for that.
 
 No server says its generation. Rules kept here:
-- A server is of the first draft until it says something that the draft has no word for; it never
-  grows older again. Prompts wait until a server is ready, which is when today's has spoken.
+- Every word a server says shows that it is at least of some generation; it never grows older again.
+  Prompts wait until a server is ready, which is when today's has spoken.
+- Servers before today's may take their first prompt before they have shown anything: it is
+  written so that each of them reads it, and what they lack is told when it is known.
 - What a server lacks is told once, in one line; nothing is sent that it cannot know.
 """
 
@@ -15,6 +17,7 @@ from typing import Final
 from msgspec import UNSET
 
 from eca_nvim.protocol.eca import Unknown
+from eca_nvim.protocol.eca.chat import PromptResult, PromptStatus
 from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
 from eca_nvim.protocol.eca.content import (
     ContentReceived,
@@ -31,11 +34,12 @@ from eca_nvim.protocol.eca.tools import ToolServerUpdated
 class Generation(IntEnum):
     """A time in the protocol's life, the oldest first.
 
-    DRAFT: the whole of an answer is text and proposals, ended by isComplete. BEHAVIORS: tool calls,
-    and chats with ids of the server. SERVERS: a tool call names its server and can be remembered.
-    AGENTS: today's.
+    UNKNOWN: nothing was shown yet, so it is before today's. DRAFT: the whole of an answer is text
+    and proposals, ended by isComplete. BEHAVIORS: tool calls, and chats with ids of the server.
+    SERVERS: a tool call names its server and can be remembered. AGENTS: today's.
     """
 
+    UNKNOWN = 0
     DRAFT = 1
     BEHAVIORS = 2
     SERVERS = 3
@@ -71,7 +75,7 @@ class Dialect:
     """What one server process showed of its generation so far."""
 
     def __init__(self) -> None:
-        self.generation = Generation.DRAFT
+        self.generation = Generation.UNKNOWN
         self.speaks_of_behaviors = False
         """Whether agents have their older name only."""
         self._told: set[Lack] = set()
@@ -102,11 +106,24 @@ class Dialect:
             case _:
                 self._is_at_least(Generation.AGENTS)
 
+    def answered(self, result: PromptResult) -> None:
+        """Take the answer to a prompt, which named no model in the first draft."""
+        if result.model is not None or result.status is PromptStatus.LOGIN:
+            self._is_at_least(Generation.BEHAVIORS)
+        elif result.result_message is not None:
+            self._is_at_least(Generation.DRAFT)
+
     def lacks(self, lack: Lack) -> bool:
-        """Say whether the server lacks something."""
+        """Say whether the server is known to lack something."""
         if lack is Lack.TEXTS:
             return self.generation in (Generation.BEHAVIORS, Generation.SERVERS)
+        if self.generation is Generation.UNKNOWN:
+            return _SINCE[lack] is Generation.AGENTS
         return self.generation < _SINCE[lack]
+
+    def may_be(self, generation: Generation) -> bool:
+        """Say whether the server may be of a generation or of a later one."""
+        return self.generation in (Generation.UNKNOWN, max(self.generation, generation))
 
     def first_told(self, lack: Lack) -> bool:
         """Note that a lack is told; say whether it is for the first time."""
@@ -130,8 +147,11 @@ def _of_content(received: ContentReceived) -> Generation:
     if received.parent_chat_id is not None:
         return Generation.AGENTS
     match received.content:
-        case TextContent() | FileChangeContent():
+        case FileChangeContent():
             return Generation.DRAFT
+        case TextContent():
+            is_piece = received.is_complete is not None
+            return Generation.DRAFT if is_piece else Generation.UNKNOWN
         case ToolCall(server=str()) | MetadataContent():
             return Generation.SERVERS
         case _:

@@ -3,7 +3,8 @@
 Rules kept here:
 - Every notification becomes events, or a line in the debug log when the client has no use for it.
   One that cannot be read is logged and skipped; one of an unknown kind is shown if it names a chat.
-- The session only ever sees our ids of chats.
+- The session only ever sees our ids of chats. What is said of a chat is held while nobody can tell
+  which chat it is; the answer to a prompt tells.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Inbox:
         self._chats = chats
         self._dialect = dialect
         self._proposals = proposals
+        self._held: list[ContentReceived | StatusChanged] = []
         self._spent: dict[str, int] = {}  # tokens by chat, where a server does not add them up
         self._mentions = mentions
         self._replays = replays
@@ -94,6 +96,17 @@ class Inbox:
             logger.warning("skipped a message: %s", fault)
             return ()
         self._dialect.heard(message)
+        return self._take(message, method)
+
+    def named(self) -> Sequence[AgentEvent]:
+        """Read what was held, as far as it is known by now of which chat it speaks."""
+        held, self._held = self._held, []
+        return [event for it in held for event in self._replays.sort(self._take(it, it.method))]
+
+    def _take(self, message: object, method: str) -> Sequence[AgentEvent]:
+        if isinstance(message, ContentReceived | StatusChanged) and self._is_doubtful(message):
+            self._held.append(message)
+            return ()
         if type(message) is ContentReceived:
             return self.content(message)
         reader = self._readers.get(type(message))
@@ -101,6 +114,9 @@ class Inbox:
             logger.debug("no use for %s yet: %r", method, message)
             return ()
         return reader(message)
+
+    def _is_doubtful(self, message: ContentReceived | StatusChanged) -> bool:
+        return self._chats.is_doubtful(message.chat_id)
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn a piece of a chat into events, whichever way it came; a replay changes no file."""

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-import anyio
 from anyio.abc import TaskGroup
 from msgspec.structs import replace
 
@@ -24,11 +23,13 @@ from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca_files import fit
+from eca_nvim.agents.eca_inbox import Inbox
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.agents.eca_prompt import NOT_EVERYWHERE, login_params, prompt_params
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.events import (
     Addressed,
+    AgentEvent,
     AgentTurn,
     ChatEvent,
     MessageShown,
@@ -58,9 +59,6 @@ from eca_nvim.protocol.eca.choice import (
 )
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
-STOPPED_SECONDS: Final = 2.0
-"""How long an older server may take to say that a stopped turn has ended, if it says so at all."""
-
 _CANCEL: Final = "cancel"
 """What a user types to leave a login."""
 
@@ -76,6 +74,7 @@ class Outbox:
         tasks: TaskGroup,
         emit: Emit,
         chats: ChatIds,
+        inbox: Inbox,
         mentions: Mentions,
         dialect: Dialect,
     ) -> None:
@@ -83,11 +82,13 @@ class Outbox:
         self._tasks = tasks
         self._emit = emit
         self._chats = chats
+        self._inbox = inbox
         self._mentions = mentions
         self._dialect = dialect
         self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
         self._absent: set[str] = set()  # methods the server does not know
-        self._stopping: set[str] = set()  # our ids of chats whose end nobody may tell
+        self._last: dict[str, Prompt] = {}  # by our chat id, what was sent last
+        self._stops: dict[str, Prompt | None] = {}  # what shall stop when the server can hear it
         self._logins: set[str] = set()  # our ids of chats whose last answer said login
 
     def prompt(self, prompt: Prompt) -> None:
@@ -99,20 +100,23 @@ class Outbox:
             self._say(prompt.chat_id, NoticeReceived(line))
         fitted = replace(prompt, contexts=contexts, selection=chosen)
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
+        if params.chat_id is not None:  # else another chat of the server begins
+            self._stops.pop(prompt.chat_id, None)
         self._chats.prompted(prompt.chat_id)
         self._told[prompt.chat_id] = chosen
-        self._ask(prompt.chat_id, params, chosen)
+        self._last[prompt.chat_id] = fitted
+        self._ask(fitted, params)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Answer the login that runs (chat/prompt), which knows a word to cancel it."""
         chosen = self._told.get(chat_id, Selection())
         answer = Prompt(chat_id, _CANCEL if text is None else text, selection=chosen)
-        self._ask(chat_id, login_params(answer, self._chats, self._dialect), chosen)
+        self._ask(answer, login_params(answer, self._chats, self._dialect))
 
-    def _ask(self, chat_id: str, params: PromptParams, chosen: Selection) -> None:
+    def _ask(self, prompt: Prompt, params: PromptParams) -> None:
         with suppress(ConnectionClosed):
             pending = self._connection.start_request(params.method, encode(params))
-            self._tasks.start_soon(self._report_answer, chat_id, chosen, pending)
+            self._tasks.start_soon(self._report_answer, prompt, pending)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Say something to the running turn (chat/promptSteer), which has room for words only."""
@@ -129,24 +133,31 @@ class Outbox:
     def stop(self, chat_id: str) -> None:
         """Ask for the turn to end (chat/promptStop).
 
-        Older servers may say nothing to that, and do not know the chat before its first word.
+        Older servers do not know a chat before their first word on it: they are asked then.
         """
-        if self._lacks(chat_id, Lack.STOP):
-            return
-        if not self._is_older:
-            self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
-            return
-        if (minted := self._chats.minted(chat_id)) is not None:
-            self._tell(PromptStop(chat_id=minted))
-        if chat_id not in self._stopping:
-            self._stopping.add(chat_id)
-            self._tasks.start_soon(self._end_stopped, chat_id)
+        self._stops[chat_id] = self._last.get(chat_id)
+        self._send_stop(chat_id)
 
-    async def _end_stopped(self, chat_id: str) -> None:
-        """End a turn that was stopped, unless the server did: then this is its other word."""
-        await anyio.sleep(STOPPED_SECONDS)
-        self._stopping.discard(chat_id)
-        self._say(chat_id, TurnChanged(AgentTurn.IDLE))
+    def heard(self, told: Sequence[AgentEvent]) -> None:
+        """Send the stops that the server can hear since it told something; a turn may be over."""
+        if not self._stops:
+            return
+        for event in told:
+            match event:
+                case Addressed(chat_id, TurnChanged(AgentTurn.IDLE | AgentTurn.FINISHED)):
+                    self._stops.pop(chat_id or "", None)
+        for chat_id, prompt in tuple(self._stops.items()):
+            if prompt is self._last.get(chat_id):
+                self._send_stop(chat_id)
+
+    def _send_stop(self, chat_id: str) -> None:
+        chats = self._chats
+        theirs = chats.minted(chat_id) if self._is_older else chats.theirs(chat_id)
+        lacks = self._lacks(chat_id, Lack.STOP)
+        if lacks or theirs is not None:
+            del self._stops[chat_id]
+        if theirs is not None and not lacks:
+            self._tell(PromptStop(chat_id=theirs))
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a call run (chat/toolCallApprove)."""
@@ -212,9 +223,8 @@ class Outbox:
         with suppress(ConnectionClosed):
             self._connection.notify(message.method, encode(message))
 
-    async def _report_answer(
-        self, chat_id: str, chosen: Selection, pending: PendingRequest
-    ) -> None:
+    async def _report_answer(self, prompt: Prompt, pending: PendingRequest) -> None:
+        chat_id = prompt.chat_id
         try:
             result = decode_result(PromptParams, await pending.result())
         except RemoteError as fault:
@@ -222,22 +232,28 @@ class Outbox:
             answer = PromptAnswered(accepted=False, fault=_line(PromptParams.method, fault))
         except DecodeError as fault:
             logger.warning("odd answer to a prompt: %s", fault)
+            self._chats.answered(chat_id, None)
             answer = PromptAnswered(accepted=True)
         except ConnectionClosed:
             return
         else:
-            answer = self._read_answer(chat_id, chosen, result)
-            self._after(chat_id, result, answer)
-            return
-        self._say(chat_id, answer)
+            self._dialect.answered(result)
+            answer = self._read_answer(chat_id, prompt.selection, result)
+            self._tell_lacks(prompt)
+            if self._is_older:
+                self._tell_login(chat_id, result.status)
+        held = self._inbox.named()
+        self._emit([*held, Addressed(chat_id, answer)])
+        self.heard(held)
+        if self._stops.get(chat_id) is prompt:
+            self._stop_answered(chat_id, answer)
 
-    def _after(self, chat_id: str, result: PromptResult, answer: PromptAnswered) -> None:
-        """Tell the answer, and what older servers say with it alone or could not hear before."""
-        if self._is_older:
-            self._tell_login(chat_id, result.status)
-        self._say(chat_id, answer)
-        if self._is_older and chat_id in self._stopping:
-            self._tell(PromptStop(chat_id=self._chats.theirs(chat_id)))
+    def _stop_answered(self, chat_id: str, answer: PromptAnswered) -> None:
+        """Stop a prompt that is answered, though there may be another one since."""
+        if answer.accepted:
+            self._send_stop(chat_id)
+        else:
+            del self._stops[chat_id]
 
     def _tell_login(self, chat_id: str, status: PromptStatus) -> None:
         """Tell that a login begins, goes on, or is over."""

@@ -3,7 +3,8 @@
 Rules kept here:
 - Today's servers take our ids of chats and read files that a message names; older ones make their
   own id for a prompt without one, and read what goes along as contexts, with every prompt.
-- A context that the server has no word for is left out; the outbox tells so.
+- A context that the server has no word for is left out; the outbox tells so. A server that has
+  not shown its generation gets them in the words of each.
 - Every prompt says whether its chat is trusted: a server that hears nothing may take it to be. One
   that seems old may only be slow to show what it is.
 """
@@ -61,22 +62,16 @@ def _for_today(
 
 
 def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptParams:
-    chosen = prompt.selection
-    taken = [it for it in prompt.contexts if not _is_lacking(type(it), dialect)]
-    is_draft = dialect.generation is Generation.DRAFT
-    drafted = [draft_context(context) for context in taken] if is_draft else []
+    chosen, generation = prompt.selection, dialect.generation
+    taken = [it for it in prompt.contexts if not isinstance(it, TextContext)]
+    drafted = map(draft_context, prompt.contexts)
     return PromptParams(
         chat_id=minted,
         message=prompt.text,
         model=chosen.model or None,
         agent=chosen.agent or None,
         variant=chosen.variant or None,
-        contexts=tuple(map(wire_context, taken)),
-        context=tuple(context for context in drafted if context is not None),
+        contexts=tuple(map(wire_context, taken)) if generation is not Generation.DRAFT else (),
+        context=tuple(filter(None, drafted)) if generation <= Generation.DRAFT else (),
         trust=False,
     )
-
-
-def _is_lacking(kind: type, dialect: Dialect) -> bool:
-    lack = NOT_EVERYWHERE.get(kind)
-    return lack is not None and dialect.lacks(lack)
