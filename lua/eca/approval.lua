@@ -7,6 +7,7 @@
 --- - `q` leaves a request pending and hides it until it is called for.
 --- - A request that changes is another one: it is shown again, and begins to wait again.
 local answers = require('eca.answers')
+local guard = require('eca.guard')
 local float = require('eca.prompt_float')
 
 local M = {}
@@ -18,8 +19,8 @@ local ALL = '*'
 
 local items = {} ---@type eca.Pending[]
 local aside = {} ---@type table<string, eca.Aside> not shown, by key
-local since = {} ---@type table<string, integer> when it began to wait, in ns, by key
-local front = nil ---@type { key: string, since: integer }? what is asked now, since when in ns
+local guards = {} ---@type table<string, eca.Guard> since it began to wait, by key
+local front = nil ---@type { key?: string, guard: eca.Guard }? what is asked now
 local drawing = false
 
 ---@param item eca.Request
@@ -214,7 +215,7 @@ draw = function()
   local item, index = first_open()
   local key = item and key_of(item)
   if not front or front.key ~= key then
-    front = key and { key = key, since = vim.uv.hrtime() }
+    front = { key = key, guard = guard.begin() }
   end
   local wanted = item and require('eca.config').get().approval.float
   if not item or not wanted or require('eca.diff').shown(item) then
@@ -252,16 +253,16 @@ end
 ---@param pending eca.Pending[]
 ---@return eca.Pending[]
 local function take(pending)
-  local before, now = since, vim.uv.hrtime()
+  local before, now = guards, guard.begin()
   local new = {} ---@type eca.Pending[]
-  since = {}
+  guards = {}
   for _, item in ipairs(pending) do
     local key = key_of(item)
-    since[key] = before[key] or now
+    guards[key] = before[key] or now
     new[#new + 1] = not before[key] and item or nil
   end
   for key in pairs(aside) do
-    aside[key] = since[key] and aside[key]
+    aside[key] = guards[key] and aside[key]
   end
   items = pending
   return new
@@ -286,19 +287,17 @@ end
 
 --- Has it been there long enough that a key pressed now is meant for it?
 ---@param item eca.Request
----@param from? integer since when it is asked, default: since it waits
 ---@return boolean
-function M.ripe(item, from)
-  local start = from or since[key_of(item)]
-  local guard = require('eca.config').get().approval.guard
-  return start ~= nil and (vim.uv.hrtime() - start) / 1e6 >= guard
+function M.ripe(item)
+  local begun = guards[key_of(item)]
+  return begun ~= nil and guard.is_over(begun)
 end
 
---- Was its turn long enough ago? What waited in the queue is seen only when that has come.
----@param item eca.Request
+--- Has what is asked now, if anything, been asked long enough? Who answers may mean what was asked
+--- before, and what waited behind that was not seen.
 ---@return boolean
-function M.seen(item)
-  return M.ripe(item, front and front.key == key_of(item) and front.since or nil)
+function M.settled()
+  return not front or guard.is_over(front.guard)
 end
 
 --- Go to what waits, also to what was put aside; false when nothing waits.

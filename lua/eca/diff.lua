@@ -11,6 +11,7 @@
 local answers = require('eca.answers')
 local diff_notice = require('eca.diff_notice')
 local diff_sides = require('eca.diff_sides')
+local guard = require('eca.guard')
 local origin = require('eca.origin')
 
 local M = {}
@@ -21,7 +22,7 @@ local M = {}
 ---@field tab integer
 ---@field home integer tab page the user came from
 ---@field origin eca.Origin where he was in it
----@field since? integer when it could be seen, in ns; nil: not yet
+---@field guard? eca.Guard nil: it cannot be seen yet
 ---@field wins [integer, integer] left, right
 ---@field notice? integer window of what the texts do not show
 ---@field group integer of its autocommands
@@ -186,8 +187,7 @@ end
 ---@param tab eca.DiffTab
 ---@return boolean
 local function is_ripe(tab)
-  local guard = require('eca.config').get().approval.guard
-  return tab.since ~= nil and (vim.uv.hrtime() - tab.since) / 1e6 >= guard
+  return tab.guard ~= nil and guard.is_over(tab.guard)
 end
 
 ---@param tab eca.DiffTab
@@ -266,7 +266,7 @@ local function enter(tab)
     vim.cmd.stopinsert()
     vim.api.nvim_set_current_tabpage(tab.tab)
   end
-  tab.since = vim.uv.hrtime()
+  tab.guard = guard.begin()
 end
 
 --- Show a tool call's change, and go there; the tab page it has already is entered when it shows
@@ -294,7 +294,7 @@ function M.show(diff)
     compare(tab)
   end
   draw_winbars(tab)
-  tab.since = vim.uv.hrtime() -- after all that may take its time, as what opens a file does
+  tab.guard = guard.begin() -- after all that may take its time, as what opens a file does
 end
 
 --- Ask the host for a diff.

@@ -108,13 +108,14 @@ end
 ---@param panel eca.Panel
 ---@param close fun()
 local function bind(buf, panel, close)
-  local since = vim.uv.hrtime()
+  local guard = require('eca.guard')
+  local begun = guard.begin()
   for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
     vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
   end
   for key, act in pairs(panel.actions or {}) do
     vim.keymap.set('n', key, function()
-      if (vim.uv.hrtime() - since) / 1e6 >= require('eca.config').get().approval.guard then
+      if guard.is_over(begun) then
         act()
       end
     end, { buffer = buf, nowait = true })

@@ -11,6 +11,7 @@
 ---   blank before our own words, a bar before the agent's, an arrow where a line goes on.
 --- - It gets out of the way of what the user looks at, and otherwise stays where it is.
 local footer = require('eca.footer')
+local guard = require('eca.guard')
 local place = require('eca.prompt_place')
 
 local M = {}
@@ -37,7 +38,7 @@ local MARGIN = 1
 ---@class eca.PromptFloat
 ---@field win integer
 ---@field content eca.PromptContent
----@field since integer when it appeared, in ns
+---@field guard eca.Guard
 ---@field place? eca.PromptPlace
 ---@field origin? eca.Origin where the user came from
 ---@field selecting? boolean what he was doing there
@@ -127,8 +128,7 @@ end
 ---@param key string
 local function bind(buf, key, answer)
   vim.keymap.set('n', key, function()
-    local guard = require('eca.config').get().approval.guard
-    if shown and (vim.uv.hrtime() - shown.since) / 1e6 >= guard then
+    if shown and guard.is_over(shown.guard) then
       answer()
     end
   end, { buffer = buf, nowait = true, silent = true })
@@ -251,7 +251,7 @@ FIRST.style, FIRST.zindex, FIRST.noautocmd = 'minimal', 60, true
 ---@param content eca.PromptContent
 local function open(content)
   local win = vim.api.nvim_open_win(write(content), false, FIRST)
-  shown = { win = win, content = content, since = vim.uv.hrtime() }
+  shown = { win = win, content = content, guard = guard.begin() }
   watch(win)
   dress(win)
   fit(shown)
@@ -270,7 +270,7 @@ end
 ---@param content eca.PromptContent
 local function replace(float, content)
   if not asks_same(float.content, content) then
-    float.since = vim.uv.hrtime()
+    float.guard = guard.begin()
   end
   float.content = content
   vim.api.nvim_win_set_buf(float.win, write(content))
@@ -332,10 +332,10 @@ end
 ---@param content eca.PromptContent
 function M.show(content)
   if shown and not M.state() then
-    local since = asks_same(shown.content, content) and shown.since
+    local begun = asks_same(shown.content, content) and shown.guard
     M.close()
     open(content)
-    shown.since = since or shown.since
+    shown.guard = begun or shown.guard
   elseif not shown then
     open(content)
   elseif same(shown.content, content) then

@@ -10,6 +10,14 @@ from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, reques
 
 CLOCK = "_G.now = 1e9 vim.uv.hrtime = function() return _G.now end "
 HALF_A_SECOND = "_G.now = _G.now + 5e8"
+TYPED_MEANWHILE = f"""
+local ops, key = ...
+vim.schedule(function()
+  require('eca.frames').apply(1, ops)
+  {HALF_A_SECOND}
+  vim.api.nvim_input(key)
+end)
+"""
 
 
 @pytest.fixture
@@ -56,6 +64,35 @@ def test_what_asks_something_else_now_is_guarded_anew(
     stage.lua(HALF_A_SECOND)
     stage.keys(key)
     assert len(sent(stage, "approve") + sent(stage, "reject")) == 1
+
+
+@pytest.mark.parametrize("key", ["a", "r", "*", "<F5>", "<F6>"])
+def test_a_key_typed_while_neovim_was_busy_answers_nothing(stage: Neovim, key: str) -> None:
+    """However long it was: nothing is drawn meanwhile."""
+    worse = approval("t2", title="$ rm -r /", lines=["$ rm -r /"])
+    stage.lua(TYPED_MEANWHILE, [["pending", [worse, approval("t3")]]], key)
+    stage.wait_screen("$ rm -r /")
+    stage.keys("")
+    assert sent(stage, "approve") == sent(stage, "reject") == []
+    stage.lua(HALF_A_SECOND)
+    stage.keys(key)
+    assert sent(stage, "approve") + sent(stage, "reject") != []
+
+
+def test_what_was_put_aside_is_not_answered_in_the_place_of_what_has_just_gone(
+    stage: Neovim,
+) -> None:
+    stage.keys("q")
+    hidden, other = approval(title="$ ls", lines=["$ ls"]), approval("t2")
+    wait(stage, hidden, other)
+    stage.lua(HALF_A_SECOND)
+    wait(stage, hidden)
+    stage.keys("<F5>")
+    stage.wait_screen("look first")
+    assert sent(stage, "approve") == []
+    stage.lua(HALF_A_SECOND)
+    stage.keys("<F5>")
+    assert [it["digest"] for it in sent(stage, "approve")] == ["t1"]
 
 
 def test_a_question_with_other_options_is_guarded_anew(stage: Neovim) -> None:

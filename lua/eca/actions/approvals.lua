@@ -51,7 +51,7 @@ end
 ---@return eca.Pending?
 local function meant()
   local item, approval = chosen(), require('eca.approval')
-  local known = item and approval.ripe(item) and (waiting_here() or approval.seen(item))
+  local known = item and approval.ripe(item) and (waiting_here() or approval.settled())
   if not item then
     require('eca.notify').info('nothing waits for approval')
   elseif not known or not require('eca.diff').ripe(item) then
