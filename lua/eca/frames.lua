@@ -88,8 +88,10 @@ end
 --- Draw a frame. Called by the host.
 ---@param number integer
 ---@param ops any[][]
-function M.apply(number, ops)
+---@param taken? integer how many intents the host has taken so far
+function M.apply(number, ops, taken)
   require('eca.host').alive()
+  require('eca.unheard').taken(taken or 0)
   waiting[#waiting + 1] = { number = number, ops = ops, next = 1, spent = 0 }
   if #waiting == 1 then
     continue()

@@ -132,6 +132,7 @@ end
 
 ---@param intent eca.Intent
 local function transmit(intent)
+  unheard.sent(intent)
   if state == 'shared' then
     transmit_shared(intent)
   elseif channel then
@@ -172,6 +173,7 @@ local function start()
   if vim.iter(unheard.all()):any(wants_server) then
     require('eca.ops').draw({ 'server', 'starting', require('eca.mirror').server().label })
   end
+  unheard.forget_sent()
   transmit(attach())
   for _, intent in ipairs(unheard.all()) do
     transmit(intent)

@@ -5,6 +5,8 @@
 ---   what does not depend on it is kept: its blocks and its questions mean nothing to another.
 --- - While there is no host, the prompts that wait stand above the input and can be taken back;
 ---   they and the drafts are on the disk, too.
+--- - The host counts the intents that it has taken. Words that it has not taken when it ends are in
+---   the input again: they may be why it hung, so no other host gets them by itself.
 local unsent = require('eca.unsent')
 
 local M = {}
@@ -13,7 +15,17 @@ local M = {}
 local LASTING = { open_chat = true, prompt = true, choose = true, keep_prompt = true }
 LASTING.keep_draft = true
 
+--- The fields of intents that hold the user's own words. Those for a login are kept nowhere.
+local WORDS = { prompt = 'text', answer = 'text', reject = 'reason' }
+
+---@class eca.SentWords
+---@field number integer of the intent, as the host counts
+---@field intent eca.Intent
+---@field text string
+
 local intents = {} ---@type eca.Intent[]
+local words = {} ---@type eca.SentWords[] that the host has not taken yet
+local sent = 0 -- intents, to this host
 local shown = {} ---@type table<string, true> chats with prompts above the input that wait here
 
 --- The host: not heard of yet, at work, or gone.
@@ -43,16 +55,30 @@ local function texts_of(prompts)
   end, prompts)
 end
 
---- The prompts of a chat that nobody has sent: those that wait here, or in the host.
+--- The words of a chat that are on their way to the host, and are not kept here anyway.
+---@param chat string
+---@return string[]
+local function words_of(chat)
+  local list = {} ---@type string[]
+  for _, it in ipairs(words) do
+    if it.intent.payload.chat == chat and not vim.list_contains(intents, it.intent) then
+      list[#list + 1] = it.text
+    end
+  end
+  return list
+end
+
+--- The prompts of a chat that nobody has sent: those that wait here, in the host, or before it.
 ---@param chat string
 ---@return string[]
 local function waiting(chat)
   if host ~= 'there' then
     return texts_of(prompts_of(chat))
   end
-  return vim.tbl_map(function(prompt)
+  local queued = vim.tbl_map(function(prompt)
     return prompt[2]
   end, require('eca.mirror').queue(chat))
+  return vim.list_extend(queued, words_of(chat))
 end
 
 --- Keep on the disk prompts that wait, and drafts.
@@ -95,8 +121,10 @@ end
 function M.settle()
   if vim.v.exiting ~= vim.NIL then
     save(require('eca.host').pid())
-  elseif host == 'there' then
+  elseif host == 'there' and #words == 0 then
     unsent.keep('')
+  elseif host == 'there' then
+    save()
   elseif host == 'gone' then
     vim.tbl_map(show, require('eca.chats').ids())
     save()
@@ -123,8 +151,47 @@ function M.begin_with(intent)
   table.insert(intents, 1, intent)
 end
 
+--- An intent goes to the host.
+---@param intent eca.Intent
+function M.sent(intent)
+  sent = sent + 1
+  local text, chat = intent.payload[WORDS[intent.name]], intent.payload.chat
+  if text and not require('eca.login').runs(chat) then
+    words[#words + 1] = { number = sent, intent = intent, text = text }
+  end
+end
+
+--- The host has taken so many intents.
+---@param count integer
+function M.taken(count)
+  local before = #words
+  words = vim.tbl_filter(function(it)
+    return it.number > count
+  end, words)
+  if #words < before then
+    M.settle()
+  end
+end
+
+--- Another host counts from the beginning.
+function M.forget_sent()
+  words, sent = {}, 0
+end
+
+--- Put words that the host has not taken back into the inputs.
+local function give_back()
+  for _, chat in ipairs(require('eca.chats').ids()) do
+    local texts = words_of(chat)
+    if #texts > 0 then
+      require('eca.ops').draw({ 'input', chat, table.concat(texts, '\n') })
+    end
+  end
+  M.forget_sent()
+end
+
 --- There is no host: show what waits for one.
 function M.strand()
+  give_back()
   host = 'gone'
   require('eca.drafts').forget()
   intents = vim.tbl_filter(function(intent)

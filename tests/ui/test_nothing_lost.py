@@ -11,7 +11,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import wait_gone
 from tests.support.script import Steps, expect, handshake, turn
 from tests.ui.staged import draw, question
-from tests.ui.talk import catch_up, draft, host_of, say, start_chat, wait_kept, wait_line
+from tests.ui.talk import asks, catch_up, draft, host_of, say, start_chat, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
 from eca_nvim.chat import ops
@@ -181,6 +181,59 @@ def test_a_draft_is_told_to_the_next_host(start_again: StartAgain, tmp_path: Pat
     first.wait_until("require('eca').status().server == 'ready'")
     wait_kept(first, WORDS)
     assert draft(first) == WORDS
+
+
+def send_unheard(nvim: Neovim) -> int:
+    """Send a prompt to a host that is stopped; gives its process id."""
+    host = host_of(nvim)
+    catch_up(nvim)
+    os.kill(host, signal.SIGSTOP)
+    say(nvim, WORDS)
+    return host
+
+
+def test_what_a_host_has_not_taken_when_it_ends(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn(asks(), expect("chat/toolCallReject")))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "hello")
+    nvim.wait_until("#require('eca').pending() == 1")
+    catch_up(nvim)
+    host = host_of(nvim)
+    os.kill(host, signal.SIGSTOP)
+    nvim.lua("require('eca').reject({ reason = 'not so' })")
+    say(nvim, WORDS)
+    os.kill(host, signal.SIGKILL)
+    shows(nvim, f"not so\n{WORDS}")
+    nvim.take_errors()
+
+
+@pytest.mark.parametrize("number", [None, signal.SIGKILL], ids=["quit", "killed"])
+def test_what_a_host_has_not_taken_when_neovim_ends(
+    start_again: StartAgain, tmp_path: Path, number: signal.Signals | None
+) -> None:
+    first = start_again()
+    left = first.child.descendants()
+    host = send_unheard(first)
+    first.wait_for(lambda: number is None or unsent(tmp_path) == [WORDS], "the prompt on the disk")
+    if number is None:
+        first.quit()
+    else:
+        first.kill(number)
+    os.kill(host, signal.SIGKILL)
+    assert not wait_gone(left, 5)
+    shows(start_again(), WORDS)
+
+
+def test_what_a_host_has_taken_is_kept_by_it(start_again: StartAgain, tmp_path: Path) -> None:
+    first = start_again()
+    host = send_unheard(first)
+    first.wait_for(lambda: unsent(tmp_path) == [WORDS], "the prompt on the disk")
+    os.kill(host, signal.SIGCONT)
+    wait_line(first, WORDS)
+    first.wait_for(lambda: unsent(tmp_path) == [], "the file to go")
+    assert draft(first) == ""
 
 
 # --- several Neovims -----------------------------------------------------------------------------

@@ -58,9 +58,11 @@ class App:
         self._agents: EcaAgents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
+        self._taken = 0
 
     def receive(self, arguments: Sequence[object]) -> None:
         """Take an intent as it came: name and payload."""
+        self._taken += 1
         try:
             self._dispatch(_read(arguments))
         except MalformedIntent as fault:
@@ -123,7 +125,7 @@ class App:
         tell_lost(ops, warn, self._frames.push)
 
     def _send_frame(self, number: int, ops: list[list[object]]) -> None:
-        self._run(APPLY, [number, ops])
+        self._run(APPLY, [number, ops, self._taken])
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:
         self._nvim.api.exec_lua(code, arguments, async_=True)
