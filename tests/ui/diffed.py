@@ -10,6 +10,13 @@ from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request
 BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
 AFTER = BEFORE.replace("line 20\n", "line twenty\n")
 
+LAYOUT = """
+return {
+  vim.fn.tabpagenr('$'), vim.fn.winlayout(), vim.api.nvim_get_current_win(),
+  vim.api.nvim_win_get_cursor(0), vim.api.nvim_get_current_buf(), vim.fn.winrestcmd(),
+}
+"""
+
 
 def start_stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     """Start Neovim with two windows of a file, no host, and no guard time."""

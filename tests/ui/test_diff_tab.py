@@ -5,15 +5,9 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.diffed import AFTER, BEFORE, diff_rows, show, start_stage
+from tests.ui.diffed import AFTER, BEFORE, LAYOUT, diff_rows, show, start_stage
 from tests.ui.staged import CHAT, answer_to, approval, draw, request, sent, wait_sent
 
-LAYOUT = """
-return {
-  vim.fn.tabpagenr('$'), vim.fn.winlayout(), vim.api.nvim_get_current_win(),
-  vim.api.nvim_win_get_cursor(0), vim.api.nvim_get_current_buf(), vim.fn.winrestcmd(),
-}
-"""
 OPTIONS = ["diff", "foldmethod", "foldenable", "wrap", "scrollbind", "cursorbind"]
 OPTIONS += ["winbar", "foldcolumn"]
 
