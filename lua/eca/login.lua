@@ -3,10 +3,12 @@
 --- Rules kept here:
 --- - What is typed goes into the intent `login` and nowhere else: it is no prompt, no draft, in no
 ---   history. What is not sent when the login ends is gone, and the user is told.
+--- - Who types when the login ends goes on in the same field: the rest of a secret is no prompt.
 --- - What was in the input before, and what is put back into it meanwhile, comes back afterwards.
 local M = {}
 
 local drafts = {} ---@type table<string, string> what was in the input before, by chat
+local over = {} ---@type table<string, true> chats whose login has ended while a secret was typed
 
 --- Does a login run in a chat?
 ---@param chat string
@@ -54,7 +56,7 @@ local function finish(chat)
   local unsent = secret.text(buf):find('%S')
   secret.finish(buf)
   local draft = drafts[chat]
-  drafts[chat] = nil
+  drafts[chat], over[chat] = nil, nil
   if draft:find('%S') then
     require('eca.input').put_back(buf, draft)
   end
@@ -64,15 +66,45 @@ local function finish(chat)
   end
 end
 
+--- Is the user in the middle of a secret? What is typed next is the rest of it.
+---@param buf integer
+---@return boolean
+local function is_typing(buf)
+  local inserts = vim.api.nvim_get_mode().mode:find('^[iR]') ~= nil
+  return inserts and vim.api.nvim_get_current_buf() == buf and require('eca.secret').text(buf) ~= ''
+end
+
+--- End it, as soon as nobody types into it.
+---@param chat string
+local function finish_typed(chat)
+  local buf = input_of(chat)
+  if not is_typing(buf) then
+    finish(chat)
+  elseif not over[chat] then
+    over[chat] = true
+    vim.api.nvim_create_autocmd({ 'InsertLeave', 'BufLeave' }, {
+      buffer = buf,
+      callback = vim.schedule_wrap(function()
+        if over[chat] then
+          finish(chat)
+        end
+      end),
+      once = true,
+    })
+  end
+end
+
 --- Take what a chat does now.
 ---@param chat string
 ---@param state eca.TurnState
 function M.update(chat, state)
-  local asks = state == 'login'
-  if asks and not drafts[chat] then
-    begin(chat)
-  elseif drafts[chat] and not asks then
-    finish(chat)
+  if state ~= 'login' and drafts[chat] then
+    finish_typed(chat)
+  elseif state == 'login' then
+    over[chat] = nil
+    if not drafts[chat] then
+      begin(chat)
+    end
   end
 end
 
@@ -80,6 +112,10 @@ end
 ---@param chat string
 ---@return boolean sent false when nothing is typed
 function M.submit(chat)
+  if over[chat] then
+    finish(chat) -- which tells that it was not sent
+    return true
+  end
   local buf = input_of(chat)
   local text = require('eca.secret').text(buf)
   if not text:find('%S') then

@@ -5,6 +5,7 @@
 ---   (registers, completion, other plugins) does not get the secret, and any edit is one of it.
 --- - What is drawn is one • a character, in every window and mode, whatever the buffer holds.
 --- - There is no undo, and Vim forgets what was last inserted.
+--- - A macro that is recorded meanwhile is not kept: its register holds what it held before.
 local M = {}
 
 local DOT = '•'
@@ -16,10 +17,44 @@ local NEWLINE = 10
 ---@class eca.Secret
 ---@field characters string[] what the signs stand for, in their order
 ---@field undolevels integer the buffer's own
+---@field came_whole boolean? a text came in otherwise than by typing: Vim has it as it was
 ---@field group integer its autocommands
 
 local secrets = {} ---@type table<integer, eca.Secret> by buffer
 local namespace = vim.api.nvim_create_namespace('eca.secret')
+
+--- What the register of a macro held before a secret was typed into it.
+---@type { name: string, info: table }?
+local recording
+
+--- A macro is recorded and gets every key: have its register hold again what it held before.
+local function spoil_recording()
+  local name = vim.fn.reg_recording():lower()
+  if name == '' or recording then
+    return
+  end
+  recording = { name = name, info = vim.fn.getreginfo(name) }
+  vim.api.nvim_create_autocmd('RecordingLeave', {
+    group = vim.api.nvim_create_augroup('eca.secret.recording', {}),
+    once = true,
+    callback = function()
+      -- The register is set after this event; nothing waits for a key before these two.
+      vim.api.nvim_create_autocmd({ 'SafeState', 'VimLeavePre' }, {
+        group = vim.api.nvim_create_augroup('eca.secret.recording', {}),
+        callback = M.restore_register,
+      })
+    end,
+  })
+end
+
+--- Put back what the register of a macro held, now that the macro is in it.
+function M.restore_register()
+  local kept = assert(recording)
+  recording = nil
+  vim.api.nvim_create_augroup('eca.secret.recording', {})
+  vim.fn.setreg(kept.name, next(kept.info) and kept.info or '')
+  require('eca.notify').info('the macro is not kept: a secret was typed while it was recorded')
+end
 
 --- A text in signs; what is a sign already stays.
 ---@param secret eca.Secret
@@ -40,10 +75,12 @@ end
 --- Turn what came into the buffer otherwise than by typing (a paste, a register) into signs.
 ---@param buf integer
 local function hide(buf)
+  spoil_recording()
   local row, column = unpack(vim.api.nvim_win_get_cursor(0))
   for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local fresh = in_signs(secrets[buf], line)
     if fresh ~= line then
+      secrets[buf].came_whole = true
       vim.api.nvim_buf_set_lines(buf, index - 1, index, false, { fresh })
       if index == row then
         local before = vim.fn.strchars(line:sub(1, column))
@@ -54,10 +91,26 @@ local function hide(buf)
 end
 
 --- Let Vim forget the text of the last insert, which `.` repeats and the register `.` tells.
----@param buf integer an empty one
+---@param buf integer
 local function forget_insert(buf)
   vim.api.nvim_buf_call(buf, function()
+    local view = vim.fn.winsaveview()
     vim.cmd.normal({ 'i\27', bang = true, mods = { noautocmd = true } })
+    vim.fn.winrestview(view)
+  end)
+end
+
+--- Forget an insert that a text came into whole. Not within an event: Vim puts back afterwards what
+--- `.` repeats.
+---@param buf integer
+local function forget_paste(buf)
+  hide(buf) -- a paste of this very moment, which no event has told
+  vim.schedule(function()
+    local secret = secrets[buf]
+    if secret and secret.came_whole and vim.api.nvim_get_mode().mode == 'n' then
+      secret.came_whole = nil
+      forget_insert(buf)
+    end
   end)
 end
 
@@ -69,6 +122,7 @@ local function watch(buf)
     group = group,
     buffer = buf,
     callback = function()
+      spoil_recording()
       vim.v.char = in_signs(secrets[buf], vim.v.char)
     end,
   })
@@ -77,6 +131,13 @@ local function watch(buf)
     buffer = buf,
     callback = function()
       hide(buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd('InsertLeave', {
+    group = group,
+    buffer = buf,
+    callback = function()
+      forget_paste(buf)
     end,
   })
   vim.api.nvim_create_autocmd('BufWipeout', {

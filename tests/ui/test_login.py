@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from itertools import chain
 
 import pytest
+from tests.support.client import TIMEOUT
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import (
@@ -136,6 +137,11 @@ def nothing_of_the_key(nvim: Neovim) -> Iterator[None]:
     assert not RARE & nvim.drawn
     assert_clean("\n".join(it[1] for it in nvim.lua("return _G.intents") if it[0] != "login"))
     nvim.quit()
+    assert_no_file_has_it(nvim)
+
+
+def assert_no_file_has_it(nvim: Neovim) -> None:
+    """Look for the key in what a Neovim that has ended leaves behind."""
     for path in nvim.launch.home.rglob("*"):
         if path.is_file():
             assert_clean(path.read_bytes().decode(errors="replace"), str(path))
@@ -358,4 +364,63 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     nvim.wait_screen("> given back")
     assert draft(nvim) == "given back\ndraft"
     assert sent(nvim, "prompt") == sent(nvim, "keep_prompt") == []
+    assert not RARE & nvim.drawn
+
+
+def begin_login(start_nvim: StartNeovim, scripted_server: PrepareScript, *steps: Steps) -> Neovim:
+    """Start a login that waits for a key."""
+    server = scripted_server(handshake(), starts(wants_key()), *steps)
+    nvim = start(start_nvim, server)
+    say(nvim, "/login")
+    wait_login(nvim)
+    return nvim
+
+
+def test_no_macro_gets_it(start_nvim: StartNeovim, scripted_server: PrepareScript) -> None:
+    nvim = begin_login(start_nvim, scripted_server, takes_key())
+    nvim.command("let @a = 'mine'")
+    nvim.keys(f"qbi{TYPED}<Esc>q")
+    nvim.wait_until("vim.fn.getreg('b') == ''")
+    nvim.keys(f"qAA{PASTED}<C-s><Esc>")
+    wait_line(nvim, "Inform one or more models")
+    nvim.keys(":new<CR>q")
+    nvim.wait_until("vim.fn.getreg('a') == 'mine'")
+    nvim.wait_screen("the macro is not kept")
+    nvim.input(f":EcaChat<CR>qci{KEY}<Esc>q:qa!<CR>")
+    nvim.child.wait(TIMEOUT)
+    assert_no_file_has_it(nvim)
+
+
+def test_no_key_repeats_what_was_pasted(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim = begin_login(start_nvim, scripted_server)
+    with nothing_of_the_key(nvim):
+        nvim.keys("i")
+        nvim.paste(KEY)
+        nvim.keys("<Esc>")
+        nvim.keys(":new<CR>.")
+        assert nvim.buffer_lines() == [""]
+
+
+def test_who_types_while_it_ends_goes_on_in_the_field(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.keys("idraft<Esc>")
+    for leave_field in ("<C-s>", "<Esc>"):
+        draw(nvim, ["status", CHAT, {"state": "login"}])
+        nvim.wait_screen("Login>")
+        nvim.keys(f"i{TYPED}")
+        draw(nvim, ["status", CHAT, {"state": "idle"}])
+        nvim.wait_until("require('eca').status().state == 'idle'")
+        nvim.keys(PASTED)
+        nvim.wait_screen(f"Login> {'•' * len(KEY)}")
+        nvim.keys(leave_field)
+        nvim.wait_screen("> draft")
+        nvim.keys("<Esc>")
+        nvim.wait_screen("what you typed for it was not sent")
+        assert draft(nvim) == "draft"
+    nvim.lua("require('eca.drafts').flush()")
+    assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
+    assert sent(nvim, "prompt") == sent(nvim, "login") == []
     assert not RARE & nvim.drawn
