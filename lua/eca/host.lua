@@ -107,6 +107,7 @@ local function fail(fault)
   state, channel, answered, fault_of = 'failed', nil, false, fault
   tell('error', fault)
   require('eca.frames').forget()
+  require('eca.expected').forget()
   unheard.hide() -- what is then still above the input was the host's
   require('eca.adrift').show()
   unheard.strand()
@@ -257,6 +258,7 @@ function M.send(name, payload)
     end
     return
   end
+  require('eca.expected').add(intent)
   if not answered then
     unheard.add(intent)
   end

@@ -1,8 +1,8 @@
 --- The Lua interface: what other code drives the plugin with.
 ---
 --- Rules kept here:
---- - Nothing waits: what these functions return was told by the host before. `transcript` without a
----   callback is the one exception.
+--- - Nothing waits: what these functions return is what the host said before, and what was sent to it
+---   since. `transcript` without a callback is the one exception.
 --- - A function that acts on "the chat" without naming one means that of the current buffer, else
 ---   of this tab page, else the last one used.
 local M = {}
@@ -122,7 +122,7 @@ end
 local function candidates(kind, opts)
   local items = vim.tbl_filter(function(item)
     return item.kind == kind
-  end, require('eca.mirror').pending(opts.chat))
+  end, require('eca.expected').pending(opts.chat))
   local found = opts.id and named(items, opts.id) or items
   if opts.id and #found > 1 then
     local several = "%d requests have the id '%s': name one by its id in pending()"
@@ -225,7 +225,7 @@ function M.pending()
     local public = { chat = item.chat, id = item.id, kind = item.kind }
     public.title, public.detail = item.title, item.detail
     return public
-  end, require('eca.mirror').pending())
+  end, require('eca.expected').pending())
 end
 
 --- Add something to the context of the current chat. What is wrong with it is told in one line.
@@ -262,17 +262,17 @@ end
 --- The chats of this session, oldest first.
 ---@return { id: string, title?: string, state: eca.TurnState, buf: integer }[]
 function M.chats()
-  local chats, mirror = require('eca.chats'), require('eca.mirror')
+  local chats, expected = require('eca.chats'), require('eca.expected')
   return vim.tbl_map(function(id)
-    local status = mirror.status(id)
+    local status = expected.status(id)
     return { id = id, title = status.title, state = status.state, buf = chats.get(id).buf }
   end, chats.ids())
 end
 
---- The status of the current chat, as last told.
+--- The status of the current chat.
 ---@return eca.Status
 function M.status()
-  return require('eca.mirror').status(require('eca.chats').current())
+  return require('eca.expected').status(require('eca.chats').current())
 end
 
 --- A short text for a statusline: state, how many requests wait, model, and TRUST while tools run

@@ -4,13 +4,20 @@ local M = {}
 local callbacks = {} ---@type table<integer, fun(value: any)>
 local last = 0
 
+--- A number for an intent that is to be answered.
+---@param callback fun(value: any)
+---@return integer
+function M.expect(callback)
+  last = last + 1
+  callbacks[last] = callback
+  return last
+end
+
 ---@param name string of the intent
 ---@param payload table<string, any>
 ---@param callback fun(value: any)
 local function send(name, payload, callback)
-  last = last + 1
-  callbacks[last] = callback
-  payload.request = last
+  payload.request = M.expect(callback)
   require('eca.host').send(name, payload)
 end
 

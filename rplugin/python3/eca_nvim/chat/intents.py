@@ -5,6 +5,8 @@ Rules kept here:
   same names and fields; a test holds the two equal.
 - Chat ids are minted in Lua (UUIDs), so a chat can be written to before the host runs.
 - Lines are 1-based, columns 1-based in bytes; paths absolute.
+- What changes the status of its chat may carry a number, `request`: the op `answer` with it says
+  that the intent is done.
 - An answer names what it answers by chat and block, and carries the digest of what was shown of it
   (op `pending`): what is another by now is not answered.
 """
@@ -85,6 +87,7 @@ class SendPrompt(Struct, frozen=True):
     text: str
     contexts: Sequence[Mapping[str, object]] = ()
     queue: bool = False
+    request: int | None = None
 
 
 class Unqueue(Struct, frozen=True):
@@ -104,6 +107,7 @@ class StopTurn(Struct, frozen=True):
 
     name: ClassVar[str] = "stop"
     chat: str
+    request: int | None = None
 
 
 class Approve(Struct, frozen=True):
@@ -114,6 +118,7 @@ class Approve(Struct, frozen=True):
     block: int
     digest: str
     remember: bool = False
+    request: int | None = None
 
 
 class Reject(Struct, frozen=True):
@@ -124,6 +129,7 @@ class Reject(Struct, frozen=True):
     block: int
     digest: str
     reason: str | None = None
+    request: int | None = None
 
 
 class AnswerQuestion(Struct, frozen=True):
@@ -134,6 +140,7 @@ class AnswerQuestion(Struct, frozen=True):
     block: int
     digest: str
     text: str | None = None
+    request: int | None = None
 
 
 class AnswerLogin(Struct, frozen=True):
@@ -220,6 +227,9 @@ class CallReturned(Struct, frozen=True):
     ok: bool
     value: object = None
 
+
+AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Approve | Reject | AnswerQuestion
+"""Intents of which the editor waits to know that they are done."""
 
 Intent: TypeAlias = (
     Attach

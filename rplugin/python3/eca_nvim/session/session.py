@@ -46,7 +46,7 @@ from eca_nvim.chat.history_intents import HistoryIntent
 from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt
 from eca_nvim.chat.login import answer_login
 from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Notify, OpenExternal, SetInput, SetServer
+from eca_nvim.chat.ops import Answer, Notify, OpenExternal, SetInput, SetServer
 from eca_nvim.chat.pending import approve, is_still_approved, reject
 from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.questions import answer_question
@@ -184,6 +184,8 @@ class Session:
             async for intent in self._inbox:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
+                if isinstance(intent, intents.AnsweredIntent) and intent.request is not None:
+                    self._view.push([Answer(intent.request, None)])
 
     # --- the user -------------------------------------------------------------------------------
 
