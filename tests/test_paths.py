@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eca_nvim.paths import NotAFile, open_regular, path_of, uri_of
+from eca_nvim.paths import NotAFile, open_regular, path_of, require_file, uri_of
 
 PAIRS = [
     ("/home/me/project", "file:///home/me/project"),
@@ -90,6 +90,18 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     for other in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
         with pytest.raises(NotAFile, match="no ordinary file"):
             open_regular(str(other))
+
+
+def test_what_the_system_makes_up_is_not_read(tmp_path: Path) -> None:
+    linked = tmp_path / "linked"
+    linked.symlink_to("/proc/self/pagemap")
+    if not linked.exists():
+        pytest.skip("no such file on this system")
+    for path in (str(linked), "/proc/self/pagemap", "/proc/self/task/../environ"):
+        with pytest.raises(NotAFile, match="no ordinary file"):
+            open_regular(path)
+        with pytest.raises(NotAFile, match="no ordinary file"):
+            require_file(path, 1 << 20)
 
 
 def test_a_pipe_that_took_the_place_of_a_file_is_not_waited_for(

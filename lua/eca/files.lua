@@ -2,9 +2,11 @@
 ---
 --- Rules kept here:
 --- - A path is data. It is absolute, is no URL, and names a regular file, else it is refused in one
----   line: reading a pipe would block Neovim.
+---   line: reading a pipe would block Neovim, and so would files that the system makes up while they
+---   are read, whose size says nothing.
 --- - A buffer's name never looks like a scheme (`term:`): autocommands run what such a name says.
---- - A file that a plugin reads in its own way (an archive, say) is loaded only by the user.
+--- - A file that a plugin reads in its own way (an archive, or one that grows when it is unpacked) is
+---   loaded only by the user.
 --- - Only here Neovim gets the name of a file. A test reads all other modules.
 local harmless = require('eca.harmless')
 local paths = require('eca.paths')
@@ -15,6 +17,15 @@ local MIB = 1024 * 1024
 
 --- MiB of a file that is loaded or read when the user has not opened it himself.
 local LARGEST = 8
+
+--- Where files are made up while they are read. Some have no end, and some wait for something.
+local MADE_UP = { '/proc', '/sys' }
+
+--- The events of plugins that read files in their own way, and of Neovim's own that unpacks them.
+local READERS = {
+  { event = { 'BufReadCmd', 'FileReadCmd' } },
+  { event = 'BufReadPost', group = 'gzip' },
+}
 
 local KINDS = { directory = 'a folder', fifo = 'a pipe', socket = 'a socket' }
 
@@ -51,6 +62,8 @@ local function why_not(path, is_new, most)
     return not (is_new and code == 'ENOENT') and fault or nil
   elseif stat.type ~= 'file' then
     return ('a regular file is needed, not %s'):format(KINDS[stat.type] or 'a device')
+  elseif paths.inside(vim.uv.fs_realpath(path) or path, MADE_UP) then
+    return 'the system makes it up while it is read'
   elseif stat.size > most then
     return ('larger than %d MiB, `:edit` it first'):format(LARGEST)
   end
@@ -94,11 +107,14 @@ end
 ---@param name string
 ---@return boolean
 local function has_reader(name)
-  local readers = vim.api.nvim_get_autocmds({ event = { 'BufReadCmd', 'FileReadCmd' } })
   local tail = vim.fs.basename(name)
-  return vim.iter(readers):any(function(reader)
+  local function reads(reader)
     local pattern = not reader.buflocal and vim.regex(vim.fn.glob2regpat(reader.pattern))
     return pattern and (pattern:match_str(name) or pattern:match_str(tail)) ~= nil
+  end
+  return vim.iter(READERS):any(function(wanted)
+    local there, readers = pcall(vim.api.nvim_get_autocmds, wanted) -- a group may be missing
+    return there and vim.iter(readers):any(reads)
   end)
 end
 

@@ -1,5 +1,6 @@
 """Paths of others over every way on which one is opened: nothing runs, nothing waits."""
 
+import gzip
 import os
 from collections.abc import Callable
 from functools import partial
@@ -39,7 +40,7 @@ ODD = (
 """Names of files that are there; each is opened like any other."""
 URLS = ("term://touch ran", "term:/touch ran", "scp://host/x")
 RELATIVE = (*URLS, "file:x", "file:///etc/hosts", "%", "~", "+!touch ran", "-x")
-ABSOLUTE = (*URLS, "./" + URLS[0], "pipe", "folder", "../../../../../../../dev/zero")
+ABSOLUTE = (*URLS, "./" + URLS[0], "pipe", "folder", "../../../../../../../dev/zero", "endless")
 """Paths that name something, as they are and in the workspace, and are refused all the same."""
 TEXT = "one\ntwo\n"
 STRANGE = """
@@ -66,6 +67,7 @@ def folder(workspace: Path) -> Path:
         (workspace / name).parent.mkdir(exist_ok=True, parents=True)
         (workspace / name).write_text(TEXT)
     os.mkfifo(workspace / "pipe")
+    (workspace / "endless").symlink_to("/proc/self/pagemap")  # a regular file without a size
     return workspace
 
 
@@ -323,6 +325,21 @@ def test_an_archive_is_read_by_a_plugin_only_for_the_user(stage: Neovim, folder:
         stage.wait_for(lambda: message_tells(stage), "the refusal")
         start_again(stage)
     assert stage.lua("return _G.read") == []
+
+
+def test_a_packed_file_is_unpacked_only_for_the_user(stage: Neovim, folder: Path) -> None:
+    """Neovim's own plugin unpacks it, to whatever size."""
+    path = folder / "code.txt.gz"
+    path.write_bytes(gzip.compress(TEXT.encode()))
+    stage.command("runtime plugin/gzip.vim")
+    located(stage, str(path))
+    assert "a plugin has its own way to read it" in wait_sent(stage, "returned")[-1]["value"]
+    follow(stage, str(path))
+    stage.wait_for(lambda: message_tells(stage), "the refusal")
+    diff(stage, str(path))
+    stage.wait_for(lambda: shows_no_file(stage), "the refusal")
+    assert not stage.lua(LOADED, str(path))
+    start_again(stage)
 
 
 # --- with a host and a server --------------------------------------------------------------------

@@ -4,7 +4,8 @@ Rules kept here:
 - What we write is percent-encoded, because a server reads a raw blank, `#` or `%` as something
   else. What we read may be encoded or not, may name this machine, or may be a plain path.
 - A path is data: it is absolute and is no URL. What is refused is refused in one line.
-- Only regular files are opened, because opening a pipe would block the host. A test reads all
+- Only regular files are opened, because opening a pipe would block the host, and none that the
+  system makes up while it is read: it may have no end, or wait for something. A test reads all
   modules for others that open files by name.
 """
 
@@ -20,6 +21,7 @@ from urllib.parse import quote, unquote, urlsplit
 LARGEST_LOADED: Final = 8 << 20
 """Bytes of a file that the editor loads for an agent, at most."""
 
+_MADE_UP = ("/proc/", "/sys/")
 _SCHEME = "file"
 _HOSTS = frozenset({"", "localhost"})
 _KEPT = "/:@!$&'()*+,;=~"  # what RFC 3986 lets a path hold besides letters, digits and -._
@@ -76,7 +78,7 @@ def require_file(path: str, most: int) -> None:
     """Raise NotAFile unless a path names a regular file of `most` bytes at most."""
     try:
         found = Path(path).stat()
-        _require_regular(found)
+        _require_regular(path, found)
     except OSError as fault:
         raise NotAFile(f"not opened, {fault.strerror}: {path!r}") from fault
     except NotAFile as fault:
@@ -87,16 +89,17 @@ def require_file(path: str, most: int) -> None:
 
 def open_regular(path: str) -> BinaryIO:
     """Open a regular file to read it, which never waits. Raises NotAFile, OSError, ValueError."""
-    _require_regular(Path(path).stat())  # opening a device may already do something
+    _require_regular(path, Path(path).stat())  # opening a device may already do something
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb")
     try:
-        _require_regular(os.fstat(file.fileno()))
+        _require_regular(path, os.fstat(file.fileno()))
     except NotAFile:
         file.close()
         raise
     return file
 
 
-def _require_regular(found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _require_regular(path: str, found: os.stat_result) -> None:
+    is_on_disk = found.st_blocks > 0 or not posixpath.realpath(path).startswith(_MADE_UP)
+    if not stat.S_ISREG(found.st_mode) or not is_on_disk:
         raise NotAFile("it is no ordinary file")
