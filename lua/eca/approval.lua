@@ -14,9 +14,6 @@ local M = {}
 
 ---@alias eca.Aside 'left'|'answered'
 
---- The key that accepts all of a chat.
-local ALL = '*'
-
 local items = {} ---@type eca.Pending[]
 local aside = {} ---@type table<string, eca.Aside> not shown, by key
 local guards = {} ---@type table<string, eca.Guard> since it began to wait, by key
@@ -98,7 +95,7 @@ end
 --- What waits for approval in a chat.
 ---@param chat string
 ---@return eca.Pending[]
-local function approvals_of(chat)
+function M.of_chat(chat)
   return vim.tbl_filter(function(item)
     return item.kind == 'approval' and item.chat == chat and aside[key_of(item)] ~= 'answered'
   end, items)
@@ -108,7 +105,7 @@ end
 ---@param chat string
 ---@return integer accepted, integer left those that have only just come up
 function M.accept_all(chat)
-  local waiting = approvals_of(chat)
+  local waiting = M.of_chat(chat)
   local accepted = 0
   for _, item in ipairs(waiting) do
     if M.ripe(item) and answers.accept(item) then
@@ -118,84 +115,6 @@ function M.accept_all(chat)
   end
   draw()
   return accepted, #waiting - accepted
-end
-
----@param item eca.Pending
----@return table<string, fun()>
-local function keys_of(item)
-  local function done()
-    M.answered(item)
-  end
-  local function answering(sent)
-    return function()
-      if sent() then
-        done()
-      end
-    end
-  end
-  local keys = {
-    a = answering(function()
-      return answers.accept(item)
-    end),
-    r = answering(function()
-      return answers.reject(item)
-    end),
-    R = function()
-      answers.reject_with_reason(item, done)
-    end,
-    q = function()
-      M.leave(item)
-    end,
-  }
-  if #approvals_of(item.chat) > 1 then
-    keys[ALL] = function()
-      M.accept_all(item.chat)
-    end
-  end
-  keys.A = item.remember and answering(function()
-    return answers.accept(item, true)
-  end)
-  keys.d = item.path
-    and function()
-      require('eca.diff').ask('diff', { chat = item.chat, block = item.block })
-    end
-  return keys
-end
-
-local FOOTER = {
-  { 'a', 'accept' },
-  { 'A', 'remember' },
-  { 'r', 'reject' },
-  { 'R', 'say why' },
-  { 'd', 'diff' },
-  { 'q', 'hide' },
-}
-
---- The keys as they are to be told under the float.
----@param keys table<string, any> those there are
----@param texts eca.FooterKey[]
----@return eca.FooterKey[]
-function M.footer(keys, texts)
-  return vim.tbl_filter(function(text)
-    return keys[text[1]] ~= nil
-  end, texts)
-end
-
----@param item eca.Pending
----@return eca.PromptContent
-local function content_of(item)
-  local lines, marks, own = require('eca.approval_body').of(item)
-  local keys = keys_of(item)
-  local texts = vim.list_extend({}, FOOTER)
-  table.insert(texts, 3, { ALL, ('all %d'):format(#approvals_of(item.chat)) })
-  return {
-    lines = lines,
-    marks = marks,
-    quoted = { own, #lines - 1 },
-    keys = keys,
-    footer = M.footer(keys, texts),
-    rest = keys.d and 'd shows all' or 'scroll to see',
-  }
 end
 
 --- Ends a closed window's part: who closed it himself wants it hidden, others took it by accident.
@@ -222,8 +141,8 @@ draw = function()
     float.close()
     return
   end
-  local question = item.kind == 'question'
-  local content = question and require('eca.question').content(item) or content_of(item)
+  local kind = item.kind == 'question' and 'eca.question' or 'eca.approval_choices'
+  local content = require(kind).content(item) ---@type eca.PromptContent
   content.key, content.chat = key_of(item), item.chat
   content.title, content.gone = title_of(item, index), gone(item)
   float.show(content)
@@ -239,7 +158,8 @@ local function draw_soon()
   end
 end
 
-local EVENTS = { 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
+local EVENTS =
+  { 'BufModifiedSet', 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
 
 --- The float moves with what the user does to his windows, as long as something waits.
 local function follow_windows()
@@ -298,6 +218,14 @@ end
 ---@return boolean
 function M.settled()
   return not front or guard.is_over(front.guard)
+end
+
+--- Does anything wait that was not answered here?
+---@return boolean
+function M.waits()
+  return vim.iter(items):any(function(item)
+    return aside[key_of(item)] ~= 'answered'
+  end)
 end
 
 --- Go to what waits, also to what was put aside; false when nothing waits.

@@ -38,6 +38,16 @@ local function who(item)
   return table.concat(parts, ' · ')
 end
 
+--- The user's own changes of the file, which the call does not know.
+---@param item eca.Pending
+---@return string?
+local function unsaved(item)
+  local buf = item.path and require('eca.paths').buffer_of(item.path)
+  if buf and vim.bo[buf].modified then
+    return ('%s has unsaved changes here'):format(require('eca.paths').short(item.path))
+  end
+end
+
 --- The lines of the float, and their colours. A command is its own title: whole, as it will run.
 ---@param item eca.Pending
 ---@return string[] lines, eca.Mark[] marks, integer own rows that are our own words, the first ones
@@ -50,7 +60,9 @@ function M.of(item)
   if item.remember then
     add(body, 'A remembers: ' .. table.concat(item.remember, ', '), 'EcaMuted')
   end
-  for _, warning in ipairs(item.warnings or {}) do
+  local warnings = vim.list_extend({}, item.warnings or {})
+  warnings[#warnings + 1] = unsaved(item)
+  for _, warning in ipairs(warnings) do
     add(body, '! ' .. warning, 'EcaWarning')
   end
   local own = #body.lines

@@ -4,7 +4,8 @@
 --- - Each action is `<Plug>(Eca{name})`, mapped in `plugs.lua`.
 --- - Keys are mapped in the chat's own buffers only, and each only when the user has not mapped its
 ---   <Plug>, and when the option `keymaps` is not false.
---- - A key with `guard` does what Vim does when the guard says no.
+--- - A key of what waits answers on its block only. Elsewhere in the transcript it goes there, and
+---   does what Vim does when nothing waits.
 local M = {}
 
 ---@class eca.Action
@@ -15,7 +16,7 @@ local M = {}
 ---@field input? string[] keys in the input, normal mode
 ---@field insert? string[] keys in the input, insert mode
 ---@field changes? string[] keys in the list of changes
----@field guard? boolean only on a block that waits for approval
+---@field waiting? string[] keys in the transcript on a block that waits for approval
 
 ---@param at string
 ---@param call string
@@ -87,19 +88,23 @@ M.actions = {
   NextFlag = action('history', 'next_flag', 'next flag', { chat = { ']f' } }),
   PreviousFlag = action('history', 'previous_flag', 'flag before', { chat = { '[f' } }),
 
-  Approval = action('approvals', 'focus', 'go to what waits for your word'),
-  Approve = action('approvals', 'approve', 'accept', { chat = { 'a' }, guard = true }),
+  Approval = action('approvals', 'focus', 'go to what waits for your word', {
+    chat = { 'g<CR>' },
+    input = { 'g<CR>' },
+  }),
+  Approve = action('approvals', 'approve', 'accept', { waiting = { 'a' } }),
   ApproveRemember = action('approvals', 'remember', 'accept, and remember for this session', {
-    chat = { 'A' },
-    guard = true,
+    waiting = { 'A' },
   }),
   ApproveAll = action('approvals', 'approve_all', 'accept all that waits in the chat'),
-  Reject = action('approvals', 'reject', 'reject', { chat = { 'r' }, guard = true }),
+  Reject = action('approvals', 'reject', 'reject', { waiting = { 'r' } }),
   RejectReason = action('approvals', 'reject_reason', 'reject and say what to do instead', {
-    chat = { 'R' },
-    guard = true,
+    waiting = { 'R' },
   }),
-  Diff = action('approvals', 'diff', 'whole diff in a tab page', { chat = { 'gd' } }),
+  Diff = action('approvals', 'diff', 'whole diff in a tab page', {
+    chat = { 'gd' },
+    waiting = { 'd' },
+  }),
   Answer = action('approvals', 'answer', 'answer the question'),
 
   Act = action('blocks', 'act', 'open or close the block, follow the link', {
@@ -162,42 +167,58 @@ function M.plug(name)
   return ('<Plug>(Eca%s)'):format(name)
 end
 
---- Where an action's keys may be, as {mode, keys} for a kind of buffer.
+---@class eca.KeyPlace
+---@field mode string
+---@field keys string[]
+---@field plug? fun(name: string): string? what is done when a key is pressed; nil: what Vim does
+
+--- The key in the list of changes is ours while that is what the quickfix window shows.
+---@param name string
+---@return string?
+local function in_changes(name)
+  return require('eca.review').is_shown() and M.plug(name) or nil
+end
+
+--- On the block that waits a key answers, elsewhere it goes there.
+---@param name string
+---@return string?
+local function on_waiting(name)
+  local approvals = require('eca.actions.approvals')
+  if approvals.on_waiting_block() then
+    return M.plug(name)
+  end
+  return require('eca.approval').waits() and approvals.COME or nil
+end
+
+--- Where an action's keys may be.
 ---@param found eca.Action
 ---@param kind 'chat'|'input'|'changes'
----@return [string, string[]][]
+---@return eca.KeyPlace[]
 local function places(found, kind)
-  if kind ~= 'input' then
-    return { { 'n', found[kind] or {} } }
+  if kind == 'changes' then
+    return { { mode = 'n', keys = found.changes or {}, plug = in_changes } }
+  elseif kind == 'chat' then
+    return {
+      { mode = 'n', keys = found.chat or {} },
+      { mode = 'n', keys = found.waiting or {}, plug = on_waiting },
+    }
   end
-  return { { 'n', found.input or {} }, { 'i', found.insert or {} } }
+  return { { mode = 'n', keys = found.input or {} }, { mode = 'i', keys = found.insert or {} } }
 end
 
 ---@param buf integer
 ---@param name string
----@param mode string
+---@param place eca.KeyPlace
 ---@param key string
----@param means? fun(): boolean says whether the key is ours now
-local function map(buf, name, mode, key, means)
+local function map(buf, name, place, key)
   local desc = 'eca: ' .. M.actions[name].text
-  if not means then
-    vim.keymap.set(mode, key, M.plug(name), { buffer = buf, desc = desc, remap = true })
+  if not place.plug then
+    vim.keymap.set(place.mode, key, M.plug(name), { buffer = buf, desc = desc, remap = true })
     return
   end
-  vim.keymap.set(mode, key, function()
-    return means() and M.plug(name) or key
+  vim.keymap.set(place.mode, key, function()
+    return place.plug(name) or key
   end, { buffer = buf, desc = desc, expr = true })
-end
-
---- What says whether a key is ours when it is pressed; nil when it always is.
----@param found eca.Action
----@param kind 'chat'|'input'|'changes'
----@return (fun(): boolean)?
-local function guard_of(found, kind)
-  if kind == 'changes' then
-    return require('eca.review').is_shown
-  end
-  return found.guard and require('eca.actions.approvals').on_waiting_block or nil
 end
 
 --- Has the user mapped something to a <Plug>, or to any whose name begins so?
@@ -225,9 +246,9 @@ function M.attach(buf, kind)
   local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }
   for name, found in pairs(M.actions) do
     for _, place in ipairs(places(found, kind)) do
-      local mapped = by_user[place[1]] and is_mapped(buf, place[1], M.plug(name))
-      for _, key in ipairs(mapped and {} or place[2]) do
-        map(buf, name, place[1], key, guard_of(found, kind))
+      local mapped = by_user[place.mode] and is_mapped(buf, place.mode, M.plug(name))
+      for _, key in ipairs(mapped and {} or place.keys) do
+        map(buf, name, place, key)
       end
     end
   end

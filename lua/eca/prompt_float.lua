@@ -7,19 +7,20 @@
 --- - Who went into it comes back to where he was, in insert mode or with his selection.
 --- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. What
 ---   does not fit is counted in its title and can be scrolled to.
---- - Every row of the screen tells whose it is by its margin, where no text can come to stand:
----   blank before our own words, a bar before the agent's, an arrow where a line goes on.
 --- - It gets out of the way of what the user looks at, and otherwise stays where it is.
 local footer = require('eca.footer')
 local guard = require('eca.guard')
 local place = require('eca.prompt_place')
+local prompt_buffer = require('eca.prompt_buffer')
+local title = require('eca.prompt_title')
 
 local M = {}
 
-local BAR, GOES_ON = '│ ', '↳ '
-local BAR_CELLS = 2
---- Cells before every row.
-local MARGIN = 1
+---@class eca.Choice
+---@field key string
+---@field run fun()
+---@field text? string what it does, told in the border; nil: told elsewhere
+---@field told? string how the border names the key, default: `key`
 
 ---@class eca.PromptContent
 ---@field key string what is asked; another key is another question
@@ -29,8 +30,7 @@ local MARGIN = 1
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
 ---@field quoted [integer, integer] first and last row of `lines` that are the agent's words, from 0
----@field footer eca.FooterKey[]
----@field keys table<string, fun()> what answers
+---@field choices eca.Choice[] what the keys do, in the order of the border
 ---@field gone fun(by_user: boolean) the window was closed by somebody else
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
@@ -43,24 +43,27 @@ local MARGIN = 1
 ---@field origin? eca.Origin where the user came from
 ---@field selecting? boolean what he was doing there
 
-local namespace = vim.api.nvim_create_namespace('eca.prompt')
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
 
 local shown = nil ---@type eca.PromptFloat?
 
+--- The keys as the border tells them.
+---@param content eca.PromptContent
+---@return eca.FooterKey[]
+local function footer_keys(content)
+  local keys = {} ---@type eca.FooterKey[]
+  for _, choice in ipairs(content.choices) do
+    keys[#keys + 1] = choice.text and { choice.told or choice.key, choice.text }
+  end
+  return keys
+end
+
 ---@param content eca.PromptContent
 ---@return integer
 local function wanted_columns(content)
-  local widest = math.max(
-    footer.width(footer.of(content.footer)),
-    vim.fn.strdisplaywidth(content.title)
-  ) + 2
-  for row, line in ipairs(content.lines) do
-    local quoted = row > content.quoted[1] and row <= content.quoted[2] + 1
-    local margin = quoted and MARGIN + BAR_CELLS or MARGIN
-    widest = math.max(widest, margin + vim.fn.strdisplaywidth(line) + 1)
-  end
-  return widest
+  local keys = footer.width(footer.of(footer_keys(content)))
+  local named = vim.fn.strdisplaywidth(content.title) + title.WAY_CELLS
+  return math.max(math.max(keys, named) + 2, prompt_buffer.columns(content))
 end
 
 --- The window the user works in: the current one, or where the user came from.
@@ -81,15 +84,11 @@ end
 
 ---@param float eca.PromptFloat
 local function draw_title(float)
-  local more = rows_below(float.win)
-  local title = float.content.title
-  if more > 0 then
-    title = ('%s · … %d more lines, %s'):format(title, more, float.content.rest)
-  end
-  vim.api.nvim_win_set_config(
-    float.win,
-    { title = { { (' %s '):format(title), 'EcaFloatTitle' } } }
-  )
+  local win = float.win
+  local focused = vim.api.nvim_get_current_win() == win
+  local room = vim.api.nvim_win_get_width(win) - 2
+  local text = title.of(float.content, rows_below(win), focused, room)
+  vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end
 
 --- Put the float where it belongs, as high as its text but no higher than there is room.
@@ -104,7 +103,7 @@ local function fit(float)
     end,
   }, watched_window())
   local config = place.config(float.place)
-  config.footer = footer.of(content.footer, float.place.width)
+  config.footer = footer.of(footer_keys(content), float.place.width)
   vim.api.nvim_win_set_config(float.win, config)
   draw_title(float)
   -- On the command line nothing else would draw it.
@@ -123,13 +122,19 @@ local function make_way()
   end
 end
 
+--- The user is somewhere else now, or in another mode: another key leads into the float.
+local function tell_way_in()
+  if shown and M.state() then
+    draw_title(shown)
+  end
+end
+
 ---@param buf integer
----@param answer fun()
----@param key string
-local function bind(buf, key, answer)
-  vim.keymap.set('n', key, function()
+---@param choice eca.Choice
+local function bind(buf, choice)
+  vim.keymap.set('n', choice.key, function()
     if shown and guard.is_over(shown.guard) then
-      answer()
+      choice.run()
     end
   end, { buffer = buf, nowait = true, silent = true })
 end
@@ -147,64 +152,15 @@ local function entered()
   vim.cmd.stopinsert()
 end
 
---- Mark the rows that are the agent's words. Neovim has no other margin that tells rows apart and
---- that is counted before it is drawn.
----@param buf integer
----@param quoted [integer, integer]
-local function draw_bar(buf, quoted)
-  for row = quoted[1], quoted[2] do
-    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
-      virt_text = { { BAR, 'EcaGuide' } },
-      virt_text_pos = 'inline',
-      right_gravity = false,
-    })
-  end
-end
-
 ---@param content eca.PromptContent
 ---@return integer buf
 local function write(content)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  local lines = vim.tbl_map(function(line)
-    return (line:gsub('\n', ' '))
-  end, content.lines)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  for _, mark in ipairs(content.marks) do
-    local whole = mark[3] < 0
-    vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], mark[2], {
-      end_row = whole and mark[1] + 1 or mark[1],
-      end_col = whole and 0 or mark[3],
-      hl_group = mark[4],
-      hl_eol = whole,
-      strict = false,
-    })
-  end
-  draw_bar(buf, content.quoted)
-  vim.bo[buf].modifiable = false
-  for key, answer in pairs(content.keys) do
-    bind(buf, key, answer)
+  local buf = prompt_buffer.write(content)
+  for _, choice in ipairs(content.choices) do
+    bind(buf, choice)
   end
   vim.api.nvim_create_autocmd('WinEnter', { buffer = buf, callback = entered })
   return buf
-end
-
-local COLOURS =
-  'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat,NonText:EcaWrap'
-
----@param win integer
-local function dress(win)
-  vim.wo[win][0].winhighlight = COLOURS
-  vim.wo[win][0].foldcolumn = '1' -- a margin, also of rows that go on
-  vim.wo[win][0].showbreak = GOES_ON
-  vim.wo[win][0].fillchars = 'eob: ,lastline:…'
-  vim.wo[win][0].breakindent = false
-  vim.wo[win][0].list = true
-  vim.wo[win][0].listchars = 'tab:→ ,trail:·,nbsp:␣'
-  vim.wo[win][0].wrap = true
-  vim.wo[win][0].linebreak = false
-  vim.wo[win][0].smoothscroll = true
-  vim.wo[win][0].scrolloff = 0
 end
 
 --- Somebody else closed the float's window: the user in it, or a command that closes all others.
@@ -242,6 +198,8 @@ local function watch(win)
     end,
   })
   vim.api.nvim_create_autocmd(MOVES, { group = group, callback = make_way })
+  local changes = { 'WinEnter', 'BufEnter', 'ModeChanged' }
+  vim.api.nvim_create_autocmd(changes, { group = group, callback = tell_way_in })
 end
 
 --- The float as it appears before its text is measured.
@@ -253,7 +211,7 @@ local function open(content)
   local win = vim.api.nvim_open_win(write(content), false, FIRST)
   shown = { win = win, content = content, guard = guard.begin() }
   watch(win)
-  dress(win)
+  prompt_buffer.dress(win)
   fit(shown)
 end
 
@@ -274,7 +232,7 @@ local function replace(float, content)
   end
   float.content = content
   vim.api.nvim_win_set_buf(float.win, write(content))
-  dress(float.win)
+  prompt_buffer.dress(float.win)
   fit(float)
 end
 
@@ -285,7 +243,7 @@ local function same(left, right)
   return asks_same(left, right)
     and left.title == right.title
     and vim.deep_equal(left.marks, right.marks)
-    and vim.deep_equal(left.footer, right.footer)
+    and vim.deep_equal(footer_keys(left), footer_keys(right))
 end
 
 --- Is the float in this tab page, and is the cursor in it?
@@ -297,6 +255,13 @@ function M.state()
   local here = vim.api.nvim_get_current_tabpage()
   local visible = vim.api.nvim_win_get_tabpage(shown.win) == here
   return visible, vim.api.nvim_get_current_win() == shown.win
+end
+
+--- Let the keys wait again: the last one led the user here, and the next may follow from habit.
+function M.guard()
+  if shown then
+    shown.guard = guard.begin()
+  end
 end
 
 --- Where the user in the float came from.

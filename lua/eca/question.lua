@@ -25,31 +25,64 @@ local function choose_here(item, first_row)
   end
 end
 
+--- A key for each of the first options, told as one in the border; the cursor chooses any.
 ---@param item eca.Pending
 ---@param first_row integer
----@return table<string, fun()>
-local function keys_of(item, first_row)
-  local keys = {} ---@type table<string, fun()>
-  for index, option in ipairs(item.options or {}) do
-    if index <= MOST_KEYS then
-      keys[tostring(index)] = function()
-        answer(item, option[1])
-      end
-    end
+---@return eca.Choice[]
+local function option_choices(item, first_row)
+  local choices = {} ---@type eca.Choice[]
+  local options = item.options or {}
+  for index = 1, math.min(#options, MOST_KEYS) do
+    choices[index] = {
+      key = tostring(index),
+      run = function()
+        answer(item, options[index][1])
+      end,
+    }
   end
-  keys['<CR>'] = function()
-    choose_here(item, first_row)
+  if choices[1] then
+    choices[1].told, choices[1].text = #choices > 1 and '1-' .. #choices or '1', 'choose'
   end
-  keys.i = item.freeform ~= false and function()
-    require('eca.answering').write(item)
-  end or nil
-  keys.x = function()
-    answer(item, nil)
+  choices[#choices + 1] = {
+    key = '<CR>',
+    text = #options > MOST_KEYS and 'this line' or nil,
+    run = function()
+      choose_here(item, first_row)
+    end,
+  }
+  return choices
+end
+
+---@param item eca.Pending
+---@param first_row integer
+---@return eca.Choice[]
+local function choices_of(item, first_row)
+  local choices = option_choices(item, first_row)
+  if item.freeform ~= false then
+    choices[#choices + 1] = {
+      key = 'i',
+      text = 'write',
+      run = function()
+        require('eca.answering').write(item)
+      end,
+    }
   end
-  keys.q = function()
-    require('eca.approval').leave(item)
-  end
-  return keys
+  return vim.list_extend(choices, {
+    {
+      key = 'x',
+      text = 'cancel',
+      run = function()
+        answer(item, nil)
+      end,
+    },
+    {
+      key = 'q',
+      text = 'hide',
+      run = function()
+        require('eca.approval').leave(item)
+      end,
+    },
+  })
 end
 
 ---@param item eca.Pending
@@ -63,7 +96,7 @@ local function body_of(item)
   local first_row = #lines + 1
   for index, option in ipairs(item.options or {}) do
     local about = option[2] and option[2] ~= '' and '  ' .. option[2] or ''
-    local key = index <= MOST_KEYS and tostring(index) or '·'
+    local key = tostring(index)
     local row, label_end = #lines, #key + 1 + #option[1]
     lines[row + 1] = key .. ' ' .. option[1] .. about
     marks[#marks + 1] = { row, 0, #key, 'EcaKey' }
@@ -78,18 +111,11 @@ end
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item)
   local lines, marks, first_row = body_of(item)
-  local keys = keys_of(item, first_row)
-  local count = math.min(#(item.options or {}), MOST_KEYS)
-  local numbers = count > 1 and '1-' .. count or '1'
-  local texts = { { numbers, 'choose' }, { 'i', 'write' }, { 'x', 'cancel' }, { 'q', 'hide' } }
-  local there = vim.tbl_extend('force', { [numbers] = count > 0 or nil }, keys)
-  local footer = require('eca.approval').footer(there, texts)
   return {
     lines = lines,
     marks = marks,
     quoted = { 0, first_row - 2 },
-    keys = keys,
-    footer = footer,
+    choices = choices_of(item, first_row),
     rest = 'scroll to see',
   }
 end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 from tests.chat.driver import IDLE, Driver, call
 
@@ -44,6 +45,18 @@ def test_an_answer_is_told_once_and_shown() -> None:
     assert driver.told(TellAnswer) == [TellAnswer("q", "red")]
     assert driver.view.lines[1:] == ["✓ Which colour? → red"]
     assert driver.items == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [("2", "ten"), (" 12 ", "Other\nmodel"), ("BLUE", "blue"), ("10", "10"), ("13", "13")],
+)
+def test_a_typed_number_or_label_is_the_option(typed: str, told: str) -> None:
+    options = ("red", "ten", "blue", "10", *(f"more {n}" for n in range(7)), "Other\nmodel")
+    driver = Driver()
+    driver.hear(QuestionAsked("q", "Which?", tuple((label, "") for label in options), True))
+    driver.answer("q", typed)
+    assert driver.told(TellAnswer) == [TellAnswer("q", told)]
 
 
 def test_a_question_can_be_cancelled() -> None:

@@ -17,7 +17,7 @@ def test_keys(nvim: Neovim) -> None:
     keys = nvim.lua(
         "local keys = {} "
         "for _, action in pairs(require('eca.keys').actions) do "
-        "  for _, place in ipairs({ 'chat', 'input', 'insert' }) do "
+        "  for _, place in ipairs({ 'chat', 'waiting', 'input', 'insert' }) do "
         "    vim.list_extend(keys, action[place] or {}) "
         "  end "
         "end "

@@ -13,6 +13,7 @@ from eca_nvim.chat.ops import BlockKind
 WAITING = {
     "chat": CHAT,
     "id": "call",
+    "digest": "call",
     "kind": "approval",
     "title": "edit a",
     "block": 3,
@@ -136,11 +137,16 @@ def test_jumps(view: View) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", {"chat": CHAT, "id": "call", "remember": False}),
-        ("A", "approve", {"chat": CHAT, "id": "call", "remember": True}),
-        ("r", "reject", {"chat": CHAT, "id": "call"}),
-        ("Ruse sed<CR>", "reject", {"chat": CHAT, "id": "call", "reason": "use sed"}),
-        ("gd", "diff", {"chat": CHAT, "block": 3, "instead": [CHAT, "call"]}),
+        ("a", "approve", {"chat": CHAT, "block": 3, "digest": "call", "remember": False}),
+        ("A", "approve", {"chat": CHAT, "block": 3, "digest": "call", "remember": True}),
+        ("r", "reject", {"chat": CHAT, "block": 3, "digest": "call"}),
+        (
+            "Ruse sed<CR>",
+            "reject",
+            {"chat": CHAT, "block": 3, "digest": "call", "reason": "use sed"},
+        ),
+        ("gd", "diff", {"chat": CHAT, "block": 3, "instead": [CHAT, 3]}),
+        ("d", "diff", {"chat": CHAT, "block": 3, "instead": [CHAT, 3]}),
     ],
 )
 def test_keys_on_a_waiting_block(
@@ -166,8 +172,25 @@ def test_nothing_new_is_not_remembered(view: View) -> None:
     assert view.sent("approve") == []
 
 
-@pytest.mark.parametrize("key", ["a", "A", "rx", "R"])
-def test_elsewhere_these_keys_are_vims(view: View, key: str) -> None:
+@pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
+def test_elsewhere_these_keys_go_to_what_waits(view: View, key: str) -> None:
+    view.nvim.keys(key)
+    assert line(view) == "✓ edit a"
+    assert view.sent("approve") == view.sent("reject") == view.sent("diff") == []
+
+
+@pytest.mark.parametrize("keys", ["aa", "ar"])
+def test_who_types_on_after_such_a_key_answers_nothing(view: View, keys: str) -> None:
+    view.nvim.lua("require('eca').setup({ approval = { guard = 60000 } })")
+    view.nvim.lua("local now = vim.uv.hrtime vim.uv.hrtime = function() return now() + 7e13 end")
+    view.nvim.keys(keys)
+    view.nvim.wait_screen("this has only just come up: look first")
+    assert view.sent("approve") == view.sent("reject") == []
+
+
+@pytest.mark.parametrize("key", ["a", "A", "rx", "R", "dd"])
+def test_with_nothing_waiting_these_keys_are_vims(view: View, key: str) -> None:
+    view.draw(ops.SetPending([]))
     view.nvim.keys(key)
     assert view.sent("approve") == view.sent("reject") == []
     assert "E21" in view.nvim.take_errors()[0]

@@ -65,8 +65,8 @@ def test_without_free_text_there_is_no_such_key(stage: Neovim) -> None:
 
 def test_more_options_than_digits_are_chosen_with_the_cursor(stage: Neovim) -> None:
     ask(stage, options=[[f"option {number}", ""] for number in range(1, 13)])
-    assert "1-9 choose" in stage.screen
-    assert "· option 12" in stage.screen
+    assert "1-9 choose  <CR> this line" in stage.screen
+    assert "12 option 12" in stage.screen
     stage.keys("G<CR>")
     assert wait_sent(stage, "answer")[0]["text"] == "option 12"
 

@@ -1,7 +1,13 @@
 --- Actions on what waits for the user's word: accept, reject, answer, look at the diff.
 local answers = require('eca.answers')
+local guard = require('eca.guard')
 
 local M = {}
+
+--- What a key of what waits is mapped to where it does not answer.
+M.COME = "<Cmd>lua require('eca.actions.approvals').come()<CR>"
+
+local came = nil ---@type eca.Guard? since such a key led the user to what waits
 
 --- The block under the cursor, when the cursor is in a transcript.
 ---@return eca.BlockPlace?
@@ -52,6 +58,7 @@ end
 local function meant()
   local item, approval = chosen(), require('eca.approval')
   local known = item and approval.ripe(item) and (waiting_here() or approval.settled())
+  known = known and (not came or guard.is_over(came))
   if not item then
     require('eca.notify').info('nothing waits for approval')
   elseif not known or not require('eca.diff').ripe(item) then
@@ -73,6 +80,13 @@ end
 --- Go to the prompt that asks.
 function M.focus()
   require('eca.approval').focus()
+end
+
+--- Go there with a key that answers only there. Who types on answers nothing at once.
+function M.come()
+  came = guard.begin()
+  require('eca.approval').focus()
+  require('eca.prompt_float').guard()
 end
 
 --- Accept what is meant.

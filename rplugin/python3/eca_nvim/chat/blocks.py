@@ -55,9 +55,22 @@ class Question(Struct):
     state: QuestionState = QuestionState.WAITING
     answer: str | None = None
 
+    def option(self, answer: str) -> str | None:
+        """Find the option that an answer names by its label, else by its number from 1."""
+        labels = [label for label, _ in self.asked.options]
+        for label in labels:
+            if answer in (label, one_line(label)):
+                return label
+        typed = answer.strip()
+        for label in labels:
+            if typed.casefold() == one_line(label).casefold():
+                return label
+        numbers = [str(number) for number in range(1, len(labels) + 1)]
+        return labels[numbers.index(typed)] if typed in numbers else None
+
     def offers(self, answer: str) -> bool:
-        """Say whether an answer is one of the options."""
-        return any(answer in (label, one_line(label)) for label, _ in self.asked.options)
+        """Say whether an answer names one of the options."""
+        return self.option(answer) is not None
 
 
 class Block(Struct, eq=False):

@@ -116,10 +116,15 @@ def dismiss_for_call(update: Update, call: ToolBlock) -> None:
 
 
 def close_question(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
-    """End a question; the agent is told in any case, because it asked."""
+    """End a question; the agent is told in any case, because it asked.
+
+    An answer that names an option is that option's label.
+    """
     question = open_question(block)
     assert question is not None
-    secret = update.chat.turn.state in SECRET_TURNS and answer and not question.offers(answer)
+    option = None if answer is None else question.option(answer)
+    answer = answer if option is None else option
+    secret = update.chat.turn.state in SECRET_TURNS and answer and option is None
     question.answer = HIDDEN if secret else answer
     question.state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
     if isinstance(block, QuestionBlock):

@@ -1,0 +1,85 @@
+--- The buffer of the float that asks: its text, whose each row is, and how its window shows it.
+---
+--- Rules kept here: every row of the screen tells whose it is by its margin, where no text can come
+--- to stand: blank before our own words, a bar before the agent's, an arrow where a line goes on.
+local M = {}
+
+local BAR, GOES_ON = '│ ', '↳ '
+local BAR_CELLS = 2
+--- Cells before every row.
+local MARGIN = 1
+
+local namespace = vim.api.nvim_create_namespace('eca.prompt')
+
+--- Cells that the widest line takes.
+---@param content eca.PromptContent
+---@return integer
+function M.columns(content)
+  local widest = 0
+  for row, line in ipairs(content.lines) do
+    local quoted = row > content.quoted[1] and row <= content.quoted[2] + 1
+    local margin = quoted and MARGIN + BAR_CELLS or MARGIN
+    widest = math.max(widest, margin + vim.fn.strdisplaywidth(line) + 1)
+  end
+  return widest
+end
+
+--- Mark the rows that are the agent's words. Neovim has no other margin that tells rows apart and
+--- that is counted before it is drawn.
+---@param buf integer
+---@param quoted [integer, integer]
+local function draw_bar(buf, quoted)
+  for row = quoted[1], quoted[2] do
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+      virt_text = { { BAR, 'EcaGuide' } },
+      virt_text_pos = 'inline',
+      right_gravity = false,
+    })
+  end
+end
+
+--- Write a question into a buffer of its own.
+---@param content eca.PromptContent
+---@return integer buf
+function M.write(content)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  local lines = vim.tbl_map(function(line)
+    return (line:gsub('\n', ' '))
+  end, content.lines)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  for _, mark in ipairs(content.marks) do
+    local whole = mark[3] < 0
+    vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], mark[2], {
+      end_row = whole and mark[1] + 1 or mark[1],
+      end_col = whole and 0 or mark[3],
+      hl_group = mark[4],
+      hl_eol = whole,
+      strict = false,
+    })
+  end
+  draw_bar(buf, content.quoted)
+  vim.bo[buf].modifiable = false
+  return buf
+end
+
+local COLOURS =
+  'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat,NonText:EcaWrap'
+
+--- Set the options of the window that shows such a buffer.
+---@param win integer
+function M.dress(win)
+  vim.wo[win][0].winhighlight = COLOURS
+  vim.wo[win][0].foldcolumn = '1' -- a margin, also of rows that go on
+  vim.wo[win][0].showbreak = GOES_ON
+  vim.wo[win][0].fillchars = 'eob: ,lastline:…'
+  vim.wo[win][0].breakindent = false
+  vim.wo[win][0].list = true
+  vim.wo[win][0].listchars = 'tab:→ ,trail:·,nbsp:␣'
+  vim.wo[win][0].wrap = true
+  vim.wo[win][0].linebreak = false
+  vim.wo[win][0].smoothscroll = true
+  vim.wo[win][0].scrolloff = 0
+end
+
+return M

@@ -1,0 +1,108 @@
+"""The way into the float that asks: told on the screen, taken by keys, and back again."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.staged import (
+    CHAT,
+    WITHOUT_HOST,
+    answer_to,
+    approval,
+    chat_text,
+    draw,
+    sent,
+    wait_sent,
+)
+
+WAY_IN = re.compile(r"allow this\?.* · (\S.*) to answer")
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Open a chat beside a file at 80 columns, the user in its input, without guard time."""
+    settings = {"approval": {"guard": 0}}
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings, columns=80, lines=24)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    draw(nvim, *chat_text("hello"))
+    return nvim
+
+
+def ask(nvim: Neovim, *items: Value) -> None:
+    draw(nvim, ["pending", list(items)])
+
+
+def way_in(nvim: Neovim) -> str:
+    """Read from the float's title what leads into it."""
+    found = WAY_IN.search(nvim.wait_screen(WAY_IN).text())
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("before", "way"), [("", "g<CR>"), ("<C-w>k", "g<CR>"), ("<C-w>h", ":Eca approval")]
+)
+def test_it_is_answered_with_the_keys_on_the_screen(stage: Neovim, before: str, way: str) -> None:
+    stage.keys(before)
+    here = stage.eval("win_getid()")
+    ask(stage, approval())
+    assert way_in(stage) == way
+    stage.keys(way + ("<CR>" if way.startswith(":") else ""))
+    screen = stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    key = screen.text().split(" accept")[0][-1]
+    stage.keys(key)
+    assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]
+    ask(stage)
+    stage.wait_until(f"vim.fn.win_getid() == {here}")
+
+
+def test_the_way_is_the_one_of_the_mode_and_of_the_users_keys(stage: Neovim) -> None:
+    ask(stage, approval())
+    assert way_in(stage) == "g<CR>"
+    stage.keys("i")
+    stage.wait_screen("<Esc>g<CR> to answer")
+    stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
+    stage.keys("<Esc>i")
+    stage.wait_screen("· <F5> to answer")
+    stage.keys("<F5>")
+    stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    assert stage.mode == "n"
+
+
+@pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
+def test_keys_of_what_waits_go_there_from_the_transcript(stage: Neovim, key: str) -> None:
+    ask(stage, approval(path="/x", remember=["ls"]))
+    stage.wait_screen("a accept")
+    stage.keys("<C-w>k" + key)
+    stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    assert sent(stage, "approve") == sent(stage, "reject") == sent(stage, "diff") == []
+
+
+def test_such_a_key_begins_the_guard_of_the_float_again(stage: Neovim) -> None:
+    stage.lua("_G.now = 1e18 vim.uv.hrtime = function() return _G.now end")
+    ask(stage, approval())
+    stage.wait_screen("a accept")
+    stage.lua("require('eca').setup({ approval = { guard = 300 } }) _G.now = _G.now + 1e9")
+    stage.keys("<C-w>kar")
+    assert sent(stage, "approve") == sent(stage, "reject") == []
+    stage.lua("_G.now = _G.now + 1e9")
+    stage.keys("a")
+    wait_sent(stage, "approve")
+
+
+def test_the_keys_are_listed(stage: Neovim) -> None:
+    stage.keys("g?")
+    stage.wait_screen(re.compile(r"g<CR> +go to what waits"))
+
+
+def test_unsaved_changes_of_the_file_are_told(stage: Neovim, workspace: Path) -> None:
+    item = approval(path=str(workspace / "README.md"), lines=["+new"])
+    ask(stage, item)
+    assert "unsaved" not in stage.wait_screen("a accept")
+    stage.keys("<C-w>hAmore<Esc>")
+    stage.wait_screen("! README.md has unsaved changes here")
+    stage.command("write")
+    stage.wait_screen(lambda it: "a accept" in it and "unsaved" not in it)
