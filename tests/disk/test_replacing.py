@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +79,53 @@ def test_attributes_stay(file: Path) -> None:
         pytest.skip("no attributes on this file system")
     put(file)
     assert os.getxattr(file, "user.mine") == b"mine"
+
+
+def test_a_file_gets_no_access_list_of_its_folder(file: Path) -> None:
+    user, anybody = 0xFFFFFFFF, 65534
+    entries = ((1, 7, user), (2, 4, anybody), (4, 5, user), (0x10, 7, user), (0x20, 0, user))
+    access_list = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *it) for it in entries)
+    try:
+        os.setxattr(file.parent, "system.posix_acl_default", access_list)
+    except OSError:
+        pytest.skip("no access lists on this file system")
+    file.chmod(0o640)
+    put(file)
+    assert os.listxattr(file) == []
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("links", [0, 1])
+@pytest.mark.parametrize("how", ["in place", "by another file"])
+def test_what_is_saved_meanwhile_stays(
+    file: Path, monkeypatch: pytest.MonkeyPatch, how: str, links: int
+) -> None:
+    """An editor saves in the moment in which the new content is on its way to the disk."""
+    for number in range(links):
+        file.with_name(str(number)).hardlink_to(file)
+    sync = os.fsync
+
+    def save(written: int) -> None:
+        sync(written)
+        saved = file if how == "in place" else file.with_name("saved")
+        saved.write_text("saved")
+        saved.rename(file)
+
+    monkeypatch.setattr(os, "fsync", save)
+    with pytest.raises(OSError, match=replacing.CHANGED):
+        put(file)
+    assert file.read_text() == "saved"
+    assert beside(file) == ["0"][:links]
+
+
+def test_a_file_that_is_made_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "new"
+    monkeypatch.setattr(os, "fsync", lambda _: path.write_text("saved"))
+    with pytest.raises(OSError, match=replacing.CHANGED):
+        put(path)
+    assert (path.read_text(), beside(path)) == ("saved", [])
 
 
 def test_other_names_of_a_file_stay_its_names(file: Path) -> None:

@@ -8,6 +8,7 @@ Rules kept here:
   stays and `Damaged` names it.
 - No link is followed: each folder on the way is opened from the one above it.
 - Permissions, owner and extended attributes (so ACLs, too) stay as they are.
+- What somebody writes meanwhile stays: another file, or other times of the file, and it is left.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ LINK_IN_THE_WAY = "a link or a file is where a folder was"
 IN_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
 """Why a file cannot be replaced though it may be written: its folder, its owner, a mount on it."""
 
+CHANGED = "somebody has written it meanwhile"
+
 NEW_MODE = 0o644
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
@@ -34,6 +37,7 @@ _WRITE = os.O_WRONLY | os.O_CLOEXEC
 _NEW = _WRITE | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _NAMELESS = getattr(os, "O_TMPFILE", 0)
 _PRIVATE = 0o600
+_ACL = "system.posix_acl_access"
 
 
 class Damaged(OSError):
@@ -127,6 +131,7 @@ def _replace(file: int, folder: int, place: str, content: bytes) -> None:
 
 def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None = None) -> None:
     """Write a new file, which then takes a name; with the owner of the one it is like."""
+    found = _sight(folder, name)
     fresh = f".eca-{secrets.token_hex(8)}"
     file, is_named = _new(folder, fresh)
     try:
@@ -135,6 +140,7 @@ def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None 
             _dress(file, like)
         os.fchmod(file, stat.S_IMODE(mode))
         os.fsync(file)
+        _require_same(folder, name, found)
         if not is_named:
             os.link(f"/proc/self/fd/{file}", fresh, dst_dir_fd=folder)
             is_named = True
@@ -146,6 +152,20 @@ def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None 
         raise
     finally:
         os.close(file)
+
+
+def _sight(folder: int, name: str) -> tuple[int, ...] | None:
+    """Tell which file has a name and when it was written; None: no file has it. Raises OSError."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _require_same(folder: int, name: str, before: tuple[int, ...] | None) -> None:
+    if _sight(folder, name) != before:
+        raise OSError(errno.ESTALE, CHANGED)
 
 
 def _new(folder: int, name: str) -> tuple[int, bool]:
@@ -162,8 +182,11 @@ def _dress(file: int, like: int) -> None:
     if (wanted.st_uid, wanted.st_gid) != (found.st_uid, found.st_gid):
         os.fchown(file, wanted.st_uid, wanted.st_gid)
     if hasattr(os, "listxattr"):
-        for name in _attributes(like):
+        names = _attributes(like)
+        for name in names:
             os.setxattr(file, name, os.getxattr(like, name))
+        if _ACL not in names and _ACL in _attributes(file):  # the folder has given it one
+            os.removexattr(file, _ACL)
 
 
 def _attributes(file: int) -> list[str]:
@@ -180,8 +203,15 @@ def _attributes(file: int) -> list[str]:
 
 def _in_place(file: int, folder: int, place: str, content: bytes) -> None:
     """Write a file where it is. It is never emptied first: what was there has its room still."""
+    name = Path(place).name
+    found = _sight(folder, name)
     before = _read(file)
     copy = _copy(folder, place, before)
+    try:
+        _require_same(folder, name, found)
+    except OSError:
+        _drop(copy)
+        raise
     try:
         _overwrite(file, content)
     except OSError as fault:
