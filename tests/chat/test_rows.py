@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.chat.driver import Driver, said
 
 from eca_nvim.chat.markdown_export import transcript
-from eca_nvim.chat.rows import LONGEST, Rows, broken
+from eca_nvim.chat.rows import LONGEST, broken, rows_of
 from eca_nvim.chat.search import places
 
 PIECES = st.lists(
@@ -27,10 +27,11 @@ def test_a_line_without_an_end_goes_on_in_new_rows() -> None:
 
 @given(PIECES)
 def test_pieces_are_broken_as_the_whole_is(pieces: list[str]) -> None:
-    rows = Rows()
-    text = "".join(pieces)
-    shown = "".join(map(rows.feed, pieces))
-    assert shown == broken(text)
+    text, shown, column = "".join(pieces), "", 0
+    for piece in pieces:
+        told, column = broken(piece, column)
+        shown += told
+    assert shown == "\n".join(rows_of(text))
     assert max(map(len, shown.split("\n"))) <= LONGEST
     lines = iter(shown.split("\n"))
     for line in text.split("\n"):

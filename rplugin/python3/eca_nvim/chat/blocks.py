@@ -21,7 +21,6 @@ from eca_nvim.chat.events import (
     UsageReported,
 )
 from eca_nvim.chat.ops import BlockKind, Segment
-from eca_nvim.chat.rows import Rows
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import Cleaner, one_line
 
@@ -89,11 +88,14 @@ class Block(Struct, eq=False):
 
 
 class SpokenBlock(Block, eq=False):
-    """A block whose text comes in chunks, cleaned as they come and joined when asked for."""
+    """A block whose text comes in chunks, cleaned as they come and joined when asked for.
+
+    column: characters of the view's last row (rows.py).
+    """
 
     chunks: list[str] = field(default_factory=list)
     cleaner: Cleaner = field(default_factory=Cleaner)
-    rows: Rows = field(default_factory=Rows)
+    column: int = 0
     complete: bool = False
 
     @property

@@ -35,7 +35,7 @@ from eca_nvim.chat.output import table, text_body
 from eca_nvim.chat.render_group import group_body, group_header
 from eca_nvim.chat.render_question import question_body, question_header
 from eca_nvim.chat.render_tool import tool_body, tool_header
-from eca_nvim.chat.rows import broken
+from eca_nvim.chat.rows import rows_of
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.chat.text import body_lines, duration, one_line, truncate
 
@@ -78,7 +78,7 @@ def _no_body(_block: Block, _settings: RenderSettings, _limit: int | None) -> Bo
 def _spoken_body(
     block: TextBlock | ReasoningBlock, _settings: RenderSettings, _limit: int | None
 ) -> Body:
-    return Body(broken(block.text).split("\n"))
+    return Body(rows_of(block.text))
 
 
 def _reasoning_header(
@@ -91,7 +91,7 @@ def _reasoning_header(
 
 
 def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) -> Body:
-    lines = broken("\n".join(body_lines(block.text))).split("\n")
+    lines = [row for line in body_lines(block.text) for row in rows_of(line)]
     group = "EcaError" if block.is_error else "EcaNote"
     return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
 

@@ -14,33 +14,23 @@ LONGEST = 8000
 """Characters of a row, at most."""
 
 
-class Rows:
-    """Breaks a text that comes in pieces."""
-
-    __slots__ = ("_column",)
-
-    def __init__(self) -> None:
-        self._column = 0
-
-    def feed(self, text: str) -> str:
-        """Give the next piece with breaks where rows would be too long (hot)."""
-        if self._column + len(text) > LONGEST:
-            return "\n".join(self._pieces(text))
-        end = text.rfind("\n")
-        self._column = self._column + len(text) if end < 0 else len(text) - end - 1
-        return text
-
-    def _pieces(self, text: str) -> Iterator[str]:
-        for number, line in enumerate(text.split("\n")):
-            column = 0 if number else self._column
-            start = 0
-            while column + len(line) - start > LONGEST:
-                yield line[start : start + LONGEST - column]
-                start, column = start + LONGEST - column, 0
-            yield line[start:]
-            self._column = column + len(line) - start
+def broken(text: str, column: int = 0) -> tuple[str, int]:
+    """Break a text that begins in a row of so many characters; gives how many the last one has."""
+    pieces = [*_pieces(text, column)]
+    in_first_row = column if len(pieces) == 1 else 0
+    return "\n".join(pieces), in_first_row + len(pieces[-1])
 
 
-def broken(text: str) -> str:
-    """Give a whole text with breaks where rows would be too long."""
-    return Rows().feed(text)
+def rows_of(text: str) -> list[str]:
+    """Give the rows of a whole text."""
+    return [*_pieces(text, 0)]
+
+
+def _pieces(text: str, column: int) -> Iterator[str]:
+    for line in text.split("\n"):
+        start = 0
+        while column + len(line) - start > LONGEST:
+            yield line[start : start + LONGEST - column]
+            start, column = start + LONGEST - column, 0
+        yield line[start:]
+        column = 0

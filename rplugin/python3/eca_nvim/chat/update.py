@@ -38,7 +38,7 @@ from eca_nvim.chat.ops import (
     ViewOp,
 )
 from eca_nvim.chat.render import body, header
-from eca_nvim.chat.rows import broken
+from eca_nvim.chat.rows import LONGEST, broken, rows_of
 from eca_nvim.chat.states import Turn, TurnEnd
 from eca_nvim.chat.status import plan_line, queue_lines, status, usage_table
 
@@ -145,7 +145,7 @@ class Update:
         """Draw the whole body as its fold wants it, of a block that is in the view."""
         if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
             if block.chunks:
-                self.ops.append(AppendText(self.chat.id, block.id, broken(block.text)))
+                self.ops.append(AppendText(self.chat.id, block.id, "\n".join(rows_of(block.text))))
         else:
             content = body(block, self.chat.settings)
             self.ops.append(
@@ -166,11 +166,16 @@ class Update:
             self.draw_body(block)
 
     def append(self, block: SpokenBlock, lane: Lane, text: str) -> None:
-        """Add cleaned text to a block, and to the view when it shows there."""
+        """Add cleaned text to a block, and to the view when it shows there (hot)."""
         block.chunks.append(text)
-        rows = block.rows.feed(text)
+        column = block.column + len(text)
+        if column > LONGEST:
+            text, column = broken(text, block.column)
+        elif (end := text.rfind("\n")) >= 0:
+            column = len(text) - end - 1
+        block.column = column
         if block.is_open and lane.is_shown:
-            self.ops.append(AppendText(self.chat.id, block.id, rows))
+            self.ops.append(AppendText(self.chat.id, block.id, text))
 
     def complete(self, block: SpokenBlock, lane: Lane) -> None:
         """Say that a block gets no more text."""
@@ -260,7 +265,7 @@ class Update:
     def finish(self) -> Changes:
         """Close the update: status and queue once, when they changed."""
         if not self.dirty and not self.events:
-            return Changes(self.ops, self.effects, call=self.about, runs=self._runs)
+            return Changes(self.ops, self.effects, call=self.about)
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
@@ -271,11 +276,8 @@ class Update:
             self._status()
         self.ops += self.events
         pending_changed = Dirty.PENDING in self.dirty
-        return Changes(self.ops, self.effects, pending_changed, self.about, self._runs)
-
-    @property
-    def _runs(self) -> bool:
-        return self.chat.turn.state is not Turn.IDLE
+        runs = self.chat.turn.state is not Turn.IDLE
+        return Changes(self.ops, self.effects, pending_changed, self.about, runs)
 
     def _status(self) -> None:
         fresh = status(self.chat, self.now)
