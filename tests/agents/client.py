@@ -112,9 +112,10 @@ def make_agent(
     base: Base = 1,
     agent: str | None = None,
     guard: Guard | None = None,
+    see_off: Callable[[], bool] | None = None,
 ) -> EcaAgent:
     """Make an agent that works in one folder."""
-    options = EcaOptions(command, agent=agent, diagnostics_base=base, guard=guard)
+    options = EcaOptions(command, agent=agent, diagnostics_base=base, guard=guard, see_off=see_off)
     return EcaAgent(options, Workspace((str(folder),), EDITOR, 4711), editor or FakeEditor())
 
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import anyio
@@ -10,13 +9,16 @@ import pytest
 from tests.agents.client import Client, FakeEditor, make_agent, running
 from tests.support import script
 from tests.support.factories import PrepareScript
+from tests.support.generations.prepared import GENERATIONS, prepare
 
 from eca_nvim.agents import eca
 from eca_nvim.agents.base import AgentFault, Prompt, Workspace
-from eca_nvim.agents.eca import EcaAgent
+from eca_nvim.agents.eca import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
 from eca_nvim.agents.eca_introduction import introduction
 from eca_nvim.chat.events import ChoicesChanged, TextReceived
+from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.eca import encode
+from eca_nvim.session.server import FAREWELL
 
 pytestmark = pytest.mark.anyio
 
@@ -81,11 +83,34 @@ async def test_a_stubborn_server_is_ended(scripted_server: PrepareScript, tmp_pa
     server = scripted_server(script.handshake(), script.stubborn())
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
-        started = time.monotonic()
-    assert time.monotonic() - started < 2
     assert client.exit is not None
     assert client.exit.expected
     assert "signal 9" in client.exit.reason
+    assert GOODBYE_SECONDS + EXIT_SECONDS + 2 * GRACE_S < FAREWELL
+
+
+@pytest.mark.parametrize("name", GENERATIONS)
+async def test_a_server_has_time_to_end_its_own_servers(name: str, tmp_path: Path) -> None:
+    server = prepare(name, tmp_path, "slow-end")
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+    assert [it["method"] for it in server.received()][-3:] == ["shutdown", "(ended)", "exit"]
+    assert client.exit is not None
+    assert client.exit.code == 0
+
+
+@pytest.mark.parametrize("is_seen_off", [True, False])
+async def test_a_server_ends_after_us_if_somebody_sees_it_off(
+    tmp_path: Path, is_seen_off: bool
+) -> None:
+    server = prepare("behaviors", tmp_path, "slow-end")
+    agent = make_agent(server.command, tmp_path, see_off=lambda: is_seen_off)
+    async with running(agent) as client:
+        await client.until(client.ready.is_set)
+        agent.leave()
+        await client.until(lambda: client.exit)
+    ended = "(ended)" in [it["method"] for it in server.received()]
+    assert ended is is_seen_off
 
 
 async def test_a_death_is_told_with_the_last_words(

@@ -10,7 +10,7 @@ from tests.support.processes import command_line
 from tests.support.rpc import ChannelClosed
 
 ERROR = re.compile(r"\bE\d+:|^Error |stack traceback:|^Traceback ", re.MULTILINE)
-PATIENCE = 2.0
+PATIENCE = 5.0
 """Seconds that the processes Neovim leaves behind have to end by themselves."""
 
 

@@ -6,6 +6,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.generations.prepared import GENERATIONS, prepare, strange
+from tests.support.processes import wait_gone
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 from tests.ui.talk import lines_of, prompts, say, start_chat, wait_idle, wait_line
@@ -151,6 +152,19 @@ def test_after_a_silent_stop_and_a_login_turns_end(
     wait_idle(nvim)
     stream(nvim, 3)
     assert prompts(server) == ["wait", "stream", "login", "stream", "stream"]
+
+
+@pytest.mark.parametrize("name", ["behaviors"])
+def test_a_server_ends_its_own_servers_after_neovim(
+    start_nvim: StartNeovim, tmp_path: Path, name: str
+) -> None:
+    server = prepare(name, tmp_path, "late-end")
+    nvim = start_chat(start_nvim, server)
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    family = nvim.child.family()
+    nvim.quit()
+    assert not wait_gone(family, 20)
+    assert "(ended)" in [it["method"] for it in server.received()]
 
 
 @pytest.mark.parametrize("name", GENERATIONS[1:3])

@@ -7,7 +7,8 @@ Rules kept here:
 - It needs nobody's help. The end of its own standard input, which is the host's, means that Neovim
   is gone; the end of PIPE means that the host is.
 - A host has `PATIENCE_S` to end by itself after Neovim. Then it is killed: it hangs, or is stopped.
-- When the host is gone, the sessions that it has named end: SIGTERM, `GRACE_S`, SIGKILL.
+- When the host is gone, the sessions that it has named end: SIGTERM, `GRACE_S`, SIGKILL. If the
+  host has asked their leaders to end (`ASKED`), they have `FAREWELL_S` for it before.
 - A session, and not a group: a program may give what it starts a group of its own, as `timeout`
   does. Only what makes a session of its own escapes.
 - Process ids are used again: a session is signalled only while its leader is the process that was
@@ -22,7 +23,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,10 @@ GRACE_S: Final = 0.15
 """Seconds from one step of a ladder to the next."""
 PATIENCE_S: Final = 3.0
 """Seconds a host has to write what it keeps and to end, after Neovim."""
+FAREWELL_S: Final = 3.0
+"""Seconds a server that was asked to end has for it: it ends servers of its own, too."""
+ASKED: Final = 0
+"""What the host writes in place of a session when it has asked all servers to end."""
 ID_BYTES: Final = 4
 """Bytes of a session's id in the pipe, so that one read takes one."""
 
@@ -96,7 +101,19 @@ def _ps(*arguments: str) -> str:
 def guard(pipe: int, host: int) -> None:
     """Guard a host until it is gone, then end its sessions."""
     leaders = dict(_named(pipe, host))
+    if ASKED in leaders:
+        del leaders[ASKED]
+        _let_end(leaders)
     end(leader for leader, started in leaders.items() if start_time(leader) in (None, started))
+
+
+def _let_end(leaders: Mapping[int, str | None]) -> None:
+    """Wait until the leaders have ended by themselves; at most `FAREWELL_S`."""
+    deadline = time.monotonic() + FAREWELL_S
+    left = [it for it in leaders.items() if it[1] is not None]
+    while left and time.monotonic() < deadline:
+        time.sleep(BEAT_S)
+        left = [(leader, started) for leader, started in left if start_time(leader) == started]
 
 
 def _named(pipe: int, host: int) -> Iterator[tuple[int, str | None]]:

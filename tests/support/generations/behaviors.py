@@ -39,8 +39,7 @@ class Behaviors(Server):
     saves: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, journal: TextIO, words: list[str]) -> None:
-        super().__init__(journal)
-        self.words = words
+        super().__init__(journal, words)
         self.chats: list[str] = []
         self._numbers = count(1)
         self._waiting: dict[str, bool | None] = {}  # by tool call: approved, refused, not yet
@@ -73,6 +72,7 @@ class Behaviors(Server):
         assistant = params["capabilities"].get("codeAssistant", {})
         self._diagnostics = assistant.get("editor", {}).get("diagnostics", False)
         self._folder = params["workspaceFolders"][0]["uri"]
+        self.editor = params["processId"]
         self.answer(self.answering, self.introduction())
 
     def introduction(self) -> Value:

@@ -28,7 +28,7 @@ class FirstDraft(Server):
     """Answers prompts by their first word; `early` servers speak before they answer."""
 
     def __init__(self, journal: TextIO, words: list[str]) -> None:
-        super().__init__(journal)
+        super().__init__(journal, words)
         self._early = "early" in words
         self._chats: list[str] = []
         self.requests |= {"initialize": self._initialize, "chat/prompt": self._prompt}

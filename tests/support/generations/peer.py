@@ -1,12 +1,15 @@
 """What the servers of all generations share: the loop, refusing, and complaining.
 
-A handler may wait for another message: what comes meanwhile is handled as always.
+A handler may wait for another message: what comes meanwhile is handled as always. When it is shut
+down, a server ends servers of its own: that takes a second (`slow-end`), or until the editor is
+gone (`late-end`). It tells its journal when it has done so: "(ended)".
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -46,8 +49,9 @@ class Server:
     content_type = False
     """Whether its frames name their type, as the protocol's base allows."""
 
-    def __init__(self, journal: TextIO) -> None:
+    def __init__(self, journal: TextIO, words: Sequence[str] = ()) -> None:
         self._wire, self._journal = Wire(), journal
+        self.words = words
         self._heard: list[str] = []
         self._asked = 0
         self.requests: dict[str, Handler] = {"shutdown": self._shutdown}
@@ -65,8 +69,7 @@ class Server:
             sys.exit(0)
         method = message.get("method")
         is_known = method is None or method in self.requests | self.notifications
-        self._journal.write(json.dumps({**message, "known": is_known}) + "\n")
-        self._journal.flush()
+        self._write({**message, "known": is_known})
         if method is not None:
             self._heard.append(method)
             self._handle(message, method)
@@ -83,6 +86,10 @@ class Server:
         else:
             fault = {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method}"}
             self.send({"id": message["id"], "error": fault})
+
+    def _write(self, line: Message) -> None:
+        self._journal.write(json.dumps(line) + "\n")
+        self._journal.flush()
 
     def wait(self, condition: Callable[[], object]) -> None:
         """Handle messages until a condition holds."""
@@ -117,7 +124,15 @@ class Server:
     def _shutdown(self, params: Value) -> None:
         if params:
             raise Misused(f"shutdown has no params, but {params!r}")
+        self._end_servers()
+        self._write({"method": "(ended)", "known": True})
         self.answer(self.answering, None)
+
+    def _end_servers(self) -> None:
+        if "slow-end" in self.words:
+            time.sleep(1)
+        while "late-end" in self.words and Path(f"/proc/{self.editor}").exists():
+            time.sleep(0.01)
 
     def _exit(self, _params: Value) -> None:
         sys.exit(0 if "shutdown" in self._heard else MISUSED)

@@ -124,11 +124,15 @@ class Agent(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Say goodbye politely for at most half a second, then by the close ladder."""
+        """Ask the process to end, give it some seconds for it, then go by the close ladder."""
 
     @abstractmethod
     def kill(self) -> None:
-        """End the process and its group at once, without the event loop (at exit)."""
+        """End the process and its group at once, without the event loop."""
+
+    def leave(self) -> None:
+        """Ask the process to end, without the event loop, as our own process ends."""
+        self.kill()
 
     @abstractmethod
     def prompt(self, prompt: Prompt) -> None:

@@ -63,8 +63,11 @@ from eca_nvim.transport import (
 INTRODUCTION_SECONDS: Final = 60.0
 """How long a server may take to answer initialize: a JVM on a busy machine is slow."""
 
-GOODBYE_SECONDS: Final = 0.5
-"""How long a server may take to shut down and exit before the close ladder begins."""
+GOODBYE_SECONDS: Final = 3.0
+"""How long a server may take to shut down: it ends its MCP servers."""
+
+EXIT_SECONDS: Final = 0.5
+"""How long a server that has shut down may take to exit before the close ladder begins."""
 
 _STDERR_LINES: Final = 20
 
@@ -76,7 +79,8 @@ class EcaOptions(Struct, frozen=True):
 
     `environment` is its whole environment, None for what every child process inherits; `agent` the
     one to begin with; `diagnostics_base` what lines and characters of diagnostics count from;
-    `guard` has the server end with us when we are killed.
+    `guard` has the server end with us when we are killed, and `see_off` lets one that was asked to
+    end do so after us; it says whether it can.
     """
 
     command: Sequence[str]
@@ -84,6 +88,7 @@ class EcaOptions(Struct, frozen=True):
     agent: str | None = None
     diagnostics_base: Base = 1
     guard: Guard | None = None
+    see_off: Callable[[], bool] | None = None
 
 
 class _Life(Struct, frozen=True):
@@ -151,18 +156,25 @@ class EcaAgent(Agent):
         if self._life is None:
             return
         connection = self._life.connection
-        with anyio.move_on_after(GOODBYE_SECONDS), suppress(ConnectionClosed):
-            with anyio.move_on_after(GOODBYE_SECONDS / 2), suppress(RemoteError):
+        with suppress(ConnectionClosed):
+            with anyio.move_on_after(GOODBYE_SECONDS), suppress(RemoteError):
                 await connection.request(eca.Shutdown.method)
             connection.notify(eca.Exit.method)
-            await connection.wait_closed()
+            with anyio.move_on_after(EXIT_SECONDS):
+                await connection.wait_closed()
         await connection.aclose()
 
     def kill(self) -> None:
         """End the server and its group at once, without the event loop."""
         if self._life is not None:
-            self._life.connection.say_now(eca.Shutdown.method, eca.Exit.method)
             self._life.connection.kill_now()
+
+    def leave(self) -> None:
+        """Ask the server to end, as our process ends; it is ended if nobody sees it off."""
+        if self._life is not None:
+            self._life.connection.say_now(eca.Shutdown.method, eca.Exit.method)
+            if self._options.see_off is None or not self._options.see_off():
+                self._life.connection.kill_now()
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; its answer comes as PromptAnswered."""

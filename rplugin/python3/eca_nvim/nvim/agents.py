@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from eca_nvim.agents.base import AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca import EcaAgent, EcaOptions
+from eca_nvim.nvim.guard import Guardian
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, find_server
 from eca_nvim.session import Candidate
-from eca_nvim.transport import Guard
 
 
 class EcaAgents:
     """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come."""
 
     def __init__(
-        self, settings: Settings, workspace: Workspace, services: EditorServices, guard: Guard
+        self, settings: Settings, workspace: Workspace, services: EditorServices, guardian: Guardian
     ) -> None:
         self.settings = settings
-        self._guard = guard
+        self._guardian = guardian
         self._workspace = workspace
         self._services = services
 
@@ -32,7 +32,8 @@ class EcaAgents:
             found.command,
             found.environment,
             diagnostics_base=settings.diagnostics_base,
-            guard=self._guard,
+            guard=self._guardian.watch,
+            see_off=self._guardian.see_off,
         )
         agent = EcaAgent(options, self._workspace, self._services)
         return Candidate(agent, found.label, found.identity, found.folder)

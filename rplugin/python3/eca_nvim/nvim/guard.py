@@ -3,7 +3,7 @@
 Rules kept here:
 - A host has one guardian, which lives a moment longer than the host.
 - It is started as early as can be: `launch` does so before it imports anything large.
-- Without it the host works on, and still ends its server when it ends itself.
+- Without it the host works on, and ends its server itself, at once, when it ends.
 """
 
 from __future__ import annotations
@@ -40,10 +40,19 @@ class Guardian:
 
     def watch(self, session: int) -> None:
         """Have a session end when this process does; `session` is the process id of its leader."""
+        if not self._tell(session):
+            log.warning("the guardian is gone: if this host is killed, its server may stay")
+
+    def see_off(self) -> bool:
+        """Let all servers end by themselves, after this process; false if the guardian is gone."""
+        return self._tell(program.ASKED)
+
+    def _tell(self, session: int) -> bool:
         try:
             os.write(self._pipe, session.to_bytes(program.ID_BYTES, sys.byteorder))
         except BrokenPipeError:
-            log.warning("the guardian is gone: if this host is killed, its server may stay")
+            return False
+        return True
 
     def wake(self) -> None:
         """Let it go on, should somebody have stopped it: it ends when this process has."""

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 
-FAREWELL = 2.0
+FAREWELL = 5.0
 """Seconds an agent has to end by itself when asked, close ladder and all."""
 
 PATIENCE = 10.0
@@ -142,9 +142,9 @@ class Server:
         return agent
 
     def kill(self) -> None:
-        """End the agent at once, without the event loop."""
+        """End the agent without the event loop, as this process ends."""
         if self._life is not None:
-            self._life.agent.kill()
+            self._life.agent.leave()
 
     async def run(self) -> None:
         """Fulfil wishes until cancelled."""
