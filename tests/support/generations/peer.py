@@ -52,6 +52,7 @@ class Server:
     def __init__(self, journal: TextIO, words: Sequence[str] = ()) -> None:
         self._wire, self._journal = Wire(), journal
         self.words = words
+        self.editor: Value = None
         self._heard: list[str] = []
         self._asked = 0
         self.requests: dict[str, Handler] = {"shutdown": self._shutdown}
