@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tests import redacted
+
 from eca_nvim import redaction
 from eca_nvim.agents import eca_content, eca_mentions, eca_names, eca_replay
 from eca_nvim.agents.eca_tools import plain_text
@@ -273,16 +275,7 @@ WORST: dict[str, Sequence[Worst]] = {
         for make in (nested, repeated("9", '{"id":', "}"), repeated("\\ud83d", '{"id":"', '"}'))
     ],
     "eca_nvim.redaction": [
-        Worst(redaction.without_keys, repeated(piece))
-        for piece in (
-            "ask-",
-            "token",
-            "token=",
-            'token="',
-            "token='\\",
-            "bearer ",
-            "authorization:",
-        )
+        Worst(redaction.without_keys, repeated(piece)) for piece in redacted.WORST
     ],
     "eca_nvim.review.changes": [
         Worst(

@@ -110,6 +110,9 @@ local word = value('%S+')
 --- `API_KEY` and `apiKey`, not `key` nor `monkey`.
 ---@type eca.FindSecret
 local function key_value(text, anchor)
+  if not value_start(text, anchor.last) then
+    return nil -- asked first: it costs little, and most have none
+  end
   local before = text:sub(math.max(1, anchor.first - 7), anchor.first - 1)
   local camel = before:find('%l$') and text:sub(anchor.first, anchor.first) == 'K'
   local function ends_so(ending)

@@ -104,8 +104,8 @@ end
 ---@return boolean
 local function runs(pid)
   local _, _, fault = vim.uv.kill(pid, 0)
-  local stat = read(('/proc/%d/stat'):format(pid)) or ''
-  return fault ~= 'ESRCH' and not stat:find('%) [ZX] [^)]*$')
+  local state = (read(('/proc/%d/stat'):format(pid)) or ''):match('^.*%) (%a)')
+  return fault ~= 'ESRCH' and state ~= 'Z' and state ~= 'X'
 end
 
 --- Take over what Neovims of this project that are gone have left.

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests import redacted
 from tests.support.editor import Neovim
 from tests.support.launch import REPOSITORY
 
@@ -45,7 +46,7 @@ WORST = {
     ),
     "redaction": (
         "require('eca.redaction').without_keys(text)",
-        ["ask-", "token", 'token="', "bearer "],
+        redacted.WORST,
     ),
     "reference": (
         (
