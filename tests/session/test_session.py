@@ -33,6 +33,7 @@ from eca_nvim.chat.ops import (
     OpenBlock,
     OpenExternal,
     SetChoices,
+    SetPending,
     SetWork,
     ShowDiff,
 )
@@ -349,3 +350,13 @@ async def test_what_went_wrong_is_said_in_the_chat_it_is_of(rig: Rig) -> None:
     assert rig.session.warn("a", "cannot draw this")
     assert "cannot draw this" in rig.view.text()
     assert not rig.session.warn("nobody", "cannot draw this")
+
+
+async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> None:
+    agent = await rig.ready()
+    for number in range(3):
+        agent.say("a", ToolRequested(ToolCall(f"c{number}", "grep"), needs_approval=True))
+    assert rig.view.of(SetPending)[-1].items[0] == 2
+    rig.session.tell_pending_whole()
+    agent.say("a", ToolRequested(ToolCall("c3", "grep"), needs_approval=True))
+    assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c0", "c1", "c2", "c3"]

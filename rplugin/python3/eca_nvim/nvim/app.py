@@ -25,7 +25,7 @@ from eca_nvim.chat.intents import (
     MalformedIntent,
     parse_intent,
 )
-from eca_nvim.chat.ops import Notify, ViewOp
+from eca_nvim.chat.ops import Notify, SetPending, ViewOp
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.nvim.agents import EcaAgents
 from eca_nvim.nvim.calls import ALIVE, APPLY, Calls
@@ -121,6 +121,8 @@ class App:
 
     def _not_drawn(self, ops: Sequence[ViewOp]) -> None:
         """Say what could not be drawn."""
+        if self._session is not None and any(isinstance(op, SetPending) for op in ops):
+            self._session.tell_pending_whole()
         warn = (lambda *_: False) if self._session is None else self._session.warn
         tell_lost(ops, warn, self._frames.push)
 

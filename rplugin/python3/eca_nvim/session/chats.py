@@ -105,6 +105,10 @@ class Chats:
             if request.digest != shown:
                 self._view.push([self._pending()])
 
+    def tell_pending_whole(self) -> None:
+        """Tell all that waits with the next change of it, whatever was told before."""
+        self._shown = Shown()
+
     def _pending(self) -> SetPending:
         return self._shown.update(self, on_disk)
 

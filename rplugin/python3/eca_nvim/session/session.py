@@ -140,6 +140,10 @@ class Session:
             self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
         return chat is not None
 
+    def tell_pending_whole(self) -> None:
+        """Tell all that waits with its next change: the view may lack what it was told."""
+        self._chats.tell_pending_whole()
+
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
         try:
