@@ -109,6 +109,7 @@ class Session:
         self._ledger = Ledger()
         seen_before = self._ledger.seen_before
         self._chats = Chats(view, settings, self._tell, self._witness, seen_before)
+        self.tell_pending_whole = self._chats.tell_pending_whole
         self._choices = Choices(keeper)
         self._trust = Trust(self._chats, keeper)
         self._hearing = Hearing(self._chats, self._choices, self._trust, view)
@@ -139,10 +140,6 @@ class Session:
         if chat is not None:
             self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
         return chat is not None
-
-    def tell_pending_whole(self) -> None:
-        """Tell all that waits with its next change: the view may lack what it was told."""
-        self._chats.tell_pending_whole()
 
     def kill(self) -> None:
         """End all that was started at once, without the event loop."""
