@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eca_nvim.redaction import without_keys
 from eca_nvim.transport.stderr_tail import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, StderrTail
 
 
@@ -46,3 +47,10 @@ def test_long_lines_that_come_whole_are_bounded_too() -> None:
     assert sum(map(len, told)) == 1_000_003
     assert tail.lines[-1] == "end"
     assert sum(map(len, tail.lines)) <= MAX_BYTES
+
+
+def test_a_long_line_is_not_cut_within_a_name_and_its_value() -> None:
+    pair = b'"apiKey": "sk-0123456789", '
+    _, told = fed(pair * 1000, b"\n")
+    assert len(told) > 1
+    assert not any(set("0123456789") & set(without_keys(line)) for line in told)

@@ -9,7 +9,8 @@ from typing import Final
 MAX_LINES: Final = 200
 MAX_BYTES: Final = 64 * 1024
 MAX_LINE_BYTES: Final = 8 * 1024
-"""A longer line is told in pieces."""
+"""A longer line is told in pieces. They end at commas where they can: a key that is cut in two, or
+from its name, would not be known for one."""
 
 
 class StderrTail:
@@ -36,8 +37,9 @@ class StderrTail:
         for line in lines:
             self._add(line.removesuffix(b"\r"))
         while len(rest) > MAX_LINE_BYTES:
-            self._add(rest[:MAX_LINE_BYTES])
-            rest = rest[MAX_LINE_BYTES:]
+            end = rest.rfind(b",", MAX_LINE_BYTES // 2, MAX_LINE_BYTES) + 1 or MAX_LINE_BYTES
+            self._add(rest[:end])
+            rest = rest[end:]
         self._partial = rest
 
     def finish(self) -> None:
