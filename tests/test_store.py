@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,8 +115,36 @@ def test_a_damaged_file_is_left_alone_and_set_aside(store: Store, content: bytes
     with pytest.raises(Damaged, match="is damaged"):
         store.write(prompts("a"))
     assert store.path.read_bytes() == content
-    assert store.set_aside().read_bytes() == content
+    aside = store.set_aside()
+    assert aside is not None
+    assert aside.read_bytes() == content
     assert list(store.write(prompts("a")).prompts) == ["a"]
+
+
+def test_nothing_that_was_set_aside_is_overwritten(store: Store) -> None:
+    store.path.parent.mkdir()
+    asides = []
+    for content in (b"one", b"two", b"three"):
+        store.path.write_bytes(content)
+        asides.append(store.set_aside())
+    assert [path and path.read_bytes() for path in asides] == [b"one", b"two", b"three"]
+
+
+def test_a_pipe_or_a_folder_in_its_place_is_set_aside(store: Store) -> None:
+    store.path.parent.mkdir()
+    for make in (os.mkfifo, os.mkdir):
+        make(store.path)
+        with pytest.raises(Damaged, match="no ordinary file"):
+            store.read()
+        assert store.set_aside()
+    assert list(store.write(prompts("a")).prompts) == ["a"]
+
+
+def test_a_file_that_another_process_has_mended_stays(store: Store) -> None:
+    """Two Neovims find a damaged file; the first sets it aside, and has written since."""
+    store.write(prompts("a"))
+    assert store.set_aside() is None
+    assert list(store.read().prompts) == ["a"]
 
 
 @contextmanager
@@ -178,6 +207,16 @@ def test_a_process_that_nobody_waited_for_does_not_run() -> None:
     child.wait()
     assert not runs(child.pid)
     assert runs(os.getpid())
+
+
+def test_a_process_that_came_later_is_another_one() -> None:
+    assert runs(os.getpid(), time.time())
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("nothing tells when a process was started")
+    child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
+    assert runs(child.pid, time.time())
+    assert not runs(child.pid, time.time() - 60)
+    child.communicate()
 
 
 def test_drafts_that_cannot_be_written_are_left_for_the_next_neovim(store: Store) -> None:

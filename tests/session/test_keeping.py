@@ -4,6 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -78,10 +79,33 @@ async def test_the_draft_of_a_neovim_that_is_gone_comes_back_in_the_first_chat(
 async def test_a_draft_that_is_being_typed_elsewhere_stays_there(
     store: Store, view: Recorder
 ) -> None:
-    store.write(Changed(drafts={"theirs": Draft("half", 1.0, os.getppid())}))
+    store.write(Changed(drafts={"theirs": Draft("half", time.time(), os.getppid())}))
     keeper = start(store, view)
     keeper.restore("mine")
     assert view.of(RestoreDraft) == []
+
+
+async def test_the_draft_of_a_neovim_whose_id_is_used_again_comes_back(
+    store: Store, view: Recorder
+) -> None:
+    """As after a restart of the machine: another process has the id."""
+    store.write(Changed(drafts={"theirs": Draft("half", 1.0, os.getppid())}))
+    keeper = start(store, view)
+    keeper.restore("mine")
+    assert view.of(RestoreDraft) == [RestoreDraft("mine", "half", adopted=True)]
+
+
+async def test_a_draft_whose_file_was_removed_is_written_at_the_end(
+    store: Store, view: Recorder
+) -> None:
+    keeper = start(store, view)
+    keeper.draft("a", "half")
+    keeper.prompt("sent")
+    keeper.write()
+    store.path.unlink()
+    keeper.close()
+    assert store.read().drafts["a"].text == "half"
+    assert store.read().prompts == {}
 
 
 async def test_a_chat_that_is_opened_again_has_its_own_draft(

@@ -14,23 +14,33 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain, count
 from pathlib import Path
 
 import msgpack
 from msgspec import Struct, field
+
+from eca_nvim.paths import NotAFile, open_regular
 
 FORMAT = 1
 MOST_PROMPTS = 500
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not kept."""
 MOST_DRAFTS = 50
+_TICKS = 19
+"""Place of the time of the start in `/proc/<process>/stat`, after the name."""
 STEP = 0.01
 """Seconds between two looks at a lock that another process holds: no wait for one can end in time
 without a thread or a signal."""
+ASIDE = 0.5
+"""Seconds that setting a file aside waits for other processes that write."""
+REUSED = 2.0
+"""Seconds by which the time a process was started at may be wrong."""
 
 
 class Damaged(ValueError):
@@ -102,18 +112,30 @@ class Store:
     def read(self) -> Kept:
         """Read what is kept; nothing is when there is no file. Raises Damaged, OSError."""
         try:
-            content = self.path.read_bytes()
+            with open_regular(str(self.path)) as file:
+                content = file.read()
         except FileNotFoundError:
             return Kept()
+        except NotAFile as fault:
+            raise Damaged(f"{self.path} is damaged: {fault}") from fault
         try:
             return _unpack(content)
         except Exception as fault:  # msgpack raises many kinds, all for one reason
             raise Damaged(f"{self.path} is damaged: {fault}") from fault
 
-    def set_aside(self) -> Path:
-        """Give a damaged file another name, which is returned. Raises OSError."""
-        aside = self.path.with_suffix(".damaged")
-        return self.path.replace(aside)
+    def set_aside(self) -> Path | None:
+        """Give a damaged file another name, which is returned; None: it is not damaged any more.
+
+        Waits a moment for other processes that write, which may do the same. Raises OSError.
+        """
+        with self._alone(ASIDE):
+            try:
+                self.read()
+            except Damaged:
+                names = (f".damaged-{number}" for number in count(2))
+                paths = map(self.path.with_suffix, chain([".damaged"], names))
+                return self.path.replace(next(it for it in paths if not it.exists()))
+        return None
 
     def write(self, changed: Changed, patience: float = 0.0) -> Kept:
         """Write changes on top of what others have written; returns all of it.
@@ -170,10 +192,11 @@ class Store:
             os.close(lock)
 
 
-def runs(process: int) -> bool:
-    """Tell whether a process of this id runs.
+def runs(process: int, at: float = math.inf) -> bool:
+    """Tell whether the process runs that had this id at some time, in seconds since the epoch.
 
-    One that has ended and that nobody has waited for, as happens in containers, does not.
+    One that has ended and that nobody has waited for, as happens in containers, does not. Ids are
+    used again, after a restart of the machine or of a container very soon.
     """
     try:
         os.kill(process, 0)
@@ -185,7 +208,14 @@ def runs(process: int) -> bool:
         status = Path(f"/proc/{process}/stat").read_text(errors="replace")
     except OSError:
         return True  # there is no /proc
-    return status.rpartition(") ")[2][:1] not in ("Z", "X")
+    fields = status.rpartition(") ")[2].split()
+    return fields[0] not in ("Z", "X") and _started(int(fields[_TICKS])) <= at + REUSED
+
+
+def _started(ticks: int) -> float:
+    """Give the time that is so long after the start of the machine, in seconds since the epoch."""
+    now = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return now + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _lock(lock: int, deadline: float) -> None:

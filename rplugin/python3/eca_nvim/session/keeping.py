@@ -103,9 +103,10 @@ class Keeper:
 
     def close(self) -> None:
         """Write for the last time, or leave the drafts in a file for the next Neovim."""
-        self.write(PARTING)
         if self._store is None:
             return
+        self._change(Changed(drafts=self._lost(self._store)))
+        self.write(PARTING)
         try:
             if self._changes:
                 self._store.leave(self._changes)
@@ -113,6 +114,18 @@ class Keeper:
                 self._store.take_away()
         except OSError as fault:
             log.warning("the last drafts are not kept: %s", fault)
+
+    def _lost(self, store: Store) -> dict[str, Draft | None]:
+        """Find our drafts that were written and are gone: somebody has removed the file."""
+        try:
+            there = store.read().drafts
+        except (Damaged, OSError):
+            there = {}
+        return {
+            chat: draft
+            for chat, draft in self._kept.drafts.items()
+            if draft.owner == self._owner and draft.changed >= self._since and chat not in there
+        }
 
     # --- prompts and choices --------------------------------------------------------------------
 
@@ -206,7 +219,9 @@ class Keeper:
             chat
             for chat, draft in kept.drafts.items()
             if (
-                draft.changed < self._since if draft.owner == self._owner else not runs(draft.owner)
+                draft.changed < self._since
+                if draft.owner == self._owner
+                else not runs(draft.owner, draft.changed)
             )
         ]
 
@@ -227,8 +242,9 @@ class Keeper:
         except OSError as fault:
             self._give_up(fault)
         else:
-            line = f"the history of this project was damaged; it is now {aside}"
-            self._view.push([Notify("warn", line)])
+            if aside is not None:  # else another Neovim has done it
+                line = f"the history of this project was damaged; it is now {aside}"
+                self._view.push([Notify("warn", line)])
 
     def _give_up(self, fault: OSError) -> None:
         """Tell the first fault since something was last written; what changed is tried again."""
