@@ -89,6 +89,18 @@ async def test_for_some_files_it_cannot_be_waived(
     assert not (tmp_path / "x").exists()
 
 
+async def test_no_tool_call_of_the_server_is_taken_for_a_proposal(
+    scripted_server: PrepareScript, workspace: Path
+) -> None:
+    """It cannot know the id: who approves another call in its place approves no change."""
+    server, ids = scripted_server(DRAFT, answer(propose("a.txt"))), set()
+    for _ in range(2):
+        async with running(make_agent(server.command, workspace)) as client:
+            await say(client, "go")
+            ids.add((await requested(client, 1)).call.id)
+    assert len(ids) == 2
+
+
 async def test_it_is_waived_only_in_the_answer_to_a_prompt(
     scripted_server: PrepareScript, workspace: Path
 ) -> None:

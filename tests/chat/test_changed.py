@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -39,6 +40,26 @@ def waiting(event: ToolRequested) -> Driver:
     driver.run()
     driver.hear(event)
     return driver
+
+
+def asks_to(name: str, arguments: Mapping[str, object], **fields: object) -> ToolRequested:
+    return ToolRequested(call("t1", name, arguments=arguments, **fields), needs_approval=True)
+
+
+def test_nothing_is_kept_that_was_derived_from_other_arguments() -> None:
+    """Else the diff of one call would be shown for the text of another."""
+    safe, evil = ({"path": "/workspace/a", "content": text} for text in ("safe", "evil"))
+    change = FileChange("/workspace/a", "@@ -0,0 +1 @@\n+safe\n", 1, 0)
+    driver = waiting(asks_to("write_file", safe, details=change, summary="Writing"))
+    assert driver.items[0]["language"] == "diff"
+    driver.hear(asks_to("write_file", evil))
+    assert driver.items[0]["detail"] == "path: /workspace/a\ncontent: evil"
+
+
+def test_values_that_only_python_takes_for_equal_are_others() -> None:
+    driver = waiting(asks_to("delete", {"all": 1}))
+    driver.hear(asks_to("delete", {"all": True}))
+    assert driver.items[0]["detail"] == "all: true"
 
 
 def test_a_call_that_changes_is_asked_for_again() -> None:

@@ -28,6 +28,7 @@ def test_a_bounded_body_says_what_is_left_out() -> None:
     assert bounded(body, 3) == Body(
         ["aaa", "… 2 more lines"], [(0, 0, 1, "A"), (1, 0, -1, "EcaMore")], ""
     )
+    assert bounded(Body([""] * 9), 4).lines == ["", "", "", "", "… 5 more lines"]
     assert bounded(Body(["x" * 100]), 10).lines == ["x" * 10 + "… 90 more characters"]
 
 

@@ -55,6 +55,13 @@ def test_every_part_of_a_call_is_looked_at() -> None:
     assert shown == ("/etc/b", "/c", "/e", "/f")
 
 
+def test_a_table_of_paths_is_looked_at() -> None:
+    files = {"/etc/passwd": "x", "../y": {}, "a.py": "", "content": ""}
+    arguments = {"files": files, "content": {"/no/path": 1}}
+    assert paths_outside(call(arguments=arguments), FOLDERS) == ("/etc/passwd", "../y")
+    assert list(paths_named(call(arguments=arguments))) == ["/etc/passwd", "../y", "a.py", "x", ""]
+
+
 def test_text_is_no_path() -> None:
     arguments = dict.fromkeys(("content", "command", "pattern"), "/etc/passwd")
     assert paths_outside(call(arguments=arguments), FOLDERS) == ()

@@ -13,7 +13,14 @@ from eca_nvim.protocol.eca.base import LEAST_INT, MOST_INT, Wire
 from eca_nvim.protocol.eca.content import ContentReceived, UsageContent
 from eca_nvim.protocol.eca.usage import UsageLimit
 
-TOO_LARGE = ["18446744073709551616", "-9223372036854775809", "1e308", "1e400", "9" * 400]
+TOO_LARGE = [
+    "18446744073709551616",
+    "-9223372036854775809",
+    "1e308",
+    "1e400",
+    "9" * 400,
+    "9" * 5000,
+]
 
 
 def kinds(kind: type[Wire]) -> Iterator[type[Wire]]:

@@ -90,6 +90,13 @@ def test_a_tool_call_had_no_server_and_no_origin() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["rm -rf", 5, True])
+def test_a_value_alone_is_an_argument_like_any_other(value: object) -> None:
+    content = {"type": "toolCallRun", "id": "1", "arguments": value, "manualApproval": True}
+    run = ToolCallRun(id="1", arguments={"0": value}, manual_approval=True)
+    assert receive(content).content == run
+
+
 def test_arguments_were_a_list() -> None:
     content = {"type": "toolCalled", "id": "1", "arguments": ["x", "y"], "error": False}
     called = receive(content).content

@@ -15,6 +15,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 from anyio.abc import TaskGroup
 from msgspec import Struct
@@ -67,7 +68,6 @@ class Proposals:
         self._answering: set[str] = set()  # chats with a prompt whose answer is not complete
         self._complete: set[str] = set()  # chats whose answer is complete
         self._stopped: set[str] = set()  # chats whose answer the user wants no more of
-        self._count = 0
 
     def prompted(self, chat_id: str) -> None:
         """Take that the answer to a prompt is to come."""
@@ -75,9 +75,8 @@ class Proposals:
 
     def take(self, chat_id: str, told: FileChangeContent) -> Sequence[ChatEvent]:
         """Read a proposal that names a file; what needs no word of the user is made after it."""
-        self._count += 1
         named = told.file or ""
-        call = ToolCall(f"proposal-{self._count}", "edit_file", arguments={"path": named})
+        call = ToolCall(str(uuid4()), "edit_file", arguments={"path": named})  # no id of the server
         before: Sequence[ChatEvent] = ()
         if told.description:
             before = (TextReceived(Role.ASSISTANT, f"\n\n{told.description}\n"),)

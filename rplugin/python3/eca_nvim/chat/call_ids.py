@@ -13,6 +13,7 @@ from __future__ import annotations
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.details import ToolCall
 from eca_nvim.chat.model import Lane
+from eca_nvim.chat.request import is_same
 from eca_nvim.chat.states import CALL_STEPS, ENDED_CALLS, CallState
 
 OPEN_TO_CHANGE = frozenset({CallState.PREPARING, CallState.WAITING})
@@ -24,7 +25,7 @@ def asked_for(lane: Lane, call: ToolCall) -> ToolBlock | None:
     block = lane.calls.get(call.id)
     if block is None or block.state in ENDED_CALLS:
         return None
-    is_it = block.state in OPEN_TO_CHANGE or _is_same(block.call, call)
+    is_it = block.state in OPEN_TO_CHANGE or is_meant(block.call, call)
     return block if is_it else None
 
 
@@ -38,7 +39,7 @@ def at_work(lane: Lane, call: ToolCall) -> ToolBlock | None:
 
 def _may_be_at_work(block: ToolBlock, call: ToolCall) -> bool:
     is_busy = block.state not in ENDED_CALLS and block.state is not CallState.WAITING
-    return is_busy and _is_same(block.call, call)
+    return is_busy and is_meant(block.call, call)
 
 
 def is_over(block: ToolBlock) -> bool:
@@ -46,8 +47,8 @@ def is_over(block: ToolBlock) -> bool:
     return not CALL_STEPS[block.state]
 
 
-def _is_same(known: ToolCall, said: ToolCall) -> bool:
+def is_meant(known: ToolCall, said: ToolCall) -> bool:
     """Say whether nothing that is said of a call contradicts what is known of it."""
     names = ("name", "server", "origin", "arguments")
     told = ((getattr(known, name), getattr(said, name)) for name in names)
-    return all(old is None or new is None or old == new for old, new in told)
+    return all(old is None or new is None or is_same(old, new) for old, new in told)

@@ -68,7 +68,7 @@ def bounded(body: Body, most: int) -> Body:
         if room <= 0:
             break
         lines.append(narrowed(line, room))
-        room -= len(line)
+        room -= max(1, len(line))  # an empty one takes room, too
     left = len(body.lines) - len(lines)
     if not left and room >= 0:
         return body

@@ -20,6 +20,8 @@ from eca_nvim.chat.text import literal_name
 _SCHEME = "file:"
 _HOSTS = frozenset({"", "localhost"})
 _STARTS = ("/", "~", "../")
+_MARKS = frozenset("/.~")
+"""One of these is in a name in a table that may be a path and no name of an argument."""
 _NO_PATHS = frozenset(
     {
         *("command", "content", "new_content", "original_content", "pattern", "query", "regex"),
@@ -81,7 +83,9 @@ def _strings(value: object) -> Iterator[str]:
             case list(items):
                 left += reversed(items)
             case Mapping() as table:
-                left += reversed([item for key, item in table.items() if key not in _NO_PATHS])
+                items = [(key, item) for key, item in table.items() if key not in _NO_PATHS]
+                left += reversed([item for _, item in items])
+                left += reversed([key for key, _ in items if _MARKS & set(key)])
 
 
 def _plain(name: str) -> str | None:

@@ -35,7 +35,7 @@ class Request(Struct, eq=False):
     def show(self, item: Mapping[str, object], behind: object) -> str:
         """Note what is shown from now on, and all that is behind it; returns the digest."""
         shown = {key: value for key, value in item.items() if key not in LOOKS}
-        fresh = _hashed(shown, behind)
+        fresh = fingerprint(shown, behind)
         if fresh is None or fresh != self._hash:
             self._hash = fresh
             self.version += 1
@@ -47,7 +47,13 @@ class Request(Struct, eq=False):
         self.digest = None
 
 
-def _hashed(*values: object) -> str | None:
+def is_same(left: object, right: object) -> bool:
+    """Say whether two values are shown alike; for Python alone 1, 1.0 and true are equal."""
+    one = fingerprint(left)
+    return one is not None and one == fingerprint(right)
+
+
+def fingerprint(*values: object) -> str | None:
     """Return a hash, or None when the values are nested too deeply to be told apart."""
     try:
         text = repr(values)

@@ -3,7 +3,8 @@
 Rules kept here:
 - Any event may be the first about a call, and may come after its end (call_ids.py tells which
   call an id means). What comes too late changes nothing.
-- Later events complete earlier ones: what one leaves out stays as it was.
+- Later events complete earlier ones: what one leaves out stays as it was. Only a call that becomes
+  another before it was allowed keeps nothing that the agent derived from its arguments.
 - A call that waits for the user and becomes another is asked for again.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 from msgspec.structs import asdict, replace
 
 from eca_nvim.chat.blocks import Fold, QuestionState, ToolBlock
-from eca_nvim.chat.call_ids import OPEN_TO_CHANGE, asked_for, at_work, is_over
+from eca_nvim.chat.call_ids import OPEN_TO_CHANGE, asked_for, at_work, is_meant, is_over
 from eca_nvim.chat.calls import asks, step
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.events import (
@@ -28,6 +29,7 @@ from eca_nvim.chat.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.plan import take_plan
 from eca_nvim.chat.questions import dismiss_for_call, told_later
 from eca_nvim.chat.render_tool import call_title
+from eca_nvim.chat.request import is_same
 from eca_nvim.chat.states import ENDED_CALLS, CallState, Turn
 from eca_nvim.chat.subagents import anchor_lane, does, nested_asks
 from eca_nvim.chat.update import Update
@@ -170,8 +172,11 @@ def completed(known: ToolCall, said: ToolCall) -> ToolCall:
 
 
 def _complete(update: Update, block: ToolBlock, said: ToolCall) -> None:
-    fresh = completed(block.call, said)
-    if fresh == block.call:
+    known = block.call
+    if block.state in OPEN_TO_CHANGE and not is_meant(known, said):
+        known = replace(known, details=None, summary=None)
+    fresh = completed(known, said)
+    if is_same(fresh, block.call):
         return
     block.call = fresh
     if block.id in update.chat.pending:

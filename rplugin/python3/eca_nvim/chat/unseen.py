@@ -17,10 +17,12 @@ import unicodedata
 
 ALWAYS = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e00ff"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U00016fe4"
+    "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
 """What is always written out, as the inside of a character class: soft hyphen, fillers, zero width
-space, directions, line and paragraph separators, invisible operators, annotations, tags."""
+space, directions, line and paragraph separators, invisible operators, annotations, tags, controls
+of scripts, and codes that are to be ignored whatever they come to mean."""
 
 JOINERS = "\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _MARKS = (

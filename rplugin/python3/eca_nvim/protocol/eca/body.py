@@ -14,6 +14,9 @@ NOTHING = msgspec.Raw(b"")
 """What `params` and `result` are when the message has none."""
 
 
+MOST_DIGITS = 4000
+
+
 class Body(msgspec.Struct, frozen=True):
     """A message: `id`, `method` and `error` decoded, None when absent, the rest raw."""
 
@@ -49,9 +52,14 @@ def decode_raw(raw: msgspec.Raw) -> object:
         return _mend(bytes(raw))
 
 
+def _whole(digits: str) -> int | str:
+    """Read a whole number; one that Python refuses to read stays text."""
+    return int(digits) if len(digits) <= MOST_DIGITS else digits
+
+
 def _mend(data: bytes) -> object:
     try:
-        value = json.loads(data.decode(errors="replace"), strict=False)
+        value = json.loads(data.decode(errors="replace"), strict=False, parse_int=_whole)
         text = json.dumps(value, ensure_ascii=False)
     except RecursionError as fault:
         raise ValueError("nested too deeply") from fault

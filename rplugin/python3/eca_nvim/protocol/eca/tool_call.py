@@ -23,11 +23,12 @@ class ToolCall(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Give numbers for names to the arguments of a server that sent them as a list."""
+        """Give numbers for names to arguments that have none: a list, or a value alone."""
         arguments = wire.get("arguments")
-        if not isinstance(arguments, list):
+        if arguments is None or isinstance(arguments, dict):
             return wire
-        return {**wire, "arguments": {str(i): value for i, value in enumerate(arguments)}}
+        values = arguments if isinstance(arguments, list) else [arguments]
+        return {**wire, "arguments": {str(i): value for i, value in enumerate(values)}}
 
 
 class ToolCallPrepare(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallPrepare"):
