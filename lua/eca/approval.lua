@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - The list is the host's: what is answered, stopped or gone leaves it, and so the screen. What
 ---   is not in the list cannot be answered.
+--- - Who answers in the float stays in it for a moment; what comes next is shown there.
 --- - What was answered here is not shown again while the host still has to hear of it.
 --- - `q` leaves a request pending and hides it until it is called for.
 --- - A request that changes is another one: it is shown again, and begins to wait again.
@@ -85,6 +86,7 @@ end
 --- An answer was sent: what waits next takes its place.
 ---@param item eca.Request
 function M.answered(item)
+  float.pause()
   put_aside(item, 'answered')
   local diff = package.loaded['eca.diff'] -- no diff was shown where it is not loaded
   if diff then
@@ -113,6 +115,9 @@ function M.accept_all(chat)
       accepted = accepted + 1
     end
   end
+  if accepted > 0 then
+    float.pause()
+  end
   draw()
   return accepted, #waiting - accepted
 end
@@ -137,7 +142,9 @@ draw = function()
     front = { key = key, guard = guard.begin() }
   end
   local wanted = item and require('eca.config').get().approval.float
-  if not item or not wanted or require('eca.diff').shown(item) then
+  if not item and float.is_paused() then
+    return
+  elseif not item or not wanted or require('eca.diff').shown(item) then
     float.close()
     return
   end

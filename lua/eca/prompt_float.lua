@@ -10,6 +10,7 @@
 --- - It gets out of the way of what the user looks at, and otherwise stays where it is.
 local footer = require('eca.footer')
 local guard = require('eca.guard')
+local pause = require('eca.prompt_pause')
 local place = require('eca.prompt_place')
 local prompt_buffer = require('eca.prompt_buffer')
 local title = require('eca.prompt_title')
@@ -42,8 +43,10 @@ local M = {}
 ---@field place? eca.PromptPlace
 ---@field origin? eca.Origin where the user came from
 ---@field selecting? boolean what he was doing there
+---@field paused? boolean it was answered here, and the next request may come
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
+local ANSWERED = 'answered · next …'
 
 local shown = nil ---@type eca.PromptFloat?
 
@@ -87,7 +90,8 @@ local function draw_title(float)
   local win = float.win
   local focused = vim.api.nvim_get_current_win() == win
   local room = vim.api.nvim_win_get_width(win) - 2
-  local text = title.of(float.content, rows_below(win), focused, room)
+  local more = float.paused and 0 or rows_below(win)
+  local text = title.of(float.content, more, focused, room)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end
 
@@ -230,7 +234,7 @@ local function replace(float, content)
   if not asks_same(float.content, content) then
     float.guard = guard.begin()
   end
-  float.content = content
+  float.content, float.paused = content, nil
   vim.api.nvim_win_set_buf(float.win, write(content))
   prompt_buffer.dress(float.win)
   fit(float)
@@ -290,6 +294,39 @@ function M.close()
     error(fault, 0)
   end
   vim.api.nvim_clear_autocmds({ group = group })
+end
+
+--- It was answered: who is in it stays for a moment, without anything to answer.
+function M.pause()
+  local float = shown
+  if not float or not select(2, M.state()) then
+    return
+  end
+  local buf = prompt_buffer.write(float.content)
+  pause.bind(buf, float.content.choices, M.close)
+  float.content = vim.tbl_extend('force', float.content, { key = '', title = ANSWERED })
+  float.paused = true
+  vim.api.nvim_win_set_buf(float.win, buf)
+  prompt_buffer.dress(float.win)
+  vim.api.nvim_win_set_config(float.win, { footer = '' })
+  draw_title(float)
+  local function over()
+    if shown == float and float.paused and vim.api.nvim_get_current_buf() ~= buf then
+      M.close()
+    end
+  end
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(over) })
+  vim.defer_fn(function()
+    if shown == float and vim.api.nvim_win_get_buf(float.win) == buf then
+      M.close()
+    end
+  end, pause.LENGTH)
+end
+
+--- Does it stay only for the next request?
+---@return boolean
+function M.is_paused()
+  return shown ~= nil and shown.paused or false
 end
 
 --- Show a question in this tab page. The one that is shown already stays as it is, its keys guarded

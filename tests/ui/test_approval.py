@@ -160,8 +160,8 @@ def test_keys_answer(stage: Neovim, key: str, intent: str, payload: object) -> N
     stage.keys(key)
     assert wait_sent(stage, intent) == [payload]
     if intent != "diff":
-        stage.wait_screen(lambda screen: not shown(screen))
-        assert stage.eval("win_getid()") == before
+        stage.wait_until(f"vim.fn.win_getid() == {before}")
+        assert not shown(stage.screen)
 
 
 def test_reject_without_a_reason_leaves_it_pending(stage: Neovim) -> None:
@@ -228,8 +228,8 @@ def test_several_wait_in_line(stage: Neovim) -> None:
     pending(stage, approval("t3"))
     stage.wait_screen(re.compile(r"allow this\? ─"))
     stage.keys("a")
-    stage.wait_screen(lambda screen: not shown(screen))
-    assert stage.eval("win_getid()") == before
+    stage.wait_until(f"vim.fn.win_getid() == {before}")
+    assert not shown(stage.screen)
     assert [payload["digest"] for payload in sent(stage, "approve")] == ["t1", "t3"]
 
 

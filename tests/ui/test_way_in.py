@@ -106,3 +106,98 @@ def test_unsaved_changes_of_the_file_are_told(stage: Neovim, workspace: Path) ->
     stage.wait_screen("! README.md has unsaved changes here")
     stage.command("write")
     stage.wait_screen(lambda it: "a accept" in it and "unsaved" not in it)
+
+
+# --- after an answer ----------------------------------------------------------------------------
+
+
+def in_float(nvim: Neovim) -> bool:
+    return bool(nvim.lua("return vim.api.nvim_win_get_config(0).relative ~= ''"))
+
+
+def go_in(nvim: Neovim, *items: Value) -> None:
+    ask(nvim, *items)
+    nvim.wait_screen("to answer")
+    nvim.command("Eca approval")
+    nvim.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+
+
+def test_five_requests_in_a_row_are_accepted_without_leaving(stage: Neovim) -> None:
+    go_in(stage, approval("t1"))
+    win = stage.eval("win_getid()")
+    for number in range(1, 6):
+        stage.wait_screen(f"$ ls t{number}")
+        stage.keys("a")
+        stage.wait_screen("answered · next …")
+        ask(stage)  # the host has heard of it; the agent asks for the next one a moment later
+        ask(stage, *([approval(f"t{number + 1}")] if number < 5 else []))
+    assert [it["digest"] for it in wait_sent(stage, "approve", 5)] == [f"t{n}" for n in range(1, 6)]
+    assert stage.eval("win_getid()") == win
+    stage.wait_until("vim.api.nvim_win_get_config(0).relative == ''")
+    assert "answered" not in stage.screen
+
+
+def test_what_comes_next_is_guarded_again(stage: Neovim) -> None:
+    go_in(stage, approval("t1"))
+    stage.keys("a")
+    stage.lua("require('eca').setup({ approval = { guard = 60000 } })")
+    ask(stage, approval("t2"))
+    stage.wait_screen("$ ls t2")
+    stage.keys("ar")
+    assert [it["digest"] for it in sent(stage, "approve")] == ["t1"]
+    assert sent(stage, "reject") == []
+    assert in_float(stage)
+
+
+def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
+    stage.lua("require('eca.prompt_pause').LENGTH = 60000")
+    go_in(stage, approval("t1", path="/x", remember=["ls"]))
+    stage.keys("a")
+    stage.wait_screen("answered · next …")
+    stage.keys("aArRdq")
+    assert in_float(stage)
+    assert len(sent(stage, "approve")) == 1
+    assert sent(stage, "reject") == sent(stage, "diff") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "keys", "typed"),
+    [("ione <Esc>", "Atwo", "one two"), ("ione ", "two", "one two"), ("i", "<lt>|\\", "<|\\")],
+)
+def test_other_keys_leave_and_go_where_they_were_typed_for(
+    stage: Neovim, before: str, keys: str, typed: str
+) -> None:
+    stage.lua("require('eca.prompt_pause').LENGTH = 60000")
+    stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
+    stage.keys(before)
+    ask(stage, approval("t1"))
+    stage.wait_screen("to answer")
+    stage.keys("g<CR>" if before.endswith("<Esc>") else "<F5>")
+    stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    stage.keys("a")
+    stage.wait_screen("answered · next …")
+    stage.keys(keys)
+    stage.wait_screen(lambda it: typed in it and "answered" not in it)
+    assert stage.mode == "i"
+    assert stage.buffer_lines()[0] == typed
+
+
+def test_keys_of_more_than_one_key_leave_too(stage: Neovim) -> None:
+    stage.lua("require('eca.prompt_pause').LENGTH = 60000")
+    go_in(stage, approval("t1"))
+    stage.keys("a")
+    stage.wait_screen("answered · next …")
+    stage.keys("<C-w>k")
+    stage.wait_screen(lambda it: "answered" not in it)
+    assert stage.eval("&filetype") == "eca-chat"
+
+
+def test_the_mode_comes_back_when_nothing_follows(stage: Neovim) -> None:
+    stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
+    stage.keys("ione two<Left>")
+    ask(stage, approval("t1"))
+    stage.wait_screen("to answer")
+    stage.keys("<F5>a")
+    stage.wait_for(lambda: stage.mode == "i", "insert mode again")
+    stage.keys("X")
+    assert stage.buffer_lines()[0] == "one twXo"

@@ -1,0 +1,68 @@
+--- The moment after an answer in which the user stays in the float, for the next request may come.
+---
+--- Rules kept here:
+--- - It takes no answer: the keys that answered do nothing in it.
+--- - Any other key leaves the float, and goes where it was typed for.
+local M = {}
+
+--- Milliseconds that it lasts, at most.
+M.LENGTH = 1000
+
+local NAMED = {
+  '<BS>',
+  '<Bslash>',
+  '<CR>',
+  '<Del>',
+  '<Down>',
+  '<End>',
+  '<Esc>',
+  '<Home>',
+  '<Insert>',
+  '<Left>',
+  '<PageDown>',
+  '<PageUp>',
+  '<Right>',
+  '<S-Tab>',
+  '<Space>',
+  '<Tab>',
+  '<Up>',
+  '<lt>',
+}
+
+--- Every key that a keyboard has, by the names that mappings give them.
+---@return string[]
+local function all_keys()
+  local keys = vim.list_extend({}, NAMED)
+  for number = 1, 12 do
+    keys[#keys + 1] = ('<F%d>'):format(number)
+  end
+  for byte = 33, 126 do
+    local character = string.char(byte)
+    local plain = character ~= '<' and character ~= '\\'
+    keys[#keys + 1] = plain and character or nil
+    keys[#keys + 1] = plain and ('<M-%s>'):format(character) or nil
+    keys[#keys + 1] = character:find('[a-z%]^_]') and ('<C-%s>'):format(character) or nil
+  end
+  return keys
+end
+
+--- Let the keys of the float's buffer leave it.
+---@param buf integer
+---@param choices eca.Choice[] whose keys do nothing
+---@param leave fun()
+function M.bind(buf, choices, leave)
+  local ignored = {} ---@type table<string, true>
+  for _, choice in ipairs(choices) do
+    ignored[choice.key] = true
+  end
+  for _, key in ipairs(all_keys()) do
+    vim.keymap.set('n', key, function()
+      if not ignored[key] then
+        leave()
+        vim.api.nvim_feedkeys(vim.keycode(key), 'it', false)
+      end
+    end, { buffer = buf, nowait = true })
+  end
+end
+
+return M
