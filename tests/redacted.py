@@ -2,6 +2,8 @@
 
 from typing import Final
 
+LETTERS: Final = "0123456789abcdefABCDEF"
+
 HIDDEN: Final = {
     "sk-ant-api03-AbC_123": "sk-[hidden]",
     "the key sk-proj-Abc123, and more": "the key sk-[hidden], and more",
@@ -31,6 +33,35 @@ HIDDEN: Final = {
     '{:api-key "abc def" :n 1}': '{:api-key "[hidden]" :n 1}',
     '"token": "never ends\nnext': '"token": "[hidden]\nnext',
     "API_KEY=one SECRET=two ghp_0123456": "API_KEY=[hidden] SECRET=[hidden] ghp_[hidden]",
+    f"https://example.com/v1?key={LETTERS} 403": "https://example.com/v1?key=[hidden] 403",
+    f"&sig={LETTERS}%2Babc%3D&se=1": "&sig=[hidden]&se=1",
+    f"/x?next=api_key%3D{LETTERS} y": "/x?next=api_key%3D[hidden] y",
+    f"%22token%22%3A%22{LETTERS}": "%22token%22%3A[hidden]",
+    f"AIzaSy{LETTERS}_-1 x": "AIza[hidden] x",
+    f"(ASIA{LETTERS})": "(ASIA[hidden])",
+    f"ya29.a0_{LETTERS}": "ya29.[hidden]",
+    f"sk_live_{LETTERS}, rk_test_{LETTERS}": "sk_live_[hidden], rk_test_[hidden]",
+    f"whsec_{LETTERS}": "whsec_[hidden]",
+    f"npm_{LETTERS} pypi-AgEI{LETTERS}": "npm_[hidden] pypi-AgE[hidden]",
+    f"hf_{LETTERS} gsk_{LETTERS}": "hf_[hidden] gsk_[hidden]",
+    f"xai-{LETTERS} pplx-{LETTERS}": "xai-[hidden] pplx-[hidden]",
+    f"shpat_{LETTERS} dop_v1_{LETTERS}": "shpat_[hidden] dop_v1_[hidden]",
+    f"SG.{LETTERS}.{LETTERS}-_1": "SG.[hidden]",
+    f"eyJ{LETTERS}.eyJ{LETTERS}.{LETTERS}-x": "eyJ[hidden]",
+    f"xapp-1-A0-{LETTERS}": "xapp-[hidden]",
+    f"https://hooks.slack.com/services/T0/B0/{LETTERS}": "https://hooks.slack.com/services/[hidden]",
+    "postgres://me:hunter2@host:5432/db": "postgres://me:[hidden]@host:5432/db",
+    "redis://:hunter2@host": "redis://:[hidden]@host",
+    "tool --api-key abc --token 'a b' -v": "tool --api-key [hidden] --token '[hidden]' -v",
+    "api_key => 'abc'": "api_key => '[hidden]'",
+    "API key: abc": "API key: [hidden]",
+    "passphrase: abc": "passphrase: [hidden]",
+    "DB_PASS=abc": "DB_PASS=[hidden]",
+    "Set-Cookie: sid=abc; Path=/\nx": "Set-Cookie: [hidden]\nx",
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY----- x": (
+        "-----BEGIN RSA PRIVATE KEY-----[hidden]-----END RSA PRIVATE KEY----- x"
+    ),
+    r'"-----BEGIN PRIVATE KEY-----\nMIIE"': '"-----BEGIN PRIVATE KEY-----[hidden]',
 }
 """Texts, and what is left of them."""
 
@@ -41,6 +72,11 @@ KEPT: Final = (
     "monkey: banana, key: <C-s>, keyword=x",
     '{"maxTokens": 5, "tokens": [1], "sessionTokens": 3}',
     "KeyError: 'model'",
+    "npm_config_cache=/x hf_hub_download(repo) xai-grok-2 pplx-70b-online Asia/Tokyo",
+    "https://host:8080/a@b http://user@host mailto:a:b see https://x/y: it is open",
+    "a bypass: none, the test will pass: yes, it passed --tokens 5 --help",
+    "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+    "-----END PRIVATE KEY-----\nplain",
     "no secret here, nor a bearer",
     "\u017fk-0123456789 \u212aEY=é",
 )
@@ -57,5 +93,11 @@ WORST: Final = (
     "\\",
     "bearer ",
     "authorization:",
+    "://a:",
+    "eyJ0",
+    "--token ",
+    "-----BEGIN PRIVATE KEY-----",
+    "PRIVATE KEY-----",
+    "_pass",
 )
 """What costs most when it is repeated (`tests/worst_cases.py`, `tests/ui/test_linear.py`)."""

@@ -67,14 +67,18 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         rb"content-[a-z-]+[ \t]*:": AT_ONE_PLACE,
     },
     "eca_nvim.redaction": {
-        r"authorization|bearer|token|secret|password|passwd|key"
-        r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|akia": NO_REPEAT,
+        r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
+        r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|akia|hooks\.slack\.com/services/"
+        r"|[?&]sig=|(?-i:ya29\.|pypi-AgE|ASIA|AIza|SG\.|eyJ|[prs]k_live_|[prs]k_test_|whsec_|npm_|hf_"
+        r"|gsk_|xai-|pplx-|dop_v1_|shpat_|PRIVATE KEY-----)|://": NO_REPEAT,
         r"""\\*["']""": AT_ONE_PLACE,
         r"""\\+["']?|["'\r\n]""": "a run of backslashes is taken whole",
-        r"[ \t]*[=:][ \t]*|[ \t]+(?=\\*[\"'])": AT_ONE_PLACE,
+        r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])": AT_ONE_PLACE,
         r"[^\r\n]+": AT_ONE_PLACE,
         r"\S+": AT_ONE_PLACE,
-        r"[\w.~+/=-]+": AT_ONE_PLACE,
+        r"[\w.~+/=%-]+": AT_ONE_PLACE,
+        r"[a-zA-Z0-9]+": AT_ONE_PLACE,
+        r"[^\s/@:\"']*:([^\s/@\"']+)@": AT_ONE_PLACE,
         r"[ \t]+": AT_ONE_PLACE,
     },
     "eca_nvim.session.matching": {"pattern": "the user's own, in a process that the system ends"},

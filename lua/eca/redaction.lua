@@ -7,8 +7,10 @@ local M = {}
 
 local HIDDEN = '[hidden]'
 local SHORTEST_KEY = 6
-local KEY = '[%w_.~+/=-]+'
-local BEFORE_KEY = { '_', '-', 'api', 'access', 'auth', 'private', 'secret' }
+local SHORTEST_LETTERS = 16
+local KEY = '[%w_.~+/=%%-]+'
+local BEFORE_KEY = { '_', '-', 'api', 'api ', 'access', 'auth', 'private', 'secret', '?', '&' }
+local LONGEST_OPTION, LONGEST_KIND = 24, 32
 
 ---@class eca.Anchor what a secret follows
 ---@field first integer byte, from 1
@@ -42,6 +44,38 @@ local function key_alone(text, anchor)
   local before = ('  ' .. text:sub(math.max(1, anchor.first - 2), anchor.first - 1)):sub(-2)
   if before:find('%W$') or before:find('^\\') or before:find('^%Am$') then
     return key(text, anchor)
+  end
+end
+
+--- A key that begins like other words do, and goes on with many letters and digits.
+---@type eca.FindSecret
+local function letters(text, anchor)
+  local first, last = match_at(text, '%w+', anchor.last + 1)
+  if first and last - first + 1 >= SHORTEST_LETTERS then
+    return match_at(text, KEY, anchor.last + 1)
+  end
+end
+
+--- The password in an address: `://name:password@host`.
+---@type eca.FindSecret
+local function in_address(text, anchor)
+  local _, colon = match_at(text, '[^%s/@:"\']*:', anchor.last + 1)
+  local first, last = nil, nil ---@type integer?, integer?
+  if colon then
+    first, last = match_at(text, '[^%s/@"\']+', colon + 1)
+  end
+  if last and text:sub(last + 1, last + 1) == '@' then
+    return first, last
+  end
+end
+
+--- What stands between the first and the last line of a private key.
+---@type eca.FindSecret
+local function key_block(text, anchor)
+  local before = text:sub(math.max(1, anchor.first - LONGEST_KIND), anchor.first - 1)
+  if (before:match('^.*%-%-%-%-%-(.*)$') or before):find('^BEGIN') then
+    local ending = text:find('-----END', anchor.last + 1, true)
+    return anchor.last + 1, (ending or #text + 1) - 1
   end
 end
 
@@ -82,10 +116,33 @@ end
 local function value_start(text, last)
   local _, closing = match_at(text, '\\*["\']', last + 1)
   local _, blanks = match_at(text, '[ \t]*', (closing or last) + 1)
-  local _, gap = match_at(text, '[=:][ \t]*', blanks + 1)
+  local _, gap = match_at(text, '[=:]>?[ \t]*', blanks + 1)
+  if not gap then
+    local _, quote = match_at(text, '%%22', blanks + 1)
+    _, gap = match_at(text, '%%3[ADad][ \t]*', (quote or blanks) + 1)
+  end
   if gap or (blanks > (closing or last) and match_at(text, '\\*["\']', blanks + 1)) then
     return (gap or blanks) + 1
   end
+end
+
+--- The first byte of what follows an option: `--api-key …`.
+---@param text string
+---@param anchor eca.Anchor the word that makes it one of a secret
+---@return integer?
+local function option_start(text, anchor)
+  local before = text:sub(math.max(1, anchor.first - LONGEST_OPTION), anchor.first - 1)
+  local _, blanks = match_at(text, '[ \t]+', anchor.last + 1)
+  if blanks and (before:match('^.*%s(.*)$') or before):find('^%-%-') then
+    return blanks + 1
+  end
+end
+
+---@param text string
+---@param anchor eca.Anchor
+---@return integer?
+local function any_value_start(text, anchor)
+  return value_start(text, anchor.last) or option_start(text, anchor)
 end
 
 --- The value of a name.
@@ -93,7 +150,7 @@ end
 ---@return eca.FindSecret
 local function value(unquoted)
   return function(text, anchor)
-    local start = value_start(text, anchor.last)
+    local start = any_value_start(text, anchor)
     if not start then
       return nil
     end
@@ -110,7 +167,7 @@ local word = value('%S+')
 --- `API_KEY` and `apiKey`, not `key` nor `monkey`.
 ---@type eca.FindSecret
 local function key_value(text, anchor)
-  if not value_start(text, anchor.last) then
+  if not any_value_start(text, anchor) then
     return nil -- asked first: it costs little, and most have none
   end
   local before = text:sub(math.max(1, anchor.first - 7), anchor.first - 1)
@@ -123,9 +180,46 @@ local function key_value(text, anchor)
   end
 end
 
---- What is looked for, as patterns in small letters.
+--- `DB_PASS`, and not what passes.
+---@type eca.FindSecret
+local function pass_value(text, anchor)
+  if text:sub(anchor.first - 1, anchor.first - 1) == '_' then
+    return word(text, anchor)
+  end
+end
+
+--- What is looked for as it is written, as patterns.
+---@type table<string, eca.FindSecret>
+local EXACT = {
+  ['ya29%.'] = key,
+  ['pypi%-AgE'] = key,
+  ['ASIA'] = letters,
+  ['AIza'] = letters,
+  ['SG%.'] = letters,
+  ['eyJ'] = letters,
+  ['[prs]k_live_'] = letters,
+  ['[prs]k_test_'] = letters,
+  ['whsec_'] = letters,
+  ['npm_'] = letters,
+  ['hf_'] = letters,
+  ['gsk_'] = letters,
+  ['xai%-'] = letters,
+  ['pplx%-'] = letters,
+  ['dop_v1_'] = letters,
+  ['shpat_'] = letters,
+  ['PRIVATE KEY%-%-%-%-%-'] = key_block,
+  ['://'] = in_address,
+}
+
+--- What is looked for in letters of any case, as patterns in small ones.
 ---@type table<string, eca.FindSecret>
 local ANCHORS = {
+  ['xapp%-'] = key,
+  ['hooks%.slack%.com/services/'] = key,
+  ['[?&]sig='] = key,
+  ['cookie'] = value('[^\r\n]+'),
+  ['passphrase'] = word,
+  ['pass'] = pass_value,
   ['sk%-'] = key_alone,
   ['gh[oprsu]_'] = key,
   ['github_pat_'] = key,
@@ -141,19 +235,30 @@ local ANCHORS = {
   ['key'] = key_value,
 }
 
+---@param anchors eca.Anchor[] those found are added
 ---@param text string
----@return eca.Anchor[] in order
-local function anchors_of(text)
-  local anchors, lower = {}, text:lower()
-  for pattern, secret in pairs(ANCHORS) do
-    local first, last = lower:find(pattern)
+---@param wanted table<string, eca.FindSecret>
+local function find_anchors(anchors, text, wanted)
+  for pattern, secret in pairs(wanted) do
+    local first, last = text:find(pattern)
     while first do
       anchors[#anchors + 1] = { first = first, last = last, secret = secret }
-      first, last = lower:find(pattern, last + 1)
+      first, last = text:find(pattern, last + 1)
     end
   end
+end
+
+---@param text string
+---@return eca.Anchor[] in order, of two at one place the longer first
+local function anchors_of(text)
+  local anchors = {} ---@type eca.Anchor[]
+  find_anchors(anchors, text:lower(), ANCHORS)
+  find_anchors(anchors, text, EXACT)
   table.sort(anchors, function(left, right)
-    return left.first < right.first
+    if left.first ~= right.first then
+      return left.first < right.first
+    end
+    return left.last > right.last
   end)
   return anchors
 end

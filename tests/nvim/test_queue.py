@@ -14,6 +14,7 @@ from eca_nvim.chat.ops import (
     SetHeader,
     SetPending,
     SetStatus,
+    SetWork,
     ViewOp,
 )
 from eca_nvim.nvim.queue import (
@@ -85,6 +86,12 @@ def test_a_later_header_and_body_replace_older_ones_of_the_same_block_only() -> 
     old, new, other = SetBody("a", 1, ["1"]), SetBody("a", 1, ["2"]), SetBody("a", 2, ["3"])
     ops = take_all(header("x"), old, other, header("z", 2), header("y"), new)
     assert ops == (other, header("z", 2), header("y"), new)
+
+
+def test_of_what_is_at_work_only_the_last_list_is_kept() -> None:
+    """A list of n tasks is told n times while they begin."""
+    ops = take_all(*(SetWork(("task",) * count) for count in range(1000)))
+    assert ops == (SetWork(("task",) * 999),)
 
 
 def test_what_an_autocommand_can_see_is_not_overtaken() -> None:

@@ -54,3 +54,9 @@ def test_a_long_line_is_not_cut_within_a_name_and_its_value() -> None:
     _, told = fed(pair * 1000, b"\n")
     assert len(told) > 1
     assert not any(set("0123456789") & set(without_keys(line)) for line in told)
+
+
+def test_a_long_line_is_cut_between_words() -> None:
+    """A key that is cut in two does not look like one, and is not hidden in the log."""
+    _, told = fed(b"x" * (MAX_LINE_BYTES - 10) + b" API_KEY=0123456789abcdef " + b"y" * 100, b"\n")
+    assert "API_KEY=0123456789abcdef" in told[1]

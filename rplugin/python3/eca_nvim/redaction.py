@@ -19,22 +19,40 @@ SHORTEST_ANSWER: Final = 4
 """Characters. Shorter answers are choices ("1", "yes"): to hide them would spoil every line."""
 SHORTEST_KEY: Final = 6
 """Characters after the start of a key. Shorter words are none: `sk-learn`."""
+SHORTEST_LETTERS: Final = 16
+"""Letters and digits after a start that other words have, too: `npm_config_cache` is none."""
 
 _ANCHOR = re.compile(
-    r"authorization|bearer|token|secret|password|passwd|key"
-    r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|akia",
+    r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
+    r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|akia|hooks\.slack\.com/services/|[?&]sig="
+    r"|(?-i:ya29\.|pypi-AgE|ASIA|AIza|SG\.|eyJ|[prs]k_live_|[prs]k_test_|whsec_|npm_|hf_|gsk_|xai-"
+    r"|pplx-|dop_v1_|shpat_|PRIVATE KEY-----)|://",
     re.IGNORECASE | re.ASCII,
 )
-_BEFORE_KEY: Final = ("_", "-", "api", "access", "auth", "private", "secret")
+_WITH_LETTERS: Final = frozenset(
+    {"ASIA", "AIza", "SG.", "eyJ", "whsec_", "npm_", "hf_", "gsk_", "xai-", "pplx-", "dop_v1_"}
+    | {"shpat_", *(f"{kind}k_{use}_" for kind in "prs" for use in ("live", "test"))}
+)
+"""Starts that other words have, too."""
+_BEFORE_KEY: Final = ("_", "-", "api", "api ", "access", "auth", "private", "secret", "?", "&")
 """What makes a secret of a name that ends with `key`, besides a capital K after a small letter."""
 LONGEST_BEFORE_KEY: Final = max(map(len, _BEFORE_KEY))
-_NAMES: Final = frozenset({"authorization", "token", "secret", "password", "passwd", "key"})
+LONGEST_OPTION: Final = 24
+"""Characters of an option (`--api-key`) before the word that makes it one of a secret."""
+LONGEST_KIND: Final = 32
+"""Characters of the line before `PRIVATE KEY-----`."""
+_WHOLE_LINES: Final = frozenset({"authorization", "cookie"})
+_NAMES: Final = _WHOLE_LINES | frozenset(
+    ("token", "secret", "pass", "password", "passwd", "passphrase", "key")
+)
 _QUOTE = re.compile(r"""\\*["']""")
 _STOP = re.compile(r"""\\+["']?|["'\r\n]""")
-_TO_VALUE = re.compile(r"[ \t]*[=:][ \t]*|[ \t]+(?=\\*[\"'])")
+_TO_VALUE = re.compile(r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])")
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"\S+")
-_KEY = re.compile(r"[\w.~+/=-]+", re.ASCII)
+_KEY = re.compile(r"[\w.~+/=%-]+", re.ASCII)
+_LETTERS = re.compile(r"[a-zA-Z0-9]+")
+_PASSWORD = re.compile(r"[^\s/@:\"']*:([^\s/@\"']+)@")
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -83,10 +101,17 @@ def _secret(text: str, anchor: re.Match[str]) -> tuple[int, int]:
         blanks = _BLANKS.match(text, anchor.end())
         return _run(_KEY, text, blanks.end()) if blanks else nothing
     if word in _NAMES:
-        is_secret = word != "key" or _is_secret_key(text, anchor)
-        return _value(text, anchor) if is_secret else nothing
+        return _value(text, anchor) if _is_secret_name(text, anchor) else nothing
+    if word == "://":
+        password = _PASSWORD.match(text, anchor.end())
+        return password.span(1) if password else nothing
+    if word == "private key-----":
+        return _key_block(text, anchor)
     if word == "sk-" and not _begins_word(text, anchor.start()):
         return nothing
+    if anchor.group() in _WITH_LETTERS:
+        start, end = _run(_LETTERS, text, anchor.end())
+        return _run(_KEY, text, start) if end - start >= SHORTEST_LETTERS else nothing
     start, end = _run(_KEY, text, anchor.end())
     return (start, end) if end - start >= SHORTEST_KEY else nothing
 
@@ -97,6 +122,24 @@ def _begins_word(text: str, at: int) -> bool:
     return not last.isalnum() or before == "\\" or (last == "m" and not before.isalpha())
 
 
+def _is_secret_name(text: str, anchor: re.Match[str]) -> bool:
+    match anchor.group().lower():
+        case "key":
+            return _is_secret_key(text, anchor)
+        case "pass":  # `DB_PASS`, and not what passes
+            return text[max(0, anchor.start() - 1) : anchor.start()] == "_"
+    return True
+
+
+def _key_block(text: str, anchor: re.Match[str]) -> tuple[int, int]:
+    """Find what stands between the first and the last line of a private key."""
+    before = text[max(0, anchor.start() - LONGEST_KIND) : anchor.start()]
+    if not before.rpartition("-----")[2].startswith("BEGIN"):
+        return anchor.end(), anchor.end()
+    end = text.find("-----END", anchor.end())
+    return anchor.end(), end if end >= 0 else len(text)
+
+
 def _is_secret_key(text: str, anchor: re.Match[str]) -> bool:
     """Tell a secret's name (`API_KEY`, `apiKey`) from `key` and `monkey`."""
     before = text[max(0, anchor.start() - LONGEST_BEFORE_KEY) : anchor.start()]
@@ -105,15 +148,22 @@ def _is_secret_key(text: str, anchor: re.Match[str]) -> bool:
 
 
 def _value(text: str, name: re.Match[str]) -> tuple[int, int]:
-    """Find the value of a name: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`."""
+    """Find the value of a name: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`, `--name …`."""
     closing = _QUOTE.match(text, name.end())
     gap = _TO_VALUE.match(text, closing.end() if closing else name.end())
+    if gap is None:
+        gap = _BLANKS.match(text, name.end()) if _is_option(text, name) else None
     if gap is None:
         return name.end(), name.end()
     opening = _QUOTE.match(text, gap.end())
     if opening is not None:
         return opening.end(), _closing(text, opening)
-    return _run(_LINE if name.group().lower() == "authorization" else _WORD, text, gap.end())
+    return _run(_LINE if name.group().lower() in _WHOLE_LINES else _WORD, text, gap.end())
+
+
+def _is_option(text: str, name: re.Match[str]) -> bool:
+    before = text[max(0, name.start() - LONGEST_OPTION) : name.start()]
+    return (before.split() or [""])[-1].startswith("--") and not before[-1:].isspace()
 
 
 def _closing(text: str, opening: re.Match[str]) -> int:

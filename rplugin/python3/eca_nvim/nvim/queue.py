@@ -1,9 +1,9 @@
 """The queue of view ops and the frames cut from it, without I/O: ops in, frames out.
 
 Rules kept here:
-- Order is kept. Only what a later op makes invisible is left out: an older status, header, body
-  or queue, of the same thing. Ops that others can see happen (events,
-  answers) are never overtaken by such an op.
+- Order is kept. Only what a later op makes invisible is left out: an older status, header, body,
+  queue or list of work, of the same thing. Ops that others can see happen (events, answers) are
+  never overtaken by such an op.
 - Neighbouring pieces of text for the same block travel as one; a text larger than a frame is cut,
   at a line break where there is one, else between two code points.
 - Nothing is lost while nobody takes frames, and memory is bounded by what there is to show.
@@ -26,6 +26,7 @@ from eca_nvim.chat.ops import (
     SetPending,
     SetQueue,
     SetStatus,
+    SetWork,
     ViewOp,
 )
 
@@ -222,6 +223,8 @@ def _key(op: ViewOp) -> Hashable | None:
             return (op.name, op.chat, op.block)
         case SetStatus() | SetQueue():
             return (op.name, op.chat)
+        case SetWork():
+            return op.name
         case _:
             return None
 

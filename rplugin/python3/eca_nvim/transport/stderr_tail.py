@@ -9,8 +9,8 @@ from typing import Final
 MAX_LINES: Final = 200
 MAX_BYTES: Final = 64 * 1024
 MAX_LINE_BYTES: Final = 8 * 1024
-"""A longer line is told in pieces. They end at commas where they can: a key that is cut in two, or
-from its name, would not be known for one."""
+"""A longer line is told in pieces. They end at commas where they can, else at blanks: a key
+that is cut in two, or from its name, would not be known for one."""
 
 
 class StderrTail:
@@ -37,7 +37,7 @@ class StderrTail:
         for line in lines:
             self._add(line.removesuffix(b"\r"))
         while len(rest) > MAX_LINE_BYTES:
-            end = rest.rfind(b",", MAX_LINE_BYTES // 2, MAX_LINE_BYTES) + 1 or MAX_LINE_BYTES
+            end = _last(b",", rest) or _last(b" ", rest) or MAX_LINE_BYTES
             self._add(rest[:end])
             rest = rest[end:]
         self._partial = rest
@@ -54,6 +54,11 @@ class StderrTail:
         while len(self._lines) > MAX_LINES or self._size > MAX_BYTES:
             self._size -= len(self._lines.popleft())
         self._on_line(_decode(line))
+
+
+def _last(mark: bytes, line: bytes) -> int:
+    """Find where a piece that ends with a mark ends, in its second half; 0 when nowhere."""
+    return line.rfind(mark, MAX_LINE_BYTES // 2, MAX_LINE_BYTES) + 1
 
 
 def _decode(line: bytes) -> str:
