@@ -229,8 +229,11 @@ def test_drafts_that_cannot_be_written_are_left_for_the_next_neovim(store: Store
     left.write_text("what Neovim wrote itself")
     store.leave(Changed(drafts={**drafts}))
     assert left.read_text() == "what Neovim wrote itself"
-    store.take_away()
+    store.take_away(Kept(drafts={"a": Draft("what Neovim", 1.0, 1)}))
+    assert left.exists()
+    store.take_away(Kept(drafts={"a": Draft("and\nwhat Neovim wrote itself", 1.0, 1)}))
     assert not left.exists()
+    store.take_away(Kept())
 
 
 def test_a_write_that_fails_leaves_no_half(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

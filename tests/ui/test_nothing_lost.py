@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -146,14 +147,20 @@ def test_a_host_that_is_signalled_writes(start_again: StartAgain, number: signal
     shows(start_again(), WORDS)
 
 
-def test_a_host_that_hangs_at_the_end(start_again: StartAgain, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "terminated"])
+def test_a_host_that_hangs_at_the_end(
+    start_again: StartAgain, tmp_path: Path, number: signal.Signals
+) -> None:
+    """It is ended before it has read what Neovim said last."""
     first = start_again()
     host, left = host_of(first), first.child.descendants()
     os.kill(host, signal.SIGSTOP)
     first.keys(f"i{WORDS}")
     first.quit()
     assert unsent(tmp_path) == [WORDS]
-    os.kill(host, signal.SIGKILL)
+    os.kill(host, number)
+    with suppress(ProcessLookupError):
+        os.kill(host, signal.SIGCONT)
     assert wait_gone({host}, 5) == set()
     for server in wait_gone(left, 1):
         os.kill(server, signal.SIGKILL)

@@ -164,9 +164,16 @@ class Store:
             content = "\n".join(texts).encode(errors="surrogatepass")
             _replace(self._left, ".unsent.new", content)
 
-    def take_away(self) -> None:
-        """Take away what this Neovim has left: all of it is written. Raises OSError."""
-        self._left.unlink(missing_ok=True)
+    def take_away(self, kept: Kept) -> None:
+        """Take away what this Neovim has left, if all of it is kept. Raises OSError.
+
+        Its last words may not have been read when a signal ended this process.
+        """
+        with suppress(FileNotFoundError):
+            left = self._left.read_bytes().decode(errors="surrogateescape")
+            lines = {line for draft in kept.drafts.values() for line in draft.text.split("\n")}
+            if lines.issuperset(left.split("\n")):
+                self._left.unlink()
 
     def sweep(self) -> None:
         """Remove what processes that were killed have half written. Raises OSError."""

@@ -111,7 +111,7 @@ class Keeper:
             if self._changes:
                 self._store.leave(self._changes)
             else:
-                self._store.take_away()
+                self._store.take_away(self._kept)
         except OSError as fault:
             log.warning("the last drafts are not kept: %s", fault)
 
