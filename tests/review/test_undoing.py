@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from tests.review.watched import Watched
 
 from eca_nvim.chat.events import ToolFinished
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import LINKED, put_back
+from eca_nvim.review.snapshots import LINKED, LOST, SMALL, put_back
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.undoing import Plan, moved_on, plan
 
@@ -136,6 +138,32 @@ def test_a_failure_turns_nothing_round(desk: Desk, monkeypatch: pytest.MonkeyPat
         assert undo_all(desk) == {"a": os.strerror(28)}
     assert (desk.folder / "a").read_bytes() == b"two\n"
     assert [it["conflict"] for it in planned(desk).files] == [None]
+
+
+@pytest.mark.parametrize("how", ["removed", "changed"])
+def test_a_checkpoint_that_somebody_spoilt_is_told_and_not_put_back(
+    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As a command may that empties the folder of temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    large = b"large " * SMALL
+    (desk.folder / "large").write_bytes(large)
+    desk.write("large", b"short")
+    desk.write("a", b"one\n")
+    (folder,) = tmp_path.glob("eca-checkpoints-*")
+    if how == "removed":
+        shutil.rmtree(folder)
+    else:
+        for path in folder.iterdir():
+            path.write_bytes(b"other")
+    faults = {Path(str(it["path"])).name: it["fault"] for it in planned(desk).files}
+    assert faults == {"a": None, "large": LOST}
+    told = undo_all(desk)
+    assert (told["a"], told["large"]) == (None, LOST)
+    assert (desk.folder / "large").read_bytes() == b"short"
+    desk.write("large", large)
+    desk.write("large", b"again")
+    assert undo_all(desk)["large"] == LOST
 
 
 def fail(number: int) -> None:

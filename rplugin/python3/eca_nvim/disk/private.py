@@ -34,7 +34,9 @@ class PrivateFolder:
 
     @property
     def path(self) -> Path:
-        """Give the folder. Raises OSError."""
+        """Give the folder; one that somebody has removed is made again. Raises OSError."""
+        if self._path is not None and not self._path.is_dir():
+            self.remove()
         if self._path is None:
             self._path, lock = _made(self._kind)
             self._remover = weakref.finalize(self, _remove, self._path, lock)

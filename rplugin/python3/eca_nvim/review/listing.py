@@ -60,8 +60,9 @@ class Present(Struct, frozen=True):
 
 
 def snapshot_text(snapshot: Snapshot) -> str | None:
-    """Give the text of a snapshot; None when there is none."""
-    return None if snapshot.blob is None else text_of(snapshot.blob.read())
+    """Give the text of a snapshot; None when there is none, or none any more."""
+    content = snapshot.content
+    return None if content is None else text_of(content)
 
 
 def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:

@@ -31,6 +31,7 @@ SMALL = 1 << 14
 LARGEST = 1 << 24
 """Bytes of a file that is kept at all, at most."""
 LINKED = "a link leads elsewhere now"
+LOST = "what it was was kept in a file that is gone or changed"
 
 
 class Blob:
@@ -47,8 +48,14 @@ class Blob:
             path.write_bytes(content)
 
     def read(self) -> bytes:
-        """Give the content. Raises OSError when somebody took it away."""
-        return self._content if self._path is None else self._path.read_bytes()
+        """Give the content. Raises OSError when somebody took it away, or changed it."""
+        if self._path is None:
+            return self._content
+        with suppress(OSError):
+            content = self._path.read_bytes()
+            if hashlib.sha256(content).digest() == self.digest:
+                return content
+        raise OSError(errno.EIO, LOST)
 
 
 class Blobs:
@@ -100,6 +107,18 @@ class Snapshot(Struct, frozen=True):
     def is_absent(self) -> bool:
         """Say whether there was no file."""
         return self.blob is None and self.fault is None
+
+    @property
+    def is_lost(self) -> bool:
+        """Say whether its content was kept, and is no more."""
+        return self.blob is not None and self.content is None
+
+    @property
+    def content(self) -> bytes | None:
+        """Give its content; None when there is none, or none any more."""
+        with suppress(OSError):
+            return None if self.blob is None else self.blob.read()
+        return None
 
     def is_elsewhere(self, other: Snapshot) -> bool:
         """Say whether links led to another place then."""

@@ -68,7 +68,7 @@ class _State(Struct, frozen=True):
             return _same(seen, self.snapshot)
         if self.change is None or self.step.fate is not Fate.DONE or seen.fault is not None:
             return True
-        return self.change.may_follow(_content(seen))
+        return self.change.may_follow(seen.content)
 
 
 class _Tracer:
@@ -159,7 +159,7 @@ class _Tracer:
         return replace(arrived, place=step.after[path].place)
 
     def _changed_back(self, step: Step, change: ToldChange, now: Snapshot) -> Snapshot:
-        content = _content(now)
+        content = now.content
         if step.fate is not Fate.DONE and not change.may_follow(content):
             return now
         if step.fate is not Fate.DONE and change.may_precede(content):
@@ -170,12 +170,8 @@ class _Tracer:
     def _precedes(self, path: str, seen: Snapshot) -> bool:
         """Say whether what was seen of a file is its state before the step taken back last."""
         change = self._later[path][-1].change
-        fits = change is None or seen.fault is not None or change.may_precede(_content(seen))
+        fits = change is None or seen.fault is not None or change.may_precede(seen.content)
         return fits and self._place(path, seen) is None
-
-
-def _content(snapshot: Snapshot) -> bytes | None:
-    return None if snapshot.blob is None else snapshot.blob.read()
 
 
 def _same(one: Snapshot, other: Snapshot) -> bool:

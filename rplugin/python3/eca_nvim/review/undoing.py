@@ -23,7 +23,7 @@ from eca_nvim.review.changes import counts
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.listing import Present, Table, snapshot_text
 from eca_nvim.review.records import FileRecord, TurnRecord
-from eca_nvim.review.snapshots import LINKED, Snapshot, leads_there, put_back
+from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, leads_there, put_back
 from eca_nvim.review.survey import ODD_NAME
 
 CHANGED = "changed since it was shown: ask again"
@@ -155,7 +155,8 @@ def _by_command(record: FileRecord) -> str | None:
 def _fault(files: Mapping[str, FileRecord], path: str) -> str | None:
     """Say why a file cannot be put back: one that was moved stays when it cannot go back."""
     sources = [files[origin].before.fault for origin in _origins(files, files[path])]
-    fault = next((it for it in (files[path].before.fault, *sources) if it is not None), None)
+    lost = LOST if files[path].before.is_lost else None
+    fault = next((it for it in (files[path].before.fault, lost, *sources) if it is not None), None)
     is_there = leads_there(path, files[path].before)
     return fault or (None if is_there else LINKED)
 
