@@ -65,13 +65,14 @@ def test_a_server_can_want_trust_for_all_chats_only() -> None:
 
 def test_older_names_are_read() -> None:
     chat = {"behaviors": ["plan"], "selectBehavior": "plan"}
-    assert choices(chat) == ChoicesChanged(agents=("plan",), agent="plan")
+    assert choices(chat) == ChoicesChanged(agents=("plan",), agent="plan", forced=("agent",))
 
 
 def test_a_default_counts_where_nothing_is_selected() -> None:
     chat = {"defaultModel": "m", "defaultAgent": "code"}
     assert choices(chat) == ChoicesChanged(model="m", agent="code")
-    assert choices({**chat, "selectModel": "n"}) == ChoicesChanged(model="n", agent="code")
+    selected = ChoicesChanged(model="n", agent="code", forced=("model",))
+    assert choices({**chat, "selectModel": "n"}) == selected
 
 
 def test_an_older_server_tells_its_choices_at_once() -> None:

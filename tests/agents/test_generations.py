@@ -106,8 +106,22 @@ async def test_choices(server: ScriptedServer, workspace: Path) -> None:
         await talk(client, "stream")
     assert strange(server) == []
     word = "Agent" if server.journal.stem == "today" else "Behavior"
-    [told_choice] = sent(server, f"chat/selected{word}Changed")
+    [*_, told_choice] = sent(server, f"chat/selected{word}Changed")
     assert told_choice[word.lower()] == told.agents[0]
+
+
+@pytest.mark.parametrize("name", GENERATIONS[1:3])
+async def test_a_behavior_is_told_before_the_first_prompt(
+    server: ScriptedServer, workspace: Path
+) -> None:
+    async with running(make_agent(server.command, workspace)) as client:
+        await client.until(lambda: [it for it in client.all(ChoicesChanged) if it.agents])
+        for agent in ("plan", "plan", "agent"):
+            client.agent.choose(CHAT, Selection(MODELS[1], agent))
+        await talk(client, "stream", selection=Selection(agent="agent"))
+    told = [it["behavior"] for it in sent(server, "chat/selectedBehaviorChanged")]
+    assert told == ["plan", "agent"]
+    assert strange(server) == []
 
 
 @pytest.mark.parametrize("name", ["behaviors"])

@@ -5,12 +5,20 @@ from collections.abc import Mapping
 
 import anyio
 import pytest
+from msgspec.structs import replace
 from tests.session.rig import Rig
 
-from eca_nvim.agents.base import Selection
+from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat import intents
 from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import ChoicesChanged, ImageReceived, PromptAnswered, ToolFinished
+from eca_nvim.chat.events import (
+    AgentTurn,
+    ChoicesChanged,
+    ImageReceived,
+    PromptAnswered,
+    ToolFinished,
+    TurnChanged,
+)
 from eca_nvim.chat.keep_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.ops import Answer, SetChoices, ShowOutput
 
@@ -106,6 +114,56 @@ async def test_what_one_chat_chooses_leaves_the_open_ones(rig: Rig) -> None:
     rig.do(intents.OpenChat("c"))
     await rig.done()
     assert rig.status("c")["model"] == "m2"
+
+
+def forced(**selected: str) -> ChoicesChanged:
+    """Announce what every chat must go on with."""
+    return replace(ChoicesChanged(forced=tuple(selected)), **selected)
+
+
+async def test_what_the_agent_forces_overrules_what_was_chosen(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS, forced(model="m1", agent="code"))
+    await choose(rig, ("model", "m2"), ("agent", "plan"))
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    agent.announce(forced(model="m1"))
+    assert [(rig.status(it)["model"], rig.status(it)["agent"]) for it in "ab"] == [
+        ("m1", "plan"),
+        ("m1", "plan"),
+    ]
+    agent.announce(forced(agent="code"))
+    assert rig.status()["agent"] == "code"
+
+
+async def test_what_is_forced_at_the_start_leaves_what_is_offered(rig: Rig) -> None:
+    rig.keeper.choose("model", "m2")
+    agent = await rig.ready()
+    agent.announce(OFFERS, forced(model="m1"))
+    assert rig.status()["model"] == "m2"
+    await choose(rig, ("model", "m1"), ("variant", "low"))
+    agent.announce(ChoicesChanged(models=("m2", "m3")))
+    rig.session.server_ended(AgentExit("gone"))
+    agent.announce(ChoicesChanged(model="m3", forced=("model",)))
+    assert rig.status()["model"] == "m3"
+    assert "variant" not in rig.status()
+
+
+async def test_a_model_forced_while_a_prompt_runs_is_that_chats(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(OFFERS, forced(model="m1"))
+    rig.do(intents.OpenChat("b"))
+    await choose(rig, ("model", "m1"), chat="b")
+    rig.do(intents.SendPrompt("a", "/model m2"))
+    await rig.done()
+    agent.announce(forced(model="m2"))
+    agent.say("a", PromptAnswered(accepted=True, model="m1"), TurnChanged(AgentTurn.FINISHED))
+    assert (rig.status("a")["model"], rig.status("b")["model"]) == ("m2", "m1")
+    rig.do(intents.SendPrompt("a", "go on"))
+    await rig.done()
+    assert agent.last_prompt.selection.model == "m2"
+    agent.say("a", PromptAnswered(accepted=True, model="m9"))
+    assert rig.status("a")["model"] == "m9"
 
 
 # --- looking for something -----------------------------------------------------------------------

@@ -164,7 +164,7 @@ def test_the_winbar_tells_what_the_server_says_of_the_chat(
 ) -> None:
     chat = {"selectModel": "mock/mock-2", "variants": ["low"], "selectVariant": "low"}
     scoped = send("config/updated", {"chatId": "$chat", "chat": chat})
-    later = send("config/updated", {"chat": {"selectModel": MODEL, "selectAgent": "plan"}})
+    later = send("config/updated", {"chat": {"defaultModel": MODEL, "selectAgent": "plan"}})
     other = send("config/updated", {"chatId": "no such chat", "chat": {"selectModel": "x/y"}})
     server = scripted_server(
         handshake(),

@@ -126,6 +126,22 @@ def test_models_and_agents_are_chosen(nvim: Neovim, server: ScriptedServer) -> N
 
 
 @with_tools
+def test_a_server_begins_with_the_agent_that_was_chosen_last(
+    nvim: Neovim, server: ScriptedServer
+) -> None:
+    nvim.wait_screen("claude-sonnet-4")
+    nvim.keys(":Eca agent plan<CR>")
+    nvim.wait_screen("plan")
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_for(lambda: len(server.received("initialized")) == 2, "another server")
+    first, second = [it["params"] for it in server.received("initialize")]
+    key = "chatAgent" if server.journal.stem == "today" else "chatBehavior"
+    assert "initializationOptions" not in first
+    assert second["initializationOptions"][key] == "plan"
+    nvim.wait_until("require('eca').status().agent == 'plan'")
+
+
+@with_tools
 def test_a_turn_is_stopped(nvim: Neovim) -> None:
     say(nvim, "wait")
     wait_line(nvim, "I wait.")

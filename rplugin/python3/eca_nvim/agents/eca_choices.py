@@ -44,6 +44,8 @@ def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChange
     That a chat is trusted is no news: it is what the user said of it, or said once.
     """
     config = update.chat or ChatConfig()
+    selected = {"model": config.select_model, "agent": config.select_agent}
+    forced = () if chat_id else tuple(what for what, name in selected.items() if _said(name))
     return ChoicesChanged(
         models=_said(config.models),
         agents=_said(config.agents),
@@ -54,6 +56,7 @@ def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChange
         wants_trust=_said(config.select_trust) if chat_id is None else None,
         welcome=_said(config.welcome_message),
         chat_id=chat_id,
+        forced=forced,
     )
 
 

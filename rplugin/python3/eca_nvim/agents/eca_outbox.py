@@ -4,7 +4,7 @@ Rules kept here:
 - Everything is queued in the order of the calls and nothing waits.
 - The server keeps neither agent nor variant of a prompt: all of the selection goes with each.
 - A choice is told only for a chat that was prompted: for others the server loses it, and the
-  first prompt carries it anyway.
+  first prompt carries it anyway. A choice of a behavior names no chat, and is told at once.
 - What the server does not know is said once; the feature is absent and all else goes on. What
   older generations lack is known beforehand (`eca_dialect`), and is not sent.
 """
@@ -176,13 +176,16 @@ class Outbox:
     def choose(self, chat_id: str, chosen: Selection) -> None:
         """Tell what changed since the server last heard of it."""
         chosen = self._possible(chat_id, chosen)
-        if not self._chats.was_prompted(chat_id):
+        is_known = self._chats.was_prompted(chat_id)
+        if not is_known and not self._dialect.speaks_of_behaviors:
             return
         told = self._told.get(chat_id, Selection())
         self._told[chat_id] = chosen
         theirs = self._chats.theirs(chat_id)
         if chosen.agent and chosen.agent != told.agent:
             self._tell_agent(theirs, chosen.agent)
+        if not is_known:
+            return
         is_other = (chosen.model, chosen.variant) != (told.model, told.variant)
         if chosen.model and is_other and not self._is_older:
             variant = chosen.variant or None

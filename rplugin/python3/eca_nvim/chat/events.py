@@ -329,7 +329,8 @@ class Addressed(Struct, frozen=True):
 class ChoicesChanged(Struct, frozen=True):
     """What the user may choose from, and the defaults; None leaves one as it was.
 
-    `chat_id` scopes the selection to one chat (ECA: config/updated). `wants_trust`: whether the
+    `chat_id` scopes the selection to one chat (ECA: config/updated). `forced` names what every chat
+    goes on with ("model", "agent"), whatever was chosen before. `wants_trust`: whether the
     agent's configuration wants its tools to run without asking the user.
     """
 
@@ -342,6 +343,7 @@ class ChoicesChanged(Struct, frozen=True):
     wants_trust: bool | None = None
     welcome: str | None = None
     chat_id: str | None = None
+    forced: tuple[str, ...] = ()
 
 
 class WorkChanged(Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from eca_nvim.agents.base import AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca import EcaAgent, EcaOptions
 from eca_nvim.nvim.guard import Guardian
@@ -11,13 +13,22 @@ from eca_nvim.session import Candidate
 
 
 class EcaAgents:
-    """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come."""
+    """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come.
+
+    `last_agent` gives the agent that was last chosen in this project: a server begins with it.
+    """
 
     def __init__(
-        self, settings: Settings, workspace: Workspace, services: EditorServices, guardian: Guardian
+        self,
+        settings: Settings,
+        workspace: Workspace,
+        services: EditorServices,
+        guardian: Guardian,
+        last_agent: Callable[[], str | None],
     ) -> None:
         self.settings = settings
         self._guardian = guardian
+        self._last_agent = last_agent
         self._workspace = workspace
         self._services = services
 
@@ -31,6 +42,7 @@ class EcaAgents:
         options = EcaOptions(
             found.command,
             found.environment,
+            agent=None if demo else self._last_agent(),
             diagnostics_base=settings.diagnostics_base,
             guard=self._guardian.watch,
             see_off=self._guardian.see_off,

@@ -93,9 +93,11 @@ class App:
             return
         open_log(settings, self._redactor, self._no_log)
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
-        self._agents = EcaAgents(settings, workspace, self._editor, self._guardian)
-        rendering = RenderSettings(settings.icons, workspace.folders)
         keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
+        self._agents = EcaAgents(
+            settings, workspace, self._editor, self._guardian, lambda: keeper.choices.get("agent")
+        )
+        rendering = RenderSettings(settings.icons, workspace.folders)
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, keeper, self._redactor
         )

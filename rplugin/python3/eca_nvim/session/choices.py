@@ -3,6 +3,9 @@
 Rules kept here:
 - What the user chose for a chat stays, whatever defaults the agent announces later.
 - What the agent says of one chat holds for that chat, and what it says it answers with.
+- What the agent forces (ECA: selectModel, selectAgent) holds for every chat; while one chat runs,
+  its prompt has led to it (`/model`), and it holds for that chat. What an agent forces first in
+  its life are its defaults: they do not overrule a choice that is still offered.
 - What was last chosen in this project comes before the agent's defaults, where it is offered.
 - Variants belong to a model: one that the model is known not to have is refused.
 - Where an agent is chosen for a chat that was never prompted, and no model, the model is the
@@ -11,14 +14,15 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat.events import ChoicesChanged, SelectionChanged
+from eca_nvim.chat.events import ChoicesChanged, PromptAnswered, SelectionChanged
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import BlockKind, SetChoices
+from eca_nvim.chat.states import Turn
 from eca_nvim.chat.text import one_line
 from eca_nvim.session.keeping import Keeper
 
@@ -44,6 +48,8 @@ class Choices:
         self._variants: dict[str, Sequence[str]] = {}  # by model
         self._defaults = SelectionChanged()
         self._chosen: dict[str, set[str]] = {}
+        self._forced: set[str] = set()  # what the agent forced since it started
+        self._overruled: set[str] = set()  # chats whose prompt was sent with another model
         self._wishes: dict[str, Mapping[str, str]] = {}  # what was kept when a chat began
         self.welcome: str | None = None
 
@@ -62,6 +68,50 @@ class Choices:
             self._variants[model or ""] = event.variants
         self.welcome = event.welcome or self.welcome
         return SetChoices({**self._offers, "variants": dict(self._variants)})
+
+    def force(
+        self, event: ChoicesChanged, chats: Sequence[Chat]
+    ) -> Iterator[tuple[Chat, SelectionChanged]]:
+        """Take what the agent forces; gives the chats that must follow, and in what."""
+        again = self._forced & {*event.forced}
+        self._forced.update(event.forced)
+        running = [chat for chat in chats if chat.turn.state is not Turn.IDLE]
+        for chat in running if len(running) == 1 else chats:
+            must = {
+                what: getattr(event, what)
+                for what in event.forced
+                if what in again or not self._is_offered(what, getattr(chat.selected, what))
+            }
+            if must:
+                yield chat, self._follow(chat, SelectionChanged(**must), event.variant)
+
+    def _follow(
+        self, chat: Chat, choice: SelectionChanged, variant: str | None
+    ) -> SelectionChanged:
+        if choice.model is not None:
+            had = chat.selected.variant or ""
+            kept = had if had in self._of(choice.model) else ""
+            choice = replace(choice, variant=kept if variant is None else variant)
+            if chat.turn.unanswered:
+                self._overruled.add(chat.id)
+        self.keep(chat.id, choice)
+        return choice
+
+    def _is_offered(self, what: str, name: str | None) -> bool:
+        return not name or name in self._offers.get(f"{what}s", ())
+
+    def answered(self, chat: str, answer: PromptAnswered) -> PromptAnswered:
+        """Take the model that answers a prompt: no news where another one was forced since."""
+        if chat in self._overruled:
+            self._overruled.discard(chat)
+            answer = replace(answer, model=None)
+        self.keep(chat, SelectionChanged(answer.model))
+        return answer
+
+    def agent_gone(self) -> None:
+        """Take that what is forced next are the defaults of another life."""
+        self._forced.clear()
+        self._overruled.clear()
 
     def choose(self, chat: Chat, what: str, value: object) -> SelectionChanged:
         """Take a user's choice. Raises NotOffered."""

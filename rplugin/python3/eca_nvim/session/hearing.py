@@ -22,7 +22,6 @@ from eca_nvim.chat.events import (
     NoticeReceived,
     ProgressChanged,
     PromptAnswered,
-    SelectionChanged,
     ToolServerChanged,
     TurnChanged,
     UsageReported,
@@ -65,6 +64,7 @@ class Hearing:
 
     def agent_gone(self) -> None:
         """Take that nobody works any more."""
+        self._choices.agent_gone()
         self._view.push([self._work.end()])
 
     def _take(self, event: AgentEvent) -> None:
@@ -92,7 +92,7 @@ class Hearing:
                 return
             self._chats.apply(self._chats.get(chat_id), [self._choices.defaults(chat_id)])
         if isinstance(event, PromptAnswered) and child is None:
-            self._choices.keep(chat_id, SelectionChanged(event.model))
+            event = self._choices.answered(chat_id, event)
         self._chats.apply(self._chats.get(chat_id), [event], child)
         if isinstance(event, ChatDeleted) and child is None:
             self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
@@ -104,6 +104,8 @@ class Hearing:
             if event.chat_id in self._chats.table:
                 self._chats.apply(self._chats.get(event.chat_id), [announced(event)])
             return
+        for chat, choice in self._choices.force(event, list(self._chats)):
+            self._chats.apply(chat, [choice])
         for chat in self._chats:
             self._chats.apply(chat, [self._choices.defaults(chat.id)])
             if event.welcome:
