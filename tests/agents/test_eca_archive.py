@@ -99,7 +99,7 @@ async def test_chats_are_listed(scripted_server: PrepareScript, tmp_path: Path) 
     chats, _ = await asked(server, tmp_path, lambda it: it.list_chats(9))
     assert chats == [
         ChatSummary("a", "Fix", None, 3, None, 7, running=True),
-        ChatSummary("b", None, None, 0, 5, None),
+        ChatSummary("b", None, None, 0, 5, None, running=False),
         ChatSummary("c"),
     ]
     assert server.received("chat/list")[0]["params"] == {"limit": 9}

@@ -25,6 +25,9 @@ while True:
 ALL_LINES = "return vim.api.nvim_buf_get_lines(require('eca').chats()[1].buf, 0, -1, false)"
 SERVER = {"command": [sys.executable, "-c", STUBBORN]}
 
+GONE_S = 8
+"""Seconds in which a server that ignores its end is gone: it gets three to shut down."""
+
 
 def child(nvim: Neovim, part: str) -> int:
     """Wait for a process of Neovim whose command line holds a text."""
@@ -49,14 +52,14 @@ def test_quitting_waits_for_nothing_and_leaves_nothing(start_nvim: StartNeovim) 
     os.kill(host_pid, signal.SIGSTOP)
     assert nvim.quit() == 0  # with nobody to wait for: one that waited would kill the host at last
     os.kill(host_pid, signal.SIGCONT)
-    assert not wait_gone({host_pid, server_pid}, 2)
+    assert not wait_gone({host_pid, server_pid}, GONE_S)
 
 
 def test_terminating_the_host_ends_the_server(start_nvim: StartNeovim) -> None:
     nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
     nvim.check_errors = False
     os.kill(host_pid, signal.SIGTERM)
-    assert not wait_gone({host_pid, server_pid}, 2)
+    assert not wait_gone({host_pid, server_pid}, GONE_S)
     nvim.wait_screen("the host ended")
 
 
@@ -112,8 +115,8 @@ def test_missing_modules_are_told_in_one_line(start_nvim: StartNeovim, bare_pyth
     nvim = start_nvim(settings={"python": bare_python}, columns=80)
     nvim.keys(":EcaChat hi<CR>")
     nvim.wait_screen("eca: fix `python`, `:Eca restart`")
-    nvim.wait_screen("lacks pynvim and 3 more")
-    told = f"fix `python`, `:Eca restart`: {bare_python} lacks pynvim and 3 more"
+    nvim.wait_screen("lacks pynvim and 4 more")
+    told = f"fix `python`, `:Eca restart`: {bare_python} lacks pynvim and 4 more"
     nvim.wait_for(lambda: lines_of(nvim)[-1] == told, "the whole line in the chat")
     assert len([line for line in nvim.messages().splitlines() if line]) == 1
     nvim.take_errors()

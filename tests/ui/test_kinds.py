@@ -72,12 +72,13 @@ KINDS: dict[str, tuple[Steps, list[str]]] = {
     "flag": (content({"type": "flag", "text": "here", "contentId": "f"}), ["⚑ here"]),
     "fileChange": (
         content({"type": "fileChange", "file": "a.py", "description": "why", "changes": []}),
-        ["why", "edit a.py"],
+        ["· fileChange", "why", "a.py"],
     ),
 }
 """By its type: what the server sends, and what is on the screen then.
 
-The last is of the protocol's first draft; a tool's `fileChange` is among the details.
+The last is of the protocol's first draft, and only shown when a newer server sends it; a tool's
+`fileChange` is among the details.
 """
 
 DETAILS: dict[str, tuple[Steps, list[str]]] = {
