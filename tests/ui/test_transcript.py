@@ -4,6 +4,7 @@ import re
 
 import pytest
 from tests.chat.driver import call, said
+from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
@@ -259,3 +260,25 @@ def test_a_header_leads_to_the_one_file_it_names(
     if opened is None:
         view.nvim.wait_screen("there is no file under the cursor")
     assert view.current() == (opened or "chat")
+
+
+def test_finding_a_block_costs_the_same_in_a_long_chat(nvim: Neovim) -> None:
+    """It is asked for with every redraw."""
+    code = """
+    local blocks = require('eca.transcript.blocks')
+    local function cost(count)
+      local chain = blocks.new(vim.api.nvim_create_buf(false, true), 'c')
+      vim.api.nvim_buf_set_lines(chain.buf, 0, -1, false, vim.split(('\\n'):rep(count), '\\n'))
+      for row = 0, count do
+        blocks.place(chain, { id = row }, row)
+      end
+      local start = os.clock()
+      for _ = 1, 2000 do
+        assert(blocks.before(chain, count).id == count)
+      end
+      return os.clock() - start
+    end
+    local short = math.max(cost(200), 0.005)
+    return cost(20000) / short
+    """
+    assert nvim.lua(code) < 20

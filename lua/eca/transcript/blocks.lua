@@ -12,6 +12,9 @@ local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.blocks')
 
+--- Rows before a row in which the block that it is in mostly begins.
+local NEAR = 16
+
 --- Kinds whose text is Markdown.
 M.PROSE = { assistant = true, reasoning = true, system = true }
 
@@ -87,16 +90,27 @@ function M.last_row(chain, block)
   return vim.api.nvim_buf_line_count(chain.buf) - 1
 end
 
---- The block that begins at a row or is the last to begin before it.
+--- The block that begins at a row or is the last to begin before it. Neovim takes all marks of a
+--- range that it reads backwards: the range is near the row first, then wider.
 ---@param chain eca.Chain
 ---@param row integer
 ---@return eca.Block? block, integer? first_row
 function M.before(chain, row)
-  local mark =
-    vim.api.nvim_buf_get_extmarks(chain.buf, M.namespace, { row, -1 }, 0, { limit = 1 })[1]
-  if mark then
-    return chain.marks[mark[1]], mark[2]
-  end
+  local reach = NEAR
+  repeat
+    local top = math.max(0, row - reach)
+    local mark = vim.api.nvim_buf_get_extmarks(
+      chain.buf,
+      M.namespace,
+      { row, -1 },
+      { top, 0 },
+      { limit = 1 }
+    )[1]
+    if mark then
+      return chain.marks[mark[1]], mark[2]
+    end
+    reach = reach * 8
+  until top == 0
 end
 
 --- The last block nested in one, or the block itself.
