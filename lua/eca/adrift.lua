@@ -53,8 +53,11 @@ end
 ---@param id string
 local function calm(id)
   local mirror, draw = require('eca.mirror'), require('eca.ops').draw
-  for _, prompt in ipairs(mirror.queue(id)) do
-    draw({ 'input', id, prompt[2] })
+  local waiting = vim.tbl_map(function(prompt)
+    return prompt[2]
+  end, mirror.queue(id))
+  if #waiting > 0 then
+    draw({ 'input', id, table.concat(waiting, '\n') })
   end
   local status = mirror.status(id)
   status.state, status.pending = 'idle', 0

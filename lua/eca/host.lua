@@ -109,6 +109,7 @@ local function fail(fault)
   require('eca.frames').forget()
   require('eca.expected').forget()
   unheard.hide() -- what is then still above the input was the host's
+  unheard.give_back()
   require('eca.adrift').show()
   unheard.strand()
 end

@@ -178,8 +178,8 @@ function M.forget_sent()
   words, sent = {}, 0
 end
 
---- Put words that the host has not taken back into the inputs.
-local function give_back()
+--- Put words that the host has not taken back into the inputs; what waited longer goes above.
+function M.give_back()
   for _, chat in ipairs(require('eca.chats').ids()) do
     local texts = words_of(chat)
     if #texts > 0 then
@@ -191,7 +191,6 @@ end
 
 --- There is no host: show what waits for one.
 function M.strand()
-  give_back()
   host = 'gone'
   require('eca.drafts').forget()
   intents = vim.tbl_filter(function(intent)

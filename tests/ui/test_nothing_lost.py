@@ -216,6 +216,18 @@ def test_what_a_host_has_not_taken_when_it_ends(
     nvim.take_errors()
 
 
+def test_what_waited_for_a_host_that_ends_comes_back_in_order(start_again: StartAgain) -> None:
+    nvim = start_again()
+    say(nvim, "the first")
+    wait_line(nvim, "the first")
+    nvim.keys("ione<M-CR>two<M-CR><Esc>")
+    nvim.wait_until("#require('eca.mirror').queue(require('eca').status().chat) == 2")
+    host = send_unheard(nvim)
+    os.kill(host, signal.SIGKILL)
+    shows(nvim, f"one\ntwo\n{WORDS}")
+    nvim.take_errors()
+
+
 @pytest.mark.parametrize("number", [None, signal.SIGKILL], ids=["quit", "killed"])
 def test_what_a_host_has_not_taken_when_neovim_ends(
     start_again: StartAgain, tmp_path: Path, number: signal.Signals | None
