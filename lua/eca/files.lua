@@ -4,8 +4,8 @@
 --- - A path is data. It is absolute, is no URL, and names a regular file, else it is refused in one
 ---   line: reading a pipe would block Neovim, and so would a file that the system makes up.
 --- - A buffer's name never looks like a scheme (`term:`): autocommands run what such a name says.
---- - A file that a plugin reads in its own way (an archive, or one that grows when it is unpacked) is
----   loaded only by the user.
+--- - A file that a plugin reads in its own way (an archive, or one that grows when it is unpacked)
+---   is loaded only by the user.
 --- - Only here Neovim gets the name of a file. A test reads all other modules.
 local harmless = require('eca.harmless')
 local paths = require('eca.paths')

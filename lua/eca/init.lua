@@ -1,8 +1,8 @@
 --- The Lua interface: what other code drives the plugin with.
 ---
 --- Rules kept here:
---- - Nothing waits: what these functions return is what the host said before, and what was sent to it
----   since. `transcript` without a callback is the one exception.
+--- - Nothing waits: what these functions return is what the host said before, and what was sent to
+---   it since. `transcript` without a callback is the one exception.
 --- - A function that acts on "the chat" without naming one means that of the current buffer, else
 ---   of this tab page, else the last one used.
 local M = {}
