@@ -28,80 +28,101 @@ local function cells(text)
   return vim.fn.strdisplaywidth(text)
 end
 
----@param parts eca.WinbarPart[]
----@return integer cells
-local function width_of(parts)
-  local width = 1
-  for index, part in ipairs(parts) do
-    width = width + cells(part.text) + (index > 1 and cells(part.join or M.SEPARATOR) or 0)
-  end
-  return width
-end
+--- A part with what was measured of it, once.
+---@class eca.MeasuredPart
+---@field part eca.WinbarPart
+---@field place integer
+---@field width integer cells, with what stands before it
+---@field slack integer cells by which it can be cut
 
---- Cells by which a part can be cut.
 ---@param part eca.WinbarPart
----@return integer
-local function slack(part)
-  return part.least and math.max(0, cells(part.text) - part.least) or 0
+---@param place integer
+---@return eca.MeasuredPart
+local function measure(part, place)
+  local width = cells(part.text)
+  local before = place > 1 and cells(part.join or M.SEPARATOR) or 0
+  local slack = part.least and math.max(0, width - part.least) or 0
+  return { part = part, place = place, width = width + before, slack = slack }
 end
 
----@param parts eca.WinbarPart[]
----@return integer
-local function total_slack(parts)
-  return vim.iter(parts):fold(0, function(sum, part)
-    return sum + slack(part)
-  end)
-end
-
---- The lightest of those that may go; of equals the last.
----@param parts eca.WinbarPart[]
----@return integer? index
-local function lightest(parts)
-  local found ---@type integer?
-  for index, part in ipairs(parts) do
-    if not part.keep and (not found or part.weight <= parts[found].weight) then
-      found = index
-    end
+--- Lighter parts come first; of equals the last.
+---@param a eca.MeasuredPart
+---@param b eca.MeasuredPart
+---@return boolean
+local function is_lighter(a, b)
+  if a.part.weight ~= b.part.weight then
+    return a.part.weight < b.part.weight
   end
-  return found
+  return a.place > b.place
 end
 
----@param parts eca.WinbarPart[]
+---@param measured eca.MeasuredPart[] lighter first
 ---@param over integer cells there are too many
-local function cut_parts(parts, over)
-  local order = vim.list_extend({}, parts)
-  table.sort(order, function(a, b)
-    return a.weight < b.weight
-  end)
-  for _, part in ipairs(order) do
-    local less = math.min(over, slack(part))
+local function cut_parts(measured, over)
+  for _, it in ipairs(measured) do
+    local less = math.min(over, it.slack)
     if less > 0 then
-      part.text = cut(part.text, cells(part.text) - less)
+      it.part.text = cut(it.part.text, cells(it.part.text) - less)
       over = over - less
     end
   end
 end
 
---- Make parts fit, in their order.
----@param parts eca.WinbarPart[] changed
----@param width integer cells
----@return eca.WinbarPart[] parts
-function M.fit(parts, width)
-  while true do
-    local over = width_of(parts) - width
-    local index = lightest(parts)
-    local minor = index and parts[index].weight <= M.MINOR
-    if over <= 0 then
-      return parts
-    elseif not index or #parts == 1 then
-      parts[1].text = cut(parts[1].text, math.max(1, cells(parts[1].text) - over))
-      return parts
-    elseif not minor and over <= total_slack(parts) then
-      cut_parts(parts, over)
-      return parts
+---@param measured eca.MeasuredPart[]
+---@param key 'width'|'slack'
+---@return integer
+local function sum(measured, key)
+  return vim.iter(measured):fold(0, function(total, it)
+    return total + it[key]
+  end)
+end
+
+--- Those that stay, lighter first, and how many cells there are still too many.
+---@param measured eca.MeasuredPart[] lighter first
+---@param over integer
+---@return eca.MeasuredPart[] stay
+---@return integer over
+local function drop(measured, over)
+  local stay, slack = {}, sum(measured, 'slack') ---@type eca.MeasuredPart[], integer
+  for _, it in ipairs(measured) do
+    local minor = it.part.weight <= M.MINOR
+    if over > 0 and not it.part.keep and (minor or over > slack) then
+      over, slack = over - it.width, slack - it.slack
+    else
+      stay[#stay + 1] = it
     end
-    table.remove(parts, index)
   end
+  return stay, over
+end
+
+--- Make parts fit, in their order.
+---@param parts eca.WinbarPart[] their texts are cut
+---@param width integer cells
+---@return eca.WinbarPart[]
+function M.fit(parts, width)
+  local measured = {} ---@type eca.MeasuredPart[]
+  for place, part in ipairs(parts) do
+    measured[place] = measure(part, place)
+  end
+  local over = 1 + sum(measured, 'width') - width
+  if over <= 0 then
+    return parts
+  end
+  table.sort(measured, is_lighter)
+  local stay, left = drop(measured, over)
+  stay = #stay > 0 and stay or { measured[#measured] }
+  if #stay == 1 then
+    local part = stay[1].part
+    part.text = cut(part.text, math.max(1, width - 1))
+    return { part }
+  end
+  cut_parts(stay, left)
+  table.sort(stay, function(a, b)
+    return a.place < b.place
+  end)
+  return vim.tbl_map(function(it)
+    return it.part
+  end, stay)
 end
 
 return M
