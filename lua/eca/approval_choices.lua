@@ -30,6 +30,7 @@ local function accepting(item)
     choices[2] = {
       key = 'A',
       text = 'remember',
+      about = 'accept, and remember for this session',
       run = answering(item, function()
         return answers.accept(item, true)
       end),
@@ -40,6 +41,7 @@ local function accepting(item)
     choices[#choices + 1] = {
       key = '*',
       text = ('all %d'):format(count),
+      about = 'accept all that waits in the chat',
       run = function()
         require('eca.approval').accept_all(item.chat)
       end,
@@ -62,6 +64,7 @@ local function rejecting(item)
     {
       key = 'R',
       text = 'say why',
+      about = 'reject and say what to do instead',
       run = function()
         answers.reject_with_reason(item, function()
           require('eca.approval').answered(item)
@@ -80,6 +83,7 @@ local function leaving(item)
     choices[1] = {
       key = 'd',
       text = 'diff',
+      about = 'whole diff in a tab page',
       run = function()
         require('eca.diff').ask('diff', { chat = item.chat, block = item.block })
       end,
@@ -88,6 +92,7 @@ local function leaving(item)
   choices[#choices + 1] = {
     key = 'q',
     text = 'hide',
+    about = 'leave it waiting and hide the float',
     run = function()
       require('eca.approval').leave(item)
     end,
@@ -107,6 +112,9 @@ function M.content(item)
     marks = marks,
     quoted = { own, #lines - 1 },
     choices = choices,
+    seen = function()
+      return require('eca.prompt_block').seen(item)
+    end,
     rest = item.path and 'd shows all' or 'scroll to see',
   }
 end

@@ -1,8 +1,26 @@
 --- The keys of a float, told in its lower border.
 local M = {}
 
+---@class eca.Choice
+---@field key string
+---@field run fun()
+---@field text? string what it does, told in the border; nil: told elsewhere
+---@field about? string the same, told in the list of keys, default: `text`
+---@field told? string how the border names the key, default: `key`
+
 ---@alias eca.FooterKey [string, string] key and what it does
 ---@alias eca.Segment [string, string] text and highlight group
+
+--- The keys of some choices that are told in the border.
+---@param choices eca.Choice[]
+---@return eca.FooterKey[]
+function M.keys(choices)
+  local keys = {} ---@type eca.FooterKey[]
+  for _, choice in ipairs(choices) do
+    keys[#keys + 1] = choice.text and { choice.told or choice.key, choice.text }
+  end
+  return keys
+end
 
 --- Cells that a footer takes.
 ---@param segments eca.Segment[]

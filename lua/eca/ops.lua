@@ -73,6 +73,9 @@ function M.settle()
   if asked_anew then
     ask()
   end
+  if next(mirror.pending()) then
+    require('eca.prompt_float').make_way()
+  end
   if all_stale then
     winbar.refresh()
   end

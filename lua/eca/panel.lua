@@ -17,6 +17,7 @@ local namespace = vim.api.nvim_create_namespace('eca.panel')
 ---@field key? string closes it too
 ---@field keys? eca.FooterKey[] told in the border
 ---@field actions? table<string, fun()> by key
+---@field origin? eca.Origin where it leads back to, default: where the user is
 
 ---@class eca.PanelText
 ---@field lines string[]
@@ -129,7 +130,7 @@ function M.show(panel)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   write(buf, panel)
-  local origin = require('eca.origin').here()
+  local origin = panel.origin or require('eca.origin').here()
   local win = open(buf, panel)
   local function vanish()
     if vim.api.nvim_win_is_valid(win) then

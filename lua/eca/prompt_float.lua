@@ -17,12 +17,6 @@ local title = require('eca.prompt_title')
 
 local M = {}
 
----@class eca.Choice
----@field key string
----@field run fun()
----@field text? string what it does, told in the border; nil: told elsewhere
----@field told? string how the border names the key, default: `key`
-
 ---@class eca.PromptContent
 ---@field key string what is asked; another key is another question
 ---@field chat string
@@ -31,6 +25,7 @@ local M = {}
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
 ---@field quoted [integer, integer] first and last row of `lines` that are the agent's words, from 0
+---@field seen? fun(): eca.SeenBlock? where the same is on the screen
 ---@field choices eca.Choice[] what the keys do, in the order of the border
 ---@field gone fun(by_user: boolean) the window was closed by somebody else
 
@@ -41,8 +36,10 @@ local M = {}
 ---@field content eca.PromptContent
 ---@field guard eca.Guard
 ---@field place? eca.PromptPlace
+---@field block? eca.SeenBlock what it was placed for
 ---@field origin? eca.Origin where the user came from
 ---@field selecting? boolean what he was doing there
+---@field helping? boolean he looks at the list of its keys, and comes back
 ---@field paused? boolean it was answered here, and the next request may come
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
@@ -50,21 +47,10 @@ local ANSWERED = 'answered · next …'
 
 local shown = nil ---@type eca.PromptFloat?
 
---- The keys as the border tells them.
----@param content eca.PromptContent
----@return eca.FooterKey[]
-local function footer_keys(content)
-  local keys = {} ---@type eca.FooterKey[]
-  for _, choice in ipairs(content.choices) do
-    keys[#keys + 1] = choice.text and { choice.told or choice.key, choice.text }
-  end
-  return keys
-end
-
 ---@param content eca.PromptContent
 ---@return integer
 local function wanted_columns(content)
-  local keys = footer.width(footer.of(footer_keys(content)))
+  local keys = footer.width(footer.of(footer.keys(content.choices)))
   local named = vim.fn.strdisplaywidth(content.title) + title.WAY_CELLS
   return math.max(math.max(keys, named) + 2, prompt_buffer.columns(content))
 end
@@ -90,7 +76,7 @@ local function draw_title(float)
   local win = float.win
   local focused = vim.api.nvim_get_current_win() == win
   local room = vim.api.nvim_win_get_width(win) - 2
-  local more = float.paused and 0 or rows_below(win)
+  local more = (float.paused or float.place.short) and 0 or rows_below(win)
   local text = title.of(float.content, more, focused, room)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end
@@ -99,15 +85,25 @@ end
 ---@param float eca.PromptFloat
 local function fit(float)
   local content = float.content
+  ---@param width integer
+  ---@param range vim.api.keyset.win_text_height
+  local function rows(width, range)
+    vim.api.nvim_win_set_config(float.win, { width = width })
+    return vim.api.nvim_win_text_height(float.win, range).all
+  end
+  float.block = content.seen and content.seen()
   float.place = place.choose({
     columns = wanted_columns(content),
     rows = function(width)
-      vim.api.nvim_win_set_config(float.win, { width = width })
-      return vim.api.nvim_win_text_height(float.win, {}).all
+      return rows(width, {})
     end,
+    own_rows = function(width)
+      return rows(width, { end_row = math.max(0, content.quoted[1] - 1) })
+    end,
+    block = float.block,
   }, watched_window())
   local config = place.config(float.place)
-  config.footer = footer.of(footer_keys(content), float.place.width)
+  config.footer = footer.of(footer.keys(content.choices), float.place.width)
   vim.api.nvim_win_set_config(float.win, config)
   draw_title(float)
   -- On the command line nothing else would draw it.
@@ -116,15 +112,21 @@ local function fit(float)
   end
 end
 
---- The cursor, or a list the user works in, may have come under the float.
+--- The cursor, a list the user works in, or the block that waits may have come under the float.
 local function make_way()
   local visible, focused = M.state()
-  if shown and visible and not focused and shown.place then
-    if place.hides(shown.place, vim.api.nvim_get_current_win()) then
-      fit(shown)
-    end
+  if not shown or not visible or not shown.place or shown.paused then
+    return
+  end
+  local block = shown.content.seen and shown.content.seen()
+  local moved = not vim.deep_equal(block, shown.block) and not place.suits(shown.place, block)
+  if moved or not focused and place.hides(shown.place, vim.api.nvim_get_current_win()) then
+    fit(shown)
   end
 end
+
+--- The text of a chat has changed: what waits may be somewhere else on the screen.
+M.make_way = make_way
 
 --- The user is somewhere else now, or in another mode: another key leads into the float.
 local function tell_way_in()
@@ -150,16 +152,31 @@ local function entered()
   end
   local mode = vim.api.nvim_get_mode().mode
   local win = vim.fn.win_getid(vim.fn.winnr('#'))
+  if shown.helping or win == shown.win then -- the list of keys is closed
+    shown.helping = nil
+    return
+  end
   local inserting = mode:find('^[iRt]') ~= nil or mode:find('^n[it]') ~= nil
   local cursor = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
   shown.origin = { win = win, inserting = inserting and mode ~= 'nt', cursor = cursor }
   vim.cmd.stopinsert()
 end
 
+--- List the keys, and come back.
+local function help()
+  if shown then
+    shown.helping = true
+    local cursor = vim.api.nvim_win_get_cursor(shown.win)
+    local here = { win = shown.win, inserting = false, cursor = cursor } ---@type eca.Origin
+    require('eca.actions.help').choices(shown.content.choices, here)
+  end
+end
+
 ---@param content eca.PromptContent
 ---@return integer buf
 local function write(content)
   local buf = prompt_buffer.write(content)
+  vim.keymap.set('n', 'g?', help, { buffer = buf, nowait = true, desc = 'eca: these keys' })
   for _, choice in ipairs(content.choices) do
     bind(buf, choice)
   end
@@ -247,7 +264,7 @@ local function same(left, right)
   return asks_same(left, right)
     and left.title == right.title
     and vim.deep_equal(left.marks, right.marks)
-    and vim.deep_equal(footer_keys(left), footer_keys(right))
+    and vim.deep_equal(footer.keys(left.choices), footer.keys(right.choices))
 end
 
 --- Is the float in this tab page, and is the cursor in it?

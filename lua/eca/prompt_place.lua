@@ -5,6 +5,8 @@
 --- - It never lies on the line of the cursor, nor on a list or another low window that the user is
 ---   in, nor on the chat's input, as long as any corner has room: its text scrolls before it hides
 ---   any of them. Where no corner is left, the list goes first, the line of the cursor last.
+--- - What waits is read where it is on the screen: the float leaves that free, and the words before
+---   it. Where the block shows all that is asked the float does not say it again.
 --- - Rows and columns are cells of the screen, from 0; the last ones of an area are not in it.
 local M = {}
 
@@ -20,6 +22,8 @@ local LEAST_ROWS = 3
 --- A window of so few rows is seen whole by who works in it: a list, a preview, a terminal.
 local LOW_WINDOW = 10
 local BORDER = 2
+--- Rows before the block that waits, at most, in which the agent says why it asks.
+local WORDS = 6
 
 ---@class eca.ScreenArea
 ---@field top integer
@@ -34,10 +38,13 @@ local BORDER = 2
 ---@field room eca.ScreenArea
 ---@field width integer of the text
 ---@field rows integer of the text, as many as there is room for
+---@field short? boolean only our own words, since the block that waits shows the rest
 
 ---@class eca.PromptWant
 ---@field columns integer of the text
 ---@field rows fun(width: integer): integer rows of the text in a width
+---@field own_rows fun(width: integer): integer the same of our own words
+---@field block? eca.SeenBlock what waits, as it is on the screen
 
 ---@param win integer
 ---@return eca.ScreenArea
@@ -61,15 +68,16 @@ local function screen()
 end
 
 --- The transcript in this tab page, whichever chat it shows, under its winbar.
+---@param winbar? boolean with its winbar
 ---@return eca.ScreenArea? area when it is big enough
-local function chat_area()
+local function chat_area(winbar)
   local win = require('eca.windows').shown()
   local area = win and area_of(win)
   if not area or area.right - area.left < LEAST_WINDOW.columns then
     return nil
   end
   local low = area.bottom - area.top < LEAST_WINDOW.rows
-  area.top = low and screen().top or area.top + 1
+  area.top = low and screen().top or area.top + (winbar and 0 or 1)
   return area
 end
 
@@ -160,10 +168,11 @@ end
 --- The place that hides nothing of what is kept free, over the chat if that is good enough.
 ---@param want eca.PromptWant
 ---@param kept eca.ScreenArea[]
+---@param winbar? boolean the chat's winbar may be hidden
 ---@return eca.PromptPlace
 ---@return integer wanted rows
-local function best_place(want, kept)
-  local chat = chat_area()
+local function best_place(want, kept, winbar)
+  local chat = chat_area(winbar)
   local best ---@type eca.PromptPlace?
   if chat then
     local place, wanted = best_corner(chat, { 'SE', 'NE' }, want, kept)
@@ -176,11 +185,41 @@ local function best_place(want, kept)
   return best and best.rows >= place.rows and best or place, wanted
 end
 
+--- The place that hides nothing of the block that waits, nor of the words before it. Where there
+--- is no room the winbar is hidden first, then the words.
+---@param want eca.PromptWant
+---@param seen eca.ScreenArea
+---@return eca.PromptPlace?
+local function place_beside(want, seen)
+  local block = want.block
+  if not block then
+    return nil
+  end
+  local short = block.whole
+  local asked = { columns = want.columns, rows = short and want.own_rows or want.rows }
+  local least = short and MOST_ROWS or ENOUGH_ROWS
+  for words = WORDS, 0, -2 do
+    local area = vim.tbl_extend('force', block.area, { top = block.area.top - words })
+    local kept = vim.list_extend({ area }, kept_free(seen))
+    for _, winbar in ipairs({ false, true }) do
+      local place, wanted = best_place(asked, kept, winbar)
+      if place.rows >= math.min(wanted, least) then
+        place.short = short
+        return place
+      end
+    end
+  end
+end
+
 --- Choose a place.
 ---@param want eca.PromptWant
 ---@param win integer the window the user works in
 ---@return eca.PromptPlace
 function M.choose(want, win)
+  local beside = place_beside(want, looked_at(win))
+  if beside then
+    return beside
+  end
   local place, wanted = best_place(want, kept_free(looked_at(win)))
   if place.rows < math.min(wanted, LEAST_ROWS) then
     place = best_place(want, kept_free(cursor_line(win)))
@@ -207,11 +246,10 @@ function M.config(place)
   }
 end
 
---- Does what is placed there hide what the user looks at in a window?
+--- What it hides.
 ---@param place eca.PromptPlace
----@param win integer
----@return boolean
-function M.hides(place, win)
+---@return eca.ScreenArea
+local function area_of_place(place)
   local config, rows, columns = M.config(place), place.rows + BORDER, place.width + BORDER
   local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
   local area = {
@@ -219,7 +257,25 @@ function M.hides(place, win)
     left = east and config.col - columns or config.col,
   }
   area.bottom, area.right = area.top + rows, area.left + columns
-  return overlap(area, looked_at(win))
+  return area
+end
+
+--- Does what is placed there hide what the user looks at in a window?
+---@param place eca.PromptPlace
+---@param win integer
+---@return boolean
+function M.hides(place, win)
+  return overlap(area_of_place(place), looked_at(win))
+end
+
+--- Is it right for a block that has come to be somewhere else on the screen?
+---@param place eca.PromptPlace
+---@param block? eca.SeenBlock
+---@return boolean
+function M.suits(place, block)
+  local short = block ~= nil and block.whole
+  return short == (place.short or false)
+    and not (block and overlap(area_of_place(place), block.area))
 end
 
 return M

@@ -42,10 +42,12 @@ local function option_choices(item, first_row)
   end
   if choices[1] then
     choices[1].told, choices[1].text = #choices > 1 and '1-' .. #choices or '1', 'choose'
+    choices[1].about = 'choose an option'
   end
   choices[#choices + 1] = {
     key = '<CR>',
     text = #options > MOST_KEYS and 'this line' or nil,
+    about = #options > 0 and 'choose the option under the cursor' or nil,
     run = function()
       choose_here(item, first_row)
     end,
@@ -62,6 +64,7 @@ local function choices_of(item, first_row)
     choices[#choices + 1] = {
       key = 'i',
       text = 'write',
+      about = 'answer in your own words',
       run = function()
         require('eca.answering').write(item)
       end,
@@ -71,6 +74,7 @@ local function choices_of(item, first_row)
     {
       key = 'x',
       text = 'cancel',
+      about = 'cancel the question',
       run = function()
         answer(item, nil)
       end,
@@ -78,6 +82,7 @@ local function choices_of(item, first_row)
     {
       key = 'q',
       text = 'hide',
+      about = 'leave it waiting and hide the float',
       run = function()
         require('eca.approval').leave(item)
       end,

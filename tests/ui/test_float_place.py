@@ -6,7 +6,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Screen, Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw
+from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, chat_text, draw
 
 EDIT: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
@@ -217,3 +217,80 @@ def test_a_list_that_fills_the_screen_is_hidden_but_for_its_cursor(
     screen = ask(nvim)
     assert not covers(screen)
     assert len(rows_of(screen)) >= 8
+
+
+# --- the block that waits is on the screen ------------------------------------------------------
+
+BODY = ["@@ -1,2 +1,2 @@", " context", "-old", "+new"]
+BESIDE = {**EDIT, "lines": BODY, "tool": "edit_file"}
+
+
+def draw_block(nvim: Neovim, before: int, body: list[str] = BODY) -> None:
+    """Draw some lines, the words that say why, and the block that waits."""
+    lines = "\n".join(f"line {number}" for number in range(before))
+    header = [["? ", "EcaToolWaiting"], ["edit src/io.py +1 -1", "EcaToolName"]]
+    draw(
+        nvim,
+        *chat_text(lines, 1),
+        *chat_text("The words\nthat say why:", 2),
+        ["open", CHAT, BLOCK, "tool", header, 0, None],
+        ["body", CHAT, BLOCK, body, [], "diff"],
+    )
+    nvim.wait_screen("edit src/io.py")
+
+
+SIZES = [(80, 24), (100, 30), (160, 40)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("before", [1, 4, 60])
+def test_the_block_and_the_words_before_it_are_seen(
+    start_nvim: StartNeovim, size: tuple[int, int], before: int
+) -> None:
+    nvim = start(start_nvim, size, "right")
+    draw_block(nvim, before)
+    screen = ask(nvim, **BESIDE)
+    assert "A remembers: edit_file" in screen
+    for text in ("The words", "that say why:", "edit src/io.py", *BODY):
+        assert screen.text().count(text) == 1, text
+    assert "more lines" not in screen
+
+
+def test_what_leaves_the_screen_is_in_the_float(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24), "right")
+    draw_block(nvim, 4)
+    ask(nvim, **BESIDE)
+    draw(nvim, *chat_text("\n".join(f"more {number}" for number in range(40)), 3))
+    nvim.wait_screen(lambda it: "more 30" in it and "│ │ +new" in it)
+    nvim.keys("<C-w>kgg")
+    screen = nvim.wait_screen(lambda it: it.text().count("+new") == 1)
+    assert "a accept" in screen
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"lines": [*BODY, "+more"]}, {"lines": ["+new", "-old"]}, {"title": "edit other.py +1 -1"}],
+)
+def test_a_block_that_shows_less_does_not_stand_for_the_float(
+    start_nvim: StartNeovim, fields: Mapping[str, Value]
+) -> None:
+    nvim = start(start_nvim, (160, 40), "right")
+    draw_block(nvim, 4)
+    screen = ask(nvim, **{**BESIDE, **fields})
+    assert screen.text().count("+new") == 2
+
+
+def test_a_block_that_is_closed_does_not_stand_for_the_float(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 24), "right")
+    draw_block(nvim, 4)
+    assert ask(nvim, **BESIDE).text().count("+new") == 1
+    draw(nvim, ["body", CHAT, BLOCK, [], [], "diff"])
+    screen = nvim.wait_screen(lambda it: "│ │ +new" in it)
+    assert screen.text().count("+new") == 1
+
+
+def test_a_blank_at_a_lines_end_is_told_in_the_float(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (160, 40), "right")
+    draw_block(nvim, 4, [*BODY, "+end "])
+    ask(nvim, **{**BESIDE, "lines": [*BODY, "+end "]})
+    nvim.wait_screen("+end·")

@@ -184,6 +184,7 @@ def test_a_server_whose_agent_forges(
         ),
     )
     nvim = start_chat(start_nvim, server, columns=columns, lines=40)
+    nvim.lua("require('eca.prompt_block').seen = function() end")  # the float shows all of it
     say(nvim, "go")
     assert_golden(floating(nvim.wait_screen("d diff")), GOLDEN / f"forged_diff_{columns}.txt")
     nvim.wait_until("vim.iter(require('eca.mirror').pending()):any(require('eca.approval').ripe)")

@@ -98,6 +98,23 @@ def test_the_keys_are_listed(stage: Neovim) -> None:
     stage.wait_screen(re.compile(r"g<CR> +go to what waits"))
 
 
+def test_the_float_lists_its_own_keys(stage: Neovim) -> None:
+    stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
+    stage.keys("ione")
+    ask(stage, approval(path="/x"))
+    stage.wait_screen("<F5> to answer")
+    stage.keys("<F5>g?")
+    screen = stage.wait_screen("leave it waiting and hide the float")
+    assert re.search(r"R +reject and say what to do instead", screen.text())
+    assert "remember for this session" not in screen
+    stage.keys("g?")
+    stage.wait_screen(lambda it: "leave it waiting" not in it)
+    stage.keys("a")
+    wait_sent(stage, "approve")
+    ask(stage)
+    stage.wait_for(lambda: stage.mode == "i", "insert mode, where the user came from")
+
+
 def test_unsaved_changes_of_the_file_are_told(stage: Neovim, workspace: Path) -> None:
     item = approval(path=str(workspace / "README.md"), lines=["+new"])
     ask(stage, item)

@@ -42,6 +42,14 @@ local function mapped(mode)
   return rows
 end
 
+--- A row of the list: a key, and what it does.
+---@param key string
+---@param text string
+---@return string line, integer key_end
+local function row_of(key, text)
+  return ('  %-12s %s'):format(key, text), 2 + #key
+end
+
 ---@return string[] lines, eca.Mark[] marks
 local function content()
   local lines, marks = {}, {}
@@ -52,11 +60,29 @@ local function content()
       marks[#marks + 1] = { #lines - 1, 0, #mode[2], 'EcaFloatTitle' }
     end
     for _, row in ipairs(rows) do
-      lines[#lines + 1] = ('  %-12s %s'):format(row[1], row[2])
-      marks[#marks + 1] = { #lines - 1, 0, 2 + #row[1], 'EcaKey' }
+      local line, key_end = row_of(row[1], row[2])
+      lines[#lines + 1] = line
+      marks[#marks + 1] = { #lines - 1, 0, key_end, 'EcaKey' }
     end
   end
   return lines, marks
+end
+
+--- Show the keys of the float that asks; closing the list leads back into it.
+---@param choices eca.Choice[]
+---@param origin eca.Origin
+function M.choices(choices, origin)
+  local lines, marks = {}, {}
+  for _, choice in ipairs(choices) do
+    local text = choice.about or choice.text
+    if text then
+      local line, key_end = row_of(choice.told or choice.key, text)
+      lines[#lines + 1] = line
+      marks[#marks + 1] = { #lines - 1, 0, key_end, 'EcaKey' }
+    end
+  end
+  local panel = { title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin }
+  require('eca.panel').show(panel)
 end
 
 --- Show the keys in a float; `q`, `<Esc>` or leaving it closes it.
