@@ -1,15 +1,17 @@
---- Calls the user when something begins to wait for his word: a line, a bell.
+--- Calls the user when something begins to wait for his word, or a turn has ended: a line, a bell.
 ---
 --- Rules kept here:
---- - By default a line is shown only when he cannot see the request where he looks: the chat is not
----   in this tab page, or Neovim has lost the focus. The options `approval.notify` and
----   `approval.bell` say otherwise.
+--- - By default a line is shown only when he cannot see the chat where he looks: it is not in this
+---   tab page, or Neovim has lost the focus. The options `approval` and `turn` say otherwise.
+--- - A turn that the user stopped, or that another follows at once, calls nobody.
 --- - The bell goes to the terminal, for its own ways to call: Vim's bell is off for most.
 local M = {}
 
 local focused = true
 
---- Follow whether the user looks at Neovim.
+local ended ---@type fun(data: { chat: string, reason: string })
+
+--- Follow whether the user looks at Neovim, and turns as they end.
 function M.watch()
   local group = vim.api.nvim_create_augroup('eca.calling', {})
   for event, is_here in pairs({ FocusGained = true, FocusLost = false }) do
@@ -20,6 +22,15 @@ function M.watch()
       end,
     })
   end
+  vim.api.nvim_create_autocmd('User', {
+    group = group,
+    pattern = 'EcaTurnFinished',
+    callback = function(event)
+      vim.schedule(function()
+        ended(event.data) -- the status comes after the event
+      end)
+    end,
+  })
 end
 
 --- Is the chat in this tab page, and the user here?
@@ -44,11 +55,32 @@ local function ring()
   end
 end
 
----@param item eca.Pending
-local function tell(item)
-  local title = require('eca.mirror').status(item.chat).title
-  local chat = title and (' (%s)'):format(title) or ''
-  require('eca.notify').info(('waits for you: %s%s'):format(item.title, chat))
+--- Show a line about a chat, if the option wants it.
+---@param option 'hidden'|'always'|false
+---@param chat string
+---@param line string
+local function tell(option, chat, line)
+  if option == 'always' or (option == 'hidden' and not is_seen(chat)) then
+    local title = require('eca.mirror').status(chat).title
+    require('eca.notify').info(line .. (title and (' (%s)'):format(title) or ''))
+  end
+end
+
+local ENDS = { done = 'the turn has ended', rejected = 'the turn has ended' }
+ENDS.failed, ENDS.gone = 'the turn has failed', 'the turn has ended with the server'
+
+--- A turn has ended (event `EcaTurnFinished`).
+---@param data { chat: string, reason: string }
+function ended(data)
+  local line = ENDS[data.reason]
+  if not line or require('eca.mirror').turn(data.chat) ~= 'idle' then
+    return
+  end
+  local options = require('eca.config').get().turn
+  tell(options.notify, data.chat, line)
+  if options.bell then
+    ring()
+  end
 end
 
 --- Some requests have begun to wait.
@@ -56,9 +88,7 @@ end
 function M.call(items)
   local options = require('eca.config').get().approval
   for _, item in ipairs(items) do
-    if options.notify == 'always' or (options.notify == 'hidden' and not is_seen(item.chat)) then
-      tell(item)
-    end
+    tell(options.notify, item.chat, 'waits for you: ' .. item.title)
   end
   if options.bell and #items > 0 then
     ring()

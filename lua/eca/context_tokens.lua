@@ -98,22 +98,46 @@ function M.named(name)
   return context_of((name:gsub('^@', '')))
 end
 
+--- Call something for each word after an @, with its 1-based byte.
+---@param text string
+---@param take fun(at: integer, word: string)
+local function each_word(text, take)
+  -- An escaped blank is one character of the name: hidden while words are told apart.
+  local hidden = text:gsub('\\ ', '\\\1')
+  for at, word in hidden:gmatch('()@([^%s]+)') do
+    if at == 1 or hidden:find('^[%s%(]', at - 1) then
+      take(at, (word:gsub('\1', ' ')))
+    end
+  end
+end
+
 --- Find the tokens of a text.
 ---@param text string
 ---@return eca.ContextToken[]
 function M.find(text)
   local found = {} ---@type eca.ContextToken[]
-  -- An escaped blank is one character of the name: hidden while words are told apart.
-  local hidden = text:gsub('\\ ', '\\\1')
-  for at, word in hidden:gmatch('()@([^%s]+)') do
-    if at == 1 or hidden:find('^[%s%(]', at - 1) then
-      local context, used = read_word((word:gsub('\1', ' ')))
-      if context then
-        context.token = '@' .. used
-        found[#found + 1] = { first = at, last = at + #used, context = context }
-      end
+  each_word(text, function(at, word)
+    local context, used = read_word(word)
+    if context then
+      context.token = '@' .. used
+      found[#found + 1] = { first = at, last = at + #used, context = context }
     end
-  end
+  end)
+  return found
+end
+
+--- The words of a text that read as the name of a file or folder, and name none.
+---@param text string
+---@return string[] with their @
+function M.missing(text)
+  local found = {} ---@type string[]
+  each_word(text, function(_, word)
+    local context, name = read_word(word)
+    local reads_as_path = name:find('^[%w%._/~-]+$') and name:find('[^/%.][%./]%a')
+    if not context and (reads_as_path or name:find('^[%w%._/~-]+/$')) then
+      found[#found + 1] = '@' .. name
+    end
+  end)
   return found
 end
 

@@ -286,6 +286,15 @@ local function read(item)
   return { type = 'text', label = label, content = table.concat(text, '\n') }
 end
 
+--- Say which files that a prompt names are not there.
+---@param text string
+local function tell_missing(text)
+  local missing = tokens.missing(text)
+  if #missing > 0 then
+    require('eca.notify').warn('not sent, as it is not there: ' .. table.concat(missing, ', '))
+  end
+end
+
 --- What a prompt that is being sent carries.
 ---@param chat string
 ---@param text string
@@ -304,6 +313,7 @@ function M.collect(chat, text, others)
       require('eca.notify').warn('context not sent: ' .. fault)
     end
   end
+  tell_missing(text)
   return found
 end
 

@@ -2,8 +2,8 @@
 ---
 --- Rules kept here:
 --- - What was sent to the host counts at once, until the host has done it (op `answer`, with the
----   number that the intent carried). Whatever the host then says is true: an answer that it did
----   not take waits again.
+---   number that the intent carried). Then its own word counts: an answer that it did not take
+---   waits again.
 --- - Only other code reads this, by `require('eca')`. What is drawn is what the host said.
 local mirror = require('eca.mirror')
 

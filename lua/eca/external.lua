@@ -1,4 +1,4 @@
---- Opens links and images with the system's own program.
+--- Opens links and images with the system's own program. Without one the address is yanked.
 ---
 --- Rules kept here: a target is data. Only web and mail links are opened, and files of kinds that
 --- are nothing but pixels: the program for another kind may run what is in it.
@@ -28,10 +28,12 @@ function M.open(target)
     notify.warn(fault)
     return
   end
-  notify.info('opens ' .. target)
   fault = select(2, vim.ui.open(target))
   if fault then
-    notify.warn(fault)
+    vim.fn.setreg(vim.v.register, target)
+    notify.warn('no program opens this here, it is yanked: ' .. target)
+  else
+    notify.info('opens ' .. target)
   end
 end
 

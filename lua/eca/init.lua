@@ -43,6 +43,11 @@ function M.open(opts)
   require('eca.contexts').track()
   require('eca.windows').open(id, opts.mods)
   vim.g.eca_status = M.status()
+  if require('eca.config').get().input.insert then
+    vim.schedule(function()
+      require('eca.input').start_insert(id)
+    end)
+  end
   if strange then
     send('resume', { chat = id, quiet = true })
   end

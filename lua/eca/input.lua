@@ -113,6 +113,16 @@ local function changed(buf)
   end
 end
 
+--- Begin to type in a chat's input, if the user is there and does nothing else.
+---@param chat string
+function M.start_insert(chat)
+  local known = require('eca.chats').get(chat)
+  local is_here = known and known.input == vim.api.nvim_get_current_buf()
+  if is_here and vim.api.nvim_get_mode().mode == 'n' then
+    vim.cmd.startinsert({ bang = true })
+  end
+end
+
 --- Show what the input is for now: prompts, the answer to a question, or a login.
 ---@param buf integer
 function M.redress(buf)

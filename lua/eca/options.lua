@@ -10,7 +10,7 @@ local M = {}
 ---@field python? string Python of the host; default: the plugin's own environment
 ---@field layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
 ---@field width number part of the columns when less than 1, else columns
----@field input { min: integer, max: integer } rows of the input window
+---@field input eca.options.Input
 ---@field icons table<string, string> glyphs by name
 ---@field keymaps boolean default keys in the chat's own buffers
 ---@field approval eca.options.Approval
@@ -19,8 +19,14 @@ local M = {}
 ---@field contexts { cursor: boolean } send where the cursor is
 ---@field completion boolean
 ---@field follow boolean open files in a code window as the agent changes them
+---@field turn { notify: 'hidden'|'always'|false, bell: boolean } when a turn ends
 ---@field notify 'error'|'warn'|'info'|false least level shown
 ---@field log_level 'error'|'warn'|'info'|'debug'
+
+---@class eca.options.Input
+---@field min integer rows of its window
+---@field max integer
+---@field insert boolean begin in insert mode when the chat is opened
 
 ---@class eca.options.Approval
 ---@field float boolean
@@ -54,6 +60,7 @@ M.entries = {
   width = { types = { 'number' }, default = 0.4 },
   ['input.min'] = { types = { 'number' }, default = 3 },
   ['input.max'] = { types = { 'number' }, default = 12 },
+  ['input.insert'] = { types = { 'boolean' }, default = false },
   icons = { types = { 'table' }, default = {}, open = true },
   keymaps = { types = { 'boolean' }, default = true },
   ['approval.float'] = { types = { 'boolean' }, default = true },
@@ -69,6 +76,12 @@ M.entries = {
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },
   completion = { types = { 'boolean' }, default = true },
   follow = { types = { 'boolean' }, default = false },
+  ['turn.notify'] = {
+    types = { 'string', 'boolean' },
+    default = 'hidden',
+    values = { 'hidden', 'always', false },
+  },
+  ['turn.bell'] = { types = { 'boolean' }, default = false },
   notify = {
     types = { 'string', 'boolean' },
     default = 'info',

@@ -31,6 +31,7 @@ from eca_nvim.chat.events import (
     Role,
     SelectionChanged,
     TextReceived,
+    ToolRejected,
 )
 from eca_nvim.chat.history import Page
 
@@ -324,7 +325,11 @@ async def test_a_rejected_call_is_replayed_as_rejected(
         "totalTimeMs": None,
     }
     content = {"chatId": CHAT, "role": "assistant", "content": called}
-    server = scripted_server(*served("chat/history", answer={"contents": [content]}))
+    words = "\nI rejected one or more tool calls with the following reason"
+    said = {"chatId": CHAT, "role": "user", "content": {"type": "text", "text": words}}
+    server = scripted_server(*served("chat/history", answer={"contents": [content, said]}))
     page, client = await asked(server, tmp_path, lambda it: it.history(CHAT, "c"))
-    assert [type(it.event).__name__ for it in page.events] == ["ToolRejected"]
+    rejected, told = (it.event for it in page.events)
+    assert isinstance(rejected, ToolRejected)
+    assert told == TextReceived(Role.SYSTEM, words)
     assert not client.all(NoticeReceived)

@@ -79,7 +79,7 @@ def test_a_prepared_call_without_follow_up_ends_with_the_turn_10() -> None:
     driver = Driver()
     driver.run()
     driver.hear(ToolPreparing(call(), '{"pa'), IDLE, FINISHED)
-    assert driver.view.lines[-1] == "⊘ read stopped"
+    assert driver.view.lines[-2] == "✗ read"
     driver.tick(1000)
     assert driver.chat.live == {}
 

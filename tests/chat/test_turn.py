@@ -189,7 +189,10 @@ def test_the_end_of_the_agent_ends_everything() -> None:
     assert driver.ends == ["gone"]
     assert driver.items == []
     assert driver.view.queue == [("queue", "later")]
-    assert driver.view.lines[-2:] == ["eca exited with code 1", "last words"]
+    assert driver.view.lines[-2:] == [
+        "· the last lines of the server's log",
+        "eca exited with code 1",
+    ]
     assert not driver.told(TellPrompt)[1:], "nobody is there to be told"
     driver.send("")
     assert driver.effects[-1] == TellPrompt("chat", "later")

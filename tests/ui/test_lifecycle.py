@@ -147,7 +147,16 @@ def test_a_server_that_ends_is_an_entry_with_its_last_words(
     say(nvim, "and then?")
     wait_line(nvim, "exit code 7")
     shown = lines_of(nvim)
-    assert shown[-2:] == ["loading", "OutOfMemoryError: heap"]
+    assert shown[-2] == "· the last lines of the server's log"
+    assert "exit code 7" in shown[-1]
+    closed = list(shown)
+    nvim.keys("<C-w>kGk<CR><C-w>j")
+    wait_line(nvim, "OutOfMemoryError: heap")
+    shown = lines_of(nvim)
+    assert [line.strip() for line in shown if line not in closed] == [
+        "loading",
+        "OutOfMemoryError: heap",
+    ]
     status = nvim.lua("return require('eca').status()")
     assert (status["server"], status["state"]) == ("failed", "idle")
     nvim.wait_screen("and then?")

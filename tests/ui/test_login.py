@@ -275,7 +275,7 @@ def test_a_crash_ends_it_and_other_chats_are_not_touched(
         nvim.wait_until("require('eca').status().state == 'running'")
         nvim.keys("<C-c>")
         nvim.wait_screen("exit code 7")
-        nvim.wait_screen("what you typed for it was not sent")
+        nvim.wait_until("vim.fn.execute('messages'):find('what you typed for it was not') ~= nil")
         nvim.keys("[b")
         nvim.wait_screen("> mine")
         assert draft(nvim) == "mine"

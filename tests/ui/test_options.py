@@ -21,7 +21,7 @@ CONTRACT = {
     "log_level",
 }
 """The names of the contract that have a default; `python` has none."""
-BEYOND = {"follow"}
+BEYOND = {"follow", "turn"}
 """Options that the contract does not name."""
 
 

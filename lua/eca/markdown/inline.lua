@@ -5,7 +5,8 @@
 --- - Columns are 0-based bytes, the end is exclusive.
 --- - One pass over the line: the cost is that of its length, whatever it holds. What has no closer
 ---   is plain text.
---- - A link whose text reads as another address hides nothing: each of the two opens itself.
+--- - A link whose text reads as another address hides nothing: each of the two opens itself. Nor is
+---   a long address hidden: it would leave its rows blank, and could not be copied.
 local M = {}
 
 --- What is known of the text being read.
@@ -154,6 +155,9 @@ local function safe(url)
   return url:match('^https?://[\33-\126]+$') or url:match('^mailto:[\33-\126]+$')
 end
 
+--- Bytes of an address that is hidden, at most.
+local LONGEST_HIDDEN = 60
+
 local HOST = '^[%w-]+%.[%w.-]*%a%a'
 
 --- Does the text of a link read as the address of another place?
@@ -202,14 +206,18 @@ local function link(line, at, regions, reading)
   end
   local after = last + 1
   local text_last = at + #text
+  local target = { first = text_last + 2, last = text_last + 2 + #url, group = 'EcaLink' }
+  target.url = safe(url)
   if misleads(text, url) then
-    local first = text_last + 2
-    regions[#regions + 1] =
-      { first = first, last = first + #url, group = 'EcaLink', url = safe(url) }
+    regions[#regions + 1] = target
+    return after
+  end
+  regions[#regions + 1] = { first = at, last = text_last, group = 'EcaLink', url = target.url }
+  if #url > LONGEST_HIDDEN then
+    regions[#regions + 1] = target
     return after
   end
   regions[#regions + 1] = { first = at - 1, last = at, conceal = '' }
-  regions[#regions + 1] = { first = at, last = text_last, group = 'EcaLink', url = safe(url) }
   regions[#regions + 1] = { first = text_last, last = after - 1, conceal = '' }
   return after
 end

@@ -11,8 +11,15 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from eca_nvim.chat.events import ChoicesChanged, MessageShown, ToolServerChanged, WorkChanged
+from eca_nvim.chat.events import (
+    ChoicesChanged,
+    JobsChanged,
+    MessageShown,
+    ToolServerChanged,
+    WorkChanged,
+)
 from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
+from eca_nvim.protocol.eca.jobs import JobsUpdated
 from eca_nvim.protocol.eca.lifecycle import InitializeResult
 from eca_nvim.protocol.eca.notices import NoticeLevel, ProgressKind, ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
@@ -86,6 +93,12 @@ def work(progress: TaskProgress) -> WorkChanged:
     """Read $/progress."""
     done = progress.type is ProgressKind.FINISH
     return WorkChanged(progress.task_id, progress.title or progress.task_id, done)
+
+
+def jobs(update: JobsUpdated) -> JobsChanged:
+    """Read jobs/updated."""
+    running = (job for job in update.jobs if job.status == "running")
+    return JobsChanged(tuple(job.label or job.summary or job.id for job in running))
 
 
 def message(shown: ShowMessage) -> MessageShown:

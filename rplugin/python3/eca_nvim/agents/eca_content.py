@@ -26,6 +26,7 @@ _ROLES: Final[Mapping[eca.Role, Role]] = {
     eca.Role.UNKNOWN: Role.SYSTEM,
 }
 _NO_MEDIA_TYPE: Final = "application/octet-stream"
+_INSTEAD: Final = "Tell ECA what to do differently for the rejected tool(s)"
 _RETRY: Final = re.compile(r"\(attempt \d+/\d+\)")
 """How the server says, in words alone, that the model failed and is asked again."""
 
@@ -35,6 +36,8 @@ def content_event(received: eca.ContentReceived) -> ChatEvent:
     content = received.content
     role = _ROLES[received.role]
     if type(content) is eca.TextContent:
+        if role is Role.SYSTEM and content.text.strip() == _INSTEAD:
+            return events.InsteadWanted(content.text)
         return events.TextReceived(role, content.text, content.content_id)
     if isinstance(content, ToolCall):
         return eca_tools.tool_event(content)

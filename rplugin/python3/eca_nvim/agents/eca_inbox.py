@@ -36,6 +36,7 @@ from eca_nvim.protocol.eca.chat import (
 )
 from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role
+from eca_nvim.protocol.eca.jobs import JobsUpdated
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 
@@ -81,6 +82,7 @@ class Inbox:
             TaskProgress: self._progress,
             Unknown: self._unknown,
             ShowMessage: lambda message: (eca_choices.message(message),),
+            JobsUpdated: lambda message: (eca_choices.jobs(message),),
             ToolServerUpdated: lambda message: (eca_choices.tool_server(message),),
             ToolServerRemoved: lambda message: (eca_choices.removed_tool_server(message),),
         }

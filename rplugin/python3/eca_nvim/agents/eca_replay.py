@@ -23,7 +23,9 @@ from eca_nvim.chat.events import (
     ChatOpened,
     ProgressChanged,
     QuestionAsked,
+    Role,
     SelectionChanged,
+    TextReceived,
     ToolFinished,
     ToolRejected,
     TurnChanged,
@@ -32,6 +34,7 @@ from eca_nvim.chat.events import (
 
 _OF_NOW: Final = (TurnChanged, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
 
+_REJECTED: Final = "I rejected one or more tool calls"
 _BLOCKS: Final = ("contexts", "editor-state", "additionalContext")
 """Names of the blocks that the server adds to a message."""
 
@@ -60,12 +63,18 @@ def _last_block(text: str, end: int) -> int | None:
 
 
 def as_it_was(told: Addressed) -> Addressed:
-    """Give what once happened: a rejected call is replayed as one that ended without a verdict."""
+    """Give what once happened.
+
+    A rejected call is replayed as one that ended without a verdict, and what the server told its
+    model of it as words of the user.
+    """
     match told.event:
         case ToolFinished(
             call=ToolCall(name=None, server=None) as call, failed=False, total_ms=None
         ):
             return replace(told, event=ToolRejected(call))
+        case TextReceived(role=Role.USER, text=text) as said if text.lstrip().startswith(_REJECTED):
+            return replace(told, event=replace(said, role=Role.SYSTEM))
         case _:
             return told
 

@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 HEAD = 2000
-_TELLING = re.compile(
-    r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
-    r'("(?:[^"\\]|\\.)*")'
-)
+_NAMES = "path|command|pattern|question|source|symbol|agent|url|file|name"
+_TELLING = re.compile(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
+
+
+def telling(arguments: Mapping[str, object]) -> str | None:
+    """Give the value of complete arguments that tells what their call is about, if one does."""
+    values = (arguments.get(name) for name in _NAMES.split("|"))
+    return next((value for value in values if isinstance(value, str)), None)
 
 
 class ArgumentPeek:

@@ -132,8 +132,8 @@ class NoteBlock(Block, eq=False):
     is_error: bool = False
 
 
-class UnknownBlock(Block, eq=False):
-    """Content of a kind we do not know."""
+class PlainBlock(Block, eq=False):
+    """Text under a name: content of a kind we do not know, or the end of a log."""
 
     name: str = ""
     text: str = ""

@@ -99,6 +99,12 @@ class ToolFinished(Struct, frozen=True):
     dialogue: Dialogue | None = None
 
 
+class InsteadWanted(Struct, frozen=True):
+    """The agent asks, in these words, what to do instead of what was rejected."""
+
+    text: str
+
+
 class ToolRejected(Struct, frozen=True):
     """A call will not run, or was stopped while it ran (ECA: toolCallRejected)."""
 
@@ -284,6 +290,7 @@ ChatEvent: TypeAlias = (
     | ReasoningStarted
     | ReasoningText
     | ReasoningFinished
+    | InsteadWanted
     | ToolPreparing
     | ToolRequested
     | ToolRunning
@@ -361,6 +368,12 @@ class MessageShown(Struct, frozen=True):
     text: str
 
 
+class JobsChanged(Struct, frozen=True):
+    """The commands that run in the background, all of them (ECA: jobs/updated)."""
+
+    running: tuple[str, ...]
+
+
 class ToolServerChanged(Struct, frozen=True):
     """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None is "as it was"."""
 
@@ -371,4 +384,6 @@ class ToolServerChanged(Struct, frozen=True):
     removed: bool = False
 
 
-AgentEvent: TypeAlias = Addressed | ChoicesChanged | WorkChanged | MessageShown | ToolServerChanged
+AgentEvent: TypeAlias = (
+    Addressed | ChoicesChanged | WorkChanged | MessageShown | ToolServerChanged | JobsChanged
+)

@@ -8,7 +8,7 @@ from eca_nvim.chat.blocks import (
     HookBlock,
     ImageBlock,
     LinkBlock,
-    UnknownBlock,
+    PlainBlock,
 )
 from eca_nvim.chat.events import (
     ChatCleared,
@@ -76,7 +76,7 @@ def flag_received(update: Update, event: FlagReceived) -> None:
 
 def unknown_received(update: Update, event: UnknownReceived) -> None:
     """Show content of a kind nobody told us about, plainly."""
-    block = UnknownBlock(update.mint(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text)
+    block = PlainBlock(update.mint(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text)
     update.add(block)
 
 

@@ -24,6 +24,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ReasoningText: speech.reasoning_text,
     events.ReasoningFinished: speech.reasoning_finished,
     events.NoticeReceived: speech.notice_received,
+    events.InsteadWanted: speech.instead_wanted,
     events.ToolPreparing: tool_calls.preparing,
     events.ToolRequested: tool_calls.requested,
     events.ToolRunning: tool_calls.running,

@@ -23,11 +23,11 @@ from eca_nvim.chat.blocks import (
     LinkBlock,
     NoteBlock,
     OlderBlock,
+    PlainBlock,
     QuestionBlock,
     ReasoningBlock,
     TextBlock,
     ToolBlock,
-    UnknownBlock,
 )
 from eca_nvim.chat.body import Body
 from eca_nvim.chat.ops import Segment
@@ -96,12 +96,12 @@ def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) 
     return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
 
 
-def _unknown_header(block: UnknownBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _plain_header(block: PlainBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
     name = truncate(one_line(block.name), TITLE_CELLS)
     return ((f"{settings.icon('unknown')} {name}", "EcaMuted"),)
 
 
-def _unknown_body(block: UnknownBlock, _settings: RenderSettings, limit: int | None) -> Body:
+def _plain_body(block: PlainBlock, _settings: RenderSettings, limit: int | None) -> Body:
     return text_body(block.text, limit)
 
 
@@ -177,7 +177,7 @@ _LOOKS: Mapping[type[Block], _Look] = {
     TextBlock: _Look(_no_header, _spoken_body),
     ReasoningBlock: _Look(_reasoning_header, _spoken_body),
     NoteBlock: _Look(_no_header, _note_body),
-    UnknownBlock: _Look(_unknown_header, _unknown_body),
+    PlainBlock: _Look(_plain_header, _plain_body),
     ToolBlock: _Look(tool_header, tool_body),
     GroupBlock: _Look(group_header, group_body),
     HookBlock: _Look(_hook_header, _hook_body),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
+from eca_nvim.chat.argument_peek import telling
 from eca_nvim.chat.blocks import Fold, ToolBlock
 from eca_nvim.chat.body import Body, joined
 from eca_nvim.chat.details import (
@@ -105,7 +106,7 @@ def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
     wording = wording_of(call)
     summary = literal_line(call.summary or "")
     if wording is None:
-        return full_name(call) or "unknown tool", summary or _telling(block)
+        return full_name(call) or _nameless(block), summary or _telling(block)
     if call.arguments is not None:
         return wording.what, wording.target(call.arguments, settings)
     if block.arguments.telling is not None:
@@ -116,8 +117,17 @@ def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
     return wording.what, summary.removeprefix("$ ") if wording.runs else summary
 
 
+def _nameless(block: ToolBlock) -> str:
+    """Call a tool something; of a rejected call a server that replays it has lost the name."""
+    return "a call" if block.replayed else "unknown tool"
+
+
 def _telling(block: ToolBlock) -> str:
-    return literal_line(block.arguments.telling[1]) if block.arguments.telling else ""
+    """Give the argument that says most of a call: what a replayed one without a name has left."""
+    if block.arguments.telling is not None:
+        return literal_line(block.arguments.telling[1])
+    is_nameless = block.replayed and not block.call.name
+    return literal_line((is_nameless and telling(block.call.arguments or {})) or "")
 
 
 def _stats(block: ToolBlock) -> list[Segment]:

@@ -10,21 +10,39 @@ from eca_nvim.chat.speech import finish_thought
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.update import Update
 
+INCOMPLETE = (
+    "The model did not complete this call: its arguments are no valid JSON. Nothing was run."
+)
 
-def settle(update: Update, only: Lane | None = None) -> None:
-    """End every live block and every text being said, of one lane or of all."""
+
+def settle(update: Update, only: Lane | None = None, *, completed: bool = False) -> None:
+    """End every live block and every text being said, of one lane or of all.
+
+    completed: the turn ended by itself, so nobody stopped what had not begun.
+    """
     for block, lane in list(update.chat.live.values()):
         if only is not None and lane is not only:
             continue
         dismiss(update, block, lane)
         if isinstance(block, ToolBlock):
-            refused = block.state is CallState.REFUSED
-            step(update, block, lane, CallState.REJECTED if refused else CallState.STOPPED)
+            if completed and block.state is CallState.PREPARING:
+                block.outputs = (INCOMPLETE,)
+            step(update, block, lane, _end_of(block, completed=completed))
         elif isinstance(block, ReasoningBlock):
             finish_thought(update, block, lane, None)
     for lane in update.chat.lanes.values():
         if only is None or lane is only:
             update.finish_speech(lane)
+
+
+def _end_of(block: ToolBlock, *, completed: bool) -> CallState:
+    match block.state:
+        case CallState.REFUSED:
+            return CallState.REJECTED
+        case CallState.PREPARING if completed:
+            return CallState.FAILED
+        case _:
+            return CallState.STOPPED
 
 
 def settle_pending(update: Update) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from eca_nvim.chat.blocks import Fold, NoteBlock, ReasoningBlock, TextBlock
 from eca_nvim.chat.events import (
+    InsteadWanted,
     NoticeReceived,
     ReasoningFinished,
     ReasoningStarted,
@@ -18,7 +19,7 @@ from eca_nvim.chat.events import (
     Role,
     TextReceived,
 )
-from eca_nvim.chat.model import Lane
+from eca_nvim.chat.model import Lane, QueueKind
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.prompt_queue import take_steers
 from eca_nvim.chat.states import SECRET_TURNS, Turn
@@ -108,6 +109,12 @@ def note(update: Update, text: str, *, is_error: bool = False) -> None:
 def notice_received(update: Update, event: NoticeReceived) -> None:
     """Take a line from the client or the agent itself."""
     note(update, event.text, is_error=event.is_error)
+
+
+def instead_wanted(update: Update, event: InsteadWanted) -> None:
+    """Show that the agent asks what to do instead, unless the user has said so already."""
+    if all(waiting.kind is not QueueKind.REASON for waiting in update.chat.queue):
+        note(update, event.text)
 
 
 # --- thoughts -----------------------------------------------------------------------------------

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eca_nvim.chat.blocks import NoteBlock, TextBlock
+from eca_nvim.chat.blocks import Fold, NoteBlock, PlainBlock, TextBlock
 from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.events import AgentGone, AgentTurn, ChatDeleted, PromptAnswered, TurnChanged
 from eca_nvim.chat.ops import BlockKind
-from eca_nvim.chat.prompt_queue import follow_up, keep_for_later
+from eca_nvim.chat.prompt_queue import follow_up, is_command, keep_for_later
 from eca_nvim.chat.questions import question_of_agent
 from eca_nvim.chat.settle import settle, settle_pending
 from eca_nvim.chat.speech import note, show_user
 from eca_nvim.chat.states import SECRET_TURNS, Turn, TurnEnd, TurnStep, next_turn
 from eca_nvim.chat.update import Dirty, Update
+
+LOG_END = "the last lines of the server's log"
+NO_ANSWER = "The agent ended its turn without an answer."
 
 _OTHER_WORD: Mapping[AgentTurn, AgentTurn] = {
     AgentTurn.IDLE: AgentTurn.FINISHED,
@@ -113,12 +116,23 @@ def end(update: Update, reason: TurnEnd) -> None:
     chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
-    settle(update)
+    settle(update, completed=reason is TurnEnd.DONE)
+    if reason is TurnEnd.DONE and _is_unanswered(update):
+        note(update, NO_ANSWER)
     update.emit("EcaTurnFinished", {"reason": reason.value})
     prompt = follow_up(update, reason)
     keep_for_later(update)
     if prompt is not None:
         start_prompt(update, prompt.text, prompt.contexts)
+
+
+def _is_unanswered(update: Update) -> bool:
+    """Say whether nothing came of the prompt of this turn; a command may do its work silently."""
+    match update.chat.root.blocks[-1:]:
+        case [TextBlock(kind=BlockKind.USER, turn=number) as prompt]:
+            return number == update.chat.turn.number and not is_command(prompt.text)
+        case _:
+            return False
 
 
 # --- the agent's word ---------------------------------------------------------------------------
@@ -128,7 +142,7 @@ def turn_changed(update: Update, event: TurnChanged) -> None:
     """Take the agent's word on its turn; a subagent's end settles only what is its own."""
     if update.lane is not update.chat.root:
         if event.turn in _OTHER_WORD:
-            settle(update, update.lane)
+            settle(update, update.lane, completed=update.chat.turn.state is Turn.RUNNING)
         return
     match event.turn:
         case AgentTurn.RUNNING:
@@ -216,12 +230,19 @@ def prompt_answered(update: Update, event: PromptAnswered) -> None:
 
 
 def agent_gone(update: Update, event: AgentGone) -> None:
-    """Take the end of the agent's process: every turn is over, what waits stays."""
+    """Take the end of the agent's process: every turn is over, what waits stays.
+
+    The reason comes last, for that is what the user sees; the end of the log is closed above it.
+    """
     chat = update.chat
     update.lane = chat.root
-    told = "\n".join((event.reason, *event.stderr_tail))
-    _take_back(update, told)
-    note(update, told, is_error=True)
+    if event.stderr_tail:
+        log = PlainBlock(update.mint(), BlockKind.NOTE, Fold.CLOSED, name=LOG_END)
+        log.text = "\n".join(event.stderr_tail)
+        update.add(log)
+    else:
+        _take_back(update, event.reason)
+    note(update, event.reason, is_error=True)
     _cut(update)
 
 

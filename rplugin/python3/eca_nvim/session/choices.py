@@ -53,6 +53,11 @@ class Choices:
         self._wishes: dict[str, Mapping[str, str]] = {}  # what was kept when a chat began
         self.welcome: str | None = None
 
+    @property
+    def lack_models(self) -> bool:
+        """Say whether the agent said that it has no model; one that says nothing may have some."""
+        return self._offers.get("models") == ()
+
     def take(self, event: ChoicesChanged, chat: Chat | None = None) -> SetChoices:
         """Take what the agent announces, of all chats or of one; gives the offers as a whole."""
         offers = {"models": event.models, "agents": event.agents}

@@ -18,6 +18,7 @@ from eca_nvim.chat.events import (
     ChatCleared,
     ChatDeleted,
     ChoicesChanged,
+    JobsChanged,
     MessageShown,
     NoticeReceived,
     ProgressChanged,
@@ -34,12 +35,15 @@ from eca_nvim.chat.routing import route
 from eca_nvim.chat.text import one_line
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced
+from eca_nvim.session.tool_servers import ToolServers
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 from eca_nvim.session.work import Work
 
 _NO_NEWS = (ChatCleared, ChatDeleted, TurnChanged, UsageReported, ProgressChanged)
 """What makes no chat of one that nobody knows."""
+
+NO_MODEL = "no model: type /login, or see `:Eca log`"
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +57,8 @@ class Hearing:
         self._trust = trust
         self._view = view
         self._work = Work()
+        self._tool_servers = ToolServers()
+        self._ready = False
         self.attending: str | None = None
         """The chat the user last used."""
 
@@ -65,7 +71,19 @@ class Hearing:
     def agent_gone(self) -> None:
         """Take that nobody works any more."""
         self._choices.agent_gone()
+        self._ready = False
+        self._tool_servers.end()
         self._view.push([self._work.end()])
+
+    def agent_ready(self) -> None:
+        """Take that prompts can be sent; say in every chat when no model will answer them."""
+        self._ready = True
+        for chat in self._chats:
+            self._check_models(chat)
+
+    def _check_models(self, chat: Chat) -> None:
+        if self._ready and self._choices.lack_models:
+            self._chats.apply(chat, [NoticeReceived(NO_MODEL, is_error=True)])
 
     def _take(self, event: AgentEvent) -> None:
         match event:
@@ -77,8 +95,10 @@ class Hearing:
                 self._view.push([Notify(level, one_line(text))])
             case WorkChanged():
                 self._view.push([self._work.take(event)])
+            case JobsChanged():
+                self._view.push([self._work.take_jobs(event)])
             case ToolServerChanged():
-                log.info("%s", event)
+                self._view.push(self._tool_servers.take(event))
 
     def _take_addressed(self, addressed: Addressed) -> None:
         chat_id, child = route(self._chats.table, addressed)
@@ -122,4 +142,5 @@ class Hearing:
         self._chats.apply(chat, [self._choices.defaults(chat.id)])
         if self._choices.welcome:
             self._greet(chat, self._choices.welcome)
+        self._check_models(chat)
         self._trust.introduce(chat)

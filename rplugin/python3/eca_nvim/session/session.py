@@ -366,6 +366,7 @@ class Session:
         if state is ServerState.STARTING:
             self._trust.begin(self._server.identity)
         if state is ServerState.READY:
+            self._hearing.agent_ready()
             for effect in self._held.take():
                 self._tell(effect)
 

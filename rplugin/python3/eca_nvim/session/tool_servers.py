@@ -1,0 +1,35 @@
+"""Tool servers of the agent: which of them failed, said once each time they do."""
+
+from __future__ import annotations
+
+import logging
+
+from eca_nvim.chat.events import ToolServerChanged
+from eca_nvim.chat.ops import Notify
+from eca_nvim.chat.text import one_line, truncate
+
+NAME_CELLS = 30
+_FAILED = "failed"
+
+log = logging.getLogger(__name__)
+
+
+class ToolServers:
+    """The states of the tool servers, by name."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, str | None] = {}
+
+    def take(self, event: ToolServerChanged) -> list[Notify]:
+        """Take a change; give what the user must know of it."""
+        log.info("%s", event)
+        before = self._states.get(event.name)
+        self._states[event.name] = event.status or before
+        if event.status != _FAILED or before == _FAILED:
+            return []
+        name = truncate(one_line(event.name), NAME_CELLS)
+        return [Notify("warn", f"the MCP server {name} failed: `:Eca log` may say why")]
+
+    def end(self) -> None:
+        """Forget them: their agent is gone."""
+        self._states.clear()

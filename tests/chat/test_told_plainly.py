@@ -1,0 +1,85 @@
+"""What went wrong, or came to nothing, is said where it happened and as it was."""
+
+import pytest
+from tests.chat.driver import FINISHED, IDLE, Driver, call, said
+
+from eca_nvim.chat.details import ToolCall
+from eca_nvim.chat.events import (
+    Addressed,
+    AgentGone,
+    ChatEvent,
+    InsteadWanted,
+    ToolPreparing,
+    ToolRejected,
+    ToolRequested,
+)
+from eca_nvim.chat.history import Page, show_history
+
+INSTEAD = "Tell the agent what to do differently"
+
+
+@pytest.fixture
+def driver() -> Driver:
+    driver = Driver()
+    driver.run("go")
+    return driver
+
+
+def test_an_answer_that_is_empty_is_called_so(driver: Driver) -> None:
+    driver.hear(IDLE, FINISHED)
+    assert driver.view.lines[-1] == "The agent ended its turn without an answer."
+
+
+@pytest.mark.parametrize("events", [said("Hi"), [ToolPreparing(call(), "")]])
+def test_an_answer_is_not_called_empty(driver: Driver, events: list[ChatEvent]) -> None:
+    driver.hear(*events, IDLE, FINISHED)
+    assert not any("without an answer" in line for line in driver.view.lines)
+
+
+def test_neither_a_stop_nor_a_command_is_called_an_empty_answer(driver: Driver) -> None:
+    driver.stop()
+    driver.hear(FINISHED)
+    driver.run("/clear")
+    driver.hear(IDLE, FINISHED)
+    assert not any("without an answer" in line for line in driver.view.lines)
+
+
+def test_a_call_that_the_model_did_not_complete_is_not_called_stopped(driver: Driver) -> None:
+    driver.hear(ToolPreparing(call(), '{"path": "a", "x": '), IDLE, FINISHED)
+    header, *told = driver.view.lines[-2:]
+    assert header.startswith("✗ read a")
+    assert "no valid JSON" in told[0]
+
+
+def test_a_call_that_is_stopped_is_called_so(driver: Driver) -> None:
+    driver.hear(ToolPreparing(call(), '{"path": "a", "x": '))
+    driver.stop()
+    driver.hear(FINISHED)
+    assert driver.view.lines[-1] == "⊘ read a stopped"
+
+
+def test_the_reason_of_a_crash_comes_last_and_the_log_is_closed(driver: Driver) -> None:
+    driver.hear(AgentGone("the server ended", ("INFO one", "INFO two")))
+    assert driver.view.lines[-2:] == ["· the last lines of the server's log", "the server ended"]
+    log = next(block for block in driver.chat.blocks.values() if block.kind == "note")
+    driver.toggle(log.id)
+    assert [line.strip("│ ") for line in driver.view.lines[-3:-1]] == ["INFO one", "INFO two"]
+
+
+def test_what_to_do_instead_is_not_asked_where_it_was_said(driver: Driver) -> None:
+    driver.hear(ToolRequested(call("t1"), needs_approval=True))
+    driver.reject("t1", "use pathlib")
+    driver.hear(ToolRejected(call("t1")), InsteadWanted(INSTEAD))
+    assert INSTEAD not in driver.view.lines
+    driver.hear(IDLE, FINISHED)
+    driver.hear(ToolRequested(call("t2"), needs_approval=True))
+    driver.reject("t2")
+    driver.hear(ToolRejected(call("t2")), InsteadWanted(INSTEAD))
+    assert driver.view.lines[-1] == INSTEAD
+
+
+def test_a_replayed_rejected_call_without_a_name_says_what_it_was_about(driver: Driver) -> None:
+    lost = ToolCall("t9", arguments={"limit": 3, "path": "/workspace/a.py"})
+    page = Page([Addressed("chat", ToolRejected(lost))])
+    driver.take(show_history(driver.chat, page, driver.now))
+    assert driver.view.lines[-1] == "⊘ a call /workspace/a.py rejected"
