@@ -22,7 +22,7 @@ from tests.ui.talk import (
     wait_line,
 )
 
-LADDER = 2.0
+LADDER = 5.0
 """Seconds in which any server is gone, on a busy machine."""
 
 
