@@ -82,7 +82,7 @@ async def test_severities_have_the_servers_names(
     [answer] = await answers(scripted_server, tmp_path, editor, asked)
     found = answer["result"]["diagnostics"]
     assert [it["severity"] for it in found] == ["error", "warning", "info", "hint", "info"]
-    assert "source" not in found[0]
+    assert found[0]["source"] == "Neovim"
 
 
 async def test_a_uri_is_decoded(scripted_server: PrepareScript, tmp_path: Path) -> None:

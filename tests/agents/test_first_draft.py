@@ -11,6 +11,7 @@ from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
 from eca_nvim.chat.events import (
+    ProgressChanged,
     PromptAnswered,
     ToolFinished,
     ToolRequested,
@@ -47,7 +48,18 @@ async def test_tokens_add_up(server: ScriptedServer, workspace: Path) -> None:
         await talk(client, "stream")
         await talk(client, "stream")
         used = [it.session_tokens for it in client.all(UsageReported)]
-    assert used == [120, 240]
+        await client.agent.archive.clear(CHAT)
+        await talk(client, "stream")
+        used.append(client.all(UsageReported)[-1].session_tokens)
+    assert used == [120, 240, 120]
+
+
+async def test_what_the_answer_to_a_prompt_says_is_shown(
+    server: ScriptedServer, workspace: Path
+) -> None:
+    async with running(make_agent(server.command, workspace)) as client:
+        await talk(client, "stream")
+        assert client.all(ProgressChanged) == [ProgressChanged("Prompt sent")]
 
 
 async def test_what_needs_no_approval_is_written_inside_the_workspace(

@@ -364,6 +364,7 @@ async def test_a_login_waits_for_a_prompt(server: ScriptedServer, workspace: Pat
         assert [it.turn for it in client.all(TurnChanged)] == [AgentTurn.LOGIN, AgentTurn.LOGIN]
         client.agent.answer_login(CHAT, "stream")
         await client.until(lambda: TurnChanged(AgentTurn.IDLE) in client.all(TurnChanged))
+        await ended(client, 1)
         assert await talk(client, "stream") == "One, two, three.\n"
 
 

@@ -141,6 +141,34 @@ def test_a_server_begins_with_the_agent_that_was_chosen_last(
     nvim.wait_until("require('eca').status().agent == 'plan'")
 
 
+@pytest.mark.parametrize("name", ["behaviors", "tool_servers"])
+def test_what_the_server_forbids_or_cannot_remember_is_told(
+    nvim: Neovim, server: ScriptedServer
+) -> None:
+    say(nvim, "forbidden")
+    wait_line(nvim, "edit rejected by the server's configuration")
+    wait_idle(nvim)
+    say(nvim, "edit")
+    nvim.wait_until(WAITING)
+    screen = nvim.wait_screen(f"+{PLUS}")
+    assert ("remember" in screen) is (server.journal.stem == "tool_servers")
+    nvim.keys(":Eca reject<CR>")
+    wait_idle(nvim)
+
+
+@older
+def test_an_emptied_chat_begins_from_nothing(nvim: Neovim, server: ScriptedServer) -> None:
+    stream(nvim, 1)
+    nvim.wait_until("require('eca').status().tokens ~= nil")
+    nvim.keys(":Eca! clear<CR>")
+    nvim.wait_for(lambda: times(nvim, "One") == 0, "an empty chat")
+    nvim.wait_until("require('eca').status().tokens == nil")
+    welcomes = server.journal.stem != "first_draft"
+    nvim.wait_for(lambda: times(nvim, "Welcome of old!") == welcomes, "the welcome")
+    nvim.quit()
+    assert strange(server) == []
+
+
 @with_tools
 def test_a_turn_is_stopped(nvim: Neovim) -> None:
     say(nvim, "wait")
@@ -255,6 +283,14 @@ class TestTheFirstDraft:
         nvim.wait_until(WAITING)
         nvim.keys(":Eca approve<CR>")
         nvim.wait_until(f"vim.fn.getbufline('src/calc.py', 1)[1] == '{PLUS}'")
+
+    def test_the_deletion_of_a_file_is_called_so(self, nvim: Neovim, workspace: Path) -> None:
+        say(nvim, "delete")
+        nvim.wait_until(WAITING)
+        nvim.wait_screen("delete src/calc.py")
+        nvim.keys(":Eca approve<CR>")
+        wait_line(nvim, "✓ delete src/calc.py +0 -")
+        assert not (workspace / "src/calc.py").exists()
 
     def test_a_stop_drops_the_proposal(self, nvim: Neovim, workspace: Path) -> None:
         say(nvim, "edit")

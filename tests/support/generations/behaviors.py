@@ -205,6 +205,10 @@ class Behaviors(Server):
             case "edit":
                 self._think(chat)
                 self._call(chat, f"call-{next(self._numbers)}")
+            case "forbidden":
+                call = {"origin": "native", "id": "call-0", "name": "eca_edit_file"}
+                rejected = {**call, **self.tool_server, "arguments": {}, "reason": "user-config"}
+                self.content(chat, {"type": "toolCallRejected", **rejected})
             case "wait":
                 self._text(chat, "I wait. ")
                 self.wait(lambda: chat in self._stopped)

@@ -79,6 +79,8 @@ class FirstDraft(Server):
                 self._text(chat, "Proposed.", last=True)
             case "write":
                 self._propose(chat, "new/notes.txt", NEW_FILE, asks=False, last=True)
+            case "delete":
+                self._propose(chat, "src/calc.py", {"kind": "delete"}, asks=True, last=True)
             case "outside":
                 self._propose(chat, rest, SECRET, asks=False, last=True)
             case "ask":

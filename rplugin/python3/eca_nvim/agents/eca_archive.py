@@ -150,6 +150,7 @@ class EcaArchive:
             if self._dialect.generation > Generation.DRAFT:
                 raise
         self._chats.forgotten(chat_id)
+        self._inbox.forgotten(chat_id)
         self._mentions.emptied(chat_id)
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:

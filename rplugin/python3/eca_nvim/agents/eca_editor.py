@@ -60,11 +60,15 @@ async def navigation(
     return eca.NavigationResult(status="success", locations=tuple(map(_location, found)))
 
 
+_NO_SOURCE: Final = "Neovim"
+"""Whose finding it is when its linter does not say: servers before today's need a word."""
+
+
 def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
     return eca.Diagnostic(
         uri=uri_of(found.path),
         severity=_SEVERITIES.get(found.severity, "info"),
-        source=found.source,
+        source=found.source or _NO_SOURCE,
         range=Range(
             start=Position(line=found.start_line + base, character=found.start_column + base),
             end=Position(line=found.end_line + base, character=found.end_column + base),

@@ -105,6 +105,10 @@ class Inbox:
         held, self._held = self._held, []
         return [event for it in held for event in self._replays.sort(self._take(it, it.method))]
 
+    def forgotten(self, chat_id: str) -> None:
+        """Take that the server has a chat no more: what it used begins with nothing."""
+        self._spent.pop(chat_id, None)
+
     def _take(self, message: object, method: str) -> Sequence[AgentEvent]:
         if isinstance(message, ContentReceived | StatusChanged) and self._is_doubtful(message):
             self._held.append(message)

@@ -34,6 +34,7 @@ from eca_nvim.chat.events import (
     ChatEvent,
     MessageShown,
     NoticeReceived,
+    ProgressChanged,
     PromptAnswered,
     SelectionChanged,
     TrustRefused,
@@ -245,6 +246,8 @@ class Outbox:
             self._tell_lacks(prompt)
             if self._is_older:
                 self._tell_login(chat_id, result.status)
+            if answer.accepted and result.result_message:
+                self._say(chat_id, ProgressChanged(result.result_message))
         held = self._inbox.named()
         self._emit([*held, Addressed(chat_id, answer)])
         self.heard(held)

@@ -167,7 +167,7 @@ def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _
     before = _text(path)
     after = changed_text(before, told.changes)
     change = FileChange(path, *hunks_between(before or "", after or ""))
-    name = "write_file" if before is None else call.name
+    name = "delete_file" if after is None else "write_file" if before is None else call.name
     whole = ToolCall(call.id, name, details=change, arguments={"path": path})
     if after is not None:
         return _Proposal(chat_id, whole, change, is_gone=False, place=real_path(path))

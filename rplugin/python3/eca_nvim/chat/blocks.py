@@ -152,7 +152,8 @@ class ToolBlock(Block, eq=False):
 
     replayed: it ran in another life; nothing it does happens now.
     question: what it asks the user, when asking is what it does. nested: the subagent it runs.
-    earlier: another call with its id that had not ended when this one came up.
+    earlier: another call with its id that had not ended when this one came up. by_config: the
+    agent's configuration rejected it, and not the user.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
@@ -166,6 +167,7 @@ class ToolBlock(Block, eq=False):
     question: Question | None = None
     nested: Nested | None = None
     earlier: ToolBlock | None = None
+    by_config: bool = False
 
 
 class GroupBlock(Block, eq=False):

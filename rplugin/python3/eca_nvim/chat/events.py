@@ -105,6 +105,10 @@ class InsteadWanted(Struct, frozen=True):
     text: str
 
 
+BY_CONFIG = "user-config"
+"""The reason of a rejection that is not the user's, but that of the agent's configuration."""
+
+
 class ToolRejected(Struct, frozen=True):
     """A call will not run, or was stopped while it ran (ECA: toolCallRejected)."""
 
@@ -254,9 +258,10 @@ class ChatOpened(Struct, frozen=True):
 
 
 class ChatCleared(Struct, frozen=True):
-    """The history of the chat is gone (ECA: chat/cleared)."""
+    """The history of the chat is gone (ECA: chat/cleared); `usage`: its tokens and cost, too."""
 
     messages: bool = True
+    usage: bool = False
 
 
 class ChatDeleted(Struct, frozen=True):

@@ -128,7 +128,7 @@ def chat_opened(update: Update, event: ChatOpened) -> None:
 
 
 def chat_cleared(update: Update, event: ChatCleared) -> None:
-    """Take all blocks out; the turn, what waits to be sent and the status stay."""
+    """Take all blocks out; the turn and what waits to be sent stay."""
     chat = update.chat
     if not event.messages or update.lane is not chat.root:
         return
@@ -140,6 +140,9 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.anchors.clear()
     chat.plan = chat.plan_block = None
     update.dirty |= Dirty.PLAN
+    if event.usage:
+        chat.usage = None
+        update.dirty |= Dirty.STATUS | Dirty.USAGE
     chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
     update.ops.append(ClearChat(chat.id))

@@ -196,15 +196,17 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
 def remembers(block: ToolBlock) -> list[str]:
     """Say what "remember" would remember: a shell line's new commands, else the tool.
 
-    The agent keeps the bare name of a tool: a tool of any server that is called so then runs.
+    The agent keeps the bare name of a tool: a tool of any server that is called so then runs. One
+    that does not name the server of a tool is older than remembering.
     """
     call = block.call
+    if call.server is None:
+        return []
     if isinstance(call.details, ShellCommand):
         keys = [part.remember_key for part in call.details.parts if not part.remembered]
         whose = "" if is_native(call) else f" of {literal_line(call.name or '')}"
         return list(dict.fromkeys(literal_line(key) + whose for key in keys if key))
-    made_up = is_unknown(call) or (call.origin is None and call.server is None)
-    if made_up or call.name is None or call.name in BY_COMMAND:
+    if is_unknown(call) or call.name is None or call.name in BY_COMMAND:
         return []
     return [f"{literal_line(call.name)} of any server"]
 

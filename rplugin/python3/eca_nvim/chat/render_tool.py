@@ -79,7 +79,8 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
         segments.append((" · waits for you", _GROUPS[CallState.WAITING]))
     if block.state in _TOLD_STATES:
         word = _STATE_WORDS.get(block.state, block.state.value)
-        segments.append((f" {word}", _GROUPS[block.state]))
+        whose = " by the server's configuration" if block.by_config else ""
+        segments.append((f" {word}{whose}", _GROUPS[block.state]))
     if time := _time(block, now):
         segments.append((f"  {time}", "EcaTime"))
     return segments

@@ -17,6 +17,7 @@ from eca_nvim.chat.call_ids import OPEN_TO_CHANGE, asked_for, at_work, is_meant,
 from eca_nvim.chat.calls import asks, step
 from eca_nvim.chat.details import FileChange, Subagent, ToolCall
 from eca_nvim.chat.events import (
+    BY_CONFIG,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
@@ -118,6 +119,7 @@ def rejected(update: Update, event: ToolRejected) -> None:
         return
     stopped = update.chat.turn.state is Turn.STOPPING and block.state is not CallState.REFUSED
     dismiss_for_call(update, block)
+    block.by_config = event.reason == BY_CONFIG
     step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)
 
 

@@ -127,6 +127,7 @@ WORDINGS: Mapping[str, Wording] = {
     "write_file": Wording(
         "write", _path("path"), writes=("path",), shows=("content",), whole="content"
     ),
+    "delete_file": Wording("delete", _path("path"), writes=("path",)),
     "edit_file": Wording("edit", _path("path"), writes=("path",), shows=_EDIT),
     "preview_file_change": Wording("preview", _path("path"), shows=_EDIT),
     "move_file": Wording("move", _move, writes=("source", "destination"), moves=True),

@@ -17,7 +17,7 @@ from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorEx
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat import history_intents as intents
 from eca_nvim.chat.blocks import TextBlock
-from eca_nvim.chat.events import ChatCleared, ChatDeleted, TitleChanged
+from eca_nvim.chat.events import ChatCleared, ChatDeleted, NoticeReceived, TitleChanged
 from eca_nvim.chat.history import show_history, show_loading, show_older
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.ops import Answer, Notify
@@ -156,7 +156,9 @@ class Histories:
         revising.require_idle(chat)
         if not _is_blank(chat):
             await (await self._archive()).clear(chat.id)
-        self._chats.apply(chat, [ChatCleared()])
+        self._chats.apply(chat, [ChatCleared(usage=True)])
+        if self._choices.welcome:
+            self._chats.apply(chat, [NoticeReceived(self._choices.welcome.strip())])
 
     async def _delete(self, chat: Chat) -> None:
         if not _is_blank(chat) and not chat.deleted:
