@@ -133,3 +133,14 @@ def test_no_bytes_raise(stream: bytes, size: int) -> None:
 def test_a_fault_reads_as_one_line() -> None:
     fault = FramingFault(FaultReason.JUNK, b"a\nb\x1b[0m", 7)
     assert str(fault) == "junk outside of any message, 7 bytes: b'a\\nb\\x1b[0m'"
+
+
+@pytest.mark.parametrize("size", [None, 1])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_message_in_another_charset_is_no_message(size: int | None, order: int) -> None:
+    kind = b"Content-Type: application/vscode-jsonrpc; charset=%b\r\n"
+    for charset, is_read in ((b"latin-1", False), (b"UTF-8", True), (b"utf8", True)):
+        header = b"".join([b"Content-Length: 8\r\n", kind % charset][::order])
+        items = feed(header + b'\r\n{"id":2}' + GOOD, size)
+        assert messages(items) == [*[b'{"id":2}'] * is_read, MESSAGE]
+        assert reasons(items) == [FaultReason.CHARSET] * (not is_read)

@@ -205,6 +205,9 @@ class Behaviors(Server):
             case "edit":
                 self._think(chat)
                 self._call(chat, f"call-{next(self._numbers)}")
+            case "latin":
+                refused = self.say_in_latin()
+                self._text(chat, f"You said {refused['error']['message']}.")
             case "forbidden":
                 call = {"origin": "native", "id": "call-0", "name": "eca_edit_file"}
                 rejected = {**call, **self.tool_server, "arguments": {}, "reason": "user-config"}

@@ -110,6 +110,15 @@ class Server:
             pass
         return message
 
+    def say_in_latin(self) -> Message:
+        """Send a message in a charset that may not be, and return the error it is answered with."""
+        body = '{"jsonrpc": "2.0", "method": "caf\u00e9"}'.encode("latin-1")
+        kind = b"Content-Type: application/vscode-jsonrpc; charset=latin-1"
+        self._wire.write(b"%b\r\nContent-Length: %d\r\n\r\n%b" % (kind, len(body), body))
+        while "error" not in (message := self.hear()):
+            pass
+        return message
+
     def answer(self, request: Value, result: Value) -> None:
         """Answer a request."""
         self.send({"id": request, "result": result})

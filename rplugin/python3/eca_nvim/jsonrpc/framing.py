@@ -8,7 +8,8 @@ Rules this file keeps:
 - What a server does wrong is a value in the list, a `FramingFault`, never an exception. A
   message whose header is wrong is lost; the good one after it never is.
 - Names of header fields are read in any case, a line may end in LF alone, and fields other
-  than Content-Length are skipped. What we write is strict: servers are not so tolerant.
+  than Content-Length are skipped, but for a charset: a message in another one than utf-8 is a
+  fault. What we write is strict: servers are not so tolerant.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _VALUE: Final = re.compile(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
 _USUAL_HEADER: Final = re.compile(rb"Content-Length: (\d{1,18})\r\n\r\n")
 _OTHER_FIELD: Final = re.compile(rb"content-[a-z-]+[ \t]*:", re.IGNORECASE)
+_CHARSET: Final = re.compile(rb"content-type[ \t]*:[^\r\n]*?charset=\"?([\w.-]+)", re.IGNORECASE)
+_CHARSETS: Final = (b"utf-8", b"utf8")
 _MESSAGE_ENDS: Final = b"}]\n"
 
 
@@ -41,6 +44,7 @@ class FaultReason(Enum):
     BAD_LENGTH = "a Content-Length that is no size"
     WRONG_LENGTH = "a Content-Length that does not fit its message"
     TOO_LONG = "a line over the limit"
+    CHARSET = "a message in another charset than utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class ContentLengthFraming:
         self._start = 0  # of the line or body being read
         self._searched = 0  # no line end from _start up to here
         self._announced: int | None = None  # bytes, by the header being read
+        self._is_foreign = False  # the header being read, or read last, has another charset
         self._body_size: int | None = None  # bytes; none while a header is being read
         self._junk = bytearray()
         self._junk_size = 0
@@ -135,7 +140,11 @@ class ContentLengthFraming:
             self._set_length(value, end, found)
         elif not self._buffer[self._start : end].strip():
             self._body_size, self._announced = self._announced, None
-        elif not _OTHER_FIELD.match(self._buffer, self._start, end):
+        elif _OTHER_FIELD.match(self._buffer, self._start, end):
+            charset = _CHARSET.match(self._buffer, self._start, end)
+            self._is_foreign = charset is not None and charset[1].lower() not in _CHARSETS
+        else:
+            self._is_foreign = False
             self._skip_to(end + 1)
         self._start = self._searched = end + 1
         return True
@@ -154,16 +163,22 @@ class ContentLengthFraming:
             return False
         if end == start or buffer[end - 1] not in _MESSAGE_ENDS:
             return self._give_up_body(size, found)
-        found.append(bytes(buffer[start:end]))
-        self._body_size = None
+        found.append(self._body(start, end))
+        self._body_size, self._is_foreign = None, False
         self._start = self._searched = end
         return True
+
+    def _body(self, start: int, end: int) -> Framed:
+        if self._is_foreign:
+            excerpt = bytes(self._buffer[start : min(end, start + EXCERPT_BYTES)])
+            return FramingFault(FaultReason.CHARSET, excerpt, end - start)
+        return bytes(self._buffer[start:end])
 
     def _give_up_body(self, size: int, found: list[Framed]) -> bool:
         """Read what was taken for a body again as lines, to find the next header in it."""
         excerpt = bytes(self._buffer[self._start : self._start + min(size, EXCERPT_BYTES)])
         found.append(FramingFault(FaultReason.WRONG_LENGTH, excerpt, size))
-        self._body_size = None
+        self._body_size, self._is_foreign = None, False
         return True
 
     def _length_before(self, line_end: int) -> tuple[int, bytes] | None:

@@ -19,6 +19,7 @@ EXCERPT_BYTES: Final = 160
 """How much of its bytes a malformed message carries."""
 
 METHOD_NOT_FOUND: Final = -32601
+PARSE_ERROR: Final = -32700
 """The error code for a request whose method is not known."""
 
 INTERNAL_ERROR: Final = -32603

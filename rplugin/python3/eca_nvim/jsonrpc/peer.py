@@ -19,6 +19,7 @@ from eca_nvim.jsonrpc.codec import Codec, JsonCodec
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
 from eca_nvim.jsonrpc.messages import (
     EXCERPT_BYTES,
+    PARSE_ERROR,
     ErrorResponse,
     MalformedMessage,
     Message,
@@ -106,6 +107,10 @@ class Peer:
         """Return the bytes of the bad answer to their request; raise `NotOpen`."""
         _close(self._theirs, request_id)
         return self._encode(ErrorResponse(request_id, code, message, data))
+
+    def refuse(self, fault: FramingFault) -> bytes:
+        """Return the bytes that say that a message could not be read, whichever it was."""
+        return self._encode(ErrorResponse(None, PARSE_ERROR, fault.reason.value, None))
 
     def _receive(self, body: bytes) -> Event:
         try:

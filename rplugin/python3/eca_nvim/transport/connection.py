@@ -6,7 +6,8 @@ Rules this file keeps:
   and return: a server that does not read its input blocks nobody and loses nothing.
 - Requests and notifications of the server go to one handler, in order, all of one read together.
   Whoever waits for an answer goes on after the batch in which it came.
-- A message that cannot be read is logged and skipped.
+- A message that cannot be read is logged and skipped; one in another charset is answered with an
+  error, as the protocol wants it.
 - When the server is gone, whoever waits for it is told how it ended. A server that closes its
   standard output or input, and can no longer hear or be heard, is closed.
 """
@@ -24,6 +25,7 @@ from eca_nvim.environment import child_environment
 from eca_nvim.jsonrpc import (
     Codec,
     ErrorResponse,
+    FaultReason,
     Framing,
     FramingFault,
     MalformedMessage,
@@ -141,6 +143,9 @@ class Connection:
                     batch.append(event)
                 case Response() | ErrorResponse():
                     self._settle(event)
+                case FramingFault(FaultReason.CHARSET):
+                    logger.warning("refused %s", event)
+                    self._process.stdin.put(self._peer.refuse(event))
                 case UnexpectedAnswer() | MalformedMessage() | FramingFault():
                     logger.warning("skipped %s", event)
                 case _:
