@@ -376,7 +376,8 @@ def test_malformed_arguments_leave_no_call_running(
     nvim = start_chat(start_nvim, server)
     say(nvim, "go")
     wait_idle(nvim)
-    wait_line(nvim, "⊘ grep")
+    wait_line(nvim, "✗ grep")
+    assert "no valid JSON" in lines_of(nvim)[-1]
 
 
 def test_a_deleted_chat_keeps_its_text(
