@@ -13,7 +13,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.screen import Value
 from tests.support.script import ask, expect, handshake, turn
 from tests.ui.listed import change, rows, show
-from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw, wait_sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw, request, wait_sent
 from tests.ui.talk import asks, lines_of, say, start_chat
 
 ODD = (
@@ -99,7 +99,8 @@ def start_again(nvim: Neovim) -> None:
 
 
 def diff(nvim: Neovim, path: str) -> None:
-    draw(nvim, ["diff", CHAT, "t", path, TEXT, "other\n", "changed", None, None, None])
+    shown = ["diff", CHAT, "t", path, TEXT, "other\n", "changed", request("t"), None, None]
+    draw(nvim, ["pending", [approval("t", path=path)]], shown)
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
 
 
