@@ -183,7 +183,7 @@ M.subcommands = {
       require('eca').reject({ reason = given(rest) })
     end,
   },
-  approval = { text = 'go to what waits for your word', run = action('Approval') },
+  approval = { text = 'go to the request that waits', run = action('Approval') },
   answer = {
     text = 'answer the question',
     run = function(rest)

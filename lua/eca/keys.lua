@@ -88,7 +88,7 @@ M.actions = {
   NextFlag = action('history', 'next_flag', 'next flag', { chat = { ']f' } }),
   PreviousFlag = action('history', 'previous_flag', 'flag before', { chat = { '[f' } }),
 
-  Approval = action('approvals', 'focus', 'go to what waits for your word', {
+  Approval = action('approvals', 'focus', 'go to the request that waits', {
     chat = { 'g<CR>' },
     input = { 'g<CR>' },
   }),

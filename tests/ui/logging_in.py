@@ -1,0 +1,158 @@
+"""A login with a key, as the real server holds it, and all the places where the key must not be."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.script import (
+    MODEL,
+    Steps,
+    expect,
+    progress,
+    reply,
+    status,
+    stderr,
+    text,
+)
+from tests.support.servers import ScriptedServer
+from tests.ui.talk import draft, start_chat
+
+TYPED, PASTED = "sk-ŦŊĦ", "ĐŁØ-Þ"
+KEY = TYPED + PASTED
+RARE = frozenset("ŦŊĦĐŁØÞ")
+"""Characters of the key that nothing else draws."""
+OPTIONS = [{"label": "anthropic"}, {"label": "z-ai"}]
+
+RECORD_INTENTS = """
+_G.intents = {}
+vim.schedule(function()
+  local host = require('eca.host')
+  local send = host.send
+  host.send = function(name, payload)
+    table.insert(_G.intents, { name, vim.inspect(payload) })
+    return send(name, payload)
+  end
+end)
+"""
+REGISTERS = """
+local found = {}
+for name in ('"-0123456789abcdefghijklmnopqrstuvwxyz.:/=*+%#'):gmatch('.') do
+  found[#found + 1] = vim.fn.getreg(name)
+end
+return found
+"""
+HISTORIES = """
+local found = require('eca.history').newest_first()
+for kind in (':/=@>'):gmatch('.') do
+  for number = 1, vim.fn.histnr(kind) do
+    found[#found + 1] = vim.fn.histget(kind, number)
+  end
+end
+return found
+"""
+BUFFERS = """
+return vim.tbl_map(function(buf)
+  return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\\n')
+end, vim.api.nvim_list_bufs())
+"""
+
+
+def answers(word: str = "login") -> Steps:
+    return reply("chat/prompt", {"chatId": "$chat", "status": word})
+
+
+def starts(*first: Steps) -> Steps:
+    """Answer `/login` as the real server does: `first` before it says what the chat does now."""
+    return [
+        *(*expect("chat/prompt"), *text("$prompt\n", role="user")),
+        *(*text("Login started", role="system"), *chain(*first)),
+        *(*status("login"), *progress("finished")),
+        *reply("chat/prompt", {"chatId": "$chat", "model": MODEL, "status": "prompting"}),
+    ]
+
+
+def wants_key() -> Steps:
+    return [*text("Paste your API Key", role="system"), *progress("finished")]
+
+
+def takes_key() -> Steps:
+    """Take a key, whose echo hides it; the server's own log does not."""
+    return [
+        *(*expect("chat/prompt"), *text("*****\n", role="user")),
+        *stderr(f"the key is {KEY}\n"),
+        *(*text("Inform one or more models", role="system"), *progress("finished")),
+        *answers(),
+    ]
+
+
+def takes_models() -> Steps:
+    """Take the last answer: what ends the login comes before the answer that still says login."""
+    return [
+        *(*expect("chat/prompt"), *text("$prompt\n", role="user")),
+        *(*text("saved", role="system"), *progress("finished")),
+        *(*text("Login successful!", role="system"), *progress("finished")),
+        *(*status("idle"), *answers()),
+    ]
+
+
+def is_cancelled() -> Steps:
+    return [
+        *(*text("Login cancelled", role="system"), *progress("finished")),
+        *status("idle"),
+    ]
+
+
+def wait_login(nvim: Neovim) -> None:
+    nvim.wait_screen("Login>")
+    assert nvim.lua("return require('eca').status().state") == "login"
+
+
+def type_key(nvim: Neovim) -> None:
+    """Type one half of the key and paste the other; only dots are ever to be seen."""
+    nvim.keys("i")
+    for count, character in enumerate(TYPED, 1):
+        nvim.keys(character)
+        nvim.wait_screen(f"Login> {'•' * count}")
+    nvim.paste(PASTED)
+    nvim.wait_screen(f"Login> {'•' * len(KEY)}")
+
+
+@contextmanager
+def nothing_of_the_key(nvim: Neovim) -> Iterator[None]:
+    """Look everywhere for the key once the block is done; Neovim is quit then."""
+    yield
+    for found in (REGISTERS, HISTORIES, BUFFERS):
+        assert_clean("\n".join(nvim.lua(found)))
+    assert_clean(nvim.lua("return require('eca').transcript()"))
+    assert_clean(nvim.messages())
+    assert not RARE & nvim.drawn
+    assert_clean("\n".join(it[1] for it in nvim.lua("return _G.intents") if it[0] != "login"))
+    nvim.quit()
+    assert_no_file_has_it(nvim)
+
+
+def assert_no_file_has_it(nvim: Neovim) -> None:
+    """Look for the key in what a Neovim that has ended leaves behind."""
+    for path in nvim.launch.home.rglob("*"):
+        if path.is_file():
+            assert_clean(path.read_bytes().decode(errors="replace"), str(path))
+
+
+def assert_forgotten(nvim: Neovim) -> None:
+    """Fail when Vim can bring back what was just sent from the input."""
+    assert nvim.eval("undotree().entries") == []
+    assert nvim.eval("@.").strip("\x1b") == ""
+    nvim.keys("uU.")
+    assert draft(nvim) == ""
+
+
+def assert_clean(content: str, where: str = "") -> None:
+    for part in (KEY, TYPED, PASTED):
+        assert part not in content, where
+
+
+def start(start_nvim: StartNeovim, server: ScriptedServer) -> Neovim:
+    settings = {"log_level": "debug"}
+    return start_chat(start_nvim, server, settings=settings, init=RECORD_INTENTS, columns=80)
