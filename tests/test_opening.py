@@ -51,7 +51,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "io": {HOME, "headless.lua", "unsent.lua", "guard.lua", "context_checks.lua"},
     "jobstart": {"process.lua"},
     "nvim_buf_set_name": {HOME},
-    "nvim_feedkeys": {"selection.lua"},  # <Esc>
+    "nvim_feedkeys": {"selection.lua", "prompt_pause.lua"},  # <Esc>, and keys of a list of its own
     "readfile": {"markdown/queries.lua"},  # Neovim's own
     "setloclist": {"grep.lua"},
     "setqflist": {"review/init.lua"},

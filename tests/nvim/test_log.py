@@ -137,8 +137,10 @@ def test_the_last_words_of_a_server_are_shown_without_keys(
     server = scripted_server(handshake(), turn(words, leave(3)))
     nvim = start_chat(start_nvim, server, settings={"log_level": "debug"})
     nvim.keys(":EcaChat go<CR>")
-    wait_line(nvim, "API_KEY=[hidden]")
-    wait_line(nvim, "AKIA[hidden]")
+    wait_line(nvim, "the server ended")
+    transcript = nvim.lua("return require('eca').transcript()")
+    assert "API_KEY=[hidden]" in transcript
+    assert "AKIA[hidden]" in transcript
     log = Path(nvim.lua("return require('eca.log').path()"))
     assert "stderr: API_KEY=[hidden]" in log.read_text()
     assert "abc123" not in log.read_text()

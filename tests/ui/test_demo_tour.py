@@ -119,7 +119,8 @@ def test_a_failing_model_is_shown(chat: Neovim) -> None:
 
 def test_a_crash_is_told_and_a_restart_goes_on(chat: Neovim) -> None:
     say(chat, "crash")
-    wait_line(chat, "crashing on request")
+    wait_line(chat, "the server ended")
+    assert "crashing on request" in chat.lua("return require('eca').transcript()")
     chat.keys(":Eca restart<CR>")
     chat.wait_until("require('eca').status().server == 'ready'")
     say(chat, "fail")
