@@ -109,3 +109,14 @@ def test_a_stopped_host_is_killed_when_the_other_end_of_its_input_is_gone() -> N
 def test_a_host_that_hangs_is_gone_in_five_seconds() -> None:
     """From Neovim's end: the rest of that time is for a busy machine."""
     assert guardian.PATIENCE_S + 2 * guardian.GRACE_S < 4
+
+
+@pytest.mark.usefixtures("table")
+def test_a_process_that_has_ended_is_not_waited_for() -> None:
+    """Whoever inherits it may take long to look at how it ended."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert guardian.start_time(process.pid) is not None
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert guardian.start_time(process.pid) is None
+    process.communicate()

@@ -80,15 +80,21 @@ def _processes() -> Iterator[int]:
     return (int(name) for name in names if name.isdigit())
 
 
+_ENDED: Final = frozenset("ZX")
+"""States of a process that has ended, and whose parent has not looked yet."""
+
+
 def start_time(pid: int) -> str | None:
-    """Return when a process started, in a form that is only good for comparing."""
+    """Return when a process that runs was started, in a form that is only good for comparing."""
     if not HAS_PROC:
-        return _ps("-o", "lstart=", "-p", str(pid)).strip() or None
+        state, _, start = _ps("-o", "stat=", "-o", "lstart=", "-p", str(pid)).strip().partition(" ")
+        return None if state[:1] in {"", *_ENDED} else start.strip()
     try:
         stat = (PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
-    return stat.rpartition(")")[2].split()[19]  # field 22: the name, field 2, may hold blanks
+    fields = stat.rpartition(")")[2].split()  # from field 3 on: the name, field 2, may hold blanks
+    return None if fields[0] in _ENDED else fields[19]
 
 
 def _ps(*arguments: str) -> str:
