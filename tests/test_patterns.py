@@ -63,6 +63,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
     "eca_nvim.jsonrpc.framing": {
         rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?": "of 128 bytes at most",
         rb"\d{1,18}": BOUNDED,
+        rb"content-type[ \t]*:[^\r\n]*?charset=\"?([\w.-]+)": AT_ONE_PLACE,
         rb"Content-Length: (\d{1,18})\r\n\r\n": BOUNDED,
         rb"content-[a-z-]+[ \t]*:": AT_ONE_PLACE,
     },
