@@ -3,7 +3,9 @@
 What is compared
     *ours*   the plugin as users have it: Python host, Markdown colours, conceal, following its end.
     *floor*  `lua/floor.lua`: plain Lua in Neovim that parses the same server's bytes and appends
-             the text to a scratch buffer, without colours, in a window of the same size.
+             the text to a scratch buffer, without colours, in a window of the same size. Where
+             text is streamed, it appends that of each message. Where tool calls, a replay or one
+             large message come at once, it appends the text that ours shows, once a read.
     Both get the same bytes from a server in a process of its own (`server.py`), which has them all
     ready before the first goes out, and both have a user interface attached whose user types ten
     keys a second into another window.
@@ -15,6 +17,8 @@ How
     something could not be measured.
 
 Figures
+    loaded buffers      ours beside 300 loaded files, against ours beside one: no difference is a
+                        ratio of at most 1.1.
     time to last text   from the first byte of the turn that the server writes, to the flush in
                         which the user interface receives the last chunk's text.
     CPU                 utime + stime of Neovim and of the host from /proc, the fake server's not

@@ -27,7 +27,7 @@ class Editor:
     """One Neovim process and what its user sees."""
 
     def __init__(self, version: str, home: Path, settings: Mapping[str, Value]) -> None:
-        cwd = home / "project"
+        self.project = cwd = home / "project"
         cwd.mkdir(parents=True)
         self.screen = ScreenWatch()
         launch = Launch(

@@ -11,7 +11,7 @@ from tests.support.launch import REPOSITORY
 
 from bench import cpu, plan
 from bench.editor import PATIENCE, Editor
-from bench.plan import MARKS, Plan
+from bench.plan import MARKS, Plan, Turn
 from bench.sides import SERVER, Side
 from bench.typist import Typist
 
@@ -40,43 +40,44 @@ class Sample:
     gap: float | None = None
     cpu: float | None = None
     lines: tuple[str, ...] = ()
+    """What the measured turn added to the text shown."""
 
 
 def run(side: Side, version: str, what: Plan, probe: Probe) -> Sample:
     """Measure the last turn of a plan. Raises Unmeasurable."""
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
         path = Path(folder) / "plan.json"
-        what.write(path)
         editor = Editor(version, Path(folder) / "home", side.prepare(path))
+        what.write(path, editor.project)
         try:
             side.open(editor)
-            *before, mark = tuple(MARKS[: len(what.turns)])
-            for earlier in before:
-                _play(side, editor, earlier, 0.0)
+            *earlier, turn = zip(what.turns, MARKS, strict=False)
+            for each in earlier:
+                _play(side, editor, *each)
                 side.settle(editor)
-            return _measure(side, editor, mark, path, what.turns[-1].seconds, probe)
+            return _measure(side, editor, *turn, path, probe)
         finally:
             editor.close()
 
 
-def _play(side: Side, editor: Editor, mark: str, seconds: float) -> Typist:
-    """Send a prompt and type until its answer's end is on the screen."""
+def _play(side: Side, editor: Editor, turn: Turn, mark: str) -> Typist:
+    """Ask for a turn and type until its end is on the screen."""
     typist = Typist(editor)
     editor.screen.expect(mark)
-    side.prompt(editor)
-    patience = PATIENCE + seconds
+    side.ask(editor, turn)
+    patience = PATIENCE + turn.seconds
     typist.type_until(lambda: editor.screen.seen(mark), "the last text", patience)
     return typist
 
 
-def _measure(
-    side: Side, editor: Editor, mark: str, path: Path, seconds: float, probe: Probe
-) -> Sample:
+def _measure(side: Side, editor: Editor, turn: Turn, mark: str, path: Path, probe: Probe) -> Sample:
+    side.make_ready(editor, turn)
+    before = len(side.lines(editor))
     family = cpu.family(editor.child.pid, SERVER.name)
     spent = cpu.spent(family)
     if probe is Probe.STALL:
         editor.run_file(PROBE, "start")
-    typist = _play(side, editor, mark, seconds)
+    typist = _play(side, editor, turn, mark)
     typist.type_for(AFTERMATH)
     spent = cpu.spent(family) - spent
     stall = editor.run_file(PROBE, "stop") if probe is Probe.STALL else None
@@ -89,5 +90,5 @@ def _measure(
         stall=stall and stall["busy"] / 1000,
         gap=stall and stall["gap"] / 1000,
         cpu=spent if probe is Probe.CPU else None,
-        lines=tuple(side.lines(editor)),
+        lines=tuple(side.lines(editor)[before:]),
     )

@@ -5,8 +5,9 @@ Rules kept here:
 - Every byte of a turn is made before its first is written. Where the rate is 0 they go out in one
   write, so that only its reader can be slow.
 - Messages come in the order in which the real server sends them.
-- PLAN is JSON: a list of turns {messages: [[role, text] …], rate}. The time of each turn's first
-  byte, CLOCK_MONOTONIC in ns, goes into the file PLAN + ".times", one a line.
+- PLAN is JSON: a list of turns {messages: [[role, text or content] …], rate}, one for each
+  prompt or chat/open. The time of each turn's first byte, CLOCK_MONOTONIC in ns, goes into the
+  file PLAN + ".times", one a line.
 """
 
 import json
@@ -38,39 +39,46 @@ def notification(method: str, **params: object) -> bytes:
     return frame({"method": method, "params": {"chatId": CHAT, **params}})
 
 
-def content(role: str, **value: object) -> bytes:
+def content(role: str, value: object) -> bytes:
     """Encode one chat/contentReceived."""
-    return notification("chat/contentReceived", role=role, content=value)
+    told = {"type": "text", "text": value} if isinstance(value, str) else value
+    return notification("chat/contentReceived", role=role, content=told)
 
 
 class Turn:
     """The bytes of one turn, made in advance."""
 
-    def __init__(self, messages: list[list[str]], rate: float) -> None:
+    def __init__(self, messages: list[list[object]], rate: float) -> None:
         self._rate = rate
-        texts = [content(role, type="text", text=text) for role, text in messages]
+        texts = [content(str(role), value) for role, value in messages]
         self._parts = texts if rate else [b"".join(texts)]
-        self._end = notification("chat/statusChanged", status="idle")
-        self._end += content("system", type="progress", state="finished")
-        self._end += content("system", type="usage", sessionTokens=1234)
 
-    def opening(self, request: int, words: str) -> bytes:
-        """Encode what comes before the first text."""
+    def answer(self, request: int, words: str) -> tuple[bytes, bytes]:
+        """Encode what comes before and after the texts that answer a prompt."""
         answer = {"chatId": CHAT, "model": MODEL, "status": "prompting"}
-        return b"".join(
-            (
-                notification("chat/opened"),
-                content("user", type="text", text=words + "\n"),
-                notification("chat/statusChanged", status="running"),
-                content("system", type="progress", state="running", text="Generating"),
-                frame({"id": request, "result": answer}),
-            )
+        opening = (
+            notification("chat/opened"),
+            content("user", words + "\n"),
+            notification("chat/statusChanged", status="running"),
+            content("system", {"type": "progress", "state": "running", "text": "Generating"}),
+            frame({"id": request, "result": answer}),
         )
+        end = (
+            notification("chat/statusChanged", status="idle"),
+            content("system", {"type": "progress", "state": "finished"}),
+            content("system", {"type": "usage", "sessionTokens": 1234}),
+        )
+        return b"".join(opening), b"".join(end)
 
-    def play(self, chat: str, opening: bytes, times: str) -> None:
+    def replay(self, request: int) -> tuple[bytes, bytes]:
+        """Encode what comes before and after the texts of a chat that is opened again."""
+        opening = notification("chat/cleared", messages=True) + notification("chat/opened")
+        return opening, frame({"id": request, "result": {"found": True, "chatId": CHAT}})
+
+    def play(self, chat: str, opening: bytes, end: bytes, times: str) -> None:
         """Write it all, and note when the first byte went."""
         name, own = CHAT.encode(), chat.encode().ljust(len(CHAT))
-        parts = [part.replace(name, own) for part in (opening, *self._parts, self._end)]
+        parts = [part.replace(name, own) for part in (opening, *self._parts, end)]
         started = time.monotonic_ns()
         write(parts[0])
         for number, part in enumerate(parts[1:-1]):
@@ -125,7 +133,10 @@ def main(plan: str) -> None:
                 "params": {"chatId": str(chat), "message": str(words)},
             }:
                 turn = turns.pop(0)
-                turn.play(chat, turn.opening(request, words), plan + ".times")
+                turn.play(chat, *turn.answer(request, words), plan + ".times")
+            case {"method": "chat/open", "id": int(request), "params": {"chatId": str(chat)}}:
+                turn = turns.pop(0)
+                turn.play(chat, *turn.replay(request), plan + ".times")
             case {"method": "exit"}:
                 return
             case {"method": str(), "id": request}:

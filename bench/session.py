@@ -13,8 +13,8 @@ from bench.editor import Unmeasurable
 from bench.figures import Figure, median, percentile, ratio
 from bench.opening import Opening
 from bench.run import Sample, run
-from bench.sides import Floor, Ours
-from bench.workloads import WORKLOADS, Workload
+from bench.sides import Floor, Ours, Side, WindowSize
+from bench.workloads import WORKLOADS, Least, Workload
 
 STALL_TARGET_MS = {"0.10.4": 20.0, "0.12.4": 8.0}
 OPENINGS = 15
@@ -24,7 +24,13 @@ RATIOS = (
     (workloads.LONG_BURST, "20,000 chunks / floor", 2.0),
     (workloads.HISTORY, "2,000 chunks into a chat of 50,000 lines / floor", 1.6),
     (workloads.FENCES, "Markdown with 2,000-line fences / floor", 2.0),
+    (workloads.CALLS, "500 tool calls with 40-line outputs / floor", 3.0),
+    (workloads.DIFFS, "200 calls with 300-line diffs / floor", 3.0),
+    (workloads.REPLAY, "a replay of 2,000 messages, not paged / floor", 3.0),
+    (workloads.MESSAGE, "one message of 5 MB / floor", 2.0),
 )
+SAME = 1.1
+"""The ratio of two figures between which there is no difference."""
 
 Say = Callable[[str], None]
 
@@ -57,16 +63,19 @@ class Session:
                 self.startup.append(startup.added(self.version, Path(folder)))
 
     def _alternate(self, workload: Workload, runs: int) -> None:
-        plan, mine = workload.plan(), Ours()
+        plan = workload.plan()
+        mine = Ours(workloads.LOADED if workload is workloads.BUFFERS else 0)
         for number in range(runs):
             self.say(f"{self.version} {workload.name} {number + 1}/{runs}")
             sample = run(mine, self.version, plan, workload.probe)
-            if plan.turns[-1].text not in "\n".join(sample.lines):
+            shown = "\n".join(sample.lines)
+            if any(text not in shown for text in plan.turns[-1].texts):
                 raise Unmeasurable(f"{workload.name}: the text shown is not the text sent")
             self.ours[workload.name].append(sample)
-            if workload.floor:
-                least = run(Floor(mine.size), self.version, plan, workload.probe)
-                self.floor[workload.name].append(least)
+            least = _least(workload.least, mine.size, shown)
+            if least is not None:
+                sample = run(least, self.version, plan, workload.probe)
+                self.floor[workload.name].append(sample)
 
     def figures(self) -> list[Figure]:
         """Compute what was measured, in the order of the targets."""
@@ -75,17 +84,26 @@ class Session:
             for key, name, target in RATIOS
             if self.ours[key.name]
         ]
-        for compute in (self._cpu, self._stalls, self._keys, self._message, self._starts):
+        for compute in (self._cpu, self._buffers, self._stalls, self._keys, self._starts):
             found += compute()
         return found
 
     def _cpu(self) -> list[Figure]:
-        mine = [it.cpu for it in self.ours[workloads.PACED.name] if it.cpu is not None]
-        least = [it.cpu for it in self.floor[workloads.PACED.name] if it.cpu is not None]
+        mine, least = (_cpu(side[workloads.PACED.name]) for side in (self.ours, self.floor))
         if not mine:
             return []
         name = "200 chunks/s for 10 s: CPU of Neovim and host"
         return [Figure(name, median(mine), "s", 1.0, floor=f"{median(least):.2f} s")]
+
+    def _buffers(self) -> list[Figure]:
+        many, one = self.ours[workloads.BUFFERS.name], self.floor[workloads.BUFFERS.name]
+        if not many:
+            return []
+        name = f"{workloads.LOADED} loaded buffers / one, while streaming:"
+        return [
+            ratio(f"{name} CPU", _cpu(many), _cpu(one), SAME),
+            ratio(f"{name} key to screen", _latencies(many), _latencies(one), SAME),
+        ]
 
     def _stalls(self) -> list[Figure]:
         """Tell the median over runs of each run's longest stall."""
@@ -95,7 +113,10 @@ class Session:
             (workloads.LONG_BURST, "longest stall while streaming, full speed"),
             (workloads.FENCES, "longest stall while streaming, 2,000-line fences"),
         )
-        return [self._stall(name, key, target) for key, name in kinds if self.ours[key.name]]
+        found = [self._stall(name, key, target) for key, name in kinds if self.ours[key.name]]
+        if self.ours[workloads.MESSAGE.name]:
+            found.append(self._stall("one message of 5 MB, stall", workloads.MESSAGE, 33.0))
+        return found
 
     def _stall(self, name: str, workload: Workload, target: float) -> Figure:
         least = _stalls(self.floor[workload.name])
@@ -106,20 +127,14 @@ class Session:
         return Figure(name, worst, "ms", target, f"gap {figures.show(gap)}", floor)
 
     def _keys(self) -> list[Figure]:
-        mine = [late for runs in self.ours.values() for it in runs for late in it.latencies]
-        least = [late for runs in self.floor.values() for it in runs for late in it.latencies]
+        kinds = [it.name for it in WORKLOADS if it is not workloads.BUFFERS]
+        mine = [late for kind in kinds for late in _latencies(self.ours[kind])]
+        least = [late for kind in kinds for late in _latencies(self.floor[kind])]
         if not mine:
             return []
         floor = figures.show(percentile(least, 99)) if least else ""
         value = percentile(mine, 99) * 1000
         return [Figure("key to screen, p99", value, "ms", 5.0, f"{len(mine)} keys", floor)]
-
-    def _message(self) -> list[Figure]:
-        samples = self.ours[workloads.MESSAGE.name]
-        if not samples:
-            return []
-        stall = median(_stalls(samples)) * 1000
-        return [Figure("one message of 5 MB, stall", stall, "ms", 33.0, "text identical")]
 
     def _starts(self) -> list[Figure]:
         found = []
@@ -133,6 +148,27 @@ class Session:
             bare = [it.bare for it in self.openings]
             found.append(ratio(":EcaChat to prompt ready / bare pynvim host", ready, bare, 1.1))
         return found
+
+
+def _least(kind: Least, size: WindowSize, shown: str) -> Side | None:
+    """Give what ours is compared with, in a window of the same size."""
+    match kind:
+        case Least.NOTHING:
+            return None
+        case Least.CONTENTS:
+            return Floor(size)
+        case Least.GIVEN:
+            return Floor(size, shown)
+        case Least.ONE_BUFFER:
+            return Ours(1)
+
+
+def _cpu(samples: list[Sample]) -> list[float]:
+    return [sample.cpu for sample in samples if sample.cpu is not None]
+
+
+def _latencies(samples: list[Sample]) -> list[float]:
+    return [late for sample in samples for late in sample.latencies]
 
 
 def _times(samples: list[Sample]) -> list[float]:

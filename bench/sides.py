@@ -10,11 +10,14 @@ from typing import NamedTuple
 from tests.support.launch import REPOSITORY
 
 from bench.editor import Editor
+from bench.plan import Turn
 from bench.screen import Value
 
 FOLDER = REPOSITORY / "bench"
 SERVER = FOLDER / "server.py"
 FLOOR = FOLDER / "lua" / "floor.lua"
+KEPT = "22222222-2222-4222-8222-222222222222"
+"""The chat of another day."""
 
 
 class WindowSize(NamedTuple):
@@ -41,8 +44,12 @@ class Side(ABC):
         """Show an empty chat, connected; the user is back in the other window, inserting."""
 
     @abstractmethod
-    def prompt(self, editor: Editor) -> None:
-        """Send a prompt without leaving the other window."""
+    def make_ready(self, editor: Editor, turn: Turn) -> None:
+        """Do what comes before the turn that is measured."""
+
+    @abstractmethod
+    def ask(self, editor: Editor, turn: Turn) -> None:
+        """Ask for a turn without leaving the other window."""
 
     @abstractmethod
     def settle(self, editor: Editor) -> None:
@@ -54,9 +61,15 @@ class Side(ABC):
 
 
 class Ours(Side):
-    """The plugin. `size` is that of its transcript window, known once it was opened."""
+    """The plugin. `size` is that of its transcript window, known once it was opened.
+
+    buffers: how many files are loaded besides.
+    """
 
     size = WindowSize(64, 38)
+
+    def __init__(self, buffers: int = 0) -> None:
+        self._buffers = buffers
 
     def prepare(self, plan: Path) -> dict[str, Value]:
         """Name this Python and the fake server."""
@@ -71,11 +84,29 @@ class Ours(Side):
             vim.g.bench_buf = vim.api.nvim_win_get_buf(win)
             return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }""")
         self.size = WindowSize(*found)
+        for number in range(self._buffers):
+            editor.request(
+                "nvim_command", f"badd file_{number}.txt | call bufload('file_{number}.txt')"
+            )
         editor.request("nvim_command", "wincmd t | startinsert")
 
-    def prompt(self, editor: Editor) -> None:
-        """Send it through the public function."""
-        editor.lua("require('eca').send('go on')")
+    def make_ready(self, editor: Editor, turn: Turn) -> None:
+        """Show the empty chat into which another one is replayed."""
+        if turn.is_replay:
+            code = """
+                local win, id = vim.api.nvim_get_current_win(), ...
+                vim.g.bench_buf = require('eca.chats').ensure(id).buf
+                require('eca').open({ chat = id })
+                vim.api.nvim_set_current_win(win)
+                vim.cmd.startinsert()"""
+            editor.lua(code, KEPT)
+
+    def ask(self, editor: Editor, turn: Turn) -> None:
+        """Send a prompt through the public function, or what going on with a chat sends."""
+        if turn.is_replay:
+            editor.lua("require('eca.host').send('resume', { chat = ... })", KEPT)
+        else:
+            editor.lua("require('eca').send('go on')")
 
     def settle(self, editor: Editor) -> None:
         """Wait until the chat says that it is idle."""
@@ -89,10 +120,14 @@ class Ours(Side):
 
 
 class Floor(Side):
-    """Plain Lua, in a window of the size that ours has."""
+    """Plain Lua, in a window of the size that ours has.
 
-    def __init__(self, size: WindowSize) -> None:
+    given: the text to show for the turn that is measured; None for what the contents say.
+    """
+
+    def __init__(self, size: WindowSize, given: str | None = None) -> None:
         self._size = size
+        self._given = given
         self._command: list[str] = []
 
     def prepare(self, plan: Path) -> dict[str, Value]:
@@ -105,9 +140,14 @@ class Floor(Side):
         editor.run_file(FLOOR, "open", self._command, *self._size)
         editor.request("nvim_command", "startinsert")
 
-    def prompt(self, editor: Editor) -> None:
-        """Send it as it is."""
-        editor.run_file(FLOOR, "prompt", "go on")
+    def make_ready(self, editor: Editor, turn: Turn) -> None:
+        """Hand over the text."""
+        if self._given is not None:
+            editor.run_file(FLOOR, "give", "\n" + self._given, turn.contents)
+
+    def ask(self, editor: Editor, turn: Turn) -> None:
+        """Send the request."""
+        editor.run_file(FLOOR, "ask", "chat/open" if turn.is_replay else "chat/prompt")
 
     def settle(self, editor: Editor) -> None:
         """Return at once: when the last text is there, all is."""

@@ -7,6 +7,8 @@ from itertools import cycle, islice
 CHUNK = 12
 """Characters a chunk, about three tokens; cut anywhere, inside words and markers too."""
 LINES_A_FENCE = 2_000
+PROJECT = "/$PROJECT"
+"""Stands for the folder that Neovim works in, in texts and paths."""
 
 SECTION = """\
 ## Step {number}: make the reader *lazy*
@@ -80,6 +82,15 @@ def history(lines: int) -> list[list[str]]:
         answer = "\n".join(islice(source, min(500, left)))
         found += [["user", "And what comes then?\n"], ["assistant", answer + "\n"]]
         left -= 500
+    return found
+
+
+def conversation(messages: int) -> list[list[str]]:
+    """Write questions and answers, so many messages together, as [role, text] pairs."""
+    found = []
+    for number in range(messages // 2):
+        found.append(["user", f"And what is step {number}?\n"])
+        found.append(["assistant", "\n" + SECTION.format(number=number)])
     return found
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 
-from bench import texts
-from bench.plan import Plan, Turn, measured, spoken
+from bench import calls, texts
+from bench.plan import WARM_UP, Plan, Turn, measured, spoken
 from bench.run import Probe
 
 PACE = 200.0
@@ -16,6 +17,24 @@ STALL_SECONDS = 4
 HISTORY_LINES = 50_000
 LARGE = 5_000_000
 """Characters (here also bytes) of the one large message."""
+COMMANDS, OUTPUT_LINES = 500, 40
+EDITS, DIFF_LINES = 200, 300
+REPLAYED = 2_000
+LOADED = 300
+"""Buffers of files, while text streams."""
+
+
+class Least(Enum):
+    """What ours is compared with.
+
+    CONTENTS: the floor that appends the text of each content. GIVEN: the one that appends the text
+    that ours shows, once a read. ONE_BUFFER: ours, with one buffer loaded instead of LOADED.
+    """
+
+    NOTHING = auto()
+    CONTENTS = auto()
+    GIVEN = auto()
+    ONE_BUFFER = auto()
 
 
 @dataclass(frozen=True)
@@ -26,7 +45,7 @@ class Workload:
     plan: Callable[[], Plan]
     probe: Probe = Probe.STALL
     runs: int = 3
-    floor: bool = True
+    least: Least = Least.CONTENTS
 
 
 def _burst(count: int) -> Plan:
@@ -35,6 +54,15 @@ def _burst(count: int) -> Plan:
 
 def _paced(seconds: int) -> Plan:
     return measured(spoken(texts.chunks(int(PACE * seconds)), PACE))
+
+
+def _edits() -> Plan:
+    files = calls.files(EDITS, DIFF_LINES)
+    return Plan((WARM_UP, Turn(calls.edits(EDITS, DIFF_LINES))), files)
+
+
+def _replay() -> Plan:
+    return measured(Turn(texts.conversation(REPLAYED), is_replay=True))
 
 
 def _in_history() -> Plan:
@@ -46,6 +74,17 @@ LONG_BURST = Workload("20k", lambda: _burst(20_000))
 HISTORY = Workload("history", _in_history)
 FENCES = Workload("fences", lambda: measured(spoken(texts.fences())))
 PACED = Workload("paced", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1)
-SMOOTH = Workload("smooth", lambda: _paced(STALL_SECONDS), floor=False)
-MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), runs=1, floor=False)
-WORKLOADS = (BURST, LONG_BURST, HISTORY, FENCES, PACED, SMOOTH, MESSAGE)
+SMOOTH = Workload("smooth", lambda: _paced(STALL_SECONDS), least=Least.NOTHING)
+CALLS = Workload(
+    "calls", lambda: measured(Turn(calls.commands(COMMANDS, OUTPUT_LINES))), least=Least.GIVEN
+)
+DIFFS = Workload("diffs", _edits, least=Least.GIVEN)
+REPLAY = Workload("replay", _replay, least=Least.GIVEN)
+MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), least=Least.GIVEN)
+BUFFERS = Workload(
+    "buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1, least=Least.ONE_BUFFER
+)
+WORKLOADS = (
+    *(BURST, LONG_BURST, HISTORY, FENCES, PACED, SMOOTH),
+    *(CALLS, DIFFS, REPLAY, MESSAGE, BUFFERS),
+)

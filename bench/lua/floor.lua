@@ -2,11 +2,23 @@
 ---
 --- It cuts what the job wrote into messages, decodes each, appends its text to a scratch buffer and
 --- keeps the end in view. No blocks, no colours, no conceal, no second process.
+---
+--- Where the text shown is not the text sent, as of tool calls, it is given that text, and appends
+--- a share of it after each read: as much as the read had of the contents.
 local M = {}
 
 local request = 0
-local rest = ''
+local unread = {} ---@type string[] what has not arrived whole
+local missing = 0 -- bytes until it may have
 local job, buf, win ---@type integer, integer, integer
+
+---@class bench.Given
+---@field text string what is shown in the end
+---@field contents integer how many there are
+---@field shown integer bytes
+---@field received integer contents
+
+local given ---@type bench.Given?
 
 ---@param method string
 ---@param params table
@@ -31,24 +43,56 @@ end
 
 ---@param message table
 local function handle(message)
-  if message.method == 'chat/contentReceived' and message.params.content.type == 'text' then
+  if message.method ~= 'chat/contentReceived' then
+    return
+  elseif given then
+    given.received = given.received + 1
+  elseif message.params.content.type == 'text' then
     append(message.params.content.text)
+  end
+end
+
+--- Append whole lines of the text given, as many as there were contents.
+local function append_share()
+  local share = math.floor(#given.text * math.min(1, given.received / given.contents))
+  local last = given.text:find('\n', share, true) or #given.text
+  if last > given.shown then
+    append(given.text:sub(given.shown + 1, last))
+    given.shown = last
   end
 end
 
 --- Handle all whole messages.
 ---@param data string
 ---@return string rest what has not arrived whole
+---@return integer missing bytes until it may have
 local function read(data)
   local at = 1
   while true do
     local _, head_end, length = data:find('^Content%-Length: (%d+)\r\n\r\n', at)
     local last = head_end and head_end + tonumber(length)
     if not last or last > #data then
-      return data:sub(at)
+      return data:sub(at), last and last - #data or 0
     end
     handle(vim.json.decode(data:sub(head_end + 1, last)))
     at = last + 1
+  end
+end
+
+--- Take what the job wrote; a message that comes in many pieces is joined once.
+---@param piece string
+local function take(piece)
+  unread[#unread + 1] = piece
+  missing = missing - #piece
+  if missing > 0 then
+    return
+  end
+  unread[1], missing = read(table.concat(unread))
+  for index = #unread, 2, -1 do
+    unread[index] = nil
+  end
+  if given then
+    append_share()
   end
 end
 
@@ -65,17 +109,24 @@ function M.open(command, width, height)
   vim.api.nvim_win_set_height(win, height)
   job = vim.fn.jobstart(command, {
     on_stdout = function(_, data)
-      rest = read(rest .. table.concat(data, '\n'))
+      take(table.concat(data, '\n'))
     end,
   })
   send('initialize', { processId = vim.fn.getpid(), capabilities = vim.empty_dict() }, true)
   send('initialized', vim.empty_dict(), false)
 end
 
---- Send a prompt.
+--- From now on, append this text and not that of the contents.
 ---@param text string
-function M.prompt(text)
-  send('chat/prompt', { chatId = '11111111-1111-4111-8111-111111111111', message = text }, true)
+---@param contents integer how many contents it comes with
+function M.give(text, contents)
+  given = { text = text, contents = contents, shown = 0, received = 0 }
+end
+
+--- Send a prompt, or open a chat of another day.
+---@param method 'chat/prompt'|'chat/open'
+function M.ask(method)
+  send(method, { chatId = '11111111-1111-4111-8111-111111111111', message = 'go on' }, true)
 end
 
 --- The text shown.

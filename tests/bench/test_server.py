@@ -9,7 +9,9 @@ import pytest
 from bench.plan import MARKS, Plan, Turn, spoken
 from bench.sides import server_command
 
-from bench import plan, texts
+from bench import calls, plan, texts
+from eca_nvim.chat.details import FileChange
+from eca_nvim.chat.diffs import versions
 
 CHAT = "12345678-1234-4123-8123-123456789abc"
 
@@ -29,14 +31,14 @@ def read(data: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def converse(path: Path, prompts: int) -> list[dict[str, Any]]:
+def converse(path: Path, requests: int, method: str = "chat/prompt") -> list[dict[str, Any]]:
     """Say all a client says, at once; returns all the server says."""
     said: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {}},
         {"method": "initialized", "params": {}},
         *(
-            {"id": 2, "method": "chat/prompt", "params": {"chatId": CHAT, "message": "hi"}}
-            for _ in range(prompts)
+            {"id": 2, "method": method, "params": {"chatId": CHAT, "message": "hi"}}
+            for _ in range(requests)
         ),
         {"id": 3, "method": "shutdown"},
         {"method": "exit"},
@@ -48,14 +50,17 @@ def converse(path: Path, prompts: int) -> list[dict[str, Any]]:
     return read(done.stdout)
 
 
+def contents(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [it["params"]["content"] for it in messages if "content" in it.get("params", {})]
+
+
 def words(messages: list[dict[str, Any]]) -> list[str]:
-    contents = [it["params"]["content"] for it in messages if "content" in it.get("params", {})]
-    return [content["text"] for content in contents if content["type"] == "text"]
+    return [it["text"] for it in contents(messages) if it["type"] == "text"]
 
 
 def test_a_turn_comes_in_the_order_of_the_real_server(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
-    Plan((spoken(["é", "b"]),)).write(path)
+    Plan((spoken(["é", "b"]),)).write(path, tmp_path)
     said = converse(path, 1)
     assert [message.get("method", message.get("id")) for message in said] == [
         *(1, "config/updated", "chat/opened", "chat/contentReceived", "chat/statusChanged"),
@@ -69,10 +74,44 @@ def test_a_turn_comes_in_the_order_of_the_real_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rate", [0.0, 10_000.0])
 def test_turns_follow_each_other_at_any_rate(tmp_path: Path, rate: float) -> None:
     path = tmp_path / "plan.json"
-    Plan((spoken(["one"], rate), Turn([["user", "two"], ["assistant", "three"]], rate))).write(path)
+    Plan((spoken(["one"], rate), Turn([["user", "two"], ["assistant", "three"]], rate))).write(
+        path, tmp_path
+    )
     said = words(converse(path, 2))
     assert said == ["hi\n", "one", f"\n\n{MARKS[0]}", "hi\n", "two", "three", f"\n\n{MARKS[1]}"]
     assert plan.started(path) > 0
+
+
+def test_a_replay_comes_before_the_answer_that_the_chat_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    turn = Turn(texts.conversation(4), is_replay=True)
+    Plan((turn,)).write(path, tmp_path)
+    said = converse(path, 1, "chat/open")
+    assert [message.get("method", message.get("id")) for message in said] == [
+        *(1, "config/updated", "chat/cleared", "chat/opened"),
+        *("chat/contentReceived",) * turn.contents,
+        *(2, 3),
+    ]
+    assert [text.strip("\n") for text in words(said)[1:-1:2]] == turn.texts
+
+
+def test_tool_calls_come_whole_and_change_files_that_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    turn = Turn([*calls.commands(1, 40), *calls.edits(1, 300)])
+    Plan((turn,), calls.files(1, 300)).write(path, tmp_path)
+    said = contents(converse(path, 1))
+    assert said[turn.contents - 1]["text"].endswith(MARKS[0])
+    command, edit = (it for it in said if it["type"] == "toolCalled")
+    assert command["outputs"][1]["text"].count("\n") == 39
+    details = edit["details"]
+    change = FileChange(
+        details["path"], details["diff"], details["linesAdded"], details["linesRemoved"]
+    )
+    file = tmp_path / "module_0.py"
+    assert change.path == str(file)
+    assert change.diff.count("\n") in range(297, 300)
+    after = versions(file.read_text(), change, applied=False)
+    assert (after.kind, after.fault) == ("changed", None)
 
 
 def test_chunks_are_markdown_cut_anywhere() -> None:
