@@ -1,5 +1,6 @@
 """The life of a server as an agent: how it begins, how it ends, and what goes wrong."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,12 +11,13 @@ from tests.agents.client import Client, FakeEditor, make_agent, running
 from tests.support import script
 from tests.support.factories import PrepareScript
 from tests.support.generations.prepared import GENERATIONS, prepare
+from tests.support.wire import encode as frame
 
 from eca_nvim.agents import eca
 from eca_nvim.agents.base import AgentFault, Prompt, Workspace
 from eca_nvim.agents.eca import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
 from eca_nvim.agents.eca_introduction import introduction
-from eca_nvim.chat.events import ChoicesChanged, TextReceived
+from eca_nvim.chat.events import ChoicesChanged, MessageShown, TextReceived
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.eca import encode
 from eca_nvim.session.server import FAREWELL
@@ -286,6 +288,26 @@ class TestReadiness:
         )
         async with running(make_agent(server.command, tmp_path)) as client:
             await client.until(client.ready.is_set)
+
+    async def test_what_comes_with_it_is_heard_after_it(
+        self, scripted_server: PrepareScript, tmp_path: Path
+    ) -> None:
+        """Prompts that waited, and what is said of a server without models, come in between."""
+        finish = {"type": "finish", "taskId": "models", "title": "Syncing models"}
+        shown = {"type": "info", "message": "later"}
+        notifications = (("$/progress", finish), ("$/showMessage", shown))
+        messages = [{"jsonrpc": "2.0", "method": it, "params": of} for it, of in notifications]
+        together = b"".join(frame(json.dumps(message)) for message in messages)
+        server = scripted_server(
+            script.expect("initialize"),
+            script.reply("initialize", {}),
+            script.expect("initialized"),
+            script.raw(together),
+        )
+        async with running(make_agent(server.command, tmp_path)) as client:
+            await client.first(MessageShown)
+            assert client.batches[-1] == [MessageShown("info", "later")]
+            assert client.ready.is_set()
 
     async def test_silence_makes_ready_in_the_end(
         self, scripted_server: PrepareScript, tmp_path: Path

@@ -15,7 +15,7 @@ from tests.support.launch import Launch
 from tests.support.rpc import Response
 from tests.support.screen import Screen, ScreenModel, Value
 
-TIMEOUT = 10.0
+TIMEOUT = 30.0
 """Seconds until a wait fails; far longer than anything takes, for a busy machine."""
 HEARTBEAT = 0.05
 """Seconds between two looks at a condition when nothing at all arrives."""

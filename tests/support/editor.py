@@ -10,6 +10,7 @@ from tests.support.processes import command_line
 from tests.support.rpc import ChannelClosed
 
 ERROR = re.compile(r"\bE\d+:|^Error |stack traceback:|^Traceback ", re.MULTILINE)
+INTERRUPT = re.compile(r"(?<=.)(?=<C-c>)", re.IGNORECASE | re.DOTALL)
 PATIENCE = 5.0
 """Seconds that the processes Neovim leaves behind have to end by themselves."""
 
@@ -40,7 +41,12 @@ class Neovim(Client):
 
         A request that only an idle Neovim answers marks the end of the keys. A prompt keeps it
         waiting and is told by `blocked`, twice running, as the first can still precede the keys.
+        A Ctrl-C waits until the keys before it are consumed: Neovim throws away those that are not.
         """
+        for part in INTERRUPT.split(keys):
+            self._type(part, timeout)
+
+    def _type(self, keys: str, timeout: float) -> None:
         if keys:
             self.input(keys)
         channel, blocked = self.child.channel, 0

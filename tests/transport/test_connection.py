@@ -5,7 +5,7 @@ import pytest
 from tests.transport.harness import DEADLINE_S, Children, Inbox
 
 from eca_nvim.jsonrpc import Notification, NotOpen, Request
-from eca_nvim.transport import Connection, RemoteError
+from eca_nvim.transport import Connection, PendingRequest, RemoteError
 
 pytestmark = pytest.mark.anyio
 
@@ -75,6 +75,21 @@ async def test_an_answer_is_seen_after_what_came_before_it(children: Children) -
             inbox.batches.clear()
             await connection.request("burst", count)
             assert inbox.methods == [f"n{number}" for number in range(count)]
+
+
+async def test_an_answer_is_heard_in_its_place(children: Children) -> None:
+    inbox = Inbox()
+    heard: list[list[str]] = []
+    async with children.open(inbox, "echo") as connection:
+
+        def hear(pending: PendingRequest) -> None:
+            pending.answer()
+            heard.append(inbox.methods)
+
+        started = [connection.start_request("burst", 2, hear) for _ in range(3)]
+        for pending in started:
+            await pending.result()
+    assert heard == [["n0", "n1"] * count for count in (1, 2, 3)]
 
 
 async def test_the_server_asks_and_is_answered_later(children: Children) -> None:

@@ -56,7 +56,6 @@ def floods(until: str, *chats: str) -> Steps:
 STOPPED = [*expect("chat/promptStop"), *status("stopping"), *progress("finished")]
 
 
-@pytest.mark.xfail(strict=False, reason="waits too shortly on a busy machine: to be mended")
 def test_three_chats_at_once(start_nvim: StartNeovim, scripted_server: PrepareScript) -> None:
     """Two stream and one waits; switching loses nothing, and each is answered in its turn."""
     server = scripted_server(

@@ -179,7 +179,6 @@ def test_a_turn_is_stopped(nvim: Neovim) -> None:
 
 
 @pytest.mark.parametrize("name", ["behaviors"])
-@pytest.mark.xfail(strict=False, reason="waits too shortly on a busy machine: to be mended")
 def test_after_a_silent_stop_and_a_login_turns_end(
     start_nvim: StartNeovim, tmp_path: Path, name: str
 ) -> None:

@@ -118,11 +118,10 @@ def test_what_stands_for_something_else_is_kept_as_well(start_again: StartAgain)
     shows(start_again(), "queued\nhalf")
 
 
-@pytest.mark.xfail(strict=False, reason="waits too shortly on a busy machine: to be mended")
 def test_a_prompt_for_a_server_that_is_not_ready(
     start_nvim: StartNeovim, scripted_server: PrepareScript, start_again: StartAgain, tmp_path: Path
 ) -> None:
-    mute = scripted_server(expect("never"))
+    mute = scripted_server(expect("initialize"), expect("never"))
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     first = start_chat(start_nvim, mute, environment=state)
     say(first, "not sent yet")

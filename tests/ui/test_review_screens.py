@@ -1,6 +1,6 @@
 """What reviewing looks like: screens of a turn that a real host has seen, and of clashing files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,9 @@ CALLS = {
     ),
     "image": ("write_file", {"path": "$workspace/picture.png"}),
 }
+Change = Callable[[Path], None]
+MODELS = ("mock/mock-2", "mock/mock-1")
+"""What is chosen in each turn, which tells the server that the files are changed."""
 MORE = {"more": ("edit_file", {"path": "$workspace/src/new module.py"})}
 
 
@@ -62,14 +65,19 @@ def calls(*names: str) -> Steps:
     return [*asked, *approved, *expect("chat/selectedModelChanged"), *ended]
 
 
-def play(nvim: Neovim, prompt: str, count: int, change: Callable[[], None], model: str) -> None:
-    """Have a turn change files, between the user's word and the end of its calls."""
+def play(
+    nvim: Neovim, server: ScriptedServer, prompt: str, asked: Collection[str], change: Change
+) -> None:
+    """Have a turn change files after the server heard that its calls may run, before they end."""
+    turn_number = len(server.received("chat/prompt"))
+    heard = len(server.received("chat/toolCallApprove"))
     say(nvim, prompt)
-    nvim.wait_until(f"#require('eca').pending() == {count}")
+    nvim.wait_until(f"#require('eca').pending() == {len(asked)}")
     nvim.command("Eca approve-all")
-    nvim.wait_until("#require('eca').pending() == 0")
-    change()
-    nvim.command(f"Eca model {model}")
+    approved = heard + len(asked)
+    nvim.wait_for(lambda: len(server.received("chat/toolCallApprove")) == approved, "the approvals")
+    change(nvim.launch.cwd)
+    nvim.command(f"Eca model {MODELS[turn_number]}")
     wait_idle(nvim)
 
 
@@ -92,8 +100,8 @@ def start(
             start_nvim, server, "src/mod.lua", settings=settings, columns=columns, lines=24
         )
         nvim.wait_until("require('eca').status().server == 'ready'")
-        play(nvim, "tidy up", len(CALLS), lambda: change_files(workspace), "mock/mock-2")
-        play(nvim, "say what it is", 1, lambda: change_more(workspace), "mock/mock-1")
+        play(nvim, server, "tidy up", CALLS, change_files)
+        play(nvim, server, "say what it is", MORE, change_more)
         nvim.command("Eca hide")
         return nvim
 
@@ -113,7 +121,6 @@ def comment(nvim: Neovim, text: str) -> None:
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.xfail(strict=False, reason="waits too shortly on a busy machine: to be mended")
 def test_changes_and_what_was_done_with_them(
     start: Callable[[int], Neovim], assert_screen: AssertScreen, columns: int
 ) -> None:

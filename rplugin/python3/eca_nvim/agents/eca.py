@@ -105,7 +105,10 @@ class _Life(Struct, frozen=True):
     emit: Emit
 
     def receive(self, batch: Sequence[Incoming]) -> None:
-        """Hand on what one read brought, as one batch of events."""
+        """Hand on what one read brought, as one batch of events.
+
+        The message that makes the server ready ends a batch: what comes after it is shown after.
+        """
         events: list[AgentEvent] = []
         for message in batch:
             try:
@@ -114,6 +117,13 @@ class _Life(Struct, frozen=True):
                 logger.exception("cannot read %s", message.method)
                 line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
                 events.append(MessageShown("error", line))
+            if self.readiness.is_due:
+                self._hand_on(events)
+                self.readiness.announce()
+                events = []
+        self._hand_on(events)
+
+    def _hand_on(self, events: Sequence[AgentEvent]) -> None:
         if events:
             self.emit(events)
         self.outbox.heard(events)
@@ -248,7 +258,7 @@ class EcaAgent(Agent):
             connection=connection,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, tasks, emit, chats, inbox, mentions, dialect),
+            outbox=Outbox(connection, emit, chats, inbox, mentions, dialect),
             archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect),
             readiness=readiness,
             proposals=proposals,
@@ -272,7 +282,8 @@ class EcaAgent(Agent):
         life.dialect.introduced(result)
         life.emit([initial_choices(result)])
         life.readiness.models_known(result.models)
-        tasks.start_soon(_announce, life.readiness, ready)
+        life.readiness.introduced(ready)
+        tasks.start_soon(life.readiness.wait)
         return await life.connection.wait_closed()
 
     async def _introduce(self, connection: Connection) -> eca.InitializeResult:
@@ -297,11 +308,6 @@ class EcaAgent(Agent):
     def _fault(self, what: str) -> AgentFault:
         program = self._options.command[0]
         return AgentFault(f"{program} {what}; is it an ECA server? :Eca log tells more")
-
-
-async def _announce(readiness: Readiness, ready: Callable[[], None]) -> None:
-    await readiness.wait()
-    ready()
 
 
 def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
-from anyio.abc import TaskGroup
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import Emit, Prompt, Selection
@@ -72,7 +72,6 @@ class Outbox:
     def __init__(
         self,
         connection: Connection,
-        tasks: TaskGroup,
         emit: Emit,
         chats: ChatIds,
         inbox: Inbox,
@@ -80,7 +79,6 @@ class Outbox:
         dialect: Dialect,
     ) -> None:
         self._connection = connection
-        self._tasks = tasks
         self._emit = emit
         self._chats = chats
         self._inbox = inbox
@@ -116,8 +114,8 @@ class Outbox:
 
     def _ask(self, prompt: Prompt, params: PromptParams) -> None:
         with suppress(ConnectionClosed):
-            pending = self._connection.start_request(params.method, encode(params))
-            self._tasks.start_soon(self._report_answer, prompt, pending)
+            heard = partial(self._report_answer, prompt)
+            self._connection.start_request(params.method, encode(params), heard)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Say something to the running turn (chat/promptSteer), which has room for words only."""
@@ -220,17 +218,17 @@ class Outbox:
         if params.method in self._absent:
             return
         with suppress(ConnectionClosed):
-            pending = self._connection.start_request(params.method, encode(params))
-            self._tasks.start_soon(self._report_update, chat_id, pending)
+            heard = partial(self._report_update, chat_id)
+            self._connection.start_request(params.method, encode(params), heard)
 
     def _tell(self, message: Notification) -> None:
         with suppress(ConnectionClosed):
             self._connection.notify(message.method, encode(message))
 
-    async def _report_answer(self, prompt: Prompt, pending: PendingRequest) -> None:
+    def _report_answer(self, prompt: Prompt, pending: PendingRequest) -> None:
         chat_id = prompt.chat_id
         try:
-            result = decode_result(PromptParams, await pending.result())
+            result = decode_result(PromptParams, pending.answer())
         except RemoteError as fault:
             self._chats.answered(chat_id, None)
             answer = PromptAnswered(accepted=False, fault=_line(PromptParams.method, fault))
@@ -285,9 +283,9 @@ class Outbox:
         fault = "the server refused the prompt without a reason" if silent else None
         return PromptAnswered(accepted=False, fault=result.result_message or fault)
 
-    async def _report_update(self, chat_id: str, pending: PendingRequest) -> None:
+    def _report_update(self, chat_id: str, pending: PendingRequest) -> None:
         try:
-            await pending.result()
+            pending.answer()
         except RemoteError as fault:
             method = ChatUpdateParams.method
             if fault.code == METHOD_NOT_FOUND:

@@ -7,6 +7,7 @@ their loading ends with or without any, or when nothing is heard of models for a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -23,11 +24,16 @@ _MODELS_TASK: Final = "models"
 
 
 class Readiness:
-    """Waits for a server's models."""
+    """Waits for a server's models, and says once that it is ready."""
 
     def __init__(self) -> None:
         self._heard = anyio.Event()
         self._settled = anyio.Event()
+        self._ready: Callable[[], None] | None = None  # from the introduction until it is called
+
+    def introduced(self, ready: Callable[[], None]) -> None:
+        """Take that the server knows us, and what to call when it can take a prompt."""
+        self._ready = ready
 
     def models_known(self, models: tuple[str, ...] | None) -> None:
         """Take the models the server named; none, or none yet, changes nothing."""
@@ -43,13 +49,25 @@ class Readiness:
         else:
             self._heard.set()
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the server can take a prompt, and nobody was called for that yet."""
+        return self._ready is not None and self._settled.is_set()
+
+    def announce(self) -> None:
+        """Call that the server is ready, unless that was done."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            ready()
+
     async def wait(self) -> None:
-        """Return when a prompt can be sent."""
+        """Announce a server that is introduced, at the latest when it was silent for long."""
         with anyio.move_on_after(SILENCE_SECONDS):
             await self._heard.wait()
         if self._heard.is_set():
             with anyio.move_on_after(LOADING_SECONDS):
                 await self._settled.wait()
+        self.announce()
 
     def _settle(self) -> None:
         self._heard.set()

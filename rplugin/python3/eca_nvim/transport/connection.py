@@ -5,7 +5,7 @@ Rules this file keeps:
 - What is sent goes out in the order of the calls. `notify`, `respond` and `start_request` queue
   and return: a server that does not read its input blocks nobody and loses nothing.
 - Requests and notifications of the server go to one handler, in order, all of one read together.
-  Whoever waits for an answer goes on after the batch in which it came.
+  An answer is heard in its place among them; whoever awaits one goes on after the whole read.
 - A message that cannot be read is logged and skipped; one in another charset is answered with an
   error, as the protocol wants it.
 - When the server is gone, whoever waits for it is told how it ended. A server that closes its
@@ -76,14 +76,19 @@ class Connection:
         """Ask the server and wait for its answer; see `start_request`, `PendingRequest.result`."""
         return await self.start_request(method, params).result()
 
-    def start_request(self, method: str, params: object = None) -> PendingRequest:
+    def start_request(
+        self,
+        method: str,
+        params: object = None,
+        on_answer: Callable[[PendingRequest], None] | None = None,
+    ) -> PendingRequest:
         """Queue a request at once, so that what is called next is sent after it.
 
-        Raise `ConnectionClosed`.
+        `on_answer` hears the answer in its place among the messages. Raise `ConnectionClosed`.
         """
         self._require_open()
         request_id, data = self._peer.send_request(method, params)
-        pending = PendingRequest(request_id, self._withdraw)
+        pending = PendingRequest(request_id, self._withdraw, on_answer)
         self._waiting[request_id] = pending
         self._process.stdin.put(data)
         return pending
@@ -135,13 +140,16 @@ class Connection:
         self._process.kill_now()
 
     def receive(self, data: bytes) -> None:
-        """Take bytes of the server: hand on its messages, settle the answers to ours."""
+        """Take bytes of the server: hand on its messages and the answers to ours, in order."""
         batch: list[Incoming] = []
         for event in self._peer.receive_bytes(data):
             match event:
                 case Notification() | Request():
                     batch.append(event)
                 case Response() | ErrorResponse():
+                    if batch:
+                        self._handler(batch)
+                        batch = []
                     self._settle(event)
                 case FramingFault(FaultReason.CHARSET):
                     logger.warning("refused %s", event)

@@ -32,26 +32,41 @@ class ConnectionClosed(Exception):
 
 
 class PendingRequest:
-    """A request that was queued; its answer can be waited for."""
+    """A request that was queued; its answer can be waited for, or heard at once.
 
-    def __init__(self, request_id: int, withdraw: Callable[[int], None]) -> None:
+    `on_answer` is called with this request as its answer is read, before what came after it.
+    """
+
+    def __init__(
+        self,
+        request_id: int,
+        withdraw: Callable[[int], None],
+        on_answer: Callable[[PendingRequest], None] | None = None,
+    ) -> None:
         self.id = request_id
         self._withdraw = withdraw
+        self._on_answer = on_answer
         self._settled = anyio.Event()
-        self._outcome: Response | ErrorResponse | Exit | None = None
+        self._answer: Response | ErrorResponse | Exit | None = None
 
     async def result(self) -> object:
-        """Wait for the answer; return what the codec made of its result.
+        """Wait for the answer, and return what `answer` does.
 
-        Raise `RemoteError` or `ConnectionClosed`. To give up waiting, as by `anyio.fail_after`,
-        cancels the request (`$/cancelRequest`).
+        To give up waiting, as by `anyio.fail_after`, cancels the request (`$/cancelRequest`).
         """
         try:
             await self._settled.wait()
         finally:
-            if self._outcome is None:
+            if self._answer is None:
                 self._withdraw(self.id)
-        match self._outcome:
+        return self.answer()
+
+    def answer(self) -> object:
+        """Return what the codec made of the result of an answer that has come.
+
+        Raise `RemoteError` or `ConnectionClosed`.
+        """
+        match self._answer:
             case Response(result=result):
                 return result
             case ErrorResponse(code=code, message=message, data=data):
@@ -60,7 +75,9 @@ class PendingRequest:
                 assert ending is not None
                 raise ConnectionClosed(ending)
 
-    def settle(self, outcome: Response | ErrorResponse | Exit) -> None:
-        """Wake whoever waits."""
-        self._outcome = outcome
+    def settle(self, answer: Response | ErrorResponse | Exit) -> None:
+        """Take the answer, or the end of the server; wake whoever waits."""
+        self._answer = answer
         self._settled.set()
+        if self._on_answer is not None:
+            self._on_answer(self)
