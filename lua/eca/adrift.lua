@@ -63,6 +63,7 @@ local function calm(id)
   status.state, status.pending = 'idle', 0
   status.elapsed, status.activity, status.retrying = nil, nil, nil
   draw({ 'queue', id, {} })
+  draw({ 'plan', id, nil })
   draw({ 'status', id, status })
 end
 

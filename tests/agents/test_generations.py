@@ -24,6 +24,7 @@ from eca_nvim.chat.contexts import (
 from eca_nvim.chat.details import FileChange
 from eca_nvim.chat.events import (
     AgentTurn,
+    ChatOpened,
     ChoicesChanged,
     MessageShown,
     PromptAnswered,
@@ -68,6 +69,7 @@ async def test_a_conversation(server: ScriptedServer, workspace: Path) -> None:
         answers = client.all(PromptAnswered)
         assert [it.accepted for it in answers] == [True, True]
         assert addressed(client) == {CHAT}
+        assert client.all(ChatOpened) == [ChatOpened()]  # it is new to the server once
     assert notices(client) == []
     assert strange(server) == []
     assert client.exit is not None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import Driver, call, said
+from tests.chat.driver import FINISHED, IDLE, Driver, call, said
 
+from eca_nvim.chat import reducer
 from eca_nvim.chat.details import Task, TaskList, ToolCall
 from eca_nvim.chat.events import ChatCleared, ToolFinished, ToolRunning
 from eca_nvim.chat.folding import redraw
@@ -90,6 +91,35 @@ def test_a_plan_goes_with_the_chat() -> None:
     driver.run()
     driver.hear(told("a", 1), ChatCleared())
     assert plans(driver)[-1] is None
+
+
+def test_a_plan_goes_with_the_agent_that_told_it() -> None:
+    driver = Driver()
+    driver.take(reducer.server_changed(driver.chat, "ready", 0))
+    driver.run()
+    driver.hear(told("a", 1, "Stepping"))
+    driver.take(reducer.server_changed(driver.chat, "failed", 0))
+    assert plans(driver)[-1] is None
+    assert driver.view.lines[:2] == ["hello", "▢ tasks 1/2 · Stepping"]
+    driver.take(reducer.server_changed(driver.chat, "starting", 0))
+    assert len(plans(driver)) == 2
+
+
+def test_a_plan_goes_with_the_next_turn_that_does_not_speak_of_it() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(told("a", 1, "Stepping"), IDLE, FINISHED)
+    driver.run()
+    driver.hear(told("b", 1, "Stepping"), IDLE, FINISHED)
+    assert None not in plans(driver)
+    driver.run()
+    driver.hear(*said("Something else."))
+    assert None not in plans(driver)
+    driver.hear(IDLE, FINISHED)
+    assert plans(driver)[-1] is None
+    driver.run()
+    driver.hear(IDLE, FINISHED)
+    assert plans(driver).count(None) == 1
 
 
 def test_late_words_on_a_telling_that_was_replaced_do_no_harm() -> None:

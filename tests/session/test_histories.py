@@ -29,6 +29,7 @@ from eca_nvim.chat.events import (
     Role,
     SelectionChanged,
     TextReceived,
+    TitleChanged,
     TurnChanged,
 )
 from eca_nvim.chat.history import Page
@@ -231,6 +232,19 @@ class TestWhole:
     async def test_rename(self, rig: Rig) -> None:
         await talking(rig)
         assert await asked(rig, asks.RenameChat("a", "New")) == [("rename", "a", "New")]
+
+    async def test_the_user_renames_a_chat_that_keeps_its_title(self, rig: Rig) -> None:
+        await talking(rig)
+        rig.agent.say("a", TitleChanged("First"))
+        rig.agent.end(AgentExit("it crashed"))
+        await rig.view.until(lambda: rig.states()[-1] == "failed")
+        rig.do(intents.SendPrompt("a", "go on"))
+        (await rig.starting(2)).ready()
+        rig.agent.say("a", ChatOpened(), TitleChanged("Second"), RUNNING, IDLE)
+        assert rig.status()["title"] == "First"
+        await asked(rig, asks.RenameChat("a", "Mine"))
+        rig.agent.say("a", TitleChanged("Mine"))
+        assert rig.status()["title"] == "Mine"
 
     async def test_a_chat_the_agent_never_heard_of_has_no_title(self, rig: Rig) -> None:
         archive = (await rig.ready()).archive

@@ -8,7 +8,17 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line
-from tests.support.script import expect, handshake, leave, stderr, stream, stubborn, text, turn
+from tests.support.script import (
+    content,
+    expect,
+    handshake,
+    leave,
+    stderr,
+    stream,
+    stubborn,
+    text,
+    turn,
+)
 from tests.support.servers import ScriptedServer
 from tests.ui.talk import (
     asks,
@@ -170,12 +180,22 @@ def test_a_server_that_ends_is_an_entry_with_its_last_words(
 def test_a_prompt_after_the_servers_end_starts_it_again(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
-    server = scripted_server(handshake(), expect("chat/prompt"), leave(1))
+    titled = content({"type": "metadata", "title": "About $prompt"}, "system")
+    answered = turn(titled, text("I heard $prompt."))
+    server = scripted_server(handshake(), answered, expect("chat/prompt"), leave(1))
     nvim = start_chat(start_nvim, server)
     say(nvim, "one")
-    wait_line(nvim, "exit code 1")
+    wait_line(nvim, "I heard one.")
+    wait_idle(nvim)
     say(nvim, "two")
-    nvim.wait_for(lambda: prompts(server) == ["one", "two"], "the next prompt")
+    wait_line(nvim, "exit code 1")
+    say(nvim, "three")
+    wait_line(nvim, "I heard three.")
+    assert prompts(server) == ["one", "two", "three"]
+    lines = lines_of(nvim)
+    [forgotten] = [line for line in lines if "It does not know what was said above" in line]
+    assert lines.index("two") < lines.index(forgotten) < lines.index("three")
+    assert nvim.lua("return require('eca').status().title") == "About one"
 
 
 def test_the_server_is_quit_politely_and_starts_when_it_is_needed(

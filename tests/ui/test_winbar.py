@@ -111,6 +111,14 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     assert view.nvim.lua("return require('eca.mirror').usage(...)", CHAT) == {"tokens": 1}
 
 
+def test_a_plan_goes_with_the_host(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.draw(ops.SetPlan(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
+    view.nvim.wait_screen("▢ tasks 2/5")
+    view.nvim.lua("require('eca.adrift').show()")
+    view.nvim.wait_screen(lambda screen: "tasks" not in screen)
+
+
 def test_the_status_is_mirrored_for_statuslines(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
     assert view.nvim.lua("return require('eca').statusline()") == ""

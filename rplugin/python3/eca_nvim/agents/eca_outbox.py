@@ -32,6 +32,7 @@ from eca_nvim.chat.events import (
     AgentEvent,
     AgentTurn,
     ChatEvent,
+    ChatOpened,
     MessageShown,
     NoticeReceived,
     ProgressChanged,
@@ -99,8 +100,10 @@ class Outbox:
             self._say(prompt.chat_id, NoticeReceived(line))
         fitted = replace(prompt, contexts=contexts, selection=chosen)
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
-        if params.chat_id is not None:  # else another chat of the server begins
+        if params.chat_id is not None:
             self._stops.pop(prompt.chat_id, None)
+        else:  # another chat of the server begins
+            self._say(prompt.chat_id, ChatOpened())
         self._chats.prompted(prompt.chat_id)
         self._told[prompt.chat_id] = chosen
         self._last[prompt.chat_id] = fitted

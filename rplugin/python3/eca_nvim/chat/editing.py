@@ -19,6 +19,7 @@ from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.history import root_place
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind, FilesChanged, RemoveBlock, SetInput
+from eca_nvim.chat.plan import drop_plan
 from eca_nvim.chat.text import one_line, truncate
 from eca_nvim.chat.update import Dirty, Update
 
@@ -104,8 +105,7 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
     _cut(update, chat.root, gone)
     del chat.root.blocks[place:]
     if chat.plan_block in gone:
-        chat.plan = chat.plan_block = None
-        update.dirty |= Dirty.PLAN
+        drop_plan(update)
     if give_back:
         update.ops.append(SetInput(chat.id, prompt.text))
     update.dirty |= Dirty.STATUS

@@ -12,7 +12,6 @@ from eca_nvim.chat.blocks import (
 )
 from eca_nvim.chat.events import (
     ChatCleared,
-    ChatOpened,
     FlagReceived,
     HookFinished,
     HookStarted,
@@ -20,12 +19,12 @@ from eca_nvim.chat.events import (
     LinkReceived,
     ProgressChanged,
     SelectionChanged,
-    TitleChanged,
     UnknownReceived,
     UsageReported,
 )
-from eca_nvim.chat.model import Lane
+from eca_nvim.chat.model import Lane, Naming
 from eca_nvim.chat.ops import BlockKind, ClearChat
+from eca_nvim.chat.plan import drop_plan
 from eca_nvim.chat.render import hook_failed
 from eca_nvim.chat.settle import settle
 from eca_nvim.chat.states import Turn
@@ -83,13 +82,6 @@ def unknown_received(update: Update, event: UnknownReceived) -> None:
 # --- the status only ----------------------------------------------------------------------------
 
 
-def title_changed(update: Update, event: TitleChanged) -> None:
-    """Take a title; a subagent's is not the chat's."""
-    if update.lane is update.chat.root:
-        update.chat.title = one_line(event.title) or None
-        update.dirty |= Dirty.STATUS
-
-
 def progress_changed(update: Update, event: ProgressChanged) -> None:
     """Take what the agent says it is doing, while it does something."""
     chat = update.chat
@@ -120,13 +112,6 @@ def selection_changed(update: Update, event: SelectionChanged) -> None:
     update.dirty |= Dirty.STATUS
 
 
-def chat_opened(update: Update, event: ChatOpened) -> None:
-    """Take that the agent has the chat; it may come again."""
-    update.chat.deleted = False
-    if event.title is not None:
-        title_changed(update, TitleChanged(event.title))
-
-
 def chat_cleared(update: Update, event: ChatCleared) -> None:
     """Take all blocks out; the turn and what waits to be sent stay."""
     chat = update.chat
@@ -138,8 +123,8 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()
-    chat.plan = chat.plan_block = None
-    update.dirty |= Dirty.PLAN
+    drop_plan(update)
+    chat.naming = Naming.AGENT
     if event.usage:
         chat.usage = None
         update.dirty |= Dirty.STATUS | Dirty.USAGE

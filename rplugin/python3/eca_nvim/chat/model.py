@@ -63,6 +63,18 @@ class QueueKind(StrEnum):
     REASON = "reason"
 
 
+class Naming(StrEnum):
+    """Who gives a chat its title.
+
+    AGENT: the agent, whenever it likes. DOUBTFUL: the same, until this process of the agent turns
+    out not to know the chat. KEPT: nobody but the user, as it does not.
+    """
+
+    AGENT = "agent"
+    DOUBTFUL = "doubtful"
+    KEPT = "kept"
+
+
 class Waiting(Struct, frozen=True):
     """A prompt that waits for the turn."""
 
@@ -118,13 +130,14 @@ class Chat(Struct, eq=False):
     pending: what the user is asked for, by the block of the call or question that waits.
     unconfirmed: prompts shown at once that the agent has not echoed.
     anchors: the tool call that spawned a subagent, by the subagent's chat id.
-    plan: the agent's task list, and the call that told it last.
+    plan: the agent's task list, the call that told it last, and the number of the turn it did so.
     retrying: `activity` says that the agent tries again what failed.
     """
 
     id: str
     settings: RenderSettings = field(default_factory=RenderSettings)
     title: str | None = None
+    naming: Naming = Naming.AGENT
     server: str = "stopped"
     turn: TurnRecord = field(default_factory=TurnRecord)
     selected: Selected = field(default_factory=Selected)
@@ -133,6 +146,7 @@ class Chat(Struct, eq=False):
     retrying: bool = False
     plan: TaskList | None = None
     plan_block: ToolBlock | None = None
+    plan_turn: int = 0
     deleted: bool = False
     older: Older | None = None
     blocks: dict[int, Block] = field(default_factory=dict)

@@ -3,7 +3,8 @@
 Rules kept here:
 - The agent always tells the whole of its plan: a new telling takes the place of the one before,
   as open or collapsed as the user left that.
-- A plan that was put away leaves its last block where it is.
+- A plan is dropped with the process of the agent that told it, and when another turn has ended
+  without a word of it. One that is dropped, or put away by the agent, leaves its last block there.
 - Calls that only the plan's earlier place parted are neighbours again.
 """
 
@@ -27,7 +28,22 @@ def take_plan(update: Update, details: Details | None, block: ToolBlock | None =
         _put_away(update)
     else:
         _move(update, details, block)
+        chat.plan_turn = chat.turn.number
     update.dirty |= Dirty.PLAN
+
+
+def drop_plan(update: Update) -> None:
+    """Take that nobody follows the plan any more, if there is one."""
+    chat = update.chat
+    if chat.plan is not None:
+        chat.plan = chat.plan_block = None
+        update.dirty |= Dirty.PLAN
+
+
+def turn_ended(update: Update) -> None:
+    """Drop a plan of which the turn that ended has said nothing."""
+    if update.chat.plan_turn < update.chat.turn.number:
+        drop_plan(update)
 
 
 def _put_away(update: Update) -> None:

@@ -11,7 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eca_nvim.chat import events, extras, questions, silence, speech, tool_calls, trust, turn
+from eca_nvim.chat import (
+    events,
+    extras,
+    naming,
+    plan,
+    questions,
+    silence,
+    speech,
+    tool_calls,
+    trust,
+    turn,
+)
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.effects import Changes
 from eca_nvim.chat.model import Chat
@@ -36,12 +47,12 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ImageReceived: extras.image_received,
     events.FlagReceived: extras.flag_received,
     events.UnknownReceived: extras.unknown_received,
-    events.TitleChanged: extras.title_changed,
+    events.TitleChanged: naming.title_changed,
     events.ProgressChanged: extras.progress_changed,
     events.UsageReported: extras.usage_reported,
     events.SelectionChanged: extras.selection_changed,
     events.TrustRefused: trust.trust_refused,
-    events.ChatOpened: extras.chat_opened,
+    events.ChatOpened: naming.chat_opened,
     events.ChatCleared: extras.chat_cleared,
     events.QuestionAsked: questions.asked,
     events.TurnChanged: turn.turn_changed,
@@ -74,8 +85,11 @@ def tick(chat: Chat, now: int) -> Changes:
 
 
 def server_changed(chat: Chat, state: str, now: int) -> Changes:
-    """Take the state of the agent's process, for the status."""
+    """Take the state of the agent's process; what it planned ends with it."""
     update = Update(chat, chat.root, now)
     chat.server = state
+    if state != "ready":
+        plan.drop_plan(update)
+        naming.agent_starts(chat)
     update.dirty |= Dirty.STATUS
     return update.finish()

@@ -18,6 +18,7 @@ from eca_nvim.chat.contexts import Context
 from eca_nvim.chat.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.events import AgentGone, AgentTurn, ChatDeleted, PromptAnswered, TurnChanged
 from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.plan import turn_ended
 from eca_nvim.chat.prompt_queue import follow_up, is_command, keep_for_later
 from eca_nvim.chat.questions import question_of_agent
 from eca_nvim.chat.settle import settle, settle_pending
@@ -117,6 +118,7 @@ def end(update: Update, reason: TurnEnd) -> None:
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update, completed=reason is TurnEnd.DONE)
+    turn_ended(update)
     if reason is TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
     update.emit("EcaTurnFinished", {"reason": reason.value})

@@ -19,7 +19,7 @@ from eca_nvim.chat import history_intents as intents
 from eca_nvim.chat.blocks import TextBlock
 from eca_nvim.chat.events import ChatCleared, ChatDeleted, NoticeReceived, TitleChanged
 from eca_nvim.chat.history import show_history, show_loading, show_older
-from eca_nvim.chat.model import Chat
+from eca_nvim.chat.model import Chat, Naming
 from eca_nvim.chat.ops import Answer, Notify
 from eca_nvim.chat.text import one_line
 from eca_nvim.session.chats import Chats, now
@@ -150,7 +150,9 @@ class Histories:
     async def _rename(self, chat: Chat, title: str) -> None:
         if _is_blank(chat):
             raise AgentRefused("the agent does not have this chat yet, send a prompt first")
-        await (await self._archive()).rename(chat.id, title)
+        archive = await self._archive()
+        chat.naming = Naming.AGENT  # it will say the title that the user wants
+        await archive.rename(chat.id, title)
 
     async def _clear(self, chat: Chat) -> None:
         revising.require_idle(chat)
