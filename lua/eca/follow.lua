@@ -1,7 +1,8 @@
 --- Every window on a transcript follows its end, if its cursor was there.
 ---
 --- Rules kept here:
---- - A window whose cursor is not on the last row stays where it is, and counts the new rows.
+--- - A window whose cursor is not on the last row stays where it is, and counts the new rows that
+---   it has not shown.
 --- - Nothing moves under a user who selects, searches or is in the middle of a command there.
 --- - Neither the current window nor the mode is changed.
 local M = {}
@@ -187,30 +188,37 @@ function M.after(buf)
   end
 end
 
---- How many rows came that a window, which does not follow, has not shown.
+--- How many rows came that a window, which does not follow, has not shown. What it shows now is
+--- new no more.
 ---@param win integer
 ---@return integer
 function M.new_rows(win)
+  if behind[win] then
+    local below = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+      - vim.fn.line('w$', win)
+    behind[win] = below > 0 and math.min(behind[win], below) or nil
+  end
   return behind[win] or 0
 end
 
---- The cursor moved: at the end, the window follows again.
+--- The windows of a transcript may show other rows: say what is new there now.
 ---@param buf integer
-local function cursor_moved(buf)
-  local win = vim.api.nvim_get_current_win()
-  if behind[win] and on_last_row(win, vim.api.nvim_buf_line_count(buf)) then
-    behind[win] = nil
-    require('eca.winbar').refresh_window(win)
+local function moved(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local before = behind[win]
+    if before and M.new_rows(win) ~= before then
+      require('eca.winbar').refresh_window(win)
+    end
   end
 end
 
---- Watch the cursor in a transcript's windows.
+--- Watch what a transcript's windows show.
 ---@param buf integer
 function M.attach(buf)
-  vim.api.nvim_create_autocmd('CursorMoved', {
+  vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinScrolled' }, {
     buffer = buf,
     callback = function()
-      cursor_moved(buf)
+      moved(buf)
     end,
   })
   vim.api.nvim_create_autocmd('BufWinLeave', {

@@ -1,5 +1,7 @@
 """Windows follow the transcript's end, except under a user who reads."""
 
+import re
+
 import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool
@@ -63,6 +65,20 @@ def test_a_reader_is_not_moved_and_told_what_is_new(view: View) -> None:
     view.nvim.wait_screen(lambda screen: "line 201" in screen and "new" not in screen)
     view.draw(ops.AppendText(CHAT, 1, "\nline 202"))
     view.nvim.wait_screen("line 202")
+
+
+def test_rows_that_are_on_the_screen_are_not_new(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, columns=100, lines=24)
+    view.draw(*assistant(1, "one\ntwo"))
+    view.nvim.keys("<C-w>kgg")
+    view.draw(ops.AppendText(CHAT, 1, "\nthree\nfour"))
+    assert "new" not in view.nvim.wait_screen("four")
+    view.draw(MORE)
+    view.nvim.wait_screen(re.compile(r"↓ 8\d new"))
+    view.nvim.keys("90G")
+    view.nvim.wait_screen("↓ 5 new")
+    view.nvim.keys("gg")
+    assert "↓ 5 new" in view.nvim.wait_screen("three")
 
 
 def test_a_selection_is_not_disturbed(view: View) -> None:
