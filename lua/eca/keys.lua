@@ -167,6 +167,13 @@ function M.plug(name)
   return ('<Plug>(Eca%s)'):format(name)
 end
 
+--- A key as the documentation writes it: Neovim tells of `<C-C>`.
+---@param key string
+---@return string
+function M.written(key)
+  return (key:gsub('<C%-%u>', string.lower):gsub('<c%-', '<C-'))
+end
+
 ---@class eca.KeyPlace
 ---@field mode string
 ---@field keys string[]

@@ -17,7 +17,7 @@ local function key_of(mode)
   }) do
     for _, mapping in ipairs(list) do
       if mapping.rhs == plug then
-        return mapping.lhs
+        return require('eca.keys').written(mapping.lhs)
       end
     end
   end

@@ -21,6 +21,7 @@ WAITING = {
 }
 
 
+TEXTS = ("open or close the block, follow", "accept, and remember", "stop the turn", "these keys")
 SETTINGS = {"approval": {"float": False, "guard": 0}}
 
 
@@ -237,9 +238,20 @@ def test_the_keys_are_listed_as_they_are(start_nvim: StartNeovim) -> None:
     view.nvim.keys("g?")
     screen = view.nvim.wait_screen("send the prompt")
     assert re.search(r"<F5> +stop the turn", screen.text())
-    assert "<C-C>" not in screen
+    assert "<C-c>" not in screen
     view.nvim.keys("q")
     assert view.current() == "input"
+
+
+def test_the_list_of_keys_has_an_order_and_columns(view: View) -> None:
+    view.nvim.keys("g?")
+    lines = view.nvim.buffer_lines()
+    assert lines[0] == "on a block that waits"
+    assert [line.split()[0] for line in lines[1:4]] == ["a", "A", "d"]
+    assert len({line.index(text) for line in lines for text in TEXTS if text in line}) == 1
+    keys = [line.split()[0] for line in lines]
+    assert keys[keys.index("]]") + 1] == "[["
+    assert "<C-c>" in keys
 
 
 def test_all_actions_can_be_chosen(view: View) -> None:

@@ -1,7 +1,23 @@
 --- The list of keys, as they are really mapped in the buffer at hand.
 local M = {}
 
-local MODES = { { 'n', 'normal' }, { 'i', 'insert' }, { 'x', 'visual' } }
+---@class eca.KeySection
+---@field title string
+---@field mode string
+---@field waiting? boolean keys of what waits for approval, and no others
+
+---@type eca.KeySection[]
+local SECTIONS = {
+  { title = 'on a block that waits', mode = 'n', waiting = true },
+  { title = 'normal', mode = 'n' },
+  { title = 'insert', mode = 'i' },
+  { title = 'visual', mode = 'x' },
+}
+
+--- What is needed most comes first: modules of actions, in the order of their keys.
+local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'manage', 'history', 'contexts' }
+
+---@alias eca.KeyRow [string, string] keys, and what they do
 
 --- All mappings of a mode that the current buffer has, its own and global ones.
 ---@param mode string
@@ -20,49 +36,102 @@ local function does(mapping, name, text)
   return mapping.desc == 'eca: ' .. text or mapping.rhs == require('eca.keys').plug(name)
 end
 
----@param mode string
----@return [string, string][] key and text, sorted
-local function mapped(mode)
-  local rows = {} ---@type [string, string][]
-  for name, action in pairs(require('eca.keys').actions) do
-    local keys = {} ---@type string[]
-    for _, mapping in ipairs(mappings(mode)) do
-      if does(mapping, name, action.text) then
-        keys[#keys + 1] = mapping.lhs
-      end
+--- The keys of an action in a section, as the documentation writes them.
+---@param section eca.KeySection
+---@param name string
+---@param action eca.Action
+---@return string[]
+local function keys_of(section, name, action)
+  local keys = {} ---@type string[]
+  for _, mapping in ipairs(mappings(section.mode)) do
+    local key = require('eca.keys').written(mapping.lhs)
+    local waiting = vim.list_contains(action.waiting or {}, key)
+    if does(mapping, name, action.text) and waiting == (section.waiting or false) then
+      keys[#keys + 1] = key
     end
+  end
+  table.sort(keys)
+  return keys
+end
+
+--- Both directions of a jump stand together, `]]` before `[[`, and `a` before `A`.
+---@param left string
+---@param right string
+---@return boolean
+local function comes_first(left, right)
+  local first, second = left:gsub('^[][]+', ''):lower(), right:gsub('^[][]+', ''):lower()
+  if first == second then
+    return left > right
+  end
+  return first < second
+end
+
+--- Where the keys of a module stand, as text to sort by.
+---@param module string
+---@return string
+local function place_of(module)
+  for place, name in ipairs(ORDER) do
+    if name == module then
+      return tostring(place)
+    end
+  end
+  return module
+end
+
+--- The keys of a section, those of one concern together.
+---@param section eca.KeySection
+---@return eca.KeyRow[]
+local function rows_of(section)
+  local rows, places = {}, {} ---@type eca.KeyRow[], table<eca.KeyRow, string>
+  for name, action in pairs(require('eca.keys').actions) do
+    local keys = keys_of(section, name, action)
     if #keys > 0 then
-      table.sort(keys)
-      rows[#rows + 1] = { table.concat(keys, ' '), action.text }
+      local row = { table.concat(keys, ' '), action.text }
+      rows[#rows + 1], places[row] = row, place_of(action.at)
     end
   end
   table.sort(rows, function(left, right)
-    return left[1]:lower() .. left[1] < right[1]:lower() .. right[1]
+    if places[left] == places[right] then
+      return comes_first(left[1], right[1])
+    end
+    return places[left] < places[right]
   end)
   return rows
 end
 
---- A row of the list: a key, and what it does.
----@param key string
----@param text string
----@return string line, integer key_end
-local function row_of(key, text)
-  return ('  %-12s %s'):format(key, text), 2 + #key
+--- Write rows below each other: what the keys do begins in the same column.
+---@param rows eca.KeyRow[]
+---@param columns integer of the widest keys
+---@param lines string[]
+---@param marks eca.Mark[]
+local function write(rows, columns, lines, marks)
+  for _, row in ipairs(rows) do
+    marks[#marks + 1] = { #lines, 2, 2 + #row[1], 'EcaKey' }
+    lines[#lines + 1] = ('  %s%s %s'):format(row[1], (' '):rep(columns - #row[1]), row[2])
+  end
+end
+
+---@param rows eca.KeyRow[]
+---@return integer
+local function widest(rows)
+  return math.max(
+    0,
+    unpack(vim.tbl_map(function(row)
+      return #row[1]
+    end, rows))
+  )
 end
 
 ---@return string[] lines, eca.Mark[] marks
 local function content()
   local lines, marks = {}, {}
-  for _, mode in ipairs(MODES) do
-    local rows = mapped(mode[1])
+  local sections = vim.tbl_map(rows_of, SECTIONS)
+  local columns = math.max(unpack(vim.tbl_map(widest, sections)))
+  for index, rows in ipairs(sections) do
     if #rows > 0 then
-      lines[#lines + 1] = mode[2]
-      marks[#marks + 1] = { #lines - 1, 0, #mode[2], 'EcaFloatTitle' }
-    end
-    for _, row in ipairs(rows) do
-      local line, key_end = row_of(row[1], row[2])
-      lines[#lines + 1] = line
-      marks[#marks + 1] = { #lines - 1, 0, key_end, 'EcaKey' }
+      marks[#marks + 1] = { #lines, 0, -1, 'EcaFloatTitle' }
+      lines[#lines + 1] = SECTIONS[index].title
+      write(rows, columns, lines, marks)
     end
   end
   return lines, marks
@@ -72,15 +141,12 @@ end
 ---@param choices eca.Choice[]
 ---@param origin eca.Origin
 function M.choices(choices, origin)
-  local lines, marks = {}, {}
+  local lines, marks, rows = {}, {}, {} ---@type string[], eca.Mark[], eca.KeyRow[]
   for _, choice in ipairs(choices) do
     local text = choice.about or choice.text
-    if text then
-      local line, key_end = row_of(choice.told or choice.key, text)
-      lines[#lines + 1] = line
-      marks[#marks + 1] = { #lines - 1, 0, key_end, 'EcaKey' }
-    end
+    rows[#rows + 1] = text and { choice.told or choice.key, text }
   end
+  write(rows, widest(rows), lines, marks)
   local panel = { title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin }
   require('eca.panel').show(panel)
 end
