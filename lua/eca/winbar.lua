@@ -187,7 +187,7 @@ function M.input_parts(chat)
   local activity = status.state ~= 'idle' and status.activity or nil
   local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
   add(parts, activity, attention, status.retrying and 90 or 30, LEAST_WORDS)
-  add(parts, mirror.server().label, 'EcaWinbarDim', fitting.MINOR)
+  add(parts, vim.fs.basename(mirror.server().label), 'EcaWinbarDim', fitting.MINOR)
   if #parts == 0 then
     add(parts, 'eca', 'EcaWinbarDim', 10)
   end

@@ -58,6 +58,8 @@ def test_states_are_told_by_a_sign(start_nvim: StartNeovim) -> None:
     view.nvim.wait_screen("? waiting 12s")
     show(view, state="idle", elapsed=None)
     view.nvim.wait_screen("○ idle · 34k")
+    view.draw(ops.SetServer("failed", "/opt/bin/my-eca"))
+    assert "/opt" not in view.nvim.wait_screen("my-eca")
     view.draw(ops.SetServer("failed"))
     view.nvim.wait_screen("✗ failed")
 
