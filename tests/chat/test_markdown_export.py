@@ -30,7 +30,7 @@ def test_everything_is_in_it_collapsed_or_not() -> None:
 
 fix `it`
 
-### ▸ thought
+### thought
 
 hm
 

@@ -22,7 +22,7 @@ from eca_nvim.chat.details import Subagent
 from eca_nvim.chat.model import Chat, Lane
 from eca_nvim.chat.ops import BlockKind
 from eca_nvim.chat.output import text_body
-from eca_nvim.chat.render import full_body, header
+from eca_nvim.chat.render import full_body, header, reasoning_title
 from eca_nvim.chat.text import one_line
 
 
@@ -101,8 +101,7 @@ def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
     text = "\n".join(content.lines)
     if isinstance(block, NoteBlock):
         return [_quote(text)]
-    title = "".join(piece for piece, _ in header(block, chat.settings, now))
-    parts = [f"{'#' * levels.call} {title}"]
+    parts = [f"{'#' * levels.call} {_title(chat, block, now)}"]
     if text and content.language is not None:
         fence = _fence(text)
         parts.append(f"{fence}{content.language}\n{text}\n{fence}")
@@ -111,6 +110,13 @@ def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
     if isinstance(block, ToolBlock):
         parts += _more(block, text)
     return parts
+
+
+def _title(chat: Chat, block: Block, now: int) -> str:
+    """Give the header of a block; a thought's without the sign of its fold."""
+    if isinstance(block, ReasoningBlock):
+        return reasoning_title(block)
+    return "".join(piece for piece, _ in header(block, chat.settings, now))
 
 
 def _quote(text: str) -> str:

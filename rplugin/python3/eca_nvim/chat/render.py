@@ -85,9 +85,14 @@ def _reasoning_header(
     block: ReasoningBlock, settings: RenderSettings, _now: int
 ) -> Sequence[Segment]:
     icon = settings.icon("open" if block.is_open else "closed")
+    return ((f"{icon} {reasoning_title(block)}", "EcaReasoning"),)
+
+
+def reasoning_title(block: ReasoningBlock) -> str:
+    """Say that the model thinks, or how long it thought when that is known."""
     if block.total_ms is None:
-        return ((f"{icon} thinking…", "EcaReasoning"),)
-    return ((f"{icon} thought {duration(block.total_ms)}".rstrip(), "EcaReasoning"),)
+        return "thinking…"
+    return f"thought {duration(block.total_ms)}".rstrip()
 
 
 def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) -> Body:
