@@ -22,6 +22,7 @@ from eca_nvim.demo.wire import Wire
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, Notification, Request
 
 CRASHED = 3
+WELCOME = "# Welcome to the demo agent\n\nSay `hello` to see what I can do."
 
 Params = Mapping[str, object]
 
@@ -39,7 +40,7 @@ class DemoServer:
         self._archive = Archive(wire, self._session)
         self._requests: Mapping[str, Callable[[Params], object]] = {
             **self._archive.requests,
-            "initialize": lambda _: {"chatWelcomeMessage": "# Welcome to the demo agent"},
+            "initialize": lambda _: {"chatWelcomeMessage": WELCOME},
             "shutdown": lambda _: None,
             "chat/prompt": self._prompt,
             "chat/queryContext": lambda params: {"chatId": params.get("chatId"), "contexts": []},
@@ -79,7 +80,7 @@ class DemoServer:
                     continue
 
     def _introduce(self) -> None:
-        welcome = {"welcomeMessage": "# Welcome to the demo agent"}
+        welcome = {"welcomeMessage": WELCOME}
         self._wire.notify("config/updated", {"chat": {**OFFER, **welcome}})
 
     def _prompt(self, params: Params) -> object:
