@@ -29,9 +29,7 @@ end
 function M.run(file, overwrite)
   local path = file and vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(file), ':p'))
   if path and vim.uv.fs_stat(path) and not overwrite then
-    require('eca.notify').warn(
-      ('%s is there already, `:Eca export! …` overwrites it'):format(file)
-    )
+    require('eca.notify').warn(('%s is there already, :Eca export! … overwrites it'):format(file))
     return
   end
   require('eca').transcript(nil, function(markdown)

@@ -64,7 +64,7 @@ local function why_not(path, is_new, most)
   elseif paths.inside(vim.uv.fs_realpath(path) or path, MADE_UP) then
     return 'the system makes it up while it is read'
   elseif stat.size > most then
-    return ('larger than %d MiB, `:edit` it first'):format(LARGEST)
+    return ('larger than %d MiB, :edit it first'):format(LARGEST)
   end
 end
 
@@ -124,7 +124,7 @@ end
 local function check_loadable(path)
   local name, fault = check(path, false, LARGEST * MIB)
   if name and has_reader(name) then
-    return nil, refused(path, 'a plugin has its own way to read it, `:edit` it first')
+    return nil, refused(path, 'a plugin has its own way to read it, :edit it first')
   end
   return name, fault
 end

@@ -128,7 +128,7 @@ local function transmit_shared(intent)
   if not worked then
     local first = vim.split(tostring(fault), '\n')[1]
     missed(intent)
-    fail('`:checkhealth provider` helps, the shared Python host fails: ' .. first)
+    fail(':checkhealth provider helps, the shared Python host fails: ' .. first)
   end
 end
 

@@ -37,7 +37,7 @@ local function ended(result)
     require('eca.notify').info(FOLLOWS[require('eca.host').revive()])
   else
     require('eca.notify').error(
-      ('cannot install: %s (`:Eca log` tells more)'):format(last_line(said))
+      ('cannot install: %s (:Eca log tells more)'):format(last_line(said))
     )
   end
 end

@@ -14,7 +14,7 @@ local CANNOT_START = 78
 --- Lines of the error output that are kept.
 local TAIL = 20
 
-M.REMEDY = '`:Eca restart` starts it again'
+M.REMEDY = ':Eca restart starts it again'
 
 ---@param lines string[]
 ---@return string

@@ -4,7 +4,7 @@
 --- environment, `g:python3_host_prog`, `python3` on PATH.
 local M = {}
 
-local INSTALL = 'run `:Eca install`'
+local INSTALL = 'run :Eca install'
 
 --- The plugin's folder, links resolved.
 ---@return string
@@ -30,14 +30,14 @@ end
 local function choose()
   local option = require('eca.config').get().python
   if option then
-    return vim.fs.normalize(option), 'fix `python`, `:Eca restart`'
+    return vim.fs.normalize(option), "fix 'python', :Eca restart"
   elseif vim.fn.executable(M.own()) == 1 then
     return M.own(), INSTALL
   elseif vim.g.python3_host_prog then
     return vim.fs.normalize(vim.g.python3_host_prog), INSTALL
   end
   local there = vim.fn.executable('python3') == 1
-  return 'python3', there and INSTALL or 'install Python 3.11+, then `:Eca install`'
+  return 'python3', there and INSTALL or 'install Python 3.11+, then :Eca install'
 end
 
 --- Find the Python to run.

@@ -124,7 +124,7 @@ async def test_a_death_is_told_with_the_last_words(
         await client.until(lambda: client.exit)
     assert client.exit is not None
     assert (client.exit.expected, client.exit.code) == (False, 3)
-    remedy = "your next prompt or `:Eca restart` starts it again"
+    remedy = "your next prompt or :Eca restart starts it again"
     assert client.exit.reason == f"the server ended, exit code 3: {remedy}"
     assert client.exit.stderr_tail == ("one", "out of memory")
 

@@ -1,5 +1,6 @@
 """The README and the page on the parts say what is so."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -44,8 +45,28 @@ def test_commands(nvim: Neovim) -> None:
 def test_commands_that_messages_advise(nvim: Neovim) -> None:
     subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands').subcommands)"))
     code = (*PACKAGE.rglob("*.py"), *(REPOSITORY / "lua").rglob("*.lua"))
-    advised = {name for path in code for name in re.findall(r"`:Eca ([a-z-]+)", path.read_text())}
+    advised = {name for path in code for name in re.findall(r":Eca ([a-z-]+)", path.read_text())}
     assert advised - subcommands == set()
+
+
+def strings_of(path: Path) -> list[str]:
+    """Return the strings in a file of code, without docstrings."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".lua":
+        code = re.sub(r"(?m)^\s*--.*$", "", text)
+        return [found[0] for found in re.finditer(r"'[^'\n]*'|\"[^\"\n]*\"", code)]
+    nodes = list(ast.walk(ast.parse(text)))
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in alone]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
+def test_messages_have_no_backticks() -> None:
+    """Only Markdown hides them, which the command line and faults in a chat are not."""
+    code = [path for path in PACKAGE.rglob("*.py") if "demo" not in path.parts]
+    code += (REPOSITORY / "lua").rglob("*.lua")
+    found = {path.name: text for path in code for text in strings_of(path) if "`:" in text}
+    assert found == {}
 
 
 def test_packages_of_the_shared_host() -> None:

@@ -41,7 +41,7 @@ def test_without_the_build_step_the_remedy_is_told(user: User) -> None:
     user.configure(*snippets("### Without a plugin manager", "lua"))
     nvim = user.start()
     nvim.keys(":EcaChat hello<CR>")
-    nvim.wait_screen("run `:Eca install`")
+    nvim.wait_screen("run :Eca install")
     nvim.leave_prompt()
     nvim.take_errors()
 
@@ -72,7 +72,7 @@ def test_after_the_build_step_what_waited_is_sent(user: User) -> None:
     copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
     nvim = user.start()
     nvim.keys(":EcaChat hello<CR>")
-    nvim.wait_screen("run `:Eca install`")
+    nvim.wait_screen("run :Eca install")
     nvim.take_errors()
     nvim.wait_screen("⧗ hello")
     nvim.keys(":Eca install<CR>")

@@ -66,7 +66,7 @@ def test_terminating_the_host_ends_the_server(start_nvim: StartNeovim) -> None:
 def test_killing_the_host_ends_the_server_and_is_told_in_one_line(start_nvim: StartNeovim) -> None:
     nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
     os.kill(host_pid, signal.SIGKILL)
-    nvim.wait_screen("the host ended (137), `:Eca restart` starts it again")
+    nvim.wait_screen("the host ended (137), :Eca restart starts it again")
     nvim.wait_for(lambda: not wait_gone({server_pid}, 0), "the end of the server")
     assert nvim.lua("return require('eca').status().server") == "failed"
     assert len(nvim.take_errors()) <= 1
@@ -82,7 +82,7 @@ def test_after_the_hosts_end_prompts_wait_for_a_restart(
     nvim.wait_screen("the host ended")
     assert nvim.lua("return require('eca').status().state") == "idle"
     nvim.keys(":EcaChat show markdown<CR>")
-    nvim.wait_screen("`:Eca restart` starts it again")
+    nvim.wait_screen(":Eca restart starts it again")
     nvim.keys(":Eca restart<CR>")
     nvim.wait_until("require('eca').status().title == 'show markdown'")
     nvim.wait_until("require('eca').status().state == 'idle'")
@@ -97,7 +97,7 @@ def test_after_the_hosts_end_prompts_wait_for_a_restart(
 def test_a_python_that_is_not_there_is_told_at_once(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(settings={"python": "/nowhere/python"}, columns=80)
     nvim.keys(":EcaChat hi<CR>")
-    told = "fix `python`, `:Eca restart`: no /nowhere/python"
+    told = "fix 'python', :Eca restart: no /nowhere/python"
     nvim.wait_screen(f"eca: {told}")
     nvim.wait_for(lambda: lines_of(nvim)[-1] == told, "the same in the chat")
     assert nvim.lua("return require('eca').status().server") == "failed"
@@ -114,9 +114,9 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_missing_modules_are_told_in_one_line(start_nvim: StartNeovim, bare_python: str) -> None:
     nvim = start_nvim(settings={"python": bare_python}, columns=80)
     nvim.keys(":EcaChat hi<CR>")
-    nvim.wait_screen("eca: fix `python`, `:Eca restart`")
+    nvim.wait_screen("eca: fix 'python', :Eca restart")
     nvim.wait_screen("lacks pynvim and 4 more")
-    told = f"fix `python`, `:Eca restart`: {bare_python} lacks pynvim and 4 more"
+    told = f"fix 'python', :Eca restart: {bare_python} lacks pynvim and 4 more"
     nvim.wait_for(lambda: lines_of(nvim)[-1] == told, "the whole line in the chat")
     assert len([line for line in nvim.messages().splitlines() if line]) == 1
     nvim.take_errors()

@@ -14,7 +14,7 @@ from eca_nvim.nvim import launch
 
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 SCRIPT = PACKAGE / "nvim" / "launch.py"
-REMEDY = "run `:Eca install`"
+REMEDY = "run :Eca install"
 
 
 def start(python: str, package: Path = PACKAGE) -> subprocess.CompletedProcess[str]:

@@ -246,7 +246,7 @@ async def test_the_others_are_offered_like_prompts_until_they_are_sent(
     keeper.restore("mine")
     assert view.of(SetPrompts)[-1].prompts == ("sent", "one", "two")
     assert [op.text for op in view.of(Notify)] == [
-        "2 more of this project's drafts are there: `:Eca prompts` has them"
+        "2 more of this project's drafts are there: :Eca prompts has them"
     ]
     keeper.prompt("one")
     keeper.write()

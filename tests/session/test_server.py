@@ -84,7 +84,7 @@ async def test_a_server_that_does_not_become_ready_is_told_and_waited_for(
     rig.do(SendPrompt("a", "hi"))
     agent = await rig.starting()
     await rig.view.until(lambda: "is not ready after 0.01 s" in rig.view.text())
-    assert "`:Eca log` may tell why, `:Eca restart` starts it again" in rig.view.text()
+    assert ":Eca log may tell why, :Eca restart starts it again" in rig.view.text()
     assert rig.states()[-1] == "starting"
     assert rig.status()["state"] == "running"
     agent.ready()

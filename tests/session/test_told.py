@@ -10,7 +10,7 @@ from eca_nvim.chat.ops import Notify, SetWork
 
 pytestmark = pytest.mark.anyio
 
-NO_MODEL = "no model: type /login, or see `:Eca log`"
+NO_MODEL = "no model: type /login, or see :Eca log"
 
 
 async def test_that_there_is_no_model_is_said_with_the_way_out(rig: Rig) -> None:
@@ -41,7 +41,7 @@ async def test_a_tool_server_that_fails_is_named_once(rig: Rig) -> None:
     agent = await rig.ready()
     for status in ("starting", "failed", None, "failed", "running", "failed"):
         agent.announce(ToolServerChanged("mine\nown", status))
-    told = Notify("warn", "the MCP server mine own failed: `:Eca log` may say why")
+    told = Notify("warn", "the MCP server mine own failed: :Eca log may say why")
     assert rig.view.of(Notify) == [told, told]
 
 

@@ -176,7 +176,7 @@ def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_p
     nvim.command("checkhealth eca")
     report = "\n".join(nvim.buffer_lines())
     assert "it is Python 3.8" in report
-    assert "fix `python`, `:Eca restart`" in report
+    assert "fix 'python', :Eca restart" in report
 
 
 @pytest.mark.parametrize(

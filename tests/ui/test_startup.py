@@ -120,7 +120,10 @@ def test_a_refused_prompt_is_a_failure(
             "'server': {'command': ['/nowhere/eca']}",
             "server.command: no program '/nowhere/eca' is there to run: correct its path",
         ),
-        ("'python': '/nowhere/python'", "fix `python`, `:Eca restart`: no /nowhere/python"),
+        (
+            "'python': '/nowhere/python'",
+            "fix 'python', :Eca restart: no /nowhere/python",
+        ),
     ],
 )
 def test_what_cannot_start_ends_at_once_with_its_reason(

@@ -86,7 +86,7 @@ function M.resume()
       require('eca.notify').info('the agent keeps no chat of this workspace')
       return
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
-      require('eca.notify').info('the server is ready, `:Eca resume` lists its chats')
+      require('eca.notify').info('the server is ready, :Eca resume lists its chats')
       return
     end
     vim.ui.select(chats, { prompt = 'Resume', format_item = describe }, function(chat)

@@ -141,7 +141,7 @@ end
 ---@return eca.Change? turn the line under the cursor, when it is one of a turn
 local function targets(turn_counts)
   if not review or list({ id = 0 }).id == 0 then
-    require('eca.notify').info('there is no list: `:Eca changes` makes it')
+    require('eca.notify').info('there is no list: :Eca changes makes it')
     return {}
   end
   local items, row = items_here()

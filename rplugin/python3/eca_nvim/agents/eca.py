@@ -313,7 +313,7 @@ class EcaAgent(Agent):
 def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
     told = f"the server was stopped, {ending}"
     if not expected:
-        told = f"the server ended, {ending}: your next prompt or `:Eca restart` starts it again"
+        told = f"the server ended, {ending}: your next prompt or :Eca restart starts it again"
     return AgentExit(
         reason=told,
         code=ending.code,

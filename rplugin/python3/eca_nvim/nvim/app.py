@@ -115,7 +115,7 @@ class App:
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             log.critical("the session ended", exc_info=fault)
-            self._complain(f"the plugin's host failed: {fault}. `:Eca restart` starts it again")
+            self._complain(f"the plugin's host failed: {fault}. :Eca restart starts it again")
 
     def _complain(self, line: str) -> None:
         log.error("%s", line)

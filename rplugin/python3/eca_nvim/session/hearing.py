@@ -43,7 +43,7 @@ from eca_nvim.session.work import Work
 _NO_NEWS = (ChatCleared, ChatDeleted, TurnChanged, UsageReported, ProgressChanged)
 """What makes no chat of one that nobody knows."""
 
-NO_MODEL = "no model: type /login, or see `:Eca log`"
+NO_MODEL = "no model: type /login, or see :Eca log"
 
 log = logging.getLogger(__name__)
 

@@ -196,7 +196,7 @@ class Keeper:
         self._take(merge(kept, self._changes))
         self._view.push([RestoreDraft(chat, text, adopted=True) for text in adopted])
         if left := len(self._orphans(self._kept)):
-            line = f"{left} more of this project's drafts are there: `:Eca prompts` has them"
+            line = f"{left} more of this project's drafts are there: :Eca prompts has them"
             self._view.push([Notify("info", line)])
 
     def _moved(self, kept: Kept, chat: str, adopted: list[str]) -> Changed:

@@ -137,7 +137,7 @@ class Server:
         self.ensure()
         while (agent := self.agent) is None:
             if self.state in (ServerState.STOPPED, ServerState.FAILED):
-                raise AgentFault("the server does not run; `:Eca start` starts it")
+                raise AgentFault("the server does not run; :Eca start starts it")
             await self._changed.wait()
         return agent
 
@@ -185,7 +185,7 @@ class Server:
             ending = AgentExit(str(fault))
         except Exception as fault:
             log.exception("the agent's code failed")
-            ending = AgentExit(f"the client failed: {fault!r}; `:Eca log` tells more")
+            ending = AgentExit(f"the client failed: {fault!r}; :Eca log tells more")
             life.agent.kill()
         finally:
             self._life = None

@@ -373,7 +373,7 @@ class Session:
     def server_silent(self, label: str, seconds: float) -> None:
         """Say in every chat that nothing has come of the server yet, and what can be done."""
         told = f"{label} is not ready after {seconds:g} s and is waited for"
-        line = f"{told}: `:Eca log` may tell why, `:Eca restart` starts it again"
+        line = f"{told}: :Eca log may tell why, :Eca restart starts it again"
         for chat in self._chats:
             self._chats.apply(chat, [NoticeReceived(line)])
 

@@ -135,7 +135,7 @@ class Surveyor:
                 self._give_up(why)
             except Exception as fault:
                 log.exception("a survey failed")
-                self._watch.failed(f"the survey failed: {fault}; `:Eca log` tells more")
+                self._watch.failed(f"the survey failed: {fault}; :Eca log tells more")
             self._done = self._begun
             self._tell()
 

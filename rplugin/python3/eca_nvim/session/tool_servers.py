@@ -28,7 +28,7 @@ class ToolServers:
         if event.status != _FAILED or before == _FAILED:
             return []
         name = truncate(one_line(event.name), NAME_CELLS)
-        return [Notify("warn", f"the MCP server {name} failed: `:Eca log` may say why")]
+        return [Notify("warn", f"the MCP server {name} failed: :Eca log may say why")]
 
     def end(self) -> None:
         """Forget them: their agent is gone."""
