@@ -30,6 +30,7 @@ def demo_file(nvim: Neovim, name: str) -> Path:
 
 
 def test_it_greets_and_tells_what_to_try(chat: Neovim) -> None:
+    chat.wait_screen("Say hello to see what I can do.")
     say(chat, "hello")
     wait_line(chat, "Stop me with")
     wait_idle(chat)
