@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from unidiff import PatchedFile, PatchSet
-from unidiff.errors import UnidiffParseError
 
 from eca_nvim.chat.details import FileChange
+
+if TYPE_CHECKING:
+    from unidiff import PatchedFile
 
 
 class MalformedDiff(ValueError):
@@ -99,6 +100,8 @@ def _read(diff: str) -> PatchedFile:
 
     Other lines never reach unidiff: its patterns for the headers of git backtrack.
     """
+    from unidiff import PatchSet, UnidiffParseError  # noqa: PLC0415 - the start needs no diff
+
     for line in diff.split("\n"):
         if line and not line.startswith(_OF_DIFFS):
             raise MalformedDiff(f"no line of a hunk: {line[:200]}")

@@ -6,7 +6,6 @@ Rule kept here: whatever is compared, it takes a bounded time: what is too diffe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import TypeAlias
 
 MOST_COMPARED = 1 << 24
@@ -21,6 +20,8 @@ Span: TypeAlias = tuple[int, int, int, int]
 
 def spans(before: Lines, after: Lines) -> list[Span]:
     """Find the places that differ, in order."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - the start compares nothing
+
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]

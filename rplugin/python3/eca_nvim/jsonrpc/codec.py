@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from eca_nvim.jsonrpc.messages import Envelope, NotAMessage
 
@@ -27,8 +26,7 @@ class Codec(Protocol):
         """Write a JSON object as UTF-8 without raw line ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonEnvelope:
+class JsonEnvelope(NamedTuple):
     """The outermost object of a message, its parts decoded."""
 
     id: object

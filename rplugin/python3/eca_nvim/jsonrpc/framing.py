@@ -15,9 +15,8 @@ Rules this file keeps:
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
 """No message is longer; a header that announces more is a fault."""
@@ -47,8 +46,7 @@ class FaultReason(Enum):
     CHARSET = "a message in another charset than utf-8"
 
 
-@dataclass(frozen=True, slots=True)
-class FramingFault:
+class FramingFault(NamedTuple):
     """Bytes that are no message; `size` counts them, `excerpt` is how they begin."""
 
     reason: FaultReason

@@ -12,8 +12,7 @@ Rules this file keeps:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias, TypeGuard, assert_never
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeGuard, assert_never
 
 EXCERPT_BYTES: Final = 160
 """How much of its bytes a malformed message carries."""
@@ -34,8 +33,7 @@ MOST_ID: Final = 2**63 - 1
 MessageId: TypeAlias = int | str
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A question that wants an answer with the same id."""
 
     id: MessageId
@@ -43,24 +41,21 @@ class Request:
     params: object
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(NamedTuple):
     """News that wants no answer."""
 
     method: str
     params: object
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """The good answer to a request."""
 
     id: MessageId
     result: object
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorResponse:
+class ErrorResponse(NamedTuple):
     """The bad answer to a request; without an id, the other side could not read ours.
 
     The code is a number by the standard, a word or absent with some servers.
@@ -75,8 +70,7 @@ class ErrorResponse:
 Message: TypeAlias = Request | Notification | Response | ErrorResponse
 
 
-@dataclass(frozen=True, slots=True)
-class MalformedMessage:
+class MalformedMessage(NamedTuple):
     """Bytes that came framed as a message and are none; `excerpt` is how they begin."""
 
     reason: str

@@ -12,8 +12,7 @@ Rules this file keeps:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from eca_nvim.jsonrpc.codec import Codec, JsonCodec
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
@@ -33,8 +32,7 @@ from eca_nvim.jsonrpc.messages import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UnexpectedAnswer:
+class UnexpectedAnswer(NamedTuple):
     """An answer to no request of ours, or a second one to the same."""
 
     answer: Response | ErrorResponse

@@ -15,9 +15,8 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from eca_nvim.environment import child_environment
 
@@ -38,8 +37,7 @@ class BadServerOption(Exception):
     """Raised when the option `server.command` names nothing that can be started, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerCommand:
+class ServerCommand(NamedTuple):
     """How to start a server.
 
     `label` tells the user which it is: its path, or "demo agent". `environment` is the whole

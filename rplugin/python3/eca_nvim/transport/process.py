@@ -19,9 +19,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from io import FileIO
-from typing import cast
+from typing import NamedTuple, cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -31,8 +30,7 @@ from eca_nvim.transport.pipes import ReadPipe, WritePipe
 from eca_nvim.transport.stderr_tail import StderrTail
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(NamedTuple):
     """How a process ended: by itself with a code, or by a signal; and its last words."""
 
     code: int | None
