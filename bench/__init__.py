@@ -30,7 +30,7 @@ Figures
     key to screen       from handing a key to Neovim's pipe to the flush that contains its
                         character; p99 over all keys of all runs of a version.
     prompt ready        from `:EcaChat` to the moment at which a prompt would go to the server at
-                        once, with a server that answers at once. Its floor is a remote plugin of
-                        one function in a host that Neovim starts by itself: from the first call
-                        to the answer.
+                        once. The server is up at once, or after 60 ms, which are taken off. The
+                        floor is a remote plugin of one function in a host that Neovim starts by
+                        itself: from the first call to the answer.
 """

@@ -144,9 +144,12 @@ class Session:
         if self.openings:
             window = median([it.window for it in self.openings]) * 1000
             found.append(Figure(":EcaChat to window", window, "ms", 20.0))
+            instant = median([it.instant for it in self.openings]) * 1000
+            found.append(Figure(":EcaChat to prompt ready, instant server", instant, "ms", 150.0))
             ready = [it.ready for it in self.openings]
             bare = [it.bare for it in self.openings]
-            found.append(ratio(":EcaChat to prompt ready / bare pynvim host", ready, bare, 1.1))
+            name = ":EcaChat to prompt ready, less the server's time / bare pynvim host"
+            found.append(ratio(name, ready, bare, 1.1))
         return found
 
 

@@ -40,11 +40,16 @@ local function obituary(code, lines)
   return ('the host ended (%d), %s%s'):format(code, M.REMEDY, said)
 end
 
+---@class eca.HeadStart
+---@field settings table<string, any> the option `server`
+---@field folder string where it works
+
 --- Start it.
+---@param head_start? eca.HeadStart the server that it starts before it hears of anything
 ---@param ended fun(fault: string) called when it has ended, unless Neovim ends too
 ---@return integer? channel nil when it cannot be started
 ---@return string? fault why, with the remedy
-function M.start(ended)
+function M.start(head_start, ended)
   local command, told = python.find()
   if not command then
     return nil, told
@@ -62,6 +67,8 @@ function M.start(ended)
   end
   local script = vim.fs.joinpath(python.package(), 'nvim', 'launch.py')
   local options = { rpc = true, detach = true, on_stderr = listen, on_exit = exited }
+  local has_form, form = pcall(vim.json.encode, head_start) -- else it starts with its chat
+  options.env = head_start and has_form and { NVIM_ECA_SERVER = form } or nil
   return vim.fn.jobstart({ command, '-I', script, python.package(), told }, options)
 end
 

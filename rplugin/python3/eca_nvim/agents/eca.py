@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final
@@ -77,14 +78,15 @@ logger = logging.getLogger(__name__)
 class EcaOptions(Struct, frozen=True):
     """How to run a server.
 
-    `environment` is its whole environment, None for what every child process inherits; `agent` the
-    one to begin with; `diagnostics_base` what lines and characters of diagnostics count from;
-    `guard` has the server end with us when we are killed, and `see_off` lets one that was asked to
-    end do so after us; it says whether it can.
+    `environment` is its whole environment, None for what every child process inherits; `process` is
+    the server if it runs already; `agent` the one to begin with; `diagnostics_base` what lines and
+    characters of diagnostics count from; `guard` has the server end with us when we are killed, and
+    `see_off` lets one that was asked to end do so after us; it says whether it can.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str] | None = None
+    process: subprocess.Popen[bytes] | None = None
     agent: str | None = None
     diagnostics_base: Base = 1
     guard: Guard | None = None
@@ -245,6 +247,7 @@ class EcaAgent(Agent):
             self._receive,
             env=self._options.environment,
             cwd=folders[0] if folders else None,
+            process=self._options.process,
             codec=EcaCodec(),
             guard=self._options.guard,
         )

@@ -32,6 +32,7 @@ from eca_nvim.nvim.calls import ALIVE, APPLY, Calls
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.frames import FrameSender, tell_lost
 from eca_nvim.nvim.guard import guardian
+from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.redaction import Redactor
@@ -95,7 +96,12 @@ class App:
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
         keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
         self._agents = EcaAgents(
-            settings, workspace, self._editor, self._guardian, lambda: keeper.choices.get("agent")
+            settings,
+            workspace,
+            self._editor,
+            self._guardian,
+            lambda: keeper.choices.get("agent"),
+            head_start(),
         )
         rendering = RenderSettings(settings.icons, workspace.folders)
         self._session = Session(

@@ -54,6 +54,8 @@ def serve(package: str) -> None:
     sys.path.insert(0, str(Path(package).parent))
     # Neovim gave us a session of our own: what we start in it must end with us.
     _load(package, "nvim.guard").guardian().watch(os.getpid())
+    if _load(package, "environment").wants_head_start():
+        _load(package, "nvim.head_start").head_start()
     try:
         start_host = import_module("pynvim").start_host
     except ImportError as broken:

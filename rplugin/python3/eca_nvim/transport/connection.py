@@ -15,6 +15,7 @@ Rules this file keeps:
 from __future__ import annotations
 
 import logging
+import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, TypeAlias, assert_never
@@ -202,6 +203,7 @@ async def open_connection(
     *,
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
+    process: subprocess.Popen[bytes] | None = None,
     codec: Codec | None = None,
     framing: Framing | None = None,
     on_stderr: Callable[[str], None] | None = None,
@@ -211,24 +213,26 @@ async def open_connection(
 
     `handler` is called with the server's requests and notifications; an exception of it ends
     the connection and comes out of the context. `env` is the whole environment, None for what
-    every child process inherits. `on_stderr` gets each line of standard error; without it, lines go
-    to the log. `guard` is called as soon as the server runs. Raise a `StartError`.
+    every child process inherits. `process` is the server if it was spawned before. `on_stderr` gets
+    each line of standard error; without it, lines go to the log. `guard` is called as soon as the
+    server runs. Raise a `StartError`.
     """
-    environment = child_environment() if env is None else env
-    process = ChildProcess(spawn(command, environment, cwd), on_stderr or _log_stderr)
+    if process is None:
+        process = spawn(command, child_environment() if env is None else env, cwd)
     if guard is not None:
         guard(process.pid)
-    connection = Connection(process, Peer(codec, framing), handler)
+    child = ChildProcess(process, on_stderr or _log_stderr)
+    connection = Connection(child, Peer(codec, framing), handler)
     fault: BaseException | None = None
     try:
         async with anyio.create_task_group() as tasks:
-            process.run_in(tasks, connection.receive)
+            child.run_in(tasks, connection.receive)
             tasks.start_soon(connection.run)
             try:
                 yield connection
             finally:
                 with anyio.CancelScope(shield=True):
-                    await process.close()
+                    await child.close()
     except BaseExceptionGroup as group:
         fault = group if len(group.exceptions) > 1 else group.exceptions[0]
     if fault is not None:  # raised here, it keeps its own cause and context
