@@ -80,7 +80,7 @@ local ACTS = { [KEEP] = keep, [TAKE] = M.take, [DIFF] = compare }
 local function ask(buf)
   local name = paths.short(vim.api.nvim_buf_get_name(buf))
   local options = { prompt = ('%s changed on disk, and here'):format(name) }
-  vim.ui.select({ KEEP, TAKE, DIFF }, options, function(choice)
+  require('eca.choose').one({ KEEP, TAKE, DIFF }, options, function(choice)
     if choice and vim.api.nvim_buf_is_loaded(buf) then
       ACTS[choice](buf)
     end
@@ -104,7 +104,7 @@ function M.choose()
       return paths.short(vim.api.nvim_buf_get_name(buf))
     end,
   }
-  vim.ui.select(buffers, options, function(buf)
+  require('eca.choose').one(buffers, options, function(buf)
     if buf then
       vim.schedule(function() -- the first question leaves the screen before the second comes
         vim.cmd.redraw()

@@ -160,7 +160,7 @@ function M.open(item)
       return option[1]
     end,
   }
-  vim.ui.select(choices, options, function(option)
+  require('eca.choose').one(choices, options, function(option)
     if option == OWN_WORDS then
       require('eca.answering').write(item)
     elseif option then

@@ -1,8 +1,11 @@
 """What answers a chat: chosen by name, from a list, by key, and always told in the winbar."""
 
+import re
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.launch import REPOSITORY
 from tests.support.script import MODEL, content, expect, handshake, send, text, turn
 from tests.ui.talk import say, start_chat, wait_idle, wait_line
 from tests.ui.view import CHAT, View, open_view
@@ -22,6 +25,7 @@ vim.ui.select = function(items, options, done)
   _G.choose = function(number) done(items[number]) end
 end
 """
+SHOWN = re.compile(r"vim\.ui\.select\b(?!`)")
 STATUS = {"state": "idle", "model": "openai/gpt", "agent": "plan", "trust": False}
 
 
@@ -194,3 +198,20 @@ def test_the_next_chat_begins_with_what_was_last_chosen(
     screen = nvim.wait_screen("mock/mock-2")
     nvim.wait_until("require('eca').status().model == 'mock/mock-2'")
     assert nvim.lua("return require('eca').status().trust") is False, screen
+
+
+def test_an_interrupt_chooses_nothing(start_nvim: StartNeovim) -> None:
+    """Neovim's own list, which raises an error then."""
+    view = open_view(start_nvim)
+    view.draw(CHOICES, ops.SetStatus(CHAT, STATUS))
+    view.nvim.keys(":Eca model<CR>")
+    view.nvim.wait_screen("2: ")
+    view.nvim.keys("<C-c>")
+    view.nvim.keys(":let g:after = mode()<CR>")
+    assert view.nvim.eval("g:after") == "n"
+    assert chosen(view) == []
+
+
+def test_lists_are_shown_in_one_place() -> None:
+    shown = [path for path in (REPOSITORY / "lua").rglob("*.lua") if SHOWN.search(path.read_text())]
+    assert [path.name for path in shown] == ["choose.lua"]

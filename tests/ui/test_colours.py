@@ -78,11 +78,13 @@ def test_python_without_a_parser_by_its_syntax_file(stage: Neovim) -> None:
         ("vim", "let x = 1", "let", "Statement"),
         ("c", "return 1;", "return", "Statement"),
         ('lua title="x.lua"', "local x = 1", "local", "Statement"),
+        ("lua|let g:owned=1", "local x = 1", "local", "Statement"),
     ],
 )
 def test_names_of_languages(stage: Neovim, word: str, code: str, shown: str, group: str) -> None:
     draw(stage, *chat_text(f"```{word}\n{code}\n```"))
     wait_group(stage, shown, group)
+    assert stage.eval("exists('g:owned')") == 0
 
 
 @pytest.mark.parametrize(
@@ -93,13 +95,13 @@ def test_names_of_languages(stage: Neovim, word: str, code: str, shown: str, gro
         "nosyntax",
         "unknownlanguage",
         "../lua",
-        "lua|let g:owned=1",
         "on",
         "query",
     ],
 )
 def test_other_words_run_nothing(stage: Neovim, word: str) -> None:
-    draw(stage, *chat_text(f"```{word}\nlocal x = 1\n```\n\n```lua\nlocal y = 1\n```"))
+    """What is last on the screen has had its turn when the colours of what is first are there."""
+    draw(stage, *chat_text(f"```lua\nlocal y = 1\n```\n\n```{word}\nlocal x = 1\n```"))
     screen = wait_group(stage, "local y", "Statement")
     assert "Statement" not in screen.groups_at(*screen.find("local x"))
     assert stage.eval("exists('g:owned')") == 0

@@ -85,7 +85,7 @@ function M.choose()
     return
   end
   local options = { prompt = 'Goes along; choose what no longer does', format_item = describe }
-  vim.ui.select(all, options, function(choice)
+  require('eca.choose').one(all, options, function(choice)
     if choice then
       take_away(chat, choice)
     end

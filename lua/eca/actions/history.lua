@@ -89,7 +89,7 @@ function M.resume()
       require('eca.notify').info('the server is ready, :Eca resume lists its chats')
       return
     end
-    vim.ui.select(chats, { prompt = 'Resume', format_item = describe }, function(chat)
+    require('eca.choose').one(chats, { prompt = 'Resume', format_item = describe }, function(chat)
       if chat then
         resume(chat)
       end
@@ -137,7 +137,7 @@ local function choose(id, prompt, kinds, go_on)
       require('eca.notify').info('there is nothing to choose from yet')
       return
     end
-    vim.ui.select(found, { prompt = prompt, format_item = label }, function(moment)
+    require('eca.choose').one(found, { prompt = prompt, format_item = label }, function(moment)
       if moment then
         go_on(moment)
       end
@@ -192,7 +192,7 @@ function M.rollback()
         return item.text
       end,
     }
-    vim.ui.select(INCLUDED, options, function(item)
+    require('eca.choose').one(INCLUDED, options, function(item)
       if item and item.tools then
         require('eca.review.undo').roll_back(chat, block, item.messages)
       elseif item then

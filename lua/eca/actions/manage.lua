@@ -55,7 +55,7 @@ function M.pick()
     require('eca.notify').info('there is no chat yet')
     return
   end
-  vim.ui.select(ids, { prompt = 'Chats', format_item = describe }, function(id)
+  require('eca.choose').one(ids, { prompt = 'Chats', format_item = describe }, function(id)
     if id then
       require('eca').open({ chat = id })
     end
@@ -125,7 +125,7 @@ local function ask(verb, id, sure, go_on)
     return
   end
   local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
-  vim.ui.select({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+  require('eca.choose').one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
     if choice == verb then
       go_on()
     end

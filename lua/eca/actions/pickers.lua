@@ -79,7 +79,7 @@ local function ask(what, chat, offers)
       return (offer == current and '● ' or '  ') .. require('eca.harmless').line(offer)
     end,
   }
-  vim.ui.select(offers, options, function(choice)
+  require('eca.choose').one(offers, options, function(choice)
     if choice then
       take(what, choice, chat)
     end
@@ -206,7 +206,7 @@ function M.prompts()
       return table.concat(vim.tbl_filter(has_text, lines), ' ⏎ ')
     end,
   }
-  vim.ui.select(prompts, options, function(prompt)
+  require('eca.choose').one(prompts, options, function(prompt)
     if prompt then
       local id = require('eca').open()
       require('eca.input').put_back(require('eca.chats').ensure(id).input, prompt)
@@ -225,7 +225,7 @@ function M.palette()
       return ('%-18s %s'):format(name, keys.actions[name].text)
     end,
   }
-  vim.ui.select(names, options, function(name)
+  require('eca.choose').one(names, options, function(name)
     if name then
       keys.run(name)
     end

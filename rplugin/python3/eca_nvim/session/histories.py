@@ -22,12 +22,11 @@ from eca_nvim.chat.history import show_history, show_loading, show_older
 from eca_nvim.chat.model import Chat, Naming
 from eca_nvim.chat.ops import Answer, Notify
 from eca_nvim.chat.text import one_line
+from eca_nvim.session import revising
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices
 from eca_nvim.session.server import Server
 from eca_nvim.session.view import View, isolated
-
-from . import revising
 
 PAGE = 100
 """Messages that are loaded together."""

@@ -32,12 +32,11 @@ from eca_nvim.review.records import TurnRecord
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.undoing import Outcome, Plan, merged, moved_on, plan, undo
 from eca_nvim.review.used import used
+from eca_nvim.session import revising
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.diff import Files, diff
 from eca_nvim.session.surveying import Surveyor
 from eca_nvim.session.view import View, isolated
-
-from . import revising
 
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
