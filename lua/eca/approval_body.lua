@@ -38,6 +38,21 @@ local function who(item)
   return table.concat(parts, ' · ')
 end
 
+--- Who asks, and what `A` remembers: in one row where a plain name asks, which can be taken for
+--- nothing else.
+---@param item eca.Pending
+---@return string[]
+local function head(item)
+  local asks = who(item)
+  local remembers = item.remember and 'A remembers: ' .. table.concat(item.remember, ', ')
+  if remembers and asks:find('^[%w_./-]+$') then
+    return { asks .. ' · ' .. remembers }
+  end
+  local lines = { asks ~= '' and asks or nil } ---@type string[]
+  lines[#lines + 1] = remembers
+  return lines
+end
+
 --- The user's own changes of the file, which the call does not know.
 ---@param item eca.Pending
 ---@return string?
@@ -53,12 +68,8 @@ end
 ---@return string[] lines, eca.Mark[] marks, integer own rows that are our own words, the first ones
 function M.of(item)
   local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
-  local asks = who(item)
-  if asks ~= '' then
-    add(body, asks, 'EcaMuted')
-  end
-  if item.remember then
-    add(body, 'A remembers: ' .. table.concat(item.remember, ', '), 'EcaMuted')
+  for _, line in ipairs(head(item)) do
+    add(body, line, 'EcaMuted')
   end
   local warnings = vim.list_extend({}, item.warnings or {})
   warnings[#warnings + 1] = unsaved(item)

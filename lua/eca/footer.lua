@@ -1,4 +1,4 @@
---- The keys of a float, told in its lower border.
+--- The keys of a float, told in its lower border, where the mouse can press them.
 local M = {}
 
 ---@class eca.Choice
@@ -53,6 +53,36 @@ function M.of(keys, room)
     end
   end
   return footer
+end
+
+--- Which of the keys in a window's lower border is under the mouse, counted from 1?
+---@param win integer
+---@return integer?
+local function under_mouse(win)
+  local mouse, config = vim.fn.getmousepos(), vim.api.nvim_win_get_config(win)
+  if mouse.winid ~= win or mouse.winrow ~= config.height + 2 then
+    return nil
+  end
+  local column = 1
+  for index, segment in ipairs(config.footer or {}) do
+    local first = column
+    column = column + vim.fn.strdisplaywidth(segment[1])
+    if first < mouse.wincol and mouse.wincol <= column then
+      return math.ceil(index / 2)
+    end
+  end
+end
+
+--- The choice whose key is under the mouse. A key that stands for several chooses none.
+---@param win integer
+---@param choices eca.Choice[] that its border tells of
+---@return eca.Choice?
+function M.pressed(win, choices)
+  local told = vim.tbl_filter(function(choice)
+    return choice.text ~= nil
+  end, choices)
+  local choice = told[under_mouse(win)]
+  return choice and not choice.told and choice or nil
 end
 
 return M

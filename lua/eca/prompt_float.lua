@@ -85,20 +85,23 @@ end
 ---@param float eca.PromptFloat
 local function fit(float)
   local content = float.content
+  local known = {} ---@type table<string, integer>
   ---@param width integer
-  ---@param range vim.api.keyset.win_text_height
-  local function rows(width, range)
-    vim.api.nvim_win_set_config(float.win, { width = width })
-    return vim.api.nvim_win_text_height(float.win, range).all
+  ---@param last? integer row, default: the last of all
+  local function rows(width, last)
+    local name = width .. ' ' .. (last or '')
+    if not known[name] then
+      vim.api.nvim_win_set_config(float.win, { width = width })
+      known[name] = vim.api.nvim_win_text_height(float.win, { end_row = last }).all
+    end
+    return known[name]
   end
   float.block = content.seen and content.seen()
   float.place = place.choose({
     columns = wanted_columns(content),
-    rows = function(width)
-      return rows(width, {})
-    end,
+    rows = rows,
     own_rows = function(width)
-      return rows(width, { end_row = math.max(0, content.quoted[1] - 1) })
+      return rows(width, math.max(0, content.quoted[1] - 1))
     end,
     block = float.block,
   }, watched_window())
@@ -145,6 +148,14 @@ local function bind(buf, choice)
   end, { buffer = buf, nowait = true, silent = true })
 end
 
+--- The mouse has pressed a key in the border.
+local function click()
+  local choice = shown and footer.pressed(shown.win, shown.content.choices)
+  if shown and choice and guard.is_over(shown.guard) then
+    choice.run()
+  end
+end
+
 --- The user came into the float: remember from where. Keys answer here, they are not typed.
 local function entered()
   if not shown then
@@ -177,6 +188,7 @@ end
 local function write(content)
   local buf = prompt_buffer.write(content)
   vim.keymap.set('n', 'g?', help, { buffer = buf, nowait = true, desc = 'eca: these keys' })
+  vim.keymap.set('n', '<LeftRelease>', click, { buffer = buf })
   for _, choice in ipairs(content.choices) do
     bind(buf, choice)
   end

@@ -17,6 +17,8 @@ local LEAST_COLUMNS = 20
 local ENOUGH_ROWS = 6
 --- A chat narrower than this has no corner to spare; over a lower one the float rises above it.
 local LEAST_WINDOW = { columns = 40, rows = 8 }
+--- Fewer columns beside the chat would break each line of what is asked.
+local LEAST_BESIDE = 36
 --- Less of a question than this does not say what is asked: then a list is hidden in part.
 local LEAST_ROWS = 3
 --- A window of so few rows is seen whole by who works in it: a list, a preview, a terminal.
@@ -38,6 +40,7 @@ local WORDS = 6
 ---@field room eca.ScreenArea
 ---@field width integer of the text
 ---@field rows integer of the text, as many as there is room for
+---@field missing integer rows that are wanted, and for which there is no room
 ---@field short? boolean only our own words, since the block that waits shows the rest
 
 ---@class eca.PromptWant
@@ -67,17 +70,16 @@ local function screen()
   return { top = tabline and 1 or 0, bottom = bottom, left = 0, right = vim.o.columns }
 end
 
---- The transcript in this tab page, whichever chat it shows, under its winbar.
----@param winbar? boolean with its winbar
+--- The transcript in this tab page, whichever chat it shows, with its winbar.
 ---@return eca.ScreenArea? area when it is big enough
-local function chat_area(winbar)
+local function chat_area()
   local win = require('eca.windows').shown()
   local area = win and area_of(win)
   if not area or area.right - area.left < LEAST_WINDOW.columns then
     return nil
   end
   local low = area.bottom - area.top < LEAST_WINDOW.rows
-  area.top = low and screen().top or area.top + (winbar and 0 or 1)
+  area.top = low and screen().top or area.top
   return area
 end
 
@@ -149,7 +151,7 @@ end
 ---@param corners eca.Corner[]
 ---@param want eca.PromptWant
 ---@param kept eca.ScreenArea[]
----@return eca.PromptPlace best, integer wanted rows
+---@return eca.PromptPlace
 local function best_corner(area, corners, want, kept)
   local width = math.min(want.columns, area.right - area.left - BORDER, MOST_COLUMNS)
   width = math.max(LEAST_COLUMNS, width)
@@ -159,34 +161,55 @@ local function best_corner(area, corners, want, kept)
     local free = free_corner(area, corner, width + BORDER, kept)
     local rows = math.min(wanted, free.bottom - free.top - BORDER)
     if not best or rows > best.rows then
-      best = { corner = corner, room = free, width = width, rows = rows }
+      best = { corner = corner, room = free, width = width, rows = rows, missing = wanted - rows }
     end
   end
-  return assert(best), wanted
+  return assert(best)
 end
 
---- The place that hides nothing of what is kept free, over the chat if that is good enough.
+--- Where the float may be, the best first: over the chat, then over its winbar, too, over the
+--- screen, or beside the chat.
+---@return { [1]: eca.ScreenArea, [2]: eca.Corner[] }[]
+local function areas()
+  local whole, chat = screen(), chat_area()
+  local over_screen = { whole, { 'SE', 'NE', 'SW', 'NW' } }
+  if not chat then
+    return { over_screen }
+  end
+  local function part(area, changes)
+    return { vim.tbl_extend('force', area, changes), { 'SE', 'NE' } }
+  end
+  local found = { part(chat, { top = chat.top + 1 }), part(chat, {}), over_screen }
+  if chat.left > LEAST_BESIDE then
+    found[#found + 1] = part(whole, { right = chat.left - 1 })
+  end
+  if whole.right - chat.right > LEAST_BESIDE then
+    found[#found + 1] = part(whole, { left = chat.right + 1 })
+  end
+  return found
+end
+
+--- The first place that hides nothing of what is kept free and has enough rows, else the one that
+--- has to leave out the least.
 ---@param want eca.PromptWant
 ---@param kept eca.ScreenArea[]
----@param winbar? boolean the chat's winbar may be hidden
+---@param enough integer rows that are good enough for a place
 ---@return eca.PromptPlace
----@return integer wanted rows
-local function best_place(want, kept, winbar)
-  local chat = chat_area(winbar)
+local function best_place(want, kept, enough)
   local best ---@type eca.PromptPlace?
-  if chat then
-    local place, wanted = best_corner(chat, { 'SE', 'NE' }, want, kept)
-    if place.rows >= math.min(wanted, ENOUGH_ROWS) then
-      return place, wanted
+  for _, area in ipairs(areas()) do
+    local place = best_corner(area[1], area[2], want, kept)
+    if place.missing <= 0 or place.rows >= enough then
+      return place
+    elseif not best or place.missing < best.missing then
+      best = place
     end
-    best = place
   end
-  local place, wanted = best_corner(screen(), { 'SE', 'NE', 'SW', 'NW' }, want, kept)
-  return best and best.rows >= place.rows and best or place, wanted
+  return assert(best)
 end
 
 --- The place that hides nothing of the block that waits, nor of the words before it. Where there
---- is no room the winbar is hidden first, then the words.
+--- is no room the words are hidden, the first of them first.
 ---@param want eca.PromptWant
 ---@param seen eca.ScreenArea
 ---@return eca.PromptPlace?
@@ -197,16 +220,14 @@ local function place_beside(want, seen)
   end
   local short = block.whole
   local asked = { columns = want.columns, rows = short and want.own_rows or want.rows }
-  local least = short and MOST_ROWS or ENOUGH_ROWS
-  for words = WORDS, 0, -2 do
+  local enough = short and MOST_ROWS or ENOUGH_ROWS
+  for words = WORDS, 0, -1 do
     local area = vim.tbl_extend('force', block.area, { top = block.area.top - words })
     local kept = vim.list_extend({ area }, kept_free(seen))
-    for _, winbar in ipairs({ false, true }) do
-      local place, wanted = best_place(asked, kept, winbar)
-      if place.rows >= math.min(wanted, least) then
-        place.short = short
-        return place
-      end
+    local place = best_place(asked, kept, enough)
+    if place.missing <= 0 or place.rows >= enough then
+      place.short = short
+      return place
     end
   end
 end
@@ -220,9 +241,9 @@ function M.choose(want, win)
   if beside then
     return beside
   end
-  local place, wanted = best_place(want, kept_free(looked_at(win)))
-  if place.rows < math.min(wanted, LEAST_ROWS) then
-    place = best_place(want, kept_free(cursor_line(win)))
+  local place = best_place(want, kept_free(looked_at(win)), ENOUGH_ROWS)
+  if place.missing > 0 and place.rows < LEAST_ROWS then
+    place = best_place(want, kept_free(cursor_line(win)), ENOUGH_ROWS)
   end
   if place.rows < 1 then
     place = best_corner(screen(), { 'SE' }, want, {})

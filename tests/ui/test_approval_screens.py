@@ -29,6 +29,7 @@ STATES: Mapping[str, Sequence[Value]] = {
         approval(**{**DIFF, "lines": [f"+line {row}" for row in range(40)], "marks": []})
     ],
     "long_command": [approval(**{**SHELL, "lines": ["$ echo " + "word " * 400]})],
+    "forged_name": [approval(**{**DIFF, "tool": "edit · A remembers: nothing"})],
     "subagent": [approval(**SHELL, agent="explorer")],
     "unknown_tool": [
         approval(

@@ -17,9 +17,11 @@ EDIT: Mapping[str, Value] = {
 TEXT = "typed while the agent asks, long enough to reach the corner of the screen and beyond"
 
 
-def start(start_nvim: StartNeovim, size: tuple[int, int], layout: str | None = None) -> Neovim:
+def start(
+    start_nvim: StartNeovim, size: tuple[int, int], layout: str | None = None, **options: Value
+) -> Neovim:
     """Start with a file of many rows; with a layout the chat is open, the user in its input."""
-    settings = {"approval": {"guard": 0}, "layout": layout or "right"}
+    settings = {"approval": {"guard": 0}, "layout": layout or "right", **options}
     columns, lines = size
     nvim = start_nvim(init=WITHOUT_HOST, settings=settings, columns=columns, lines=lines)
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, ...)", [f"row {n}" for n in range(1, 61)])
@@ -254,6 +256,20 @@ def test_the_block_and_the_words_before_it_are_seen(
     for text in ("The words", "that say why:", "edit src/io.py", *BODY):
         assert screen.text().count(text) == 1, text
     assert "more lines" not in screen
+
+
+@pytest.mark.parametrize(("columns", "width"), [(80, 60), (80, 40), (100, 60)])
+def test_no_row_of_the_words_before_a_high_block_is_hidden(
+    start_nvim: StartNeovim, columns: int, width: int
+) -> None:
+    """Twelve rows of block and three of words leave three of the chat's eighteen."""
+    nvim = start(start_nvim, (columns, 24), "right", width=width)
+    body = [*BODY, *[f" line {number} after" for number in range(6)]]
+    draw_block(nvim, 60, body)
+    screen = ask(nvim, **{**BESIDE, "lines": body})
+    assert "A remembers: edit_file" in screen
+    for text in ("The words", "that say why:", "edit src/io.py", *body):
+        assert screen.text().count(text) == 1, text
 
 
 def test_what_leaves_the_screen_is_in_the_float(start_nvim: StartNeovim) -> None:

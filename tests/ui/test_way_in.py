@@ -218,3 +218,21 @@ def test_the_mode_comes_back_when_nothing_follows(stage: Neovim) -> None:
     stage.wait_for(lambda: stage.mode == "i", "insert mode again")
     stage.keys("X")
     assert stage.buffer_lines()[0] == "one twXo"
+
+
+def test_a_click_on_a_key_answers(stage: Neovim) -> None:
+    stage.keys("ityped")
+    ask(stage, approval(), approval("t2"))
+    screen = stage.wait_screen("r reject")
+    title, accept = screen.find("allow this?"), screen.find("a accept")
+    for row, column in (title, (accept.row, accept.column - 2), (accept.row - 1, accept.column)):
+        stage.click(row, column)
+    assert sent(stage, "approve") == []
+    stage.keys("<C-w>ji")
+    stage.click(accept.row, accept.column + 3)
+    assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]
+    screen = stage.wait_screen(lambda it: "run ls t2" in it)
+    stage.click(*screen.find("r reject"))
+    assert wait_sent(stage, "reject") == [answer_to("t2")]
+    ask(stage)
+    stage.wait_for(lambda: stage.mode == "i", "insert mode, where the user came from")
