@@ -74,7 +74,7 @@ def test_one_function_reads_our_environment() -> None:
 
 def test_every_process_is_given_its_environment() -> None:
     calls = [(name, node) for name, node in parsed() if starter(node)]
-    assert {name for name, _ in calls} >= {"transport/start.py", "demo/tools.py"}
+    assert {name for name, _ in calls} >= {"spawn.py", "demo/tools.py"}
     for name, call in calls:
         assert isinstance(call, ast.Call)
         given = [keyword.value for keyword in call.keywords if keyword.arg == "env"]

@@ -154,27 +154,26 @@ local function wants_server(intent)
 end
 
 --- The server that the host may start before it hears of it: the chat that opens needs it.
----@param settings table<string, any>
 ---@return eca.HeadStart? head_start nil when no server is wanted, or the demo agent
-local function head_start(settings)
+local function head_start()
   local wanting = vim.tbl_filter(wants_server, unheard.all())
   local is_demo = vim.iter(wanting):any(function(intent)
     return intent.payload.demo == true
   end)
   if wanting[1] and not is_demo then
-    return { settings = { server = settings.server }, folder = M.folders()[1] }
+    local settings = { server = plain(require('eca.config').get().server) }
+    return { settings = settings, folder = M.folders()[1] }
   end
 end
 
 --- Start the host and tell it all that it, or one before it, has not answered.
 local function start()
   local fault ---@type string?
-  local first = attach()
   if python.shared() then
     state = 'shared'
   else
     local started ---@type integer?
-    started, fault = process.start(head_start(first.payload.settings), function(end_of_it)
+    started, fault = process.start(head_start(), function(end_of_it)
       if started == channel then -- else it was let go before
         fail(end_of_it)
       end
@@ -190,7 +189,7 @@ local function start()
     require('eca.ops').draw({ 'server', 'starting', require('eca.mirror').server().label })
   end
   unheard.forget_sent()
-  transmit(first)
+  transmit(attach())
   for _, intent in ipairs(unheard.all()) do
     transmit(intent)
   end

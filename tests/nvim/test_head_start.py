@@ -60,6 +60,13 @@ def test_the_server_starts_before_neovim_is_heard_and_ends_with_the_host(
     assert not wait_gone({host.pid, int(pid)}, 30)
 
 
+def test_nothing_that_takes_long_is_imported_before_it() -> None:
+    """Nor is it by a module of our own that this one imports."""
+    code = "import sys, eca_nvim.nvim.head_start; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"anyio", "asyncio", "msgspec", "pynvim"} & set(ended.stdout.split())
+
+
 STARTS = """
 import sys
 with open(sys.argv[1], "a") as starts:

@@ -6,6 +6,7 @@ Rules kept here:
 - The start that comes for the server takes the process that runs. A server that cannot be started
   is left to it: it tries again and says why.
 - A process that nobody takes ends with the host, by its guardian.
+- What is imported here is imported before the server starts: no asyncio, no anyio, no msgspec.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from eca_nvim.environment import take_head_start
 from eca_nvim.nvim.guard import guardian
 from eca_nvim.nvim.settings import read_settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
-from eca_nvim.transport.start import StartError, spawn
+from eca_nvim.spawn import StartError, spawn
 
 
 class HeadStart(NamedTuple):

@@ -8,14 +8,13 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
-
-from msgspec import Struct, field
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
-class Settings(Struct, frozen=True):
+class Settings(NamedTuple):
     """What the user chose.
 
     server_command: the server's command line, None to look for one; server_environment: variables
@@ -25,9 +24,9 @@ class Settings(Struct, frozen=True):
     """
 
     server_command: tuple[str, ...] | None = None
-    server_environment: Mapping[str, str] = field(default_factory=dict)
+    server_environment: Mapping[str, str] = MappingProxyType({})
     diagnostics_base: Literal[0, 1] = 1
-    icons: Mapping[str, str] = field(default_factory=dict)
+    icons: Mapping[str, str] = MappingProxyType({})
     log_path: str | None = None
     store_path: str | None = None
     log_level: str = "warning"

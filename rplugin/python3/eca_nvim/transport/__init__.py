@@ -1,9 +1,9 @@
 """A server as a child process, and a JSON-RPC conversation with it over its pipes."""
 
+from eca_nvim.spawn import ExecutableMissing, NotExecutable, StartError, StartFailed
 from eca_nvim.transport.connection import Connection, Guard, Handler, Incoming, open_connection
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
 from eca_nvim.transport.process import ChildProcess, Exit
-from eca_nvim.transport.start import ExecutableMissing, NotExecutable, StartError, StartFailed
 
 __all__ = [
     "ChildProcess",

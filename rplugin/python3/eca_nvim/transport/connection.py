@@ -37,9 +37,9 @@ from eca_nvim.jsonrpc import (
     Response,
     UnexpectedAnswer,
 )
+from eca_nvim.spawn import spawn
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
-from eca_nvim.transport.start import spawn
 
 PARTING_S: Final = 1.0
 """Seconds a server that closed a pipe has to exit by itself."""
