@@ -28,7 +28,7 @@ return {
   list_chats = { 'request' },
   resume = { 'chat', 'instead', 'quiet' },
   older = { 'chat' },
-  timeline = { 'chat', 'request' },
+  timeline = { 'chat', 'request', 'block' },
   rename = { 'chat', 'title' },
   clear = { 'chat' },
   delete = { 'chat' },

@@ -191,6 +191,11 @@ def test_the_timeline_lists_prompts_and_flags() -> None:
     driver.hear(FlagReceived("here", "f1"))
     listed = [(it["kind"], it["title"]) for it in editing.timeline(driver.chat)]
     assert listed == [("user", "prompt 1"), ("user", "prompt 2"), ("flag", "here")]
+    ids = [block.id for block in driver.chat.root.blocks]
+    named = [[it["title"] for it in editing.timeline(driver.chat, block)] for block in ids]
+    assert named[0] == ["prompt 1"]
+    assert named[-1] == ["prompt 2"]
+    assert editing.timeline(driver.chat, 99) == []
     driver.run("a\n" + "long " * 100)
     last = editing.timeline(driver.chat)[-1]["title"]
     assert last == one_line(str(last))

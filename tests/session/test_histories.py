@@ -375,9 +375,13 @@ class TestRevising:
     async def test_the_timeline(self, rig: Rig) -> None:
         await talking(rig)
         rig.agent.say("a", FlagReceived("here", "f1"))
+        flag = rig.view.of(OpenBlock)[-1].block
         rig.do(asks.RequestTimeline("a", 5), asks.RequestTimeline("zz", 6))
-        await rig.view.until(lambda: len(rig.view.of(Answer)) == 2)
-        first, second = rig.view.of(Answer)
+        rig.do(asks.RequestTimeline("a", 7, flag))
+        await rig.view.until(lambda: len(rig.view.of(Answer)) == 3)
+        first, second, third = rig.view.of(Answer)
+        assert isinstance(third.value, list)
+        assert [row["title"] for row in third.value] == ["hello"]
         assert isinstance(first.value, list)
         assert [row["title"] for row in first.value] == ["hello", "here"]
         assert second == Answer(6, [])

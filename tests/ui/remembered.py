@@ -120,8 +120,8 @@ class Reader:
         self.until(f"not ({TEXT}):find({text!r}, 1, true)")
 
     def choose(self, prompt: str, text: str) -> list[str]:
-        """Wait for a picker, choose the item with a text, and return all labels."""
-        self.until(f"_G.asked.prompt == {prompt!r}")
+        """Wait for a picker whose prompt begins so, choose what has a text, give all labels."""
+        self.until(f"vim.startswith(_G.asked.prompt or '', {prompt!r})")
         labels: list[str] = self.nvim.lua("return _G.asked.labels")
         self.nvim.lua("_G.answer(...)", text)
         return labels

@@ -81,7 +81,7 @@ def test_a_change_is_reverted_in_its_buffer(stage: Neovim, file: Path) -> None:
     assert stage.eval(f"bufloaded('{file}')") == 0
     stage.keys("r")
     wait_row(stage, 1, "reverted")
-    stage.wait_screen("u undoes it, :w writes it")
+    stage.wait_screen("reverted in code.txt (not written): undo it there with u")
     assert file_lines(stage, file) == LINES
     assert "LINE 5" in file.read_text()
     assert stage.eval("&buftype") == "quickfix"
@@ -148,6 +148,14 @@ def test_the_line_of_a_turn_stands_for_all_of_it(stage: Neovim, file: Path) -> N
     stage.keys("a")
     assert sorted(wait_sent(stage, "keep")[0]["keys"]) == ["k5", "k9"]
     stage.command("wincmd p | edit code.txt | edit!")
+
+
+def test_how_many_files_were_reverted_is_said(stage: Neovim, file: Path) -> None:
+    other = file.with_name("other.txt")
+    other.write_text(file.read_text())
+    show(stage, change(file), change(other, key="other"))
+    stage.keys("ggr")
+    stage.wait_screen("reverted in 2 files (not written): undo it there with u")
 
 
 def test_lines_put_in_and_taken_out(stage: Neovim, file: Path) -> None:
@@ -237,7 +245,7 @@ def test_what_a_turn_did_to_whole_files_is_put_back_by_the_host(stage: Neovim, f
 def test_lines_under_the_cursor_are_meant_before_their_file(stage: Neovim, file: Path) -> None:
     show(stage, change(file, key="new", kind="new", line=5, turn=1), change(file, turn=2))
     stage.command("wincmd p | edit code.txt | 5 | Eca changes revert")
-    stage.wait_screen("u undoes it, :w writes it")
+    stage.wait_screen("reverted in code.txt (not written): undo it there with u")
     assert stage.buffer_lines() == LINES
     assert sent(stage, "plan_undo") == []
     stage.command("edit!")

@@ -300,3 +300,14 @@ class TestAsking:
             "vim.iter(require('eca.host').sent):any(function(it) return it.name == 'rollback' end)"
         )
         assert view.sent("rollback") == [expected]
+
+    def test_no_list_comes_up_under_a_user_who_types_on(self, view: View) -> None:
+        view.nvim.lua("vim.ui.select = function() _G.came = true end")
+        view.nvim.keys(":Eca rollback<CR>")
+        [asked] = view.sent("timeline")
+        view.nvim.keys("ihello")
+        view.draw(ops.Answer(asked["request"], [{"block": 3, "kind": "user", "title": "old"}]))
+        view.nvim.keys(" you<Esc>")
+        view.nvim.wait_screen("the list did not come up, as you went on: ask again")
+        assert view.nvim.lua("return _G.came") is None
+        assert view.nvim.eval("getline('.')") == "hello you"

@@ -120,6 +120,6 @@ def test_a_chat_of_yesterday_is_read_to_its_beginning(reader: Reader) -> None:
     reader.choose("History", "question 60")
     assert reader.nvim.eval("getline('.')") == "question 60"
     reader.nvim.keys("gu")
-    reader.choose("Take back", "both")
+    reader.choose('Roll back to before "question 60"', "both")
     reader.until_gone("question 60")
     reader.until_drafted("question 60")

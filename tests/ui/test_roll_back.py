@@ -82,7 +82,7 @@ def take_back(nvim: Neovim, choice: int) -> None:
     nvim.command("stopinsert | wincmd k")
     nvim.keys("gg/tidy up<CR>")
     nvim.input("gu")
-    nvim.wait_screen("Take back")
+    nvim.wait_screen('Roll back to before "tidy up"')
     nvim.input(f"{choice}<CR>")
 
 

@@ -1,7 +1,9 @@
 --- Actions on the history of chats: resume, look back, roll back, fork, flag.
 ---
---- Rules kept here: "here" is the block under the cursor in a transcript; elsewhere the user
---- chooses one of his messages first.
+--- Rules kept here:
+--- - "Here" is the block under the cursor in a transcript; elsewhere the user chooses one of his
+---   messages first.
+--- - A rollback names the message before it asks what is taken back.
 local transcript = require('eca.transcript')
 
 local M = {}
@@ -107,10 +109,13 @@ end
 
 -- Places in the history -------------------------------------------------------------------------
 
+--- A place in a chat: a message of the user, a flag, or what is not loaded.
 ---@class eca.Moment
 ---@field block integer
 ---@field kind 'user'|'flag'|'older'
 ---@field title string
+
+local PROMPT_TITLE = 40
 
 local SIGNS = { user = '▌', flag = '⚑', older = '▴' }
 
@@ -120,15 +125,28 @@ local function label(moment)
   return ('%s %s'):format(SIGNS[moment.kind], moment.title)
 end
 
+--- Ask for moments of a chat: all, or the message that a block belongs to. They come only to a user
+--- who has not gone on.
+---@param wanted { chat: string, block?: integer }
+---@param go_on fun(moments: eca.Moment[])
+local function ask_moments(wanted, go_on)
+  local asked = require('eca.origin').asked()
+  require('eca.requests').ask('timeline', wanted, function(moments)
+    if require('eca.origin').may_take(asked, 'the list') then
+      go_on(moments or {})
+    end
+  end)
+end
+
 --- Let the user choose a moment of the chat, the newest first.
 ---@param id string
 ---@param prompt string
 ---@param kinds table<string, true>
 ---@param go_on fun(moment: eca.Moment)
 local function choose(id, prompt, kinds, go_on)
-  require('eca.requests').ask('timeline', { chat = id }, function(moments)
+  ask_moments({ chat = id }, function(moments)
     local found = {} ---@type eca.Moment[]
-    for _, moment in ipairs(moments or {}) do
+    for _, moment in ipairs(moments) do
       if kinds[moment.kind] then
         table.insert(found, 1, moment)
       end
@@ -160,19 +178,14 @@ function M.timeline()
   end)
 end
 
---- Do something at the block under the cursor, or at a message that the user chooses.
+--- Do something at a message that the user chooses.
 ---@param prompt string
----@param go_on fun(chat: string, block: integer)
-local function at_place(prompt, go_on)
-  local block = block_here()
-  if block then
-    go_on(block.chat, block.id)
-    return
-  end
+---@param go_on fun(chat: string, moment: eca.Moment)
+local function at_choice(prompt, go_on)
   local id = current()
   if id then
     choose(id, prompt, { user = true }, function(moment)
-      go_on(id, moment.block)
+      go_on(id, moment)
     end)
   end
 end
@@ -183,29 +196,50 @@ local INCLUDED = {
   { text = 'both', messages = true, tools = true },
 }
 
+--- Ask what is taken back from a message on, and do it.
+---@param chat string
+---@param moment eca.Moment
+local function roll_back_to(chat, moment)
+  local title = require('eca.cells').cut(moment.title, PROMPT_TITLE)
+  local options = {
+    prompt = ('Roll back to before "%s"'):format(title),
+    format_item = function(item)
+      return item.text
+    end,
+  }
+  require('eca.choose').one(INCLUDED, options, function(item)
+    if item and item.tools then
+      require('eca.review.undo').roll_back(chat, moment.block, item.messages)
+    elseif item then
+      send('rollback', { chat = chat, block = moment.block, messages = true, tools = false })
+    end
+  end)
+end
+
 --- Roll the chat back to before a message of yours.
 function M.rollback()
-  at_place('Roll back to before', function(chat, block)
-    local options = {
-      prompt = 'Take back',
-      format_item = function(item)
-        return item.text
-      end,
-    }
-    require('eca.choose').one(INCLUDED, options, function(item)
-      if item and item.tools then
-        require('eca.review.undo').roll_back(chat, block, item.messages)
-      elseif item then
-        send('rollback', { chat = chat, block = block, messages = true, tools = false })
-      end
-    end)
+  local block = block_here()
+  if not block then
+    return at_choice('Roll back to before', roll_back_to)
+  end
+  ask_moments({ chat = block.chat, block = block.id }, function(moments)
+    if moments[1] then
+      roll_back_to(block.chat, moments[1])
+    else
+      require('eca.notify').info('there is no prompt of yours above this place')
+    end
   end)
 end
 
 --- Go on from here in a new chat.
 function M.fork()
-  at_place('Fork before', function(chat, block)
-    send('fork', { chat = chat, block = block })
+  local block = block_here()
+  if block then
+    send('fork', { chat = block.chat, block = block.id })
+    return
+  end
+  at_choice('Fork before', function(chat, moment)
+    send('fork', { chat = chat, block = moment.block })
   end)
 end
 

@@ -250,6 +250,22 @@ local function whole_files(meant, turn)
   return found
 end
 
+--- The files of some changes, in a few words.
+---@param listed eca.Review
+---@param keys string[]
+---@return string
+local function files_of(listed, keys)
+  local names, seen = {}, {} ---@type string[], table<string, true>
+  for _, key in ipairs(keys) do
+    local path = listed.changes[key].path
+    if not seen[path] then
+      seen[path] = true
+      names[#names + 1] = paths.short(path)
+    end
+  end
+  return #names == 1 and names[1] or ('%d files'):format(#names)
+end
+
 --- Revert changes in the buffers of their files. A file that was made, deleted or moved is put
 --- back on disk, after a question.
 function M.revert()
@@ -267,7 +283,9 @@ function M.revert()
   end
   if review and #done > 0 then
     tell(review.chat, 'reverted', done)
-    require('eca.notify').info('reverted in the buffer: u undoes it, :w writes it')
+    require('eca.notify').info(
+      ('reverted in %s (not written): undo it there with u'):format(files_of(review, done))
+    )
   end
   if review and #whole > 0 then
     require('eca.review.undo').open(review.chat, meant[#meant].change.turn, whole)

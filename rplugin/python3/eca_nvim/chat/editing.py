@@ -147,11 +147,18 @@ def remove_flag(chat: Chat, flag: FlagBlock, now: int) -> Changes:
     return update.finish()
 
 
-def timeline(chat: Chat) -> list[Mapping[str, object]]:
-    """List messages of the user, bookmarks and what is not loaded: block, kind and title."""
+def timeline(chat: Chat, block_id: int | None = None) -> list[Mapping[str, object]]:
+    """List messages of the user, bookmarks and what is not loaded: block, kind and title.
+
+    With a block only the message of the user that it is or belongs to.
+    """
+    blocks: list[Block] = chat.root.blocks
+    if block_id is not None:
+        prompt = prompt_of(chat, block_id)
+        blocks = [] if prompt is None else [prompt]
     return [
         {"block": block.id, "kind": block.kind.value, "title": truncate(title, TITLE_CELLS)}
-        for block in chat.root.blocks
+        for block in blocks
         if (title := _title(block)) is not None
     ]
 

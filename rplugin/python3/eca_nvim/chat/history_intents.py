@@ -42,12 +42,14 @@ class LoadOlder(Struct, frozen=True):
 class RequestTimeline(Struct, frozen=True):
     """Ask for the user's messages and flags; answered by the op `answer` with this number.
 
-    The answer is a list of tables in order: block, kind (user, flag, older) and title.
+    The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
+    `block` it has only the message of the user that the block is or belongs to, if there is one.
     """
 
     name: ClassVar[str] = "timeline"
     chat: str
     request: int
+    block: int | None = None
 
 
 class RenameChat(Struct, frozen=True):

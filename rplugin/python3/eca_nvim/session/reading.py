@@ -34,8 +34,8 @@ def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
     match intent:
         case RequestTranscript(_, request):
             view.push([Answer(request, transcript(chat, now()) if chat.blocks else "")])
-        case RequestTimeline(_, request):
-            view.push([Answer(request, timeline(chat))])
+        case RequestTimeline(_, request, block):
+            view.push([Answer(request, timeline(chat, block))])
         case Reveal(_, block, request, row):
             changes, place = reveal(chat, block, row, now())
             chats.show(changes)
