@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import anyio
+import anyio.lowlevel
 import pytest
 from tests.review.desk import contents
 from tests.session.rig import PATIENCE, FakeAgent, Rig
@@ -158,7 +159,8 @@ async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threadi
     rig.do(rig.approval("t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
-    await rig.session.surveyor.fresh()
+    while rig.session.surveyor.holds:
+        await anyio.lowlevel.checkpoint()
     assert [told[0] for told in agent.told] == ["prompt", "stop"]
 
 

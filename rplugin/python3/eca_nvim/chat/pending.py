@@ -29,7 +29,7 @@ from eca_nvim.chat.render import OUTPUT_LINES, full_body
 from eca_nvim.chat.render_tool import asked_body, call_title
 from eca_nvim.chat.request import Request
 from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.states import CallState, TurnEnd
+from eca_nvim.chat.states import CallState, Turn, TurnEnd
 from eca_nvim.chat.text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.wording import BY_COMMAND, full_name, is_native, is_unknown, shell_line
@@ -58,7 +58,12 @@ def approve(chat: Chat, block_id: int, digest: str, now: int, *, remember: bool 
 
 
 def is_still_approved(chat: Chat, told: TellApproval) -> bool:
-    """Say whether the agent still means the call that the user approved, and it may run."""
+    """Say whether the agent still means the call that the user approved, and it may run.
+
+    Once the user has stopped the turn it may not.
+    """
+    if chat.turn.state is Turn.STOPPING:
+        return False
     block = chat.blocks.get(told.block)
     lane = chat.lanes.get(told.chat)
     is_meant = lane is not None and lane.calls.get(told.call) is block
