@@ -87,11 +87,18 @@ end
 
 --- Draw a frame. Called by the host.
 ---@param number integer
----@param ops any[][]
----@param taken? integer how many intents the host has taken so far
-function M.apply(number, ops, taken)
+---@param packed string its ops as MessagePack
+---@param taken integer how many intents the host has taken so far
+function M.receive(number, packed, taken)
   require('eca.host').alive()
-  require('eca.unheard').taken(taken or 0)
+  require('eca.unheard').taken(taken)
+  M.apply(number, vim.mpack.decode(packed))
+end
+
+--- Draw ops.
+---@param number integer
+---@param ops any[][]
+function M.apply(number, ops)
   waiting[#waiting + 1] = { number = number, ops = ops, next = 1, spent = 0 }
   if #waiting == 1 then
     continue()

@@ -24,15 +24,15 @@ for _ in range(5000):
 
 
 class Screen:
-    """Takes frames as Neovim does: what cannot be packed raises."""
+    """Takes frames as Neovim does."""
 
     def __init__(self) -> None:
         self.drawn: list[str] = []
         self.lost: list[ViewOp] = []
         self.sender = FrameSender(self.take, asyncio.get_running_loop(), self.lose)
 
-    def take(self, number: int, ops: list[list[object]]) -> None:
-        for name, *fields in msgpack.unpackb(msgpack.packb(ops), strict_map_key=False):
+    def take(self, number: int, ops: bytes) -> None:
+        for name, *fields in msgpack.unpackb(ops, strict_map_key=False):
             self.drawn.append(f"{name} {fields[-1]}")
         asyncio.get_running_loop().call_soon(self.sender.drawn, number, 1.0)
 

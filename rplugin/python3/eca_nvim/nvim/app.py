@@ -134,7 +134,7 @@ class App:
         warn = (lambda *_: False) if self._session is None else self._session.warn
         tell_lost(ops, warn, self._frames.push)
 
-    def _send_frame(self, number: int, ops: list[list[object]]) -> None:
+    def _send_frame(self, number: int, ops: bytes) -> None:
         self._run(APPLY, [number, ops, self._taken])
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:

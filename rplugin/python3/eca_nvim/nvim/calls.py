@@ -19,7 +19,7 @@ from eca_nvim.chat.intents import CallReturned
 from eca_nvim.nvim.wire import UNSENDABLE
 
 ALIVE = "require('eca.host').alive()"
-APPLY = "require('eca.frames').apply(...)"
+APPLY = "require('eca.frames').receive(...)"
 CALL = "require('eca.calls').call(...)"
 
 PATIENCE = 25.0

@@ -13,14 +13,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-import msgpack
-
 from eca_nvim.chat.ops import Notify, ViewOp
 from eca_nvim.nvim.queue import Frame, FrameQueue
-from eca_nvim.nvim.wire import UNSENDABLE, wire_form
+from eca_nvim.nvim.wire import UNSENDABLE, packed
 
-SendFrame = Callable[[int, list[list[object]]], None]
-"""Takes a frame's number and its ops in wire form."""
+SendFrame = Callable[[int, bytes], None]
+"""Takes a frame's number and its ops, packed."""
 
 log = logging.getLogger(__name__)
 
@@ -68,25 +66,24 @@ class FrameSender:
         frame = self._queue.take(self._loop.time())
         if frame is not None:
             try:
-                self._send(frame.number, [wire_form(op) for op in frame.ops])
+                self._send(frame.number, packed(frame.ops))
             except UNSENDABLE:
                 self._send_rest(frame)
         self._set_alarm()
 
     def _send_rest(self, frame: Frame) -> None:
         """Send of a frame what can be sent, and tell of what is lost."""
-        forms: list[list[object]] = []
+        fit: list[ViewOp] = []
         lost: list[ViewOp] = []
         for op in frame.ops:
             try:
-                form = wire_form(op)
-                msgpack.packb(form)
+                packed([op])
             except UNSENDABLE:
                 log.exception("cannot send to Neovim: %.1000s", op.name)
                 lost.append(op)
             else:
-                forms.append(form)
-        self._send(frame.number, forms)
+                fit.append(op)
+        self._send(frame.number, packed(fit))
         self._lost(lost)
 
 
