@@ -10,6 +10,7 @@ from eca_nvim.chat.ops import (
     CloseBlock,
     Emit,
     OpenBlock,
+    RemoveBlock,
     SetBody,
     SetHeader,
     SetPending,
@@ -86,6 +87,35 @@ def test_a_later_header_and_body_replace_older_ones_of_the_same_block_only() -> 
     old, new, other = SetBody("a", 1, ["1"]), SetBody("a", 1, ["2"]), SetBody("a", 2, ["3"])
     ops = take_all(header("x"), old, other, header("z", 2), header("y"), new)
     assert ops == (other, header("z", 2), header("y"), new)
+
+
+def opened(word: str, block: int = 1) -> OpenBlock:
+    return OpenBlock("a", block, BlockKind.TOOL, [(word, "")])
+
+
+def test_a_block_that_waits_to_be_opened_is_opened_with_its_last_header() -> None:
+    ops = take_all(opened("new"), text("a", 2), header("x"), opened("other", 3), header("y"))
+    assert ops == (opened("y"), text("a", 2), opened("other", 3))
+
+
+def test_a_block_that_was_taken_out_is_opened_again() -> None:
+    gone = RemoveBlock("a", 1)
+    ops = take_all(opened("new"), header("x"), gone, opened("again"), header("y"))
+    assert ops == (opened("x"), gone, opened("y"))
+    assert take_all(header("x"), gone, opened("again")) == (header("x"), gone, opened("again"))
+
+
+def test_a_header_does_not_overtake_what_an_autocommand_can_see() -> None:
+    asked = Emit("EcaApprovalRequested", {"id": "1"})
+    assert take_all(opened("new"), asked, header("x")) == (opened("new"), asked, header("x"))
+
+
+def test_a_block_that_was_opened_gets_its_header_by_itself() -> None:
+    queue = OpQueue()
+    queue.push(opened("new"))
+    assert queue.take(1) == (opened("new"),)
+    queue.push(header("x"))
+    assert queue.take(EVERYTHING) == (header("x"),)
 
 
 def test_of_what_is_at_work_only_the_last_list_is_kept() -> None:

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - Order is kept. Only what a later op makes invisible is left out: an older status, header, body,
-  queue or list of work, of the same thing. Ops that others can see happen (events, answers) are
-  never overtaken by such an op.
+  queue or list of work, of the same thing. A block that waits to be opened is opened with its last
+  header. Ops that others can see happen (events, answers) are never overtaken by such an op.
 - Neighbouring pieces of text for the same block travel as one; a text larger than a frame is cut,
   at a line break where there is one, else between two code points.
 - Nothing is lost while nobody takes frames, and memory is bounded by what there is to show.
@@ -16,11 +16,13 @@ from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.chat.ops import (
     Answer,
     AppendText,
     Emit,
+    OpenBlock,
     SetBody,
     SetHeader,
     SetPending,
@@ -106,6 +108,9 @@ class OpQueue:
             case Emit() | Answer():
                 self._places.clear()
                 self._entries.append(op)
+            case OpenBlock():
+                self._places[_header_key(op)] = self._first + len(self._entries)
+                self._entries.append(op)
             case _:
                 self._push_state(op)
 
@@ -121,11 +126,21 @@ class OpQueue:
         key = _key(op)
         if key is not None:
             older = self._places.get(key)
+            if older is not None and self._opens_with(older - self._first, op):
+                return
             if older is not None:
                 self._entries[older - self._first] = None
                 self._drop_blank_end()
             self._places[key] = self._first + len(self._entries)
         self._entries.append(op)
+
+    def _opens_with(self, place: int, op: ViewOp) -> bool:
+        """Say whether a header is that of a block which is opened only now; then it has it."""
+        opening = self._entries[place]
+        if not isinstance(opening, OpenBlock) or not isinstance(op, SetHeader):
+            return False
+        self._entries[place] = replace(opening, header=op.header)
+        return True
 
     def _drop_blank_end(self) -> None:
         while self._entries and self._entries[-1] is None:
@@ -219,7 +234,9 @@ class FrameQueue:
 def _key(op: ViewOp) -> Hashable | None:
     """Name what an op sets as a whole, so that a later one for the same makes it pointless."""
     match op:
-        case SetHeader() | SetBody():
+        case SetHeader() | OpenBlock():
+            return _header_key(op)
+        case SetBody():
             return (op.name, op.chat, op.block)
         case SetStatus() | SetQueue():
             return (op.name, op.chat)
@@ -227,6 +244,10 @@ def _key(op: ViewOp) -> Hashable | None:
             return op.name
         case _:
             return None
+
+
+def _header_key(op: OpenBlock | SetHeader) -> Hashable:
+    return ("header", op.chat, op.block)
 
 
 def _weight(op: ViewOp) -> int:
