@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.chat.driver import FINISHED, IDLE, Driver, call
 
 from eca_nvim.chat.details import FileChange, ToolCall
@@ -14,6 +15,7 @@ from eca_nvim.chat.events import (
     ToolRunning,
 )
 from eca_nvim.chat.ops import FilesChanged, ShowPlace
+from eca_nvim.chat.states import CallState
 
 PATH = {"path": "/workspace/src/calc.py"}
 MOVED = ("/w/a", "/w/b")
@@ -122,6 +124,29 @@ def test_the_result_of_a_stopped_call_is_the_truth() -> None:
     driver.run()
     driver.hear(ToolRunning(call()), IDLE, ToolFinished(call(), ("done",)))
     assert driver.view.lines[-1] == "✓ read"
+
+
+def test_what_is_said_again_is_kept_once() -> None:
+    """A server says a diff with each step of its call: only one of them stays."""
+    change = FileChange(PATH["path"], "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    driver = Driver()
+    driver.run()
+    said = [call(arguments={**PATH, "n": 1}, details=replace(change)) for _ in range(3)]
+    driver.hear(ToolRequested(said[0]))
+    known = driver.chat.root.calls[said[0].id].call
+    driver.hear(ToolRunning(said[1]), ToolFinished(said[2], ("done",)))
+    block = driver.chat.root.calls[said[0].id]
+    assert (block.state, block.call is known) == (CallState.DONE, True)
+
+
+def test_what_only_python_takes_for_the_same_is_new() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolPreparing(call(arguments={"limit": 1, "path": "/a"})))
+    driver.hear(ToolPreparing(call(arguments={"limit": True, "path": "/a"})))
+    (block,) = driver.chat.root.calls.values()
+    assert block.call.arguments is not None
+    assert block.call.arguments["limit"] is True
 
 
 def test_running_may_repeat_12() -> None:

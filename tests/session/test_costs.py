@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
+from typing import TypeAlias
 
-import msgpack
 import pytest
 
 from eca_nvim.chat.details import ToolCall
@@ -17,12 +17,15 @@ from eca_nvim.chat.events import (
     Role,
     TextReceived,
     ToolFinished,
+    ToolPreparing,
     ToolRequested,
+    ToolRunning,
 )
 from eca_nvim.chat.ops import ViewOp
 from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.nvim.queue import FrameQueue
-from eca_nvim.nvim.wire import wire_form
+from eca_nvim.nvim.wire import packed
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices
@@ -33,6 +36,10 @@ from eca_nvim.session.trust import Trust
 FEW, MANY = 100, 1000
 MOST = 13
 """How many times the work ten times as much may be: linear work is 10 times."""
+LESS = 0.8
+"""How much of the work many events may be that come together."""
+Batch: TypeAlias = Sequence[AgentEvent]
+"""Events that come together."""
 
 
 class Screen:
@@ -57,39 +64,48 @@ class Screen:
             self._clock += 1
 
     def _draw(self, number: int, ops: Iterable[ViewOp]) -> None:
-        packed = [wire_form(op) for op in ops]
-        self.ops += len(packed)
-        self.bytes += len(msgpack.packb(packed))
+        drawn = list(ops)
+        self.ops += len(drawn)
+        self.bytes += len(packed(drawn))
         self._queue.drawn(number, 1.0)
 
 
-def question(number: int) -> AgentEvent:
+def question(number: int) -> Batch:
     asked = QuestionAsked(f"q{number}", f"which of these is number {number}?", (("a", "b"),))
-    return Addressed("chat", asked)
+    return [Addressed("chat", asked)]
 
 
-def approval(number: int) -> AgentEvent:
+def approval(number: int) -> Batch:
     call = ToolCall(f"c{number}", "shell_command", arguments={"command": f"ls {number}"})
-    return Addressed("chat", ToolRequested(call, needs_approval=True))
+    return [Addressed("chat", ToolRequested(call, needs_approval=True))]
 
 
-def read(number: int) -> AgentEvent:
+def read(number: int) -> Batch:
     call = ToolCall(f"c{number}", "read_file", arguments={"path": f"/workspace/{number}"})
-    return Addressed("chat", ToolFinished(call, ("text",)))
+    return [Addressed("chat", ToolFinished(call, ("text",)))]
 
 
-def stranger(number: int) -> AgentEvent:
-    return Addressed(f"chat {number}", TextReceived(Role.ASSISTANT, "hello"))
+def command(number: int) -> Batch:
+    call = ToolCall(f"c{number}", "shell_command", arguments={"command": f"make test-{number}"})
+    steps = (
+        *(ToolPreparing(call), ToolPreparing(call, '{"command": "make test"}')),
+        *(ToolRequested(call), ToolRunning(call), ToolFinished(call, ("text",))),
+    )
+    return [Addressed("chat", step) for step in steps]
 
 
-def work(event: Callable[[int], AgentEvent], count: int) -> tuple[int, int, int]:
-    """Hear so many events one by one; gives calls of functions, ops and bytes for the screen."""
+def stranger(number: int) -> Batch:
+    return [Addressed(f"chat {number}", TextReceived(Role.ASSISTANT, "hello"))]
+
+
+def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
+    """Hear events, some at a time; gives calls of functions, ops and bytes for the screen."""
     screen, keeper = Screen(), Keeper(None, Screen(), 0)
     chats = Chats(
         screen,
         RenderSettings(folders=("/workspace",)),
         lambda _effect: None,
-        lambda *_: None,
+        Ledger().witness,
         lambda *_: Snapshot(None),
     )
     hearing = Hearing(chats, Choices(keeper), Trust(chats, keeper), screen)
@@ -99,19 +115,25 @@ def work(event: Callable[[int], AgentEvent], count: int) -> tuple[int, int, int]
         nonlocal calls
         calls += what == "call"
 
-    events = [event(number) for number in range(count)]
     sys.setprofile(profile)
     try:
-        for each in events:
-            hearing.hear([each])
+        for batch in batches:
+            hearing.hear(batch)
         screen.finish()
     finally:
         sys.setprofile(None)
     return calls, screen.ops, screen.bytes
 
 
-@pytest.mark.parametrize("event", [question, approval, read, stranger])
-def test_ten_times_as_many_are_ten_times_the_work(event: Callable[[int], AgentEvent]) -> None:
-    few, many = work(event, FEW), work(event, MANY)
+@pytest.mark.parametrize("batch", [question, approval, read, command, stranger])
+def test_ten_times_as_many_are_ten_times_the_work(batch: Callable[[int], Batch]) -> None:
+    few, many = (work([batch(number) for number in range(count)]) for count in (FEW, MANY))
     told = dict(zip(("calls", "ops", "bytes"), zip(few, many, strict=True), strict=True))
     assert all(after <= MOST * before for before, after in told.values()), told
+
+
+def test_calls_that_come_together_are_drawn_once_and_cost_less() -> None:
+    told = [event for number in range(FEW) for event in command(number)]
+    together, apart = work([told]), work([[event] for event in told])
+    assert together[0] < LESS * apart[0]
+    assert together[1] < apart[1]

@@ -49,6 +49,13 @@ def is_over(block: ToolBlock) -> bool:
 
 def is_meant(known: ToolCall, said: ToolCall) -> bool:
     """Say whether nothing that is said of a call contradicts what is known of it."""
-    names = ("name", "server", "origin", "arguments")
-    told = ((getattr(known, name), getattr(said, name)) for name in names)
-    return all(old is None or new is None or is_same(old, new) for old, new in told)
+    return (
+        (known.name is None or said.name is None or known.name == said.name)
+        and (known.server is None or said.server is None or known.server == said.server)
+        and (known.origin is None or said.origin is None or known.origin == said.origin)
+        and (
+            known.arguments is None
+            or said.arguments is None
+            or is_same(known.arguments, said.arguments)
+        )
+    )

@@ -50,7 +50,7 @@ def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None
     else:
         conceal(update, lane)
     if block.state not in ENDED_CALLS:
-        does(update, lane, call_title(block, update.chat.settings))
+        does(update, lane, lambda: call_title(block, update.chat.settings))
 
 
 def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:

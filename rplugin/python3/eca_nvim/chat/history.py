@@ -98,7 +98,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     chat = update.chat
     before = chat.last_block
     below = _take_calls(chat)
-    update.replays = True
+    update.replays = update.later = True
     for told in events:
         if isinstance(told.event, ChatCleared):
             continue
@@ -109,6 +109,8 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     _put_back_calls(update, below)
     _settle_since(update, before)
     join_replayed(update, before)
+    update.later = False
+    update.draw_stale()
     update.dirty |= Dirty.STATUS
 
 

@@ -129,6 +129,7 @@ class Chat(Struct, eq=False):
     live: blocks that are not over: calls, thoughts, questions; few at any time.
     pending: what the user is asked for, by the block of the call or question that waits.
     unconfirmed: prompts shown at once that the agent has not echoed.
+    stale: blocks whose header may read differently in the view until the next update.
     anchors: the tool call that spawned a subagent, by the subagent's chat id.
     plan: the agent's task list, the call that told it last, and the number of the turn it did so.
     retrying: `activity` says that the agent tries again what failed.
@@ -153,6 +154,7 @@ class Chat(Struct, eq=False):
     lanes: dict[str, Lane] = field(default_factory=dict)
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
     live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
+    stale: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
     pending: dict[int, Request] = field(default_factory=dict)
     queue: list[Waiting] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)

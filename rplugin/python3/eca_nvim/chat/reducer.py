@@ -63,13 +63,23 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
 }
 
 
-def apply(chat: Chat, event: events.ChatEvent, now: int, child: str | None = None) -> Changes:
-    """Take an event; `child` is the chat id of the subagent it is of, None for the chat itself."""
-    update = Update(chat, chat.lane(child), now)
+def apply(
+    chat: Chat, event: events.ChatEvent, now: int, child: str | None = None, *, later: bool = False
+) -> Changes:
+    """Take an event; `child` is the chat id of the subagent it is of, None for the chat itself.
+
+    later: more events follow at once; headers are drawn when they are all taken (`settled`).
+    """
+    update = Update(chat, chat.lane(child), now, later=later)
     if not isinstance(event, events.TurnLapsed):
         chat.turn.heard(now)
     HANDLERS[type(event)](update, event)
     return update.finish()
+
+
+def settled(chat: Chat, now: int) -> Changes:
+    """Draw the headers that waited for the last of many events."""
+    return Update(chat, chat.root, now).finish()
 
 
 def tick(chat: Chat, now: int) -> Changes:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from itertools import starmap
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 LOOKS = frozenset({"marks"})
 """Fields of an item of the op `pending` that only say how it looks."""
@@ -48,9 +50,33 @@ class Request(Struct, eq=False):
 
 
 def is_same(left: object, right: object) -> bool:
-    """Say whether two values are shown alike; for Python alone 1, 1.0 and true are equal."""
-    one = fingerprint(left)
-    return one is not None and one == fingerprint(right)
+    """Say whether two values are shown alike; for Python alone 1, 1.0 and true are equal.
+
+    Values that are nested too deeply to be told apart are not.
+    """
+    try:
+        return _is_alike(left, right)
+    except RecursionError:
+        return False
+
+
+def _is_alike(left: object, right: object) -> bool:
+    kind = type(left)
+    if kind is not type(right):
+        return False
+    if kind is str:
+        return left == right
+    match left, right:
+        case dict(), dict():
+            pairs = zip(left.items(), right.items(), strict=False)
+            return len(left) == len(right) and all(starmap(_is_alike, pairs))
+        case ((list() | tuple()), (list() | tuple())):
+            pairs = zip(left, right, strict=False)
+            return len(left) == len(right) and all(starmap(_is_alike, pairs))
+        case Struct(), Struct():
+            return all(starmap(_is_alike, zip(astuple(left), astuple(right), strict=True)))
+        case _:
+            return left == right
 
 
 def fingerprint(*values: object) -> str | None:

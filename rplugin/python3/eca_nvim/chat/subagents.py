@@ -8,6 +8,8 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from eca_nvim.chat.blocks import Fold, Nested, ToolBlock
 from eca_nvim.chat.events import UsageReported
 from eca_nvim.chat.model import Lane
@@ -45,11 +47,12 @@ def _home(update: Update, anchor: ToolBlock) -> Lane:
     return update.chat.lanes[anchor.chat_id]
 
 
-def does(update: Update, lane: Lane, text: str) -> None:
-    """Note what a subagent is doing, in a few clean words."""
+def does(update: Update, lane: Lane, words: Callable[[], str]) -> None:
+    """Note what a subagent is doing, in a few clean words; nobody asks for them elsewhere."""
     anchor = lane.anchor
     if anchor is None or anchor.nested is None or anchor.state in ENDED_CALLS:
         return
+    text = words()
     if text and anchor.nested.doing != text:
         anchor.nested.doing = text
         update.redraw(anchor, _home(update, anchor))
@@ -59,7 +62,7 @@ def progresses(update: Update, lane: Lane, text: str) -> None:
     """Note what a subagent's agent says it is doing, unless a tool of its tells better."""
     calls = (block for block, at in update.chat.live.values() if at is lane)
     if not any(isinstance(block, ToolBlock) and block.state in _BUSY for block in calls):
-        does(update, lane, text)
+        does(update, lane, lambda: text)
 
 
 _BUSY = frozenset({CallState.PREPARING, CallState.APPROVED, CallState.RUNNING, CallState.WAITING})

@@ -51,8 +51,7 @@ def preparing(update: Update, event: ToolPreparing) -> None:
     block.arguments.feed(event.arguments_text)
     grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
     update.redraw(block, update.lane, with_body=grows)
-    if update.lane.anchor is not None:
-        does(update, update.lane, call_title(block, update.chat.settings))
+    does(update, update.lane, lambda: call_title(block, update.chat.settings))
 
 
 def requested(update: Update, event: ToolRequested) -> None:
@@ -168,9 +167,12 @@ def _kind(call: ToolCall) -> BlockKind:
 
 
 def completed(known: ToolCall, said: ToolCall) -> ToolCall:
-    """Add to what is known of a call what is said of it."""
+    """Add to what is known of a call what is said of it; the same call when that is nothing new."""
+    if said == known and is_same(said.arguments, known.arguments):
+        return known
     told = {name: value for name, value in asdict(said).items() if value is not None}
-    return replace(known, **told)
+    fresh = replace(known, **told)
+    return known if is_same(fresh, known) else fresh
 
 
 def _complete(update: Update, block: ToolBlock, said: ToolCall) -> None:
@@ -178,7 +180,7 @@ def _complete(update: Update, block: ToolBlock, said: ToolCall) -> None:
     if block.state in OPEN_TO_CHANGE and not is_meant(known, said):
         known = replace(known, details=None, summary=None)
     fresh = completed(known, said)
-    if is_same(fresh, block.call):
+    if fresh is block.call:
         return
     block.call = fresh
     if block.id in update.chat.pending:

@@ -58,7 +58,8 @@ class Update:
     """Changes in the making: the chat, the lane they happen in, the time, and what came of it.
 
     after: the block of the chat's own lane that new ones follow, None for the end. about: the tool
-    call that an event is about. replays: what is told happened before.
+    call that an event is about. replays: what is told happened before. later: more follows at once,
+    so that headers wait in `chat.stale` until it ends, or somebody is told of something.
     """
 
     __slots__ = (
@@ -69,12 +70,13 @@ class Update:
         "effects",
         "events",
         "lane",
+        "later",
         "now",
         "ops",
         "replays",
     )
 
-    def __init__(self, chat: Chat, lane: Lane, now: int) -> None:
+    def __init__(self, chat: Chat, lane: Lane, now: int, *, later: bool = False) -> None:
         self.chat = chat
         self.lane = lane
         self.now = now
@@ -85,6 +87,7 @@ class Update:
         self.after: Block | None = None
         self.about: ToolBlock | None = None
         self.replays = False
+        self.later = later
 
     def tell(self, effect: Effect) -> None:
         """Add something the agent must be told."""
@@ -158,12 +161,25 @@ class Update:
         """Draw the header anew if it reads differently now, and the body on request."""
         if not lane.shows(block):
             return
+        if self.later:
+            self.chat.stale[block.id] = (block, lane)
+        else:
+            self._header(block)
+        if with_body:
+            self.draw_body(block)
+
+    def _header(self, block: Block) -> None:
         fresh = header(block, self.chat.settings, self.now)
         if fresh != block.drawn:
             block.drawn = fresh
             self.ops.append(SetHeader(self.chat.id, block.id, fresh))
-        if with_body:
-            self.draw_body(block)
+
+    def draw_stale(self) -> None:
+        """Draw the headers that have waited, of blocks that are still in the view."""
+        stale, self.chat.stale = self.chat.stale, {}
+        for block, lane in stale.values():
+            if self.chat.blocks.get(block.id) is block and lane.shows(block):
+                self._header(block)
 
     def append(self, block: SpokenBlock, lane: Lane, text: str) -> None:
         """Add cleaned text to a block, and to the view when it shows there (hot)."""
@@ -264,6 +280,8 @@ class Update:
 
     def finish(self) -> Changes:
         """Close the update: status and queue once, when they changed."""
+        if self.chat.stale and (self.events or not self.later):
+            self.draw_stale()
         if not self.dirty and not self.events:
             return Changes(self.ops, self.effects, call=self.about)
         if self.dirty:

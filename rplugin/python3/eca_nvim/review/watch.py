@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os.path
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -63,8 +63,8 @@ class Watch:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._calls: list[_Watched] = []
-        self._surveyed: tuple[_Watched, ...] = ()
+        self._calls: dict[int, _Watched] = {}  # by the identity of the step that each holds
+        self._surveyed: frozenset[_Watched] = frozenset()
         self._ended: tuple[_Watched, ...] = ()
         self._others = Others()
         self._has_begun = False
@@ -76,20 +76,20 @@ class Watch:
     @property
     def waits(self) -> bool:
         """Say whether a call has ended of which it is not known yet what it did."""
-        return any(call.has_ended for call in self._calls)
+        return any(call.has_ended for call in self._calls.values())
 
     # --- who changes files ----------------------------------------------------------------------
 
     def started(self, step: Step, turn: TurnRecord) -> None:
         """Take that a call may be at work from now on."""
-        if not any(call.step is step for call in self._calls):
-            self._calls.append(_Watched(step, turn, time.time_ns()))
+        if id(step) not in self._calls:
+            self._calls[id(step)] = _Watched(step, turn, time.time_ns())
 
     def ended(self, step: Step) -> None:
         """Take that a call is at work no more."""
-        for call in self._calls:
-            if call.step is step:
-                call.has_ended = self.needs_survey = True
+        call = self._calls.get(id(step))
+        if call is not None:
+            call.has_ended = self.needs_survey = True
 
     def others(self, paths: Iterable[str]) -> None:
         """Take that files were changed just now, and not by a call that is watched."""
@@ -118,8 +118,9 @@ class Watch:
         if self.last is None or not self._calls:
             return
         changed = [it for path in paths if (it := _since(self.last, path)) is not None]
-        for _ in self._lay_all(changed, self._calls):
-            continue
+        if changed:
+            for _ in self._lay_all(changed, frozenset(self._calls.values())):
+                continue
         self.others(paths)
 
     # --- surveys --------------------------------------------------------------------------------
@@ -130,8 +131,8 @@ class Watch:
         if self.last is not None:
             self.last = self._others.added_to(self.last)
         self._others.survey_begins()
-        self._surveyed = tuple(self._calls)
-        self._ended = tuple(call for call in self._calls if call.has_ended)
+        self._surveyed = frozenset(self._calls.values())
+        self._ended = tuple(call for call in self._surveyed if call.has_ended)
 
     def take(self, new: Survey, found: Iterable[Difference]) -> Iterator[None]:
         """Take a survey and what it found; stops at each file, for others to have their turn."""
@@ -144,16 +145,17 @@ class Watch:
         """Take that there is no survey: of the calls at work it is not known what they did."""
         self.last = None
         self._others.survey_ends()
-        for call in self._calls:
+        for call in self._calls.values():
             call.turn.unknown = why
         self._forget_ended()
 
     def _forget_ended(self) -> None:
-        self._calls = [call for call in self._calls if call not in self._ended]
+        for call in self._ended:
+            self._calls.pop(id(call.step), None)
 
     # --- whose it is ----------------------------------------------------------------------------
 
-    def _lay_all(self, found: Iterable[Difference], at_work: Sequence[_Watched]) -> Iterator[None]:
+    def _lay_all(self, found: Iterable[Difference], at_work: Set[_Watched]) -> Iterator[None]:
         """Lay differences to turns; `at_work` are the calls that were so before anyone looked."""
         findings: dict[int, _Finding] = {}
         for difference in found:
@@ -174,13 +176,13 @@ class Watch:
             is_seen = is_known and not difference.is_unknown
             self._note(findings[number], difference, is_seen=is_seen)
 
-    def _makers(self, difference: Difference, at_work: Sequence[_Watched]) -> _Makers:
+    def _makers(self, difference: Difference, at_work: Set[_Watched]) -> _Makers:
         """Give a call of each turn that may have made a difference, by the turn's identity.
 
         With it: whether what was there before it is known.
         """
         makers: dict[int, tuple[_Watched, bool]] = {}
-        for call in self._calls:
+        for call in self._calls.values():
             was_there = call in at_work
             if difference.when >= call.since - TOLD_LATE and (was_there or difference.is_late):
                 _, seen = makers.get(id(call.turn), (call, False))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import anyio
 from msgspec.structs import replace
@@ -57,6 +58,7 @@ class Chats:
         self._server = "stopped"
         self._running = anyio.Event()
         self._shown = Shown()
+        self._more = False
         self.table: dict[str, Chat] = {}
 
     def __iter__(self) -> Iterator[Chat]:
@@ -83,14 +85,28 @@ class Chats:
         """Have events happen to a chat, or to a subagent's chat in it."""
         for told in events:
             event = told_whole(chat, told, self._look, child)
-            changes = reducer.apply(chat, event, now(), child)
+            changes = reducer.apply(chat, event, now(), child, later=self._more)
             self._witness(chat, event, changes.call)
             self.show(changes)
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Take events that came together: headers are drawn when all of them are taken."""
+        self._more = True
+        try:
+            yield
+        finally:
+            self._more = False
+            for chat in self:
+                if chat.stale:
+                    self.show(reducer.settled(chat, now()))
+
     def show(self, changes: Changes) -> None:
         """Show what came of something, and tell the agent what it must know."""
-        waits = changes.pending_changed
-        self._view.push(changes.ops_with(self._pending()) if waits else changes.ops)
+        if changes.pending_changed:
+            self._view.push(changes.ops_with(self._pending()))
+        elif changes.ops:
+            self._view.push(changes.ops)
         if changes.runs:
             self._running.set()
         for effect in changes.effects:

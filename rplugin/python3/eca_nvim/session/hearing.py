@@ -64,9 +64,10 @@ class Hearing:
 
     def hear(self, events: Sequence[AgentEvent]) -> None:
         """Take events in order; nothing in them can stop the agent's connection."""
-        for event in join_text(events):
-            with isolated(self._view, "show what the agent said", event):
-                self._take(event)
+        with self._chats.together():
+            for event in join_text(events):
+                with isolated(self._view, "show what the agent said", event):
+                    self._take(event)
 
     def agent_gone(self) -> None:
         """Take that nobody works any more."""

@@ -67,8 +67,9 @@ class Surveyor:
 
     def want(self) -> int:
         """Ask for a survey that begins after now; gives its number."""
-        self._wanted = self._begun + 1
-        self._tell()
+        if self._wanted <= self._begun:
+            self._wanted = self._begun + 1
+            self._tell()
         return self._wanted
 
     @property

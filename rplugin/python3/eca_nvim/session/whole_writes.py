@@ -54,16 +54,16 @@ def told_whole(chat: Chat, event: ChatEvent, look: Look, child: str | None = Non
 
     child: the subagent whose event it is, None for the chat itself.
     """
-    lane = chat.lanes.get(child or chat.id)
-    match event:
-        case ToolRequested(call, waits):
-            see = partial(look, chat, None if lane is None else asked_for(lane, call))
-            return replace(event, call=_told(call, see, waits=waits))
-        case ToolRunning(call) | ToolFinished(call) | ToolRejected(call):
-            block = None if lane is None else at_work(lane, call)
-            return replace(event, call=_as_before(block, call))
-        case _:
-            return event
+    if not isinstance(event, ToolRequested | ToolRunning | ToolFinished | ToolRejected):
+        return event
+    call, lane = event.call, chat.lanes.get(child or chat.id)
+    if not isinstance(call.details, FileChange):
+        return event
+    if isinstance(event, ToolRequested):
+        see = partial(look, chat, None if lane is None else asked_for(lane, call))
+        return replace(event, call=_told(call, see, waits=event.needs_approval))
+    block = None if lane is None else at_work(lane, call)
+    return replace(event, call=_as_before(block, call))
 
 
 def _told(call: ToolCall, see: Callable[[str], Snapshot], *, waits: bool) -> ToolCall:
