@@ -1,7 +1,7 @@
 --- The other chats, in the winbar of the one that is shown: number, sign, and title where there is
 --- room. A click goes to a chat.
 ---
---- Rules kept here: there is no bar for one chat alone; a chat keeps its number while it lives.
+--- Rules kept here: there is no bar for one chat alone.
 local cells = require('eca.cells')
 
 local M = {}
@@ -25,12 +25,8 @@ end
 ---@param id string
 ---@return integer?
 function M.number(id)
-  local ids = require('eca.chats').ids()
-  for number, each in ipairs(ids) do
-    if each == id and #ids > 1 then
-      return number
-    end
-  end
+  local chat = require('eca.chats').get(id)
+  return chat and #require('eca.chats').ids() > 1 and chat.number or nil
 end
 
 ---@class eca.OtherChat
@@ -44,10 +40,11 @@ end
 ---@return eca.OtherChat[] by their numbers
 local function others(id, most)
   local ranks = { {}, {}, {}, {} } ---@type eca.OtherChat[][]
-  for number, each in ipairs(require('eca.chats').ids()) do
+  for _, each in ipairs(require('eca.chats').ids()) do
     local attention = require('eca.attention').of(each)
     local same = ranks[attention.rank]
     if each ~= id and #same < most then
+      local number = require('eca.chats').get(each).number
       same[#same + 1] = { id = each, number = number, attention = attention }
     end
   end
@@ -82,7 +79,7 @@ end
 --- A chat was clicked. Called by the winbar.
 ---@param number integer
 function M.click(number)
-  local id = require('eca.chats').ids()[number]
+  local id = require('eca.chats').numbered(number)
   if id then
     require('eca').open({ chat = id })
   end

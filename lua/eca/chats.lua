@@ -2,8 +2,9 @@
 ---
 --- Rules kept here:
 --- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
---- - Buffers are named once, by the number of their chat in this Neovim: the id may come from a
----   server. The title is beside it, in `b:eca_title`.
+--- - A chat has one number while it lives, wherever one is shown: in winbars, lists and floats, and
+---   in the names of its buffers, for the id may come from a server.
+--- - Buffers are named once. The title is beside the name, in `b:eca_title`.
 --- - A buffer that was wiped out is made again; one that was emptied (`:edit`) is filled again: the
 ---   transcript by the host, the input with the draft.
 local M = {}
@@ -155,6 +156,17 @@ function M.of_buffer(buf)
     return nil
   end
   return chat, chat.buf == buf and 'chat' or 'input'
+end
+
+--- The chat of a number.
+---@param number integer
+---@return string? id
+function M.numbered(number)
+  for id, chat in pairs(chats) do
+    if chat.number == number then
+      return id
+    end
+  end
 end
 
 --- Remember that a chat is the one the user works with.

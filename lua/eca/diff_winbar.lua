@@ -62,7 +62,7 @@ function M.draw(tab, actions)
       local wrong = tab.diff.fault and place == 2
       local bound = vim.api.nvim_win_get_buf(win) == tab.sides.bound
       local list = bound and vim.list_extend(vim.list_slice(actions), { NEXT }) or { NEXT }
-      local room = vim.api.nvim_win_get_width(win) - vim.fn.strdisplaywidth(texts[place]) - 3
+      local room = vim.api.nvim_win_get_width(win) - vim.api.nvim_strwidth(texts[place]) - 3
       room = math.max(room, bound and LEAST_KEYS or 0)
       local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
       vim.wo[win][0].winbar = (' %%<%s%%= %s '):format(caption, keys_text(list, room))

@@ -28,7 +28,7 @@ end
 function M.width(segments)
   local width = 0
   for _, segment in ipairs(segments) do
-    width = width + vim.fn.strdisplaywidth(segment[1])
+    width = width + vim.api.nvim_strwidth(segment[1])
   end
   return width
 end

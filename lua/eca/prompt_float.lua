@@ -51,7 +51,7 @@ local shown = nil ---@type eca.PromptFloat?
 ---@return integer
 local function wanted_columns(content)
   local keys = footer.width(footer.of(footer.keys(content.choices)))
-  local named = vim.fn.strdisplaywidth(content.title) + title.WAY_CELLS
+  local named = vim.api.nvim_strwidth(content.title) + title.WAY_CELLS
   return math.max(math.max(keys, named) + 2, prompt_buffer.columns(content))
 end
 

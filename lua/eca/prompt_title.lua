@@ -4,7 +4,7 @@
 local M = {}
 
 --- Cells for the longest way in that is ours.
-M.WAY_CELLS = vim.fn.strdisplaywidth(' · :Eca approval to answer')
+M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
 
 --- The key that goes to the float from the current buffer.
 ---@param mode string
@@ -47,7 +47,7 @@ function M.of(content, more, focused, room)
   local rest = more > 0 and (' · … %d more lines'):format(more) or ''
   local way = ' · ' .. way_in()
   local whole = content.title .. rest .. way .. ' to answer'
-  return vim.fn.strdisplaywidth(whole) <= room and whole or content.title .. rest .. way
+  return vim.api.nvim_strwidth(whole) <= room and whole or content.title .. rest .. way
 end
 
 return M

@@ -25,7 +25,7 @@ M.MINOR = 10
 ---@param text string
 ---@return integer
 local function cells(text)
-  return vim.fn.strdisplaywidth(text)
+  return vim.api.nvim_strwidth(text)
 end
 
 --- A part with what was measured of it, once.

@@ -97,6 +97,21 @@ class TestBar:
         assert "29?" in bar
         assert "  20  " not in bar
 
+    def test_a_chat_keeps_its_number(self, view: View) -> None:
+        make(view, "two", "three")
+        name = view.nvim.lua(
+            "return vim.fs.basename(vim.fn.bufname(require('eca.chats').get('three').buf))"
+        )
+        view.draw(ops.ForgetChat("two"), status("three", "waiting", "Third"))
+        assert winbar(view.nvim).startswith(f"1 New chat  {name}? · ")
+        view.nvim.lua("vim.ui.select = function(items, how) _G.row = how.format_item(items[1]) end")
+        view.nvim.keys(":Eca chats<CR>")
+        assert view.nvim.lua("return _G.row").startswith(f"chat {name} ? Third ")
+        view.nvim.keys(":Eca chats 2<CR>")
+        view.nvim.wait_until("vim.fn.execute('messages'):find('there is no chat 2')")
+        view.nvim.keys(f":Eca chats {name}<CR>")
+        assert view.nvim.lua("return require('eca').status().chat") == "three"
+
     def test_a_click_goes_there(self, view: View) -> None:
         view.nvim.command("set mouse=a")
         make(view, "two")
@@ -268,6 +283,30 @@ class TestAsking:
         view.nvim.keys(":Eca delete!<CR>:Eca clear!<CR>")
         assert len(view.sent("delete")) == 2
         assert view.sent("clear") == [{"chat": CHAT}]
+
+    @pytest.mark.parametrize("columns", [40, 80, 160])
+    def test_rows_of_lists_do_not_wrap(self, view: View, columns: int) -> None:
+        view.nvim.resize(columns, 24)
+        view.nvim.lua("""
+        _G.rows = {}
+        vim.ui.select = function(items, how)
+          vim.list_extend(_G.rows, vim.tbl_map(how.format_item, items))
+        end
+        """)
+        title = "a title that says ünï code in more words than anybody would want to read"
+        kept = {"id": "k", "title": title, "messages": 27, "updated": 1000, "running": False}
+        models = ("mock/mock-1", "provider/with-a-model-of-a-long-name-2025-09-29")
+        view.nvim.keys(":Eca resume<CR>")
+        [asked] = view.sent("list_chats")
+        chats = [{**kept, "model": model, "open": True} for model in models]
+        view.draw(status(CHAT, "waiting", title), ops.Answer(asked["request"], chats))
+        view.nvim.wait_until("#_G.rows == 2")
+        view.nvim.keys(":Eca chats<CR>")
+        cells = view.nvim.lua("return vim.tbl_map(vim.api.nvim_strwidth, _G.rows)")
+        assert max(cells) + len("100: ") < columns
+        short, _long, chat = view.nvim.lua("return _G.rows")
+        assert ("27 messages · open · mock/mock-1" in short) == (columns > 40)
+        assert "waiting" in chat
 
     def test_rename(self, view: View) -> None:
         view.nvim.keys(":Eca rename  A | b 'c' <CR>")

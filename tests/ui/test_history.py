@@ -50,7 +50,7 @@ def test_list_open(relive: Relive) -> None:
     """A chat of another day is resumed with its newest page, then paged to its beginning."""
     reader = relive.begin("list_open", keep("list_open", 5, 12, 15, 8, 10))
     reader.nvim.keys(":EcaChat<CR>:Eca resume<CR>")
-    labels = reader.choose("Resume", "mock/mock-1 · 7 messages")
+    labels = reader.choose("Resume", "7 messages · mock/mock-1")
     assert [label.split("  ")[0] for label in labels] == ["Mock chat title"] * 2
     reader.until_said("▴ older messages (5 of 7)")
     reader.until("#require('eca').chats() == 1")
@@ -60,7 +60,7 @@ def test_list_open(relive: Relive) -> None:
     reader.until_said("▴ older messages (3 of 7)")
     assert "think" in reader.lines()
     reader.nvim.keys(":Eca resume<CR>")
-    reader.choose("Resume", "mock/mock-2 · 2 messages")
+    reader.choose("Resume", "2 messages · mock/mock-2")
     reader.until_answered(HELLO)
     status = reader.nvim.lua("return require('eca').status()")
     assert (status["model"], status["trust"]) == ("mock/mock-2", False)
@@ -154,7 +154,7 @@ def test_clear_delete_update(relive: Relive) -> None:
     reader.until("vim.fn.execute('messages'):find('keeps no chat')")
     reader.prompt("slow 20")
     reader.until_said("tick 5")
-    reader.nvim.keys(":Eca new<CR>:Eca chats 1<CR>:Eca delete!<CR>")
+    reader.nvim.keys(":Eca new<CR>:Eca chats 2<CR>:Eca delete!<CR>")
     reader.until("#require('eca').chats() == 1")
     relive.end()
 
@@ -173,7 +173,7 @@ def test_sort_by(relive: Relive) -> None:
     reader.nvim.keys(":Eca resume<CR>")
     labels = reader.choose("Resume", "2 messages")
     assert ["4 messages" in label for label in labels] == [True, False]
-    assert all(label.endswith("open") for label in labels)
+    assert all(" · open · " in label for label in labels)
     reader.until_answered(HELLO)
     relive.end()
 

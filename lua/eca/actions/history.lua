@@ -49,14 +49,13 @@ local TITLE = 40
 ---@param chat eca.Kept
 ---@return string
 local function describe(chat)
-  local title = require('eca.cells').pad(chat.title or 'No title', TITLE)
   local facts = {} ---@type string[]
-  facts[#facts + 1] = chat.model
-  facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
   local changed = chat.updated or chat.created
   facts[#facts + 1] = changed and require('eca.attention').age(math.floor(changed / 1000))
+  facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
   facts[#facts + 1] = chat.open and 'open' or nil
-  return ('%s  %s'):format(title, table.concat(facts, ' · '))
+  facts[#facts + 1] = chat.model
+  return require('eca.cells').list_row(chat.title or 'No title', TITLE, facts)
 end
 
 --- The chat that is left for another one; it need not stay when nothing was said in it.

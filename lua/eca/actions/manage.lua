@@ -3,7 +3,7 @@ local attention = require('eca.attention')
 
 local M = {}
 
-local TITLE = 40
+local TITLE = 50
 
 ---@return string?
 local function current()
@@ -24,9 +24,10 @@ end
 ---@return string
 local function describe(id)
   local found, since = attention.of(id), attention.since(id)
-  local age = since and ' · ' .. attention.age(since) or ''
-  local title = require('eca.cells').pad(title_of(id), TITLE)
-  return ('%s %s  %s%s'):format(found.sign, title, found.word, age)
+  local number = require('eca.chats').get(id).number
+  local title = ('chat %d %s %s'):format(number, found.sign, title_of(id))
+  local age = since and attention.age(since)
+  return require('eca.cells').list_row(title, TITLE, { found.word, age })
 end
 
 --- What needs attention comes first, then what changed last.
@@ -65,7 +66,7 @@ end
 --- Open the chat of a number in the bar.
 ---@param number integer
 function M.go_to(number)
-  local id = require('eca.chats').ids()[number]
+  local id = require('eca.chats').numbered(number)
   if id then
     require('eca').open({ chat = id })
   else
@@ -78,7 +79,7 @@ local function cycle(step)
   local ids, here = require('eca.chats').ids(), require('eca.chats').current()
   for index, id in ipairs(ids) do
     if id == here and #ids > 1 then
-      M.go_to((index - 1 + step) % #ids + 1)
+      require('eca').open({ chat = ids[(index - 1 + step) % #ids + 1] })
       return
     end
   end
