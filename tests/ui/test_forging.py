@@ -146,6 +146,18 @@ def test_the_block_in_the_chat_tells_where_a_line_goes_on(
     assert "NonText" in screen.groups_at(row + 1, column - 1)
 
 
+def test_what_the_user_said_has_his_bar_where_it_goes_on(stage: Neovim) -> None:
+    draw(stage, ["open", CHAT, 1, "user", [], 0, None], ["body", CHAT, 1, ["word " * 40], [], None])
+    screen = stage.wait_screen("▌ word")
+    row, column = screen.find("▌ word")
+    wrapped = 0
+    while "word" in (line := screen.lines()[row + wrapped + 1]):
+        assert line[column - 1] == "▌"
+        wrapped += 1
+    assert wrapped > 1
+    assert "Function" in screen.groups_at(row + 1, column - 1)
+
+
 def test_prose_goes_on_without_a_mark(stage: Neovim) -> None:
     draw(stage, *chat_text("word " * 40))
     stage.wait_screen("word word")

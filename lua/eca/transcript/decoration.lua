@@ -9,7 +9,9 @@ local colours = vim.api.nvim_create_namespace('eca.text')
 local gutter = vim.api.nvim_create_namespace('eca.gutter')
 
 local PRIORITY, PROSE_PRIORITY = 100, 80
-local BAR, GOES_ON = '│ ', '%#EcaWrap#↳'
+local BAR, USER_BAR = '│ ', '▌ '
+--- What is in the margin where a line goes on, by what is before its first row.
+local GOES_ON = { [BAR] = '%#EcaWrap#↳', [USER_BAR] = '%#EcaUserBar#▌' }
 
 ---@alias eca.Segment [string, string] text and highlight group
 ---@alias eca.Mark [integer, integer, integer, string] row of the body, first and last column, group
@@ -19,7 +21,7 @@ local BAR, GOES_ON = '│ ', '%#EcaWrap#↳'
 local function body_gutter(block)
   local indent = ('  '):rep(block.depth)
   if block.kind == 'user' then
-    return { { indent .. '▌ ', 'EcaUserBar' } }
+    return { { indent .. USER_BAR, 'EcaUserBar' } }
   elseif block.headed then
     return { { indent .. BAR, 'EcaGuide' } }
   elseif indent ~= '' then
@@ -56,15 +58,15 @@ function M.body(buf, block, first, last)
   end
 end
 
---- The margin of a row in which a line goes on, for 'statuscolumn': an arrow inside of blocks.
---- Neovim evaluates it with the row's window as the current one.
+--- The margin of a row in which a line goes on, for 'statuscolumn': an arrow inside of blocks, the
+--- user's bar in what he said. Neovim evaluates it with the row's window as the current one.
 ---@return string
 function M.margin()
   local buf, row = vim.api.nvim_get_current_buf(), vim.v.lnum - 1
   local options = { details = true, limit = 1 }
   local mark = vim.api.nvim_buf_get_extmarks(buf, gutter, { row, 0 }, { row, 0 }, options)[1]
   local chunks = mark and mark[4].virt_text
-  return chunks and vim.endswith(chunks[1][1], BAR) and GOES_ON or ' '
+  return chunks and GOES_ON[chunks[1][1]:match('%S+ $')] or ' '
 end
 
 --- Draw what stands before a header.
