@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - A window whose cursor is not on the last row stays where it is, and counts the new rows that
 ---   it has not shown.
+--- - The agent's welcome is read from its top, where there is not room for all of it.
 --- - Nothing moves under a user who selects, searches or is in the middle of a command there.
 --- - Neither the current window nor the mode is changed.
 local M = {}
@@ -32,11 +33,21 @@ local function is_busy(win)
     or (mode == 'c' and vim.fn.getcmdtype():find('[/?]') ~= nil)
 end
 
+--- Does a transcript hold a welcome alone, of which this window cannot show all?
+---@param win integer
+---@return boolean
+local function is_greeting(win)
+  return require('eca.transcript').is_greeting(vim.api.nvim_win_get_buf(win))
+    and vim.api.nvim_win_text_height(win, {}).all > vim.api.nvim_win_get_height(win) - 1
+end
+
+--- Is a window where it follows from?
 ---@param win integer
 ---@param count integer rows of its buffer
 ---@return boolean
-local function on_last_row(win, count)
-  return vim.api.nvim_win_get_cursor(win)[1] >= count
+local function is_at_end(win, count)
+  local row = vim.api.nvim_win_get_cursor(win)[1]
+  return row >= count or (row == 1 and is_greeting(win))
 end
 
 --- Before a transcript changes: note which windows are at its end.
@@ -45,8 +56,8 @@ function M.before(buf)
   local rows = {} ---@type table<integer, integer>
   local count = vim.api.nvim_buf_line_count(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    if on_last_row(win, count) and not is_busy(win) then
-      rows[win] = count
+    if is_at_end(win, count) and not is_busy(win) then
+      rows[win] = vim.api.nvim_win_get_cursor(win)[1]
     end
   end
   at_end[buf], size[buf] = rows, count
@@ -109,9 +120,13 @@ local function column_to_show(win, last)
   return bytes > cells and bytes - 1 or 0
 end
 
---- Show the last row of a window's buffer at the bottom of the window.
+--- Show the last row of a window's buffer at the bottom of the window; of a long welcome, the top.
 ---@param win integer
 function M.go_to_end(win)
+  if is_greeting(win) then
+    vim.api.nvim_win_set_cursor(win, { 1, 0 })
+    return
+  end
   local last = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
   local moved = last - vim.api.nvim_win_get_cursor(win)[1]
   vim.api.nvim_win_set_cursor(win, { last, column_to_show(win, last) })
@@ -140,7 +155,7 @@ function M.leave(win)
   local buf = vim.api.nvim_win_get_buf(win)
   local rows = vim.api.nvim_buf_line_count(buf)
   local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
-  left[buf] = { view = view, rows = rows, at_end = on_last_row(win, rows) }
+  left[buf] = { view = view, rows = rows, at_end = is_at_end(win, rows) }
 end
 
 --- A window shows a transcript again, or for the first time: go where its reader was, or to the

@@ -4,9 +4,10 @@ import re
 
 import pytest
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
 
 from eca_nvim.chat import ops
+from eca_nvim.chat.ops import BlockKind
 
 MORE = ops.AppendText(CHAT, 1, numbered(101, 200))
 
@@ -24,6 +25,26 @@ def test_the_end_is_shown_at_the_bottom(view: View) -> None:
     screen = view.nvim.wait_screen("line 200")
     last_row_of_the_transcript = screen.find("──────")[0] - 1
     assert screen.find("line 200")[0] == last_row_of_the_transcript
+
+
+@pytest.mark.parametrize("back", ["<Ignore>", ":Eca hide<CR>:EcaChat<CR>"])
+def test_a_long_welcome_is_read_from_its_top(start_nvim: StartNeovim, back: str) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    welcome = [f"welcome {number}" for number in range(1, 31)]
+    view.draw(ops.OpenBlock(CHAT, 1, BlockKind.SYSTEM), ops.SetBody(CHAT, 1, welcome))
+    view.nvim.keys(back)
+    screen = view.nvim.wait_screen(re.compile(r"welcome 1$", re.MULTILINE))
+    assert "welcome 30" not in screen
+    view.draw(*user(2, "hello"), *assistant(3, numbered(1, 30)))
+    screen = view.nvim.wait_screen("line 30")
+    assert " new" not in screen
+
+
+def test_a_short_welcome_is_at_its_end(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.draw(ops.OpenBlock(CHAT, 1, BlockKind.SYSTEM), ops.SetBody(CHAT, 1, ["one", "two"]))
+    view.nvim.keys("<C-w>k")
+    assert view.nvim.eval("line('.')") == 2
 
 
 def test_a_chat_that_is_drawn_again_is_shown_at_its_end(view: View) -> None:

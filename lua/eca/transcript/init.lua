@@ -314,6 +314,7 @@ M.block_at = places.block_at
 M.range = places.range
 M.prose_between = places.prose_between
 M.find = places.find
+M.is_greeting = places.is_greeting
 M.unfinished = places.unfinished
 
 return M

@@ -133,4 +133,12 @@ function M.find(buf, row, kind, direction)
   return block and blocks.first_row(chain, block)
 end
 
+--- Does a transcript hold nothing but a word of the system, as one that welcomes the user does?
+---@param buf integer
+---@return boolean
+function M.is_greeting(buf)
+  local first = M.chains[buf] and M.chains[buf].first
+  return first ~= nil and first.kind == 'system' and not first.next
+end
+
 return M
