@@ -3,7 +3,8 @@
 ---
 --- Rules kept here:
 --- - A screen that shrinks and grows leaves no trace: the chat has its width again as soon as there
----   is room for it and for something beside it.
+---   is room for it and for something beside it. Nor does a window that goes: when one below does,
+---   Neovim may give a column of the chat to another.
 --- - A width that the user gave is kept. It was the user when nothing was rearranged.
 --- - Only windows of the current tab page are resized; others when the user comes there.
 local layout = require('eca.layout')
@@ -15,9 +16,10 @@ local M = {}
 ---@field given integer what it has
 ---@field beside boolean it does not take the whole width of the screen
 
----@alias eca.Rearranged 'windows'|'screen' what did it
+---@alias eca.Rearranged 'windows'|'closed'|'screen' what did it
 
 local widths = {} ---@type table<integer, eca.Width> by window
+local RANKS = { windows = 1, closed = 2, screen = 3 }
 local rearranged = {} ---@type table<integer, eca.Rearranged> windows to be looked at again
 
 ---@return integer columns of a chat that has its part of the screen
@@ -66,19 +68,22 @@ end
 ---@param win integer
 ---@param what eca.Rearranged
 function M.rearranged(win, what)
-  if widths[win] and rearranged[win] ~= 'screen' then
+  local before = rearranged[win]
+  if widths[win] and (not before or RANKS[what] > RANKS[before]) then
     rearranged[win] = what
   end
 end
 
---- Give a window of the current tab page its columns again, if the screen took them.
+--- Give a window of the current tab page its columns again, if the screen took them, or a window
+--- that went; one that came keeps those that it took.
 ---@param win integer
 function M.restore(win)
   local width = widths[win]
   if not width then
     return
   end
-  if rearranged[win] == 'screen' then
+  local had_its_own = width.given == (width.own or part())
+  if rearranged[win] == 'screen' or (rearranged[win] == 'closed' and had_its_own) then
     fit(win, width)
   end
   width.given, rearranged[win] = vim.api.nvim_win_get_width(win), nil

@@ -305,7 +305,7 @@ local function came_or_went(event)
     closed(event)
   end
   if vim.api.nvim_win_get_config(win).relative == '' then
-    windows_rearranged()
+    rearranged(event.event == 'WinClosed' and 'closed' or 'windows')
   end
 end
 

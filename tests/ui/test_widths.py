@@ -60,6 +60,23 @@ def test_a_window_that_came_and_went_is_not_the_user(start_nvim: StartNeovim) ->
     wait_columns(view, 60)
 
 
+def test_a_window_below_that_came_and_went_leaves_no_trace(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys(":botright copen 10<CR>:cclose<CR>")
+    wait_columns(view, 60)
+    view.open()
+    view.nvim.keys("<C-w>k:vertical resize 45<CR>:botright 5new<CR>:quit<CR>")
+    wait_columns(view, 45)
+
+
+def test_a_window_that_came_keeps_its_columns(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.keys(":topleft 40vnew<CR>")
+    assert sizes(view)["chat"][0] < 40
+    view.nvim.keys(":botright copen 10<CR>:cclose<CR><Ignore>")
+    assert sizes(view)["chat"][0] < 40
+
+
 def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, "README.md", columns=80, lines=24)
     view.nvim.keys(":tabnew<CR>")
