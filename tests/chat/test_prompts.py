@@ -232,3 +232,13 @@ def test_a_prompt_of_nothing_but_escapes_is_a_block_without_text() -> None:
     driver = Driver()
     driver.hear(user("\x1b[["))
     assert [block.body for block in driver.view.blocks] == [[]]
+
+
+def test_blank_lines_around_a_prompt_are_no_part_of_it() -> None:
+    driver = Driver()
+    driver.run("\n \n  indented\nand more\n\n")
+    assert prompts(driver) == ["  indented\nand more"]
+    assert driver.view.lines == ["  indented", "and more"]
+    driver.send("\n/clear\n")
+    driver.send(" \n\t\n")
+    assert driver.view.queue == [("queue", "/clear")]

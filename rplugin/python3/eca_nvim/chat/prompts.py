@@ -2,6 +2,7 @@
 
 Rules kept here:
 - A second prompt never replaces a running turn; it steers the turn or waits.
+- Blank lines around a prompt are no part of it: a command after one would be read as words.
 - A command (`/…`) never steers: the model would read it as words. Nor does anything while a login
   runs: it is no answer to that.
 """
@@ -35,14 +36,21 @@ def send_prompt(
     that waits.
     """
     update = Update(chat, chat.root, now)
+    text = _without_blank_lines(text)
     if chat.turn.state is not Turn.IDLE:
-        if text.strip():
+        if text:
             _wait(update, text, contexts, queue=queue)
-    elif text.strip():
+    elif text:
         start_prompt(update, text, contexts)
     elif waiting := next_waiting(update):
         start_prompt(update, waiting.text, waiting.contexts)
     return update.finish()
+
+
+def _without_blank_lines(text: str) -> str:
+    """Cut off what is blank around a text, but for the indent of its first line."""
+    blank = len(text) - len(text.lstrip())
+    return text[text.rfind("\n", 0, blank) + 1 :].rstrip()
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
