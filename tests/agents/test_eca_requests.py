@@ -66,11 +66,25 @@ async def test_diagnostics_are_counted_from_the_base(
                 "source": "pyright",
                 "range": place,
                 "code": "E1",
-                "message": "odd",
+                "message": "odd\n",
             }
         ]
     }
     assert editor.asked == [("diagnostics", None)]
+
+
+async def test_the_server_joins_diagnostics_to_lines(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    """The server puts them one after the other, as `PATH:LINE:COLUMN: SEVERITY: MESSAGE`."""
+    found = [Diagnostic("/a.py", line, 0, line, 0, "error", f"fault {line}") for line in (1, 2)]
+    asked = script.ask("editor/getDiagnostics", {})
+    [answer] = await answers(scripted_server, tmp_path, FakeEditor(found=found), asked)
+    told = "".join(
+        f"{it['uri']}:{it['range']['start']['line']}: {it['message']}"
+        for it in answer["result"]["diagnostics"]
+    )
+    assert told.splitlines() == ["file:///a.py:2: fault 1", "file:///a.py:3: fault 2"]
 
 
 async def test_severities_have_the_servers_names(

@@ -247,3 +247,19 @@ def test_a_token_that_begins_another_word_is_left_in_words_to_a_turn(mentions: M
         "@src/io.py @src/io.py:10-20 @src/new.py @src/", [whole, LINES, FOLDER]
     )
     assert text == "@/ws/src/io.py @/ws/src/io.py:L10-L20 @src/new.py @/ws/src"
+
+
+SPACED = FileContext("/ws/my docs/a b.py", 1, 2, token="@my\\ docs/a\\ b.py:1-2")
+DOTTED = FileContext("/ws/my docs/x", token="@./my\\ docs/x")
+
+
+def test_the_model_reads_a_path_with_blanks_without_backslashes(mentions: Mentions) -> None:
+    typed = r"see (@my\ docs/a\ b.py:1-2), and @./my\ docs/x"
+    wanted = 'see ("my docs/a b.py:1-2"), and "./my docs/x"'
+    first, _ = Mentions().write(prompt(typed, SPACED, DOTTED))
+    later, _ = mentions.write(prompt(typed, SPACED, DOTTED))
+    command, _ = mentions.write(prompt(f"/do {typed}", SPACED, DOTTED))
+    steer = mentions.write_steer(typed, [SPACED, DOTTED])
+    assert [first, later, command, steer] == [wanted, wanted, f"/do {wanted}", wanted]
+    assert read_by_server(first) == []
+    assert mentions.read(f"{steer}\n") == typed

@@ -2,7 +2,8 @@
 
 Positions: diagnostics reach the model as we number them, beside tools that count lines from 1, so
 they are 1-based by default; `base` 0 sends them as editors have them. Definitions and references
-are 1-based both ways. Characters are UTF-16 code units.
+are 1-based both ways. Characters are UTF-16 code units. Each message of a diagnostic ends its line:
+the server puts one after the other, with nothing between them.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
             end=Position(line=found.end_line + base, character=found.end_column + base),
         ),
         code=found.code,
-        message=found.message,
+        message=found.message + "\n",
     )
 
 

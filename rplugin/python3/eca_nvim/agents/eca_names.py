@@ -3,7 +3,8 @@
 Rules kept here:
 - A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, when the
   path has neither blank nor colon. Pages it never reads: the model can, told the address.
-- What the user typed stays as it is, but where the server would read something else in it.
+- What the user typed stays as it is, but where the server would read something else in it, or the
+  model: it does not know the backslashes of a path with blanks, so such a path is in quotes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _READ = re.compile(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
 
 _TOKEN = re.compile(r"(?<!\S)\(?(?=@)")
 """What stands before a token in a message."""
+_BLANK = "\\ "
+"""How a token has a blank."""
 _WITHIN = re.compile(r"[\w/\\]")
 """What goes on with a name: a token does not end before it."""
 
@@ -86,6 +89,8 @@ def _token_at(text: str, start: int, names: Mapping[str, str]) -> str | None:
 def _spelling(context: Context, *, every: bool) -> tuple[str, str] | None:
     if not isinstance(context, Named) or context.token is None:
         return None
+    if _BLANK in context.token:
+        return context.token, '"{}"'.format(context.token[1:].replace(_BLANK, " "))
     name = name_of(context)
     is_misread = name is not None and context.token.startswith("@/") and ":L" in name
     return (context.token, name) if name is not None and (every or is_misread) else None
