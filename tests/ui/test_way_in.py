@@ -1,12 +1,15 @@
 """The way into the float that asks: told on the screen, taken by keys, and back again."""
 
 import re
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
-from tests.support.factories import StartNeovim
+from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.screen import Value
+from tests.support.script import Steps, expect, handshake, progress, text, turn
 from tests.ui.staged import (
     CHAT,
     WITHOUT_HOST,
@@ -17,6 +20,7 @@ from tests.ui.staged import (
     sent,
     wait_sent,
 )
+from tests.ui.talk import done, say, start_chat, tool, wait_idle
 
 WAY_IN = re.compile(r"allow this\?.* · (\S.*) to answer")
 
@@ -236,3 +240,54 @@ def test_a_click_on_a_key_answers(stage: Neovim) -> None:
     assert wait_sent(stage, "reject") == [answer_to("t2")]
     ask(stage)
     stage.wait_for(lambda: stage.mode == "i", "insert mode, where the user came from")
+
+
+# --- with a whole plugin and a server -----------------------------------------------------------
+
+
+def edit(number: int) -> Iterator[Steps]:
+    """Ask for one of several edits that the model made at once, as the real server does."""
+    call, path = f"edit-{number}", "$workspace/src/calc.py"
+    diff = f"@@ -{number} +{number} @@\n-line {number}\n+row {number}"
+    change = {"type": "fileChange", "path": path, "linesAdded": 1, "linesRemoved": 1, "diff": diff}
+    wanted = {"path": path, "original_content": f"line {number}", "new_content": f"row {number}"}
+    fields = {"arguments": wanted, "details": change, "summary": "Editing"}
+    yield tool("Run", call, "edit_file", manualApproval=True, **fields)
+    yield progress("running", "Waiting for tool call approval")
+    yield expect("chat/toolCallApprove")
+    yield tool("Running", call, "edit_file", **fields)
+    yield progress("running", "Calling tool")
+    yield done(call, "Successfully replaced content", "edit_file", **fields)
+    yield progress("running", "Generating")
+
+
+def prepare(number: int) -> Steps:
+    fields = {"argumentsText": "{", "summary": "Editing file"}
+    return tool("Prepare", f"edit-{number}", "edit_file", **fields)
+
+
+def test_a_turn_of_five_edits_is_answered_with_the_keys_on_the_screen(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    numbers = range(1, 6)
+    asked = chain.from_iterable(map(edit, numbers))
+    five = turn(text("I will edit."), *map(prepare, numbers), *asked, text("Done."))
+    server = scripted_server(handshake(), five)
+    settings = {"approval": {"guard": 0}}
+    nvim = start_chat(start_nvim, server, "README.md", settings=settings, columns=80, lines=24)
+    nvim.lua("require('eca.prompt_pause').LENGTH = 60000")
+    say(nvim, "edit five times")
+    here = nvim.eval("win_getid()")
+    nvim.wait_screen("+row 1")
+    nvim.keys(way_in(nvim))
+    win = nvim.eval("win_getid()")
+    assert win != here
+    for number in numbers:
+        screen = nvim.wait_screen(re.compile(rf"\+row {number}[\s\S]* accept"))
+        assert nvim.eval("win_getid()") == win
+        nvim.keys(screen.text().split(" accept")[0][-1])
+    wait_idle(nvim)
+    approved = [it["params"]["toolCallId"] for it in server.received("chat/toolCallApprove")]
+    assert approved == [f"edit-{number}" for number in numbers]
+    nvim.keys("<Esc>")
+    nvim.wait_until(f"vim.fn.win_getid() == {here}")
