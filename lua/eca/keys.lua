@@ -5,7 +5,7 @@
 --- - Keys are mapped in the chat's own buffers only, and each only when the user has not mapped its
 ---   <Plug>, and when the option `keymaps` is not false.
 --- - A key of what waits answers on its block only. Elsewhere in the transcript it goes there, and
----   does what Vim does when nothing waits.
+---   does what Vim does when nothing waits: an `a` too many must not begin to type.
 local M = {}
 
 ---@class eca.Action
@@ -65,7 +65,10 @@ M.actions = {
 
   Chat = action('chats', 'open', 'go to the chat; what is selected goes along'),
   Toggle = action('chats', 'toggle', 'open or hide the chat'),
-  Hide = action('chats', 'hide', 'hide the chat', { chat = { 'q' } }),
+  Hide = action('chats', 'hide', 'hide the chat', {
+    chat = { 'q', 'gQ' },
+    input = { 'gQ' }, -- there q records a macro
+  }),
   New = action('chats', 'new', 'start a new chat'),
   Chats = action('manage', 'pick', 'choose a chat'),
   NextChat = action('manage', 'next', 'next chat', { chat = { ']b' }, input = { ']b' } }),
@@ -77,7 +80,8 @@ M.actions = {
   Clear = action('manage', 'clear', 'take all messages out of the chat'),
   Delete = action('manage', 'delete', 'delete the chat'),
   Usage = action('chats', 'usage', 'what fills the context, and what it cost'),
-  Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'o' } }),
+  Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'I', 'o', 'O' } }),
+  Put = action('chats', 'put', 'put a register into the input', { chat = { 'p', 'P' } }),
 
   Resume = action('history', 'resume', 'go on with a chat of another day'),
   Older = action('history', 'older', 'load older messages'),

@@ -34,6 +34,11 @@ def test_columns_count_utf16_units(stage: Neovim) -> None:
     assert cursor(stage)[0] == [2, len("second línea 😀 en".encode("utf-16-le")) // 2 + 1]
 
 
+def test_vim_completes_a_path_after_the_sign(stage: Neovim) -> None:
+    stage.keys("<C-w>li@cod<C-x><C-f><C-y><Esc>")
+    assert stage.eval("getline('.')") == "@code.txt"
+
+
 @pytest.mark.parametrize(
     "elsewhere", ["terminal", "copen", "new", "help", "lua vim.cmd.edit('foo://y')"]
 )

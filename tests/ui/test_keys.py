@@ -232,6 +232,31 @@ def test_typing_starts_from_the_transcript(view: View) -> None:
     assert view.sent("prompt")[0]["text"] == "hello"
 
 
+@pytest.mark.parametrize("key", ["i", "I", "o", "O"])
+def test_keys_that_insert_go_to_the_input(view: View, key: str) -> None:
+    view.nvim.keys(key)
+    assert (view.current(), view.nvim.mode) == ("input", "i")
+
+
+@pytest.mark.parametrize("key", ["p", "P"])
+def test_a_register_is_put_into_the_input(view: View, key: str) -> None:
+    view.nvim.lua("vim.fn.setreg('x', 'from x')")
+    view.nvim.keys(f'"x{key}')
+    assert (view.current(), view.nvim.mode) == ("input", "n")
+    assert view.nvim.buffer_lines() == ["from x"]
+
+
+def test_one_key_hides_the_chat_from_both_its_windows(view: View) -> None:
+    for place in ("", "<C-w>j"):
+        view.nvim.keys(f"{place}g?")
+        view.nvim.wait_screen(re.compile(r"gQ.* hide the chat"))
+        view.nvim.keys("qgQ")
+        assert view.windows() == ["README.md"]
+        view.nvim.keys(":EcaChat<CR><C-w>k")
+    view.nvim.keys("<C-w>jqq")
+    assert view.nvim.eval("reg_recording()") == "q"
+
+
 def test_the_keys_are_listed_as_they_are(start_nvim: StartNeovim) -> None:
     init = "vim.keymap.set('n', '<F5>', '<Plug>(EcaStop)')"
     view = open_view(start_nvim, init=init)

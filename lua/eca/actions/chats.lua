@@ -30,6 +30,13 @@ function M.insert()
   vim.cmd.startinsert({ bang = true })
 end
 
+--- Go to the input and put a register there, as |p| does.
+function M.put()
+  local register = vim.v.register
+  require('eca').open()
+  vim.cmd(('normal! "%sp'):format(register))
+end
+
 --- Show what the chat uses: tokens by category, and cost.
 function M.usage()
   require('eca.usage').show(require('eca.chats').current())
