@@ -346,7 +346,7 @@ end
 on({ 'WinNew', 'WinClosed' }, came_or_went)
 on('TabEnter', windows_rearranged)
 on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
-on('VimResized', screen_resized)
+on({ 'VimResized', 'UIEnter' }, screen_resized) -- for its first screen Neovim lays out again
 on('WinResized', resized)
 
 --- Whose window is it, whatever it shows?

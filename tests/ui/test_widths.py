@@ -3,7 +3,7 @@
 import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.test_windows import sizes
-from tests.ui.view import CHAT, View, open_view
+from tests.ui.view import CHAT, View, open_view, start_view
 
 from eca_nvim.chat import ops
 
@@ -67,6 +67,16 @@ def test_a_window_below_that_came_and_went_leaves_no_trace(start_nvim: StartNeov
     view.open()
     view.nvim.keys("<C-w>k:vertical resize 45<CR>:botright 5new<CR>:quit<CR>")
     wait_columns(view, 45)
+
+
+@pytest.mark.parametrize("when", ["VimEnter", "UIEnter"])
+def test_a_chat_that_opens_with_neovim_has_its_width(start_nvim: StartNeovim, when: str) -> None:
+    opens = f"vim.api.nvim_create_autocmd('{when}', {{ once = true, command = 'EcaChat' }})"
+    view = start_view(start_nvim, columns=80, lines=24, init=opens)
+    view.nvim.wait_screen("New chat")
+    wait_columns(view, 60)
+    shrink_and_grow(view, 200)
+    wait_columns(view, 80)
 
 
 def test_a_window_that_came_keeps_its_columns(start_nvim: StartNeovim) -> None:
