@@ -80,7 +80,7 @@ class Ours(Side):
         editor.request("nvim_command", "EcaChat")
         editor.wait_lua("require('eca').status().server == 'ready'", "the server")
         found = editor.lua("""
-            local win = require('eca.windows').shown()
+            local win = require('eca.window').shown()
             vim.g.bench_buf = vim.api.nvim_win_get_buf(win)
             return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }""")
         self.size = WindowSize(*found)
@@ -95,7 +95,7 @@ class Ours(Side):
         if turn.is_replay:
             code = """
                 local win, id = vim.api.nvim_get_current_win(), ...
-                vim.g.bench_buf = require('eca.chats').ensure(id).buf
+                vim.g.bench_buf = require('eca.state.chats').ensure(id).buf
                 require('eca').open({ chat = id })
                 vim.api.nvim_set_current_win(win)
                 vim.cmd.startinsert()"""

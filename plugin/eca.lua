@@ -1,6 +1,6 @@
 --- Commands and <Plug> mappings, as stubs: nothing of the plugin is loaded before its first use.
 ---
---- `lua/eca/keys.lua` holds what each <Plug> does, `lua/eca/plugs.lua` maps them.
+--- `lua/eca/keymaps/init.lua` holds what each <Plug> does, `lua/eca/keymaps/plugs.lua` maps them.
 
 if vim.g.loaded_eca then
   return
@@ -33,7 +33,7 @@ end, {
 -- Select mode by itself: one mapping for it and for Visual mode would put a key of Neovim's own
 -- before the rest of the name.
 for _, mode in ipairs({ '', 's', '!', 't' }) do
-  local first = "<Cmd>lua require('eca.plugs').first()<CR>"
+  local first = "<Cmd>lua require('eca.keymaps.plugs').first()<CR>"
   vim.api.nvim_set_keymap(mode, '<Plug>(Eca', first, { noremap = true })
 end
 

@@ -24,7 +24,7 @@ end
 
 local function run_headless()
   local ok, fault = pcall(function()
-    require('eca.headless').run(prompt)
+    require('eca.commands.headless').run(prompt)
   end)
   if not ok then -- nobody could end this Neovim by hand
     io.stderr:write(fault, '\n')

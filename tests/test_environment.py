@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.support.launch import REPOSITORY
@@ -27,8 +26,8 @@ LUA_STARTERS = re.compile(
     r"|os\.execute|cmd\.terminal|cmd\.make|cmd\.grep|cmd\(?\s*['\"](?:ter|!)"
 )
 LUA_MAY_START = {
-    "process.lua": {"jobstart"},  # the host
-    "install.lua": {"vim.system"},  # the build step
+    "host/process.lua": {"jobstart"},  # the host
+    "commands/install.lua": {"vim.system"},  # the build step
     "health.lua": {"vim.system"},  # asks the host's Python for its modules
 }
 """Files of Lua that start a process: programs of the plugin, none of them in a terminal."""
@@ -91,9 +90,9 @@ def test_every_process_is_given_its_environment() -> None:
 
 def test_lua_starts_nothing_in_a_terminal_and_no_server() -> None:
     found: dict[str, set[str]] = {}
-    for folder in ("lua", "plugin"):
-        for path in (REPOSITORY / folder).rglob("*.lua"):
+    for folder in (REPOSITORY / "lua" / "eca", REPOSITORY / "plugin"):
+        for path in folder.rglob("*.lua"):
             code = re.sub(r"--.*", "", path.read_text(encoding="utf-8"))
             if starts := set(LUA_STARTERS.findall(code)):
-                found[Path(path).name] = starts
+                found[str(path.relative_to(folder))] = starts
     assert found == LUA_MAY_START

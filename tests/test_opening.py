@@ -1,4 +1,4 @@
-"""Files of others are opened in one place a language: `lua/eca/files.lua` and `paths.py`.
+"""Files of others are opened in one place a language: `lua/eca/files/init.lua` and `paths.py`.
 
 The tests read the tokens of all other modules: a function that takes the name of a file, or a
 command, may be spelled in any way (`vim.fn['bufadd']`, `local add = vim.fn.bufadd`).
@@ -31,8 +31,8 @@ TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
-HOME = "files.lua"
-OWN_FILES = {"log.lua", "unsent.lua"}
+HOME = "files/init.lua"
+OWN_FILES = {"host/log.lua", "host/draft_file.lua"}
 """What the plugin itself writes, by names of its own."""
 
 UNUSED = """
@@ -45,17 +45,20 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "bufadd": {HOME},
     "bufload": {HOME},
     "checktime": {HOME},
-    "execute": {"host.lua", "checktime.lua"},  # `:version` and `:file`
-    "filename": {"diff_sides.lua"},  # for its file type; lists of files have numbers of buffers
+    "execute": {"host/init.lua", "editor/checktime.lua"},  # `:version` and `:file`
+    "filename": {"diff/sides.lua"},  # for its file type; lists of files have numbers of buffers
     "fs_open": OWN_FILES,
-    "io": {HOME, "headless.lua", "unsent.lua", "guard.lua", "context_checks.lua"},
-    "jobstart": {"process.lua"},
+    "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "context/checks.lua"},
+    "jobstart": {"host/process.lua"},
     "nvim_buf_set_name": {HOME},
-    "nvim_feedkeys": {"selection.lua", "prompt_pause.lua"},  # <Esc>, and keys of a list of its own
+    "nvim_feedkeys": {
+        "context/selection.lua",
+        "approval/pause.lua",
+    },  # <Esc>, and keys of a list of its own
     "readfile": {"markdown/queries.lua"},  # Neovim's own
-    "setloclist": {"grep.lua"},
+    "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
-    "uri_to_fname": {"locations.lua"},  # a path to answer with
+    "uri_to_fname": {"editor/locations.lua"},  # a path to answer with
     "writefile": {HOME},
 }
 """Where a function that takes a file's name, or runs a command, may be called."""
@@ -67,14 +70,20 @@ COMMANDS = set(
     """.split()  # noqa: SIM905 (a list of words)
 )
 COMMANDS_WITH_NAMES = {
-    "help": "manual.lua",
-    "helptags": "manual.lua",
-    "split": "commands.lua",  # the log
+    "help": "commands/help.lua",
+    "helptags": "commands/help.lua",
+    "split": "commands/init.lua",  # the log
     "buffer": HOME,
     "edit!": HOME,
 }
 MODIFIERS = re.compile(r"^(?:(?:silent!?|belowright) )+")
 UI = {"select", "input"}
+
+
+def lua_name(path: Path) -> str:
+    """Name a module by its path in the plugin's folder of Lua."""
+    folder = REPOSITORY / "lua" / "eca"
+    return str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name
 
 
 def tokens(code: str) -> list[str]:
@@ -99,7 +108,7 @@ def opens(code: str, module: str) -> Iterator[str]:
             yield name
         if name == "cmd" and before in {".", "["} and module != HOME:
             yield from commands(after, module)
-        if name == "ui" and before in {".", "["} and module != "external.lua":
+        if name == "ui" and before in {".", "["} and module != "ui/external.lua":
             yield from (() if after[0] == "." and after[1] in UI else ("ui",))
 
 
@@ -116,11 +125,9 @@ def commands(after: list[str], module: str) -> Iterator[str]:
     yield f"cmd {name}"
 
 
-@pytest.mark.parametrize("path", LUA, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", LUA, ids=lua_name)
 def test_lua_opens_files_in_one_module(path: Path) -> None:
-    folder = REPOSITORY / "lua" / "eca"
-    module = str(path.relative_to(folder)) if path.is_relative_to(folder) else path.name
-    assert list(opens(path.read_text(encoding="utf-8"), module)) == []
+    assert list(opens(path.read_text(encoding="utf-8"), lua_name(path))) == []
 
 
 @pytest.mark.parametrize(
@@ -199,7 +206,7 @@ def reads(tree: ast.AST) -> Iterator[str]:
             yield node.id
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PYTHON, ids=lua_name)
 def test_python_opens_files_in_one_module(path: Path) -> None:
     module = str(path.relative_to(PACKAGE))
     found = READS & set(reads(ast.parse(path.read_text(encoding="utf-8"))))

@@ -22,7 +22,7 @@ local function run(command)
   end
   local result = process:wait()
   return result.code == 0,
-    require('eca.scan').trim(result.code == 0 and result.stdout or result.stderr)
+    require('eca.text.scan').trim(result.code == 0 and result.stdout or result.stderr)
 end
 
 local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
@@ -31,7 +31,7 @@ local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
 
 local function check_python()
   health.start('Python host')
-  local path, remedy = require('eca.python').find()
+  local path, remedy = require('eca.host.python').find()
   if not path then
     health.error(remedy)
     return
@@ -58,7 +58,7 @@ local function check_version(path, is_eca)
   local works, output = run({ path, '--version' })
   local version = vim.split(output, '\n')[1]
   if works and version:find('%d') then
-    health.ok(('%s: %s'):format(path, require('eca.harmless').line(version)))
+    health.ok(('%s: %s'):format(path, require('eca.ui.sanitize').line(version)))
   elseif is_eca then
     health.error(path .. ' does not tell its version', 'is it the ECA server? ' .. GET_SERVER[1])
   else
@@ -84,7 +84,10 @@ local function check_options()
   health.start('Options')
   local complaints = {} ---@type string[]
   local given = vim.g.eca
-  require('eca.options').check(type(given) == 'function' and given() or given or {}, complaints)
+  require('eca.config.options').check(
+    type(given) == 'function' and given() or given or {},
+    complaints
+  )
   for _, complaint in ipairs(complaints) do
     health.warn(complaint)
   end
@@ -99,7 +102,7 @@ local DISABLE_WINBAR = 'give it no winbar there, with lualine: disabled_filetype
 --- Trust, waiting requests and contexts are shown in the winbars of the chat's windows.
 local function check_winbars()
   health.start('Winbars')
-  local foreign = vim.tbl_filter(require('eca.winbar').is_foreign, vim.api.nvim_list_wins())
+  local foreign = vim.tbl_filter(require('eca.window.winbar').is_foreign, vim.api.nvim_list_wins())
   if #foreign > 0 then
     health.warn('another plugin draws the winbars of the chat', DISABLE_WINBAR)
   else

@@ -24,7 +24,7 @@ end
 --- The chat that is meant when none is named; made when there is none yet.
 ---@return string id
 function M.current()
-  local chats = require('eca.chats')
+  local chats = require('eca.state.chats')
   return chats.current() or chats.new()
 end
 
@@ -37,11 +37,11 @@ end
 ---@return string id
 function M.open(opts)
   opts = opts or {}
-  local id = opts.chat or require('eca.chats').current() or require('eca.uuid').new()
-  local strange = opts.chat ~= nil and require('eca.chats').get(id) == nil
+  local id = opts.chat or require('eca.state.chats').current() or require('eca.text.uuid').new()
+  local strange = opts.chat ~= nil and require('eca.state.chats').get(id) == nil
   send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
-  require('eca.contexts').track()
-  require('eca.windows').open(id, opts.mods)
+  require('eca.context').track()
+  require('eca.window').open(id, opts.mods)
   vim.g.eca_status = M.status()
   if require('eca.config').get().input.insert then
     vim.schedule(function()
@@ -56,12 +56,12 @@ end
 
 --- Close the chat's windows in this tab page. The chat goes on.
 function M.hide()
-  require('eca.windows').hide()
+  require('eca.window').hide()
 end
 
 --- Hide the chat when this tab page shows it, else open it.
 function M.toggle()
-  if not require('eca.windows').hide() then
+  if not require('eca.window').hide() then
     M.open()
   end
 end
@@ -70,7 +70,7 @@ end
 ---@param opts? eca.OpenOptions without `chat`
 ---@return string id
 function M.new(opts)
-  local id = require('eca.chats').new()
+  local id = require('eca.state.chats').new()
   return M.open({ chat = id, mods = opts and opts.mods })
 end
 
@@ -87,7 +87,7 @@ end
 function M.send(text, opts)
   opts = opts or {}
   local id = opts.chat or M.current()
-  require('eca.chats').ensure(id)
+  require('eca.state.chats').ensure(id)
   require('eca.input').send(id, text, { contexts = opts.contexts, queue = opts.queue })
   return id
 end
@@ -127,7 +127,7 @@ end
 local function candidates(kind, opts)
   local items = vim.tbl_filter(function(item)
     return item.kind == kind
-  end, require('eca.expected').pending(opts.chat))
+  end, require('eca.state.expected').pending(opts.chat))
   local found = opts.id and named(items, opts.id) or items
   if opts.id and #found > 1 then
     local several = "%d requests have the id '%s': name one by its id in pending()"
@@ -149,7 +149,7 @@ local function meant(opts)
   if asked and vim.list_contains(waiting, asked) then
     return { asked }, fault
   end
-  local chat = require('eca.chats').current()
+  local chat = require('eca.state.chats').current()
   for _, item in ipairs(waiting) do
     if item.chat == chat then
       return { item }, fault
@@ -164,7 +164,7 @@ end
 ---@param answer fun(item: eca.Pending): boolean
 local function decide(items, fault, answer)
   if #items == 0 then
-    require('eca.notify').info(fault)
+    require('eca.ui.notify').info(fault)
   end
   for _, item in ipairs(items) do
     if answer(item) then
@@ -179,7 +179,7 @@ function M.approve(opts)
   opts = opts or {}
   local items, fault = meant(opts)
   decide(items, fault, function(item)
-    return require('eca.answers').accept(item, opts.remember)
+    return require('eca.approval.decide').accept(item, opts.remember)
   end)
 end
 
@@ -189,11 +189,11 @@ function M.reject(opts)
   opts = opts or {}
   local items, fault = meant(opts)
   if #items == 0 and opts.reason then
-    require('eca.answers').keep(opts.chat or M.current(), opts.reason, fault)
+    require('eca.approval.decide').keep(opts.chat or M.current(), opts.reason, fault)
     return
   end
   decide(items, fault, function(item)
-    return require('eca.answers').reject(item, opts.reason)
+    return require('eca.approval.decide').reject(item, opts.reason)
   end)
 end
 
@@ -207,12 +207,12 @@ end
 ---@param opts? eca.AnswerOptions
 function M.answer(text, opts)
   local items, fault = candidates('question', opts or {})
-  local chat = require('eca.chats').current()
+  local chat = require('eca.state.chats').current()
   local here = vim.tbl_filter(function(item)
     return item.chat == chat
   end, items)
   decide({ here[1] or items[1] }, fault, function(item)
-    return require('eca.answers').answer(item, text)
+    return require('eca.approval.decide').answer(item, text)
   end)
 end
 
@@ -230,7 +230,7 @@ function M.pending()
     local public = { chat = item.chat, id = item.id, kind = item.kind }
     public.title, public.detail = item.title, item.detail
     return public
-  end, require('eca.expected').pending())
+  end, require('eca.state.expected').pending())
 end
 
 --- Add something to the context of the current chat. What is wrong with it is told in one line.
@@ -238,11 +238,11 @@ end
 ---@return boolean added
 function M.add_context(item)
   local id = M.current()
-  local fault = require('eca.context_line').add(id, item)
+  local fault = require('eca.context.line').add(id, item)
   if fault then
-    require('eca.notify').warn('context not added: ' .. fault)
+    require('eca.ui.notify').warn('context not added: ' .. fault)
   end
-  require('eca.winbar').refresh(id)
+  require('eca.window.winbar').refresh(id)
   return fault == nil
 end
 
@@ -252,22 +252,22 @@ end
 ---@return boolean removed false when it is not there
 function M.remove_context(what, chat)
   local id = chat or M.current()
-  local removed = require('eca.context_line').remove(id, what)
-  require('eca.winbar').refresh(id)
+  local removed = require('eca.context.line').remove(id, what)
+  require('eca.window.winbar').refresh(id)
   return removed
 end
 
 --- What would go along with a prompt now, the tokens of the draft included.
 ---@return eca.Context[]
 function M.contexts()
-  local contexts, id = require('eca.contexts'), M.current()
+  local contexts, id = require('eca.context'), M.current()
   return contexts.list(id, contexts.draft(id))
 end
 
 --- The chats of this session, oldest first.
 ---@return { id: string, title?: string, state: eca.TurnState, buf: integer }[]
 function M.chats()
-  local chats, expected = require('eca.chats'), require('eca.expected')
+  local chats, expected = require('eca.state.chats'), require('eca.state.expected')
   return vim.tbl_map(function(id)
     local status = expected.status(id)
     return { id = id, title = status.title, state = status.state, buf = chats.get(id).buf }
@@ -277,7 +277,7 @@ end
 --- The status of the current chat.
 ---@return eca.Status
 function M.status()
-  return require('eca.expected').status(require('eca.chats').current())
+  return require('eca.state.expected').status(require('eca.state.chats').current())
 end
 
 --- A short text for a statusline: state, how many requests wait, model, and TRUST while tools run
@@ -292,7 +292,7 @@ function M.statusline()
   words[#words + 1] = status.pending > 0 and ('(%d)'):format(status.pending) or nil
   words[#words + 1] = status.model
   words[#words + 1] = status.trust and 'TRUST' or nil
-  return require('eca.winbar').escape(table.concat(words, ' '))
+  return require('eca.window.winbar').escape(table.concat(words, ' '))
 end
 
 --- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the
@@ -302,7 +302,7 @@ end
 ---@return string?
 function M.transcript(chat, callback)
   local answer ---@type string?
-  require('eca.requests').transcript(chat or M.current(), callback or function(markdown)
+  require('eca.host.requests').transcript(chat or M.current(), callback or function(markdown)
     answer = markdown
   end)
   if not callback then

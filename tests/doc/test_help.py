@@ -14,14 +14,14 @@ def test_defaults_of_options(nvim: Neovim) -> None:
     entries = nvim.lua(
         "return vim.tbl_map(function(entry) "
         "  return entry.default == nil and 'found' or ('`%s`'):format(vim.inspect(entry.default)) "
-        "end, require('eca.options').entries)"
+        "end, require('eca.config.options').entries)"
     )
     text = "\n".join(documents.help_lines()).replace("'", '"')
     assert dict(re.findall(r"(?m)^([a-z_.]+) {2,}.*default: ([^,\n]+)", text)) == entries
 
 
 def test_default_keys(nvim: Neovim) -> None:
-    actions = nvim.lua("return require('eca.keys').actions")
+    actions = nvim.lua("return require('eca.keymaps').actions")
     kinds = ("chat", "input", "insert", "changes")
     wanted = {
         name: {kind: set(action[kind]) for kind in kinds if kind in action}
@@ -41,13 +41,13 @@ def _keys(paragraph: str) -> dict[str, set[str]]:
 
 
 def test_links_of_highlight_groups(nvim: Neovim) -> None:
-    groups = nvim.lua("return require('eca.highlights').groups")
+    groups = nvim.lua("return require('eca.ui.highlights').groups")
     told = {group["name"]: documents.told(f"hl-{group['name']}").split()[1] for group in groups}
     assert told == {group["name"]: group["link"] for group in groups}
 
 
 def test_fields_of_the_status() -> None:
-    declared = (REPOSITORY / "lua" / "eca" / "mirror.lua").read_text()
+    declared = (REPOSITORY / "lua" / "eca" / "state" / "mirror.lua").read_text()
     status = declared.partition("---@class eca.Status\n")[2].partition("\n\n")[0]
     listed = "\n".join(re.findall(r"(?m)^ {8}.*", documents.told("eca.status()")))
     fields = re.findall(r"---@field (\w+)", status)

@@ -17,7 +17,7 @@ def test_keys(nvim: Neovim) -> None:
     listed = re.findall(r"`(\S+)`", documents.section("## Keys").split("\n| ", 1)[1])
     keys = nvim.lua(
         "local keys = {} "
-        "for _, action in pairs(require('eca.keys').actions) do "
+        "for _, action in pairs(require('eca.keymaps').actions) do "
         "  for _, place in ipairs({ 'chat', 'waiting', 'input', 'insert' }) do "
         "    vim.list_extend(keys, action[place] or {}) "
         "  end "
@@ -31,7 +31,7 @@ def test_options(nvim: Neovim) -> None:
     (snippet,) = documents.snippets("## Options", "lua")
     nvim.lua(snippet)
     complaints = nvim.lua(
-        "local found = {} require('eca.options').check(vim.g.eca, found) return found"
+        "local found = {} require('eca.config.options').check(vim.g.eca, found) return found"
     )
     assert complaints == []
 

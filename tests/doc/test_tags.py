@@ -52,7 +52,7 @@ def test_help_on_a_subcommand(nvim: Neovim) -> None:
 
 def test_mappings(nvim: Neovim) -> None:
     mapped = nvim.lua(
-        "require('eca.plugs').define() local found = {} "
+        "require('eca.keymaps.plugs').define() local found = {} "
         "for _, mode in ipairs({ 'n', 'i', 'x' }) do "
         "  for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do found[map.lhs] = true end "
         "end "
@@ -63,12 +63,12 @@ def test_mappings(nvim: Neovim) -> None:
 
 
 def test_options(nvim: Neovim) -> None:
-    there = set(nvim.lua("return vim.tbl_keys(require('eca.options').entries)"))
+    there = set(nvim.lua("return vim.tbl_keys(require('eca.config.options').entries)"))
     assert documents.things(r"eca-option-(\S+)") == there
 
 
 def test_highlight_groups(nvim: Neovim) -> None:
-    nvim.lua("require('eca.highlights').setup()")
+    nvim.lua("require('eca.ui.highlights').setup()")
     there = nvim.lua("return vim.fn.getcompletion('Eca', 'highlight')")
     assert documents.things(r"hl-(Eca\w+)") == set(there)
 
@@ -88,5 +88,5 @@ def events() -> set[str]:
     python = (REPOSITORY / "rplugin").rglob("*.py")
     lua = (REPOSITORY / "lua").rglob("*.lua")
     found = {name for path in (*python, *lua) for name in fired.findall(path.read_text())}
-    server = (REPOSITORY / "lua" / "eca" / "ops.lua").read_text()
+    server = (REPOSITORY / "lua" / "eca" / "view" / "init.lua").read_text()
     return found | set(re.findall(r"'(EcaServer\w+)'", server))

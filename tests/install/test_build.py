@@ -35,7 +35,7 @@ def test_it_makes_a_working_environment(user: User, plugin: Path) -> None:
     user.configure(f"vim.opt.runtimepath:prepend({str(plugin)!r})")
     nvim = user.start()
     assert_chat_works(nvim)
-    command = nvim.lua("return (require('eca.python').find())")
+    command = nvim.lua("return (require('eca.host.python').find())")
     assert Path(command) == plugin / ".venv" / "bin" / "python"
 
 

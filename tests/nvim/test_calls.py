@@ -31,7 +31,7 @@ def calls(nvim: Neovim) -> Neovim:
 
 def call(nvim: Neovim, name: str, arguments: Value, number: int = 1) -> Value:
     """Call a function and give its answer."""
-    nvim.lua("require('eca.calls').call(...)", number, name, arguments)
+    nvim.lua("require('eca.view.editor_calls').call(...)", number, name, arguments)
     return nvim.wait_until("_G.sent[#_G.sent]")
 
 
@@ -42,7 +42,7 @@ def test_an_unknown_function_is_answered_as_a_failure(calls: Neovim) -> None:
 
 
 def test_a_function_that_fails_is_answered_with_the_reason(calls: Neovim) -> None:
-    calls.lua("require('eca.diagnostics').collect = function() error('no luck') end")
+    calls.lua("require('eca.editor.diagnostics').collect = function() error('no luck') end")
     answer = call(calls, "diagnostics", {})
     assert answer["ok"] is False
     assert "no luck" in answer["value"]

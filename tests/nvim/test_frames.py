@@ -9,7 +9,7 @@ local host = require('eca.host')
 host.send = function(name, payload) table.insert(_G.sent, { name, payload }) end
 host.alive = function() end
 _G.target = vim.api.nvim_create_buf(false, true)
-local ops = require('eca.ops')
+local ops = require('eca.view')
 ops.settle = function() end
 ops.draw = function(op)
   if op[1] == 'broken' then error('a bug') end
@@ -29,7 +29,7 @@ def frames(nvim: Neovim) -> Neovim:
 def apply(nvim: Neovim, number: int, *lines: str) -> None:
     """Send a frame the way the host does."""
     ops = [["line", line] for line in lines]
-    code = "require('eca.frames').apply(...)"
+    code = "require('eca.host.frames').apply(...)"
     nvim.child.channel.notify("nvim_exec_lua", code, [number, ops])
 
 
@@ -79,13 +79,13 @@ def test_text_locked_from_the_command_line_is_waited_for_too(frames: Neovim) -> 
 
 def test_an_op_that_fails_is_told_once_and_the_others_are_drawn(frames: Neovim) -> None:
     ops = [["line", "a"], ["broken"], ["line", "b"], ["broken"]]
-    frames.lua("require('eca.frames').apply(7, ...)", ops)
+    frames.lua("require('eca.host.frames').apply(7, ...)", ops)
     assert frames.lua(f"return {TEXT}") == ["a", "b"]
     assert frames.lua("return _G.sent[1][2].frame") == 7
     frames.wait_screen("cannot draw broken")
     assert frames.messages().count("cannot draw") == 1
     frames.take_errors()
-    logged = frames.lua("return vim.fn.readfile(require('eca.log').path())")
+    logged = frames.lua("return vim.fn.readfile(require('eca.host.log').path())")
     assert len([line for line in logged if "view: cannot draw broken" in line]) == 2
 
 

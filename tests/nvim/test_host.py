@@ -149,4 +149,4 @@ def test_the_environment_of_the_user_does_not_disturb(
     )
     nvim.lua("vim.env.PYTHONHOME = '/nowhere'")
     nvim.keys(":EcaChat<CR>")
-    nvim.wait_until("require('eca.mirror').server().state ~= 'stopped'")
+    nvim.wait_until("require('eca.state.mirror').server().state ~= 'stopped'")

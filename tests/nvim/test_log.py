@@ -105,14 +105,14 @@ def test_a_log_that_cannot_be_written_is_told_once(log: Log, tmp_path: Path) -> 
 
 
 def test_neovim_hides_what_the_host_hides(nvim: Neovim) -> None:
-    code = "return vim.tbl_map(require('eca.redaction').without_keys, ...)"
+    code = "return vim.tbl_map(require('eca.text.redaction').without_keys, ...)"
     assert nvim.lua(code, [*HIDDEN, *KEPT]) == [*HIDDEN.values(), *KEPT]
 
 
 def test_neovims_log_is_small_private_and_without_keys(nvim: Neovim) -> None:
-    path = Path(nvim.lua("return require('eca.log').path()"))
-    nvim.lua("for _ = 1, 5 do require('eca.log').write(('x'):rep(2 ^ 19)) end")
-    nvim.lua("require('eca.log').write('API_KEY=abc123')")
+    path = Path(nvim.lua("return require('eca.host.log').path()"))
+    nvim.lua("for _ = 1, 5 do require('eca.host.log').write(('x'):rep(2 ^ 19)) end")
+    nvim.lua("require('eca.host.log').write('API_KEY=abc123')")
     assert sorted(file.name for file in path.parent.iterdir()) == ["eca.log", "eca.log.1"]
     assert sum(file.stat().st_size for file in path.parent.iterdir()) <= 2 * LARGEST
     assert "view: API_KEY=[hidden]\n" in path.read_text()
@@ -121,10 +121,10 @@ def test_neovims_log_is_small_private_and_without_keys(nvim: Neovim) -> None:
 
 
 def test_neovim_tells_once_that_there_is_no_log(nvim: Neovim) -> None:
-    path = Path(nvim.lua("return require('eca.log').path()"))
+    path = Path(nvim.lua("return require('eca.host.log').path()"))
     path.parent.parent.mkdir(parents=True, exist_ok=True)
     path.parent.write_text("not a folder")
-    nvim.lua("for _ = 1, 2 do require('eca.log').write('a line') end")
+    nvim.lua("for _ = 1, 2 do require('eca.host.log').write('a line') end")
     nvim.wait_until("vim.fn.execute('messages'):find('no log')")
     assert nvim.messages().count("no log") == 1
     assert len(nvim.take_errors()) == 1
@@ -141,7 +141,7 @@ def test_the_last_words_of_a_server_are_shown_without_keys(
     transcript = nvim.lua("return require('eca').transcript()")
     assert "API_KEY=[hidden]" in transcript
     assert "AKIA[hidden]" in transcript
-    log = Path(nvim.lua("return require('eca.log').path()"))
+    log = Path(nvim.lua("return require('eca.host.log').path()"))
     assert "stderr: API_KEY=[hidden]" in log.read_text()
     assert "abc123" not in log.read_text()
     assert Log(log).is_private()

@@ -13,7 +13,7 @@ from tests.support.processes import command_line, wait_gone
 from tests.support.script import handshake, offspring
 
 INIT = f"vim.g.loaded_python3_provider, vim.g.python3_host_prog = nil, {sys.executable!r}"
-OWN = "local own = ... require('eca.python').own = function() return own end"
+OWN = "local own = ... require('eca.host.python').own = function() return own end"
 WITHOUT_PYNVIM = """
 import sys
 sys.modules['pynvim'] = None

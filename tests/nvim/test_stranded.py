@@ -173,7 +173,7 @@ def test_nothing_goes_on_when_the_host_is_killed(
     nvim.wait_for(lambda: len(floats(nvim)) == asked, "the float")
     wait_line(nvim, " waiting" if asked else "● grep")
     wait_line(nvim, "thinking…")
-    label = nvim.lua("return require('eca.mirror').server().label")
+    label = nvim.lua("return require('eca.state.mirror').server().label")
     os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_until("require('eca').status().server == 'failed'")
     nvim.take_errors()
@@ -183,4 +183,4 @@ def test_nothing_goes_on_when_the_host_is_killed(
     assert not [line for line in shown if line.startswith(("●", "?", "…")) or "thinking" in line]
     assert floats(nvim) == []
     assert label
-    assert nvim.lua("return require('eca.mirror').server().label") == label
+    assert nvim.lua("return require('eca.state.mirror').server().label") == label

@@ -10,9 +10,9 @@ from eca_nvim.chat.ops import ViewOp
 
 def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:
     ours = {name: list(kind.__struct_fields__) for name, kind in INTENTS.items()}
-    assert nvim.lua("return require('eca.intents')") == ours
+    assert nvim.lua("return require('eca.host.intents')") == ours
 
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:
     ours = {kind.name: list(kind.__struct_fields__) for kind in get_args(ViewOp)}
-    assert nvim.lua("return require('eca.ops').fields") == ours
+    assert nvim.lua("return require('eca.view').fields") == ours

@@ -164,14 +164,14 @@ def plugin(tmp_path: Path) -> Path:
     """Return a checkout whose plugin only writes down the prompt it is given."""
     root = tmp_path / "check out, 100%"
     (root / "plugin").mkdir(parents=True)
-    (root / "lua" / "eca").mkdir(parents=True)
+    (root / "lua" / "eca" / "commands").mkdir(parents=True)
     (root / "plugin" / "eca.lua").write_text(
         "vim.api.nvim_create_user_command('EcaChat', function(call)\n"
         "  io.stderr:write(call.args, tostring(vim.env.ECA_PROMPT))\n"
         "  vim.cmd('qall!')\n"
         "end, { nargs = '*' })\n"
     )
-    (root / "lua" / "eca" / "headless.lua").write_text(
+    (root / "lua" / "eca" / "commands" / "headless.lua").write_text(
         "return { run = function(prompt)\n"
         "  if prompt == 'fail' then error('a fault') end\n"
         "  io.stdout:write(prompt, tostring(vim.env.ECA_PROMPT))\n"
@@ -191,7 +191,7 @@ def test_headless_chat_gets_the_prompt_and_nobody_else(plugin: Path, nvim_versio
 def test_chat_works_in_the_folder_of_the_demo(plugin: Path, nvim_version: str) -> None:
     folder = plugin.parent / "eca-demo-1 of 2%"
     folder.mkdir()
-    (plugin / "lua" / "eca" / "headless.lua").write_text(
+    (plugin / "lua" / "eca" / "commands" / "headless.lua").write_text(
         "return { run = function()\n"
         "  io.stdout:write(vim.fn.getcwd())\n"
         "  vim.cmd.cquit({ count = 0 })\n"
@@ -202,7 +202,7 @@ def test_chat_works_in_the_folder_of_the_demo(plugin: Path, nvim_version: str) -
 
 
 def test_chat_names_a_python_so_that_nobody_looks_for_one(plugin: Path, nvim_version: str) -> None:
-    (plugin / "lua" / "eca" / "headless.lua").write_text(
+    (plugin / "lua" / "eca" / "commands" / "headless.lua").write_text(
         "return { run = function()\n"
         "  io.stdout:write(vim.g.python3_host_prog)\n"
         "  vim.cmd.cquit({ count = 0 })\n"

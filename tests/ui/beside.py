@@ -27,7 +27,7 @@ def open_beside(start_nvim: StartNeovim, workspace: Path) -> Neovim:
 def collected(nvim: Neovim, text: str = "") -> list[Mapping[str, Value]]:
     """Return what a prompt would carry; all of it must be what the host understands."""
     found: list[Mapping[str, Value]] = nvim.lua(
-        "return require('eca.contexts').collect(...)", CHAT, text
+        "return require('eca.context').collect(...)", CHAT, text
     )
     assert all(parse_context(item) for item in found)
     return found

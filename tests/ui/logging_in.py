@@ -44,7 +44,7 @@ end
 return found
 """
 HISTORIES = """
-local found = require('eca.history').newest_first()
+local found = require('eca.input.history').newest_first()
 for kind in (':/=@>'):gmatch('.') do
   for number = 1, vim.fn.histnr(kind) do
     found[#found + 1] = vim.fn.histget(kind, number)

@@ -145,12 +145,12 @@ class Reader:
         return lines
 
 
-CHAT: Final = "require('eca.chats').get(require('eca.windows').chat_shown())"
+CHAT: Final = "require('eca.state.chats').get(require('eca.window').chat_shown())"
 TEXT: Final = f"table.concat(vim.api.nvim_buf_get_lines({CHAT}.buf, 0, -1, true), '\\n')"
 GO: Final = f"""
 local text = ...
 local buf = {CHAT}.buf
-local win = require('eca.windows').shown()
+local win = require('eca.window').shown()
 for row, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, true)) do
   if line:find(text, 1, true) then
     vim.api.nvim_set_current_win(win)

@@ -28,7 +28,7 @@ BLOCK = 900
 
 def draw(nvim: Neovim, *ops: Sequence[Value]) -> None:
     """Draw ops in a frame, the way the host has them drawn."""
-    code = "local ops = ... vim.schedule(function() require('eca.frames').apply(1, ops) end)"
+    code = "local ops = ... vim.schedule(function() require('eca.host.frames').apply(1, ops) end)"
     nvim.lua(code, [list(op) for op in ops])
 
 

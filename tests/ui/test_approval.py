@@ -65,7 +65,7 @@ def test_float_lies_over_the_chat_when_it_is_open(stage: Neovim) -> None:
     stage.command("wincmd h")
     pending(stage, approval())
     screen = stage.wait_screen(shown)
-    transcript = stage.lua("return require('eca.windows').shown()")
+    transcript = stage.lua("return require('eca.window').shown()")
     row, _column = stage.lua("return vim.api.nvim_win_get_position(...)", transcript)
     height = stage.lua("return vim.api.nvim_win_get_height(...)", transcript)
     assert corner(screen)[0] in (row + height, row + height - 1)

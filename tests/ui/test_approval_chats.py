@@ -200,7 +200,7 @@ def test_another_chats_request_hides_no_input(stage: Neovim) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
     pending(stage, approval("t1", chat="c2"))
     screen = stage.wait_screen("$ ls t1")
-    transcript, input_window = stage.lua("return { require('eca.windows').shown() }")
+    transcript, input_window = stage.lua("return { require('eca.window').shown() }")
     row, _ = stage.lua("return vim.api.nvim_win_get_position(...)", transcript)
     height = stage.lua("return vim.api.nvim_win_get_height(...)", transcript)
     assert corner(screen)[0] <= row + height

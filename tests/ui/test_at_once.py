@@ -63,7 +63,7 @@ def test_answers(start_nvim: StartNeovim, scripted_server: PrepareScript) -> Non
     nvim = start(start_nvim, server)
     nvim.lua("require('eca').send('go')")
     nvim.wait_until("#require('eca').pending() == 4")
-    digest = "require('eca.mirror').pending()[1].digest"
+    digest = "require('eca.state.mirror').pending()[1].digest"
     changed = f"_G.right, {digest} = {digest}, 'of something else' "
     assert run(nvim, changed + "eca.approve() return state()") == ["waiting", 3]
     nvim.wait_until("#require('eca').pending() == 4")  # refused: it waits again

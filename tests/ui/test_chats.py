@@ -36,13 +36,13 @@ def older(text: str = "▴ older messages") -> ops.OpenBlock:
 
 def make(view: View, *chats: str) -> None:
     """Make chats that are not shown."""
-    view.nvim.lua("vim.tbl_map(require('eca.chats').ensure, ...)", chats)
+    view.nvim.lua("vim.tbl_map(require('eca.state.chats').ensure, ...)", chats)
 
 
 def winbar(nvim: Neovim) -> str:
     """Return the winbar of the transcript that is shown, without its markup."""
     code = """
-    local win = require('eca.windows').shown()
+    local win = require('eca.window').shown()
     return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
     """
     text: str = nvim.lua(code)
@@ -52,7 +52,7 @@ def winbar(nvim: Neovim) -> str:
 def topline(nvim: Neovim) -> str:
     """Return the text of the first row that the transcript's window shows."""
     code = """
-    local win = require('eca.windows').shown()
+    local win = require('eca.window').shown()
     return vim.api.nvim_win_call(win, function() return vim.fn.getline('w0') end)
     """
     text: str = nvim.lua(code)
@@ -100,7 +100,7 @@ class TestBar:
     def test_a_chat_keeps_its_number(self, view: View) -> None:
         make(view, "two", "three")
         name = view.nvim.lua(
-            "return vim.fs.basename(vim.fn.bufname(require('eca.chats').get('three').buf))"
+            "return vim.fs.basename(vim.fn.bufname(require('eca.state.chats').get('three').buf))"
         )
         view.draw(ops.ForgetChat("two"), status("three", "waiting", "Third"))
         assert winbar(view.nvim).startswith(f"1 New chat  {name}? · ")
@@ -174,7 +174,7 @@ class TestOlder:
     def test_enter_loads_it(self, paged: View) -> None:
         paged.nvim.keys("<CR>")
         assert paged.sent("older") == [{"chat": CHAT}]
-        paged.nvim.keys(":lua require('eca.keys').run('Older')<CR>")
+        paged.nvim.keys(":lua require('eca.keymaps').run('Older')<CR>")
         assert len(paged.sent("older")) == 2
 
     def test_what_is_read_stays_in_its_place(self, paged: View) -> None:
@@ -226,7 +226,7 @@ class TestComing:
         before = view.nvim.eval("[win_getid(), mode()]")
         view.draw(status("copy", "idle", "Copy"), ops.ShowChat("copy"))
         assert view.nvim.eval("[win_getid(), mode()]") == before
-        assert view.nvim.lua("return require('eca.windows').chat_shown()") == CHAT
+        assert view.nvim.lua("return require('eca.window').chat_shown()") == CHAT
         view.nvim.keys("<Esc>")
         view.nvim.wait_until("""vim.fn.execute('messages'):find('there is a new chat, "Copy"')""")
 

@@ -107,7 +107,7 @@ def test_a_bang_starts_a_new_chat(view: View) -> None:
 
 def test_completion_offers_what_works(view: View) -> None:
     offered = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
-    planned = view.nvim.lua("return require('eca.command_names').planned")
+    planned = view.nvim.lua("return require('eca.commands.names').planned")
     assert sorted([*offered, *planned]) == sorted([*CONTRACT, *BEYOND])
     assert view.nvim.eval("getcompletion('Eca appr', 'cmdline')") == [
         "approval",

@@ -21,7 +21,7 @@ REMOVE = "return require('eca').remove_context(...)"
 
 def on_line(nvim: Neovim) -> list[str]:
     """Return what stands on the context line, as it is written."""
-    labels: list[str] = nvim.lua("return require('eca.context_line').labels(...)", CHAT)
+    labels: list[str] = nvim.lua("return require('eca.context.line').labels(...)", CHAT)
     return labels
 
 
@@ -117,7 +117,7 @@ def test_the_chat_itself_is_no_context(stage: Neovim, workspace: Path) -> None:
         stage.keys(":Eca add!<CR>")
         assert on_line(stage) == []
         stage.keys("<C-w>h")
-    stage.keys("<C-w>l:lua require('eca.keys').run('AddContext')<CR>")
+    stage.keys("<C-w>l:lua require('eca.keymaps').run('AddContext')<CR>")
     assert on_line(stage) == ["@code.txt"]
 
 

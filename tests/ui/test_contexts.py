@@ -181,7 +181,7 @@ def test_buffers_without_a_file_are_read_when_sent(stage: Neovim, kind: str) -> 
     stage.command(make)
     buffer = stage.eval("bufnr()")
     stage.lua(
-        "require('eca.context_line').add(..., require('eca.contexts').of_lines(0))",
+        "require('eca.context.line').add(..., require('eca.context').of_lines(0))",
         CHAT,
     )
     stage.keys("i")
@@ -196,7 +196,7 @@ def test_buffers_without_a_file_are_read_when_sent(stage: Neovim, kind: str) -> 
 def test_lines_of_a_buffer_without_a_file(stage: Neovim) -> None:
     stage.command("new | call setline(1, ['one', 'two', 'three'])")
     stage.lua(
-        "require('eca.context_line').add(..., require('eca.contexts').of_lines(0, 2, 3))", CHAT
+        "require('eca.context.line').add(..., require('eca.context').of_lines(0, 2, 3))", CHAT
     )
     (item,) = [item for item in collected(stage) if item["type"] == "text"]
     assert item["content"] == "two\nthree"

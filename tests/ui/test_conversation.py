@@ -315,7 +315,7 @@ def test_parallel_calls_are_told_apart_by_their_ids(
     say(nvim, "go")
     wait_line(nvim, "✓ grep b")
     nvim.wait_until("require('eca').status().state == 'waiting'")
-    assert [it["call"] for it in nvim.lua("return require('eca.mirror').pending()")] == ["a"]
+    assert [it["call"] for it in nvim.lua("return require('eca.state.mirror').pending()")] == ["a"]
     nvim.keys(":Eca approve<CR>")
     wait_idle(nvim)
     [approval] = server.received("chat/toolCallApprove")
@@ -327,7 +327,7 @@ def test_parallel_calls_are_told_apart_by_their_ids(
 
 def approvals(nvim: Neovim) -> list[str]:
     """Give the ids of the calls that wait for the user."""
-    return [it["call"] for it in nvim.lua("return require('eca.mirror').pending()")]
+    return [it["call"] for it in nvim.lua("return require('eca.state.mirror').pending()")]
 
 
 def test_several_approvals_queue_and_all_are_answered_once(

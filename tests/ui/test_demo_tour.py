@@ -20,7 +20,9 @@ def chat(start_nvim: StartNeovim, demo_server: list[str]) -> Neovim:
 
 def waiting(nvim: Neovim) -> None:
     """Wait until the agent waits for the user, and takes keys for an answer."""
-    nvim.wait_until("vim.iter(require('eca.mirror').pending()):any(require('eca.approval').ripe)")
+    nvim.wait_until(
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+    )
 
 
 def demo_file(nvim: Neovim, name: str) -> Path:

@@ -45,7 +45,7 @@ def rows_of(screen: Screen) -> set[int]:
 def input_rows(nvim: Neovim) -> set[int]:
     """Tell the rows of the screen that the input takes."""
     code = """
-    local win = select(2, require('eca.windows').shown())
+    local win = select(2, require('eca.window').shown())
     return { vim.api.nvim_win_get_position(win)[1], vim.api.nvim_win_get_height(win) }
     """
     first, count = nvim.lua(code)

@@ -194,10 +194,12 @@ def test_a_server_whose_agent_forges(
         ),
     )
     nvim = start_chat(start_nvim, server, columns=columns, lines=40)
-    nvim.lua("require('eca.prompt_block').seen = function() end")  # the float shows all of it
+    nvim.lua("require('eca.approval.block').seen = function() end")  # the float shows all of it
     say(nvim, "go")
     assert_golden(floating(nvim.wait_screen("d diff")), GOLDEN / f"forged_diff_{columns}.txt")
-    nvim.wait_until("vim.iter(require('eca.mirror').pending()):any(require('eca.approval').ripe)")
+    nvim.wait_until(
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+    )
     nvim.command("Eca approve")
     screen = nvim.wait_screen(lambda screen: "a accept" in screen and "nothing" in screen)
     assert_golden(floating(screen), GOLDEN / f"forged_command_{columns}.txt")

@@ -10,10 +10,10 @@ LONG = "\n".join(f"row {number}" for number in range(1, 400))
 LIST = """
 return vim.tbl_map(function(item)
   return { item.lnum, item.text }
-end, vim.fn.getloclist(require('eca.windows').shown() or 0))
+end, vim.fn.getloclist(require('eca.window').shown() or 0))
 """
 CURSOR = """
-local win = require('eca.windows').shown()
+local win = require('eca.window').shown()
 local row, column = unpack(vim.api.nvim_win_get_cursor(win))
 local line = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), row - 1, row, true)[1]
 return line:sub(column + 1)

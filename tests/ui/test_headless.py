@@ -9,7 +9,7 @@ from tests.ui.view import RECORDER
 
 SCENE = """
 local host = package.loaded['eca.host']
-local draw = require('eca.ops').draw
+local draw = require('eca.view').draw
 local answers = {}
 function answers.prompt(payload)
   vim.schedule(function() SCENE end)
@@ -59,7 +59,7 @@ def run(
     script = home / "scene.lua"
     lua = RECORDER + SCENE.replace("SCENE", scene)
     start = "vim.api.nvim_create_autocmd('VimEnter', { callback = function() START end })"
-    body = lua + f"require('eca.headless').run({prompt!r})"
+    body = lua + f"require('eca.commands.headless').run({prompt!r})"
     script.write_text(start.replace("START", body))
     return subprocess.run(
         [

@@ -54,7 +54,7 @@ def test_the_line_between_the_windows_is_the_users(start_nvim: StartNeovim) -> N
     view.nvim.keys("<C-w>k5<C-w>-")
     wait_rows(view, 9)
     view.nvim.keys("<C-w>t")
-    view.nvim.lua("vim.fn.win_move_statusline(require('eca.windows').shown(), 2)")
+    view.nvim.lua("vim.fn.win_move_statusline(require('eca.window').shown(), 2)")
     wait_rows(view, 7)
     view.nvim.keys(":botright copen<CR>:cclose<CR>")
     wait_rows(view, 7)

@@ -60,7 +60,9 @@ def test_nothing_a_call_says_acts_or_hides(asking: Neovim) -> None:
     asking.command("Eca approval")
     asking.keys("G")
     assert_harmless(asking)
-    asking.wait_until("vim.iter(require('eca.mirror').pending()):any(require('eca.approval').ripe)")
+    asking.wait_until(
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+    )
     asking.keys("a")
     wait_line(asking, "the end")
     wait_idle(asking)
@@ -104,7 +106,9 @@ def test_nothing_in_a_question_acts_or_hides(
     nvim.wait_screen("the agent asks")
     assert_harmless(nvim)
     nvim.command("Eca approval")
-    nvim.wait_until("vim.iter(require('eca.mirror').pending()):any(require('eca.approval').ripe)")
+    nvim.wait_until(
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+    )
     nvim.keys("1")
     wait_line(nvim, "the end")
     [answer] = [it for it in server.received() if "result" in it and "answer" in it["result"]]
@@ -147,7 +151,9 @@ def test_a_diff_shows_what_is_in_it(
     say(nvim, "go")
     written = "+if access != 'user<U+202E> <U+2066># check<U+2069> <U+2066>': ␛[8mrm␛[m·→"
     nvim.wait_screen(written)
-    nvim.wait_until("vim.iter(require('eca.mirror').pending()):any(require('eca.approval').ripe)")
+    nvim.wait_until(
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+    )
     nvim.command("Eca approval")
     nvim.keys("d")
     screen = nvim.wait_screen("greet.py  now")

@@ -47,7 +47,7 @@ def test_prompts_are_there_in_the_next_neovim(start_again: StartAgain) -> None:
     wait_line(first, "done again")
     first.finish()
     second = start_again()
-    second.wait_until("#require('eca.history').newest_first() == 2")
+    second.wait_until("#require('eca.input.history').newest_first() == 2")
     second.keys("ihalf<M-p>")
     shows(second, "two | three")
     second.keys("<M-p>")
@@ -60,11 +60,11 @@ def test_prompts_of_a_neovim_that_runs_are_there_too(start_again: StartAgain) ->
     first, second = start_again(), start_again()
     asked(first, "of the first")
     asked(second, "of the second")
-    second.wait_until("#require('eca.history').newest_first() == 2")
+    second.wait_until("#require('eca.input.history').newest_first() == 2")
     first.finish()
     second.finish()
     third = start_again()
-    third.wait_until("#require('eca.history').newest_first() == 2")
+    third.wait_until("#require('eca.input.history').newest_first() == 2")
 
 
 def test_a_draft_outlives_neovim(start_again: StartAgain) -> None:
@@ -154,7 +154,7 @@ def view(start_nvim: StartNeovim) -> View:
 def test_a_prompt_is_there_once_and_newest(view: View) -> None:
     view.nvim.keys("iold<C-s>new<C-s>")
     assert [it["text"] for it in view.sent("keep_prompt")] == ["old", "new"]
-    assert view.nvim.lua("return require('eca.history').newest_first()") == [
+    assert view.nvim.lua("return require('eca.input.history').newest_first()") == [
         "new",
         "old",
         "two\nlines",

@@ -48,9 +48,9 @@ def line(view: View) -> str:
 
 def test_every_action_has_its_plug(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
-    actions = set(view.nvim.lua("return vim.tbl_keys(require('eca.keys').actions)"))
+    actions = set(view.nvim.lua("return vim.tbl_keys(require('eca.keymaps').actions)"))
     code = """
-    require('eca.plugs').define()
+    require('eca.keymaps.plugs').define()
     local found = {}
     for _, mode in ipairs({ 'n', 'i', 'x' }) do
       for _, mapping in ipairs(vim.api.nvim_get_keymap(mode)) do
@@ -65,7 +65,7 @@ def test_every_action_has_its_plug(start_nvim: StartNeovim) -> None:
 def test_every_action_can_be_done(start_nvim: StartNeovim) -> None:
     code = """
     local missing = {}
-    for name, action in pairs(require('eca.keys').actions) do
+    for name, action in pairs(require('eca.keymaps').actions) do
       if not require('eca.actions.' .. action.at)[action.call] then
         table.insert(missing, name)
       end
@@ -217,7 +217,9 @@ def test_a_file_with_an_odd_name_opens_and_nothing_runs(
     view = open_view(start_nvim, "README.md")
     view.draw(*assistant(1, "%|let_g:run=1#"))
     view.nvim.keys("<C-w>k0")
-    view.nvim.lua("require('eca.reference').show({ path = vim.fn.getcwd() .. '/%|let_g:run=1#' })")
+    view.nvim.lua(
+        "require('eca.chat.reference').show({ path = vim.fn.getcwd() .. '/%|let_g:run=1#' })"
+    )
     assert view.nvim.eval("getline(1)") == "odd"
     assert view.nvim.eval("exists('g:run')") == 0
 

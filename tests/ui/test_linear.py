@@ -15,10 +15,10 @@ MOST = 20
 LEAST_S = 0.01
 
 WORST = {
-    "cells.cut": ("require('eca.cells').cut(text, 20)", ["a", "́"]),
-    "cells.pad_path": ("require('eca.cells').pad_path(text, 20)", ["a/", "́"]),
+    "cells.cut": ("require('eca.ui.display_width').cut(text, 20)", ["a", "́"]),
+    "cells.pad_path": ("require('eca.ui.display_width').pad_path(text, 20)", ["a/", "́"]),
     "context_tokens": (
-        "require('eca.context_tokens').find(text)",
+        "require('eca.context.tokens').find(text)",
         ["@a", "@" + "a" * 900 + " ", " @" + "." * 900, "\\ "],
     ),
     "fences": (
@@ -31,8 +31,8 @@ WORST = {
         ),
         ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],
     ),
-    "harmless": ("require('eca.harmless').line(text)", ["\u200b", "\ufe0f", "\u0007", "é"]),
-    "harmless.unseen": ("require('eca.harmless').unseen(text)", ["\u200b", "\ufe0f"]),
+    "harmless": ("require('eca.ui.sanitize').line(text)", ["\u200b", "\ufe0f", "\u0007", "é"]),
+    "harmless.unseen": ("require('eca.ui.sanitize').unseen(text)", ["\u200b", "\ufe0f"]),
     "markdown.inline": (
         "require('eca.markdown.inline').parse(text)",
         [
@@ -45,18 +45,19 @@ WORST = {
         [">", "|", "#", " ", "-", "- ", "1", "*", "http"],
     ),
     "redaction": (
-        "require('eca.redaction').without_keys(text)",
+        "require('eca.text.redaction').without_keys(text)",
         redacted.WORST,
     ),
     "reference": (
         (
             "vim.wo.wrap = false vim.api.nvim_set_current_line(text) vim.cmd('normal! $')\n"
-            "require('eca.reference').under_cursor() require('eca.reference').url_under_cursor()"
+            "local reference = require('eca.chat.reference') "
+            "reference.under_cursor() reference.url_under_cursor()"
         ),
         ["a", ".", "a:1", "https://", "(", "a" * 900 + " "],
     ),
-    "scan.trim": ("require('eca.scan').trim(text)", [" ", "a", "a "]),
-    "winbar.escape": ("require('eca.winbar').escape(text)", ["%", "\n"]),
+    "scan.trim": ("require('eca.text.scan').trim(text)", [" ", "a", "a "]),
+    "winbar.escape": ("require('eca.window.winbar').escape(text)", ["%", "\n"]),
 }
 """Lua that reads `text`, and the pieces that its worst text is made of: add yours."""
 
@@ -97,5 +98,5 @@ UNANCHORED_END = re.compile(r"^(?!\^).*[*+-]\$$")
 def test_no_pattern_tries_a_run_from_each_of_its_places(path: Path) -> None:
     code = path.read_text(encoding="utf-8")
     patterns = CALL.findall(code)
-    assert not [it for it in patterns if UNANCHORED_END.match(it)], "see lua/eca/scan.lua"
-    assert "vim.trim" not in code.replace("`vim.trim`", ""), "see lua/eca/scan.lua"
+    assert not [it for it in patterns if UNANCHORED_END.match(it)], "see lua/eca/text/scan.lua"
+    assert "vim.trim" not in code.replace("`vim.trim`", ""), "see lua/eca/text/scan.lua"

@@ -50,7 +50,7 @@ end })
 FIND = """
 local kind, path, line, column = ...
 package.loaded.found = nil
-require('eca.locations').find(kind, path, line, column, function(found)
+require('eca.editor.locations').find(kind, path, line, column, function(found)
   package.loaded.found = { found = found }
 end)
 """

@@ -57,7 +57,7 @@ def type_key_anyhow(nvim: Neovim) -> None:
     nvim.keys("<Esc>")
 
 
-FIRST_LINE = f"vim.fn.getbufline(require('eca.chats').get('{CHAT}').input, 1)[1]"
+FIRST_LINE = f"vim.fn.getbufline(require('eca.state.chats').get('{CHAT}').input, 1)[1]"
 MODES = ["", "i", "R", "v", "d", ":", "q:", ":new | term<CR>i"]
 
 
@@ -94,14 +94,14 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
     nvim.wait_screen("Login> for the login")
     type_key(nvim)
-    nvim.lua("require('eca.drafts').flush()")
+    nvim.lua("require('eca.input.drafts').flush()")
     assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
     nvim.keys("<M-CR>")
     assert wait_sent(nvim, "login", 2)[1]["text"] == KEY
-    nvim.lua("require('eca.drafts').flush()")
+    nvim.lua("require('eca.input.drafts').flush()")
     draw(nvim, ["input", CHAT, "given back"])
-    nvim.wait_until(f"require('eca.login').set_aside('{CHAT}'):find('given back')")
-    nvim.lua("require('eca.drafts').flush()")
+    nvim.wait_until(f"require('eca.input.login').set_aside('{CHAT}'):find('given back')")
+    nvim.lua("require('eca.input.drafts').flush()")
     assert sent(nvim, "keep_draft")[-1]["text"] == "given back\ndraft"
     draw(nvim, ["status", CHAT, {"state": "idle"}])
     nvim.wait_screen("> given back")
@@ -163,7 +163,7 @@ def test_who_types_while_it_ends_goes_on_in_the_field(start_nvim: StartNeovim) -
         nvim.keys("<Esc>")
         nvim.wait_screen("what you typed for it was not sent")
         assert draft(nvim) == "draft"
-    nvim.lua("require('eca.drafts').flush()")
+    nvim.lua("require('eca.input.drafts').flush()")
     assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
     assert sent(nvim, "prompt") == sent(nvim, "login") == []
     assert not RARE & nvim.drawn

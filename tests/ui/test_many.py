@@ -15,7 +15,7 @@ IDS = "vim.tbl_map(function(item) return item.id end, require('eca').pending())"
 SHOWN = """
 local ids = ...
 local found = {}
-for _, part in ipairs(require('eca.bar').parts(ids, 90)) do
+for _, part in ipairs(require('eca.window.chat_tabs').parts(ids, 90)) do
   found[#found + 1] = part.text
 end
 return found
@@ -64,7 +64,7 @@ def test_a_winbar_has_parts_for_the_chats_that_have_room_and_want_something(stag
     draw(stage, *(["open", name, 1, "assistant", [], 0, None] for name in names))
     waiting = {"state": "waiting", "pending": 1}
     draw(stage, ["status", "chat 299", waiting])
-    stage.wait_until("require('eca.mirror').turn('chat 299') == 'waiting'")
+    stage.wait_until("require('eca.state.mirror').turn('chat 299') == 'waiting'")
     shown = stage.lua(SHOWN, "chat 5")
     assert len(shown) == 30
     assert str(shown[-1]).endswith("?")

@@ -221,7 +221,7 @@ def test_what_waited_for_a_host_that_ends_comes_back_in_order(start_again: Start
     say(nvim, "the first")
     wait_line(nvim, "the first")
     nvim.keys("ione<M-CR>two<M-CR><Esc>")
-    nvim.wait_until("#require('eca.mirror').queue(require('eca').status().chat) == 2")
+    nvim.wait_until("#require('eca.state.mirror').queue(require('eca').status().chat) == 2")
     host = send_unheard(nvim)
     os.kill(host, signal.SIGKILL)
     shows(nvim, f"one\ntwo\n{WORDS}")
@@ -285,7 +285,7 @@ def test_five_that_end_at_once(start_again: StartAgain, number: int | None) -> N
     assert not wait_gone(left, 5)
     first, second = start_again(), start_again()
     returned = {one_of(texts, first), one_of(texts, second)}
-    offered = set(second.lua("return require('eca.history').newest_first()"))
+    offered = set(second.lua("return require('eca.input.history').newest_first()"))
     assert len(returned) == 2
     assert returned | offered == texts
 
@@ -342,7 +342,7 @@ def test_a_draft_is_told_when_something_is_left(view: View, event: str) -> None:
 
 def test_text_that_a_plugin_writes_is_told(view: View) -> None:
     view.nvim.lua("""
-    local input = require('eca.chats').get('one').input
+    local input = require('eca.state.chats').get('one').input
     vim.cmd.wincmd('p')
     vim.api.nvim_buf_set_lines(input, 0, -1, false, { 'a', 'b', 'c' })
     vim.api.nvim_buf_set_lines(input, 1, 2, false, {})
@@ -355,8 +355,10 @@ def test_text_that_a_plugin_writes_is_told(view: View) -> None:
 def test_a_draft_that_made_room_for_an_answer_is_told(view: View) -> None:
     view.nvim.keys("ihalf<Esc>")
     draw(view.nvim, ["pending", [question(chat=CHAT)]])
-    view.nvim.wait_until("#require('eca.mirror').pending() == 1")
-    view.nvim.lua("require('eca.answering').write(require('eca.mirror').pending()[1])")
+    view.nvim.wait_until("#require('eca.state.mirror').pending() == 1")
+    view.nvim.lua(
+        "require('eca.approval.answer_mode').write(require('eca.state.mirror').pending()[1])"
+    )
     view.nvim.keys("mauve<Esc>")
     assert [it["text"] for it in view.sent("keep_draft")] == ["half", "half\nmauve"]
 
@@ -377,19 +379,19 @@ def test_comments_that_wait_are_told(view: View) -> None:
     view.nvim.lua("""
     local change = { key = 'k', turn = 1, path = '/a', kind = 'turn', prompt = 'shout', text = 'a' }
     local comment = { change = change, line = 0, text = 'why loud?' }
-    require('eca.review.said').comment('one', 'k', comment)
+    require('eca.review.notes').comment('one', 'k', comment)
     """)
     view.nvim.keys("ihalf<Esc>")
     (told,) = view.sent("keep_draft")
     assert told["text"].endswith("why loud?\nhalf")
-    view.nvim.lua("require('eca.review.said').sent('one') require('eca.drafts').flush()")
+    view.nvim.lua("require('eca.review.notes').sent('one') require('eca.input.drafts').flush()")
     assert view.sent("keep_draft")[-1]["text"] == "half"
 
 
 def test_a_full_disk_is_told_once(view: View) -> None:
     view.nvim.lua("""
     vim.uv.fs_write = function() return nil, 'ENOSPC: no space left on device' end
-    for _, text in ipairs({ 'one', 'two' }) do require('eca.unsent').keep(text) end
+    for _, text in ipairs({ 'one', 'two' }) do require('eca.host.draft_file').keep(text) end
     """)
     assert view.nvim.messages().count("what is typed is not kept: ENOSPC") == 1
     assert list(Path(view.nvim.eval("$XDG_STATE_HOME")).rglob("*.unsent*")) == []

@@ -6,7 +6,7 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.staged import WITHOUT_HOST
 
-NEWS = "require('eca.notify').info('something happened')"
+NEWS = "require('eca.ui.notify').info('something happened')"
 TOLD = "vim.fn.execute('messages'):find('something happened') ~= nil"
 
 

@@ -31,7 +31,7 @@ local buf = vim.fn.bufnr(...)
 if buf < 0 then
   return {}
 end
-local space = vim.api.nvim_create_namespace('eca.onlooker')
+local space = vim.api.nvim_create_namespace('eca.editor.follow_agent')
 return vim.tbl_map(function(mark)
   return { mark[2] + 1, mark[4].end_row }
 end, vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true }))

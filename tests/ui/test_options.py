@@ -27,7 +27,9 @@ BEYOND = {"follow", "turn"}
 
 def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
-    assert set(view.nvim.lua("return require('eca.options').defaults()")) == CONTRACT | BEYOND
+    assert (
+        set(view.nvim.lua("return require('eca.config.options').defaults()")) == CONTRACT | BEYOND
+    )
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def used(nvim: Neovim, path: str) -> None:
 
 def located(nvim: Neovim, path: str) -> None:
     asked = {"kind": "definition", "path": path, "line": 1, "column": 1}
-    nvim.lua("require('eca.calls').call(1, 'locations', ...)", asked)
+    nvim.lua("require('eca.view.editor_calls').call(1, 'locations', ...)", asked)
 
 
 WAYS: tuple[Way, ...] = (diff, follow, revert, jump, used, located)
@@ -248,7 +248,7 @@ def test_a_conflict_with_a_pipe_reads_nothing(choice: int, stage: Neovim, folder
 @pytest.mark.parametrize("name", ["pipe", "folder", "term://touch ran"])
 def test_the_chat_is_not_exported_to_a_pipe(name: str, stage: Neovim, folder: Path) -> None:
     stage.lua("require('eca').transcript = function(_, done) done('text') end")
-    stage.lua("require('eca.export').run(..., true)", name)
+    stage.lua("require('eca.chat.export').run(..., true)", name)
     stage.wait_for(lambda: message_tells(stage), "the refusal")
     assert_nothing_ran(stage, folder)
 

@@ -8,7 +8,7 @@ from tests.support.script import expect, handshake, reply, send, text, turn
 from tests.support.servers import ScriptedServer
 from tests.ui.talk import asks, say, start_chat, tool, wait_line
 
-WARNINGS = "return (require('eca.mirror').pending()[1] or {}).warnings"
+WARNINGS = "return (require('eca.state.mirror').pending()[1] or {}).warnings"
 
 
 def wait_told(nvim: Neovim, warning: str) -> None:

@@ -104,5 +104,5 @@ def test_answer_command_asks_for_own_words(stage: Neovim) -> None:
 
 
 def test_answering_nothing_is_said(stage: Neovim) -> None:
-    stage.lua("require('eca.question').open()")
+    stage.lua("require('eca.approval.question').open()")
     stage.wait_screen("there is no question")

@@ -38,7 +38,7 @@ def test_a_shared_one_tells_the_title(start_nvim: StartNeovim, layout: str) -> N
     wait_status(view, "New chat")
     title(view, "Fix the flaky test")
     wait_status(view, "Fix the flaky test")
-    view.nvim.lua("vim.api.nvim_set_current_win((require('eca.windows').shown()))")
+    view.nvim.lua("vim.api.nvim_set_current_win((require('eca.window').shown()))")
     assert view.current() == "chat"
     wait_status(view, "Fix the flaky test")
     view.nvim.keys(":EcaChat<CR><C-w>t")

@@ -171,7 +171,7 @@ def test_what_comes_next_is_guarded_again(stage: Neovim) -> None:
 
 
 def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
-    stage.lua("require('eca.prompt_pause').LENGTH = 60000")
+    stage.lua("require('eca.approval.pause').LENGTH = 60000")
     go_in(stage, approval("t1", path="/x", remember=["ls"]))
     stage.keys("a")
     stage.wait_screen("answered · next …")
@@ -188,7 +188,7 @@ def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
 def test_other_keys_leave_and_go_where_they_were_typed_for(
     stage: Neovim, before: str, keys: str, typed: str
 ) -> None:
-    stage.lua("require('eca.prompt_pause').LENGTH = 60000")
+    stage.lua("require('eca.approval.pause').LENGTH = 60000")
     stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
     stage.keys(before)
     ask(stage, approval("t1"))
@@ -204,7 +204,7 @@ def test_other_keys_leave_and_go_where_they_were_typed_for(
 
 
 def test_keys_of_more_than_one_key_leave_too(stage: Neovim) -> None:
-    stage.lua("require('eca.prompt_pause').LENGTH = 60000")
+    stage.lua("require('eca.approval.pause').LENGTH = 60000")
     go_in(stage, approval("t1"))
     stage.keys("a")
     stage.wait_screen("answered · next …")
@@ -275,7 +275,7 @@ def test_a_turn_of_five_edits_is_answered_with_the_keys_on_the_screen(
     server = scripted_server(handshake(), five)
     settings = {"approval": {"guard": 0}}
     nvim = start_chat(start_nvim, server, "README.md", settings=settings, columns=80, lines=24)
-    nvim.lua("require('eca.prompt_pause').LENGTH = 60000")
+    nvim.lua("require('eca.approval.pause').LENGTH = 60000")
     say(nvim, "edit five times")
     here = nvim.eval("win_getid()")
     nvim.wait_screen("+row 1")

@@ -110,14 +110,14 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     view.nvim.wait_screen(re.compile(r"▢ tasks 2/5 · Loading models"))
     view.draw(ops.SetPlan(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, {"tokens": 1}))
     view.nvim.wait_screen(lambda screen: "tasks" not in screen and "Loading" not in screen)
-    assert view.nvim.lua("return require('eca.mirror').usage(...)", CHAT) == {"tokens": 1}
+    assert view.nvim.lua("return require('eca.state.mirror').usage(...)", CHAT) == {"tokens": 1}
 
 
 def test_a_plan_goes_with_the_host(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
     view.draw(ops.SetPlan(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
     view.nvim.wait_screen("▢ tasks 2/5")
-    view.nvim.lua("require('eca.adrift').show()")
+    view.nvim.lua("require('eca.view.host_gone').show()")
     view.nvim.wait_screen(lambda screen: "tasks" not in screen)
 
 
@@ -150,6 +150,6 @@ def test_health_says_that_another_plugin_draws_the_winbars(start_nvim: StartNeov
     view.nvim.command("checkhealth eca")
     view.nvim.wait_screen("nobody else draws the winbars of the chat")
     view.nvim.command("tabclose")
-    view.nvim.lua("vim.wo[require('eca.windows').shown()][0].winbar = '%f'")
+    view.nvim.lua("vim.wo[require('eca.window').shown()][0].winbar = '%f'")
     view.nvim.command("checkhealth eca")
     view.nvim.wait_screen("another plugin draws the winbars of the chat")

@@ -11,7 +11,7 @@ STEPS = """
 jit.off()
 local steps = 0
 debug.sethook(function() steps = steps + 1 end, '', 1)
-vim.api.nvim_exec_autocmds('SafeState', { group = 'eca.written' })
+vim.api.nvim_exec_autocmds('SafeState', { group = 'eca.editor.user_writes' })
 debug.sethook()
 jit.on()
 return steps
@@ -19,7 +19,7 @@ return steps
 
 
 def test_unchanged_buffers_cost_nothing(nvim: Neovim) -> None:
-    nvim.lua("require('eca.written')")
+    nvim.lua("require('eca.editor.user_writes')")
     nvim.lua(LOAD, 3)
     few = nvim.lua(STEPS)
     nvim.lua(LOAD, 300)

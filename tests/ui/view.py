@@ -16,7 +16,7 @@ function host.folders()
   return { vim.fn.getcwd() }
 end
 function host.log_path()
-  return require('eca.log').path()
+  return require('eca.host.log').path()
 end
 function host.alive() end
 function host.pid() end
@@ -42,8 +42,8 @@ class View:
     def draw(self, *drawn: ViewOp) -> None:
         """Draw ops as the host would send them, and wait until they are settled."""
         wired = [ops.wire(op) for op in drawn]
-        code = "for _, op in ipairs(...) do require('eca.ops').draw(op) end"
-        self.nvim.lua(f"{code} require('eca.ops').settle()", wired)
+        code = "for _, op in ipairs(...) do require('eca.view').draw(op) end"
+        self.nvim.lua(f"{code} require('eca.view').settle()", wired)
 
     def sent(self, name: str) -> list[Value]:
         """Return the payloads of all intents of a name that were sent so far."""
@@ -59,7 +59,7 @@ class View:
 
     def buffer(self, chat: str = CHAT) -> int:
         """Return the number of a chat's transcript buffer."""
-        return int(self.nvim.lua("return require('eca.chats').ensure(...).buf", chat))
+        return int(self.nvim.lua("return require('eca.state.chats').ensure(...).buf", chat))
 
     def lines(self, chat: str = CHAT) -> list[str]:
         """Return the text of a chat's transcript buffer."""
@@ -68,7 +68,10 @@ class View:
 
     def draft(self, chat: str = CHAT) -> str:
         """Return what a chat's input holds."""
-        code = "return vim.api.nvim_buf_get_lines(require('eca.chats').get(...).input, 0, -1, true)"
+        code = """
+        local buf = require('eca.state.chats').get(...).input
+        return vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+        """
         return "\n".join(self.nvim.lua(code, chat))
 
     def windows(self) -> list[str]:
@@ -76,7 +79,7 @@ class View:
         code = """
         return vim.tbl_map(function(win)
           local buf = vim.api.nvim_win_get_buf(win)
-          local _, kind = require('eca.chats').of_buffer(buf)
+          local _, kind = require('eca.state.chats').of_buffer(buf)
           return kind or vim.fs.basename(vim.api.nvim_buf_get_name(buf))
         end, vim.api.nvim_tabpage_list_wins(0))
         """
@@ -86,7 +89,7 @@ class View:
     def current(self) -> str:
         """Tell what the current window shows, as `windows` does."""
         code = """
-        local _, kind = require('eca.chats').of_buffer(vim.api.nvim_get_current_buf())
+        local _, kind = require('eca.state.chats').of_buffer(vim.api.nvim_get_current_buf())
         return kind or vim.fs.basename(vim.api.nvim_buf_get_name(0))
         """
         return str(self.nvim.lua(code))

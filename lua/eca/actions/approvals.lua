@@ -1,6 +1,6 @@
 --- Actions on what waits for the user's word: accept, reject, answer, look at the diff.
-local answers = require('eca.answers')
-local guard = require('eca.guard')
+local answers = require('eca.approval.decide')
+local guard = require('eca.ui.guard')
 
 local M = {}
 
@@ -20,7 +20,7 @@ end
 ---@return eca.Pending?
 local function waiting_here()
   local block = block_here()
-  for _, item in ipairs(block and require('eca.mirror').pending(block.chat) or {}) do
+  for _, item in ipairs(block and require('eca.state.mirror').pending(block.chat) or {}) do
     if item.block == block.id and item.kind == 'approval' then
       return item
     end
@@ -37,7 +37,7 @@ end
 ---@param chat? string
 ---@return eca.Pending?
 local function oldest(chat)
-  for _, item in ipairs(require('eca.mirror').pending(chat)) do
+  for _, item in ipairs(require('eca.state.mirror').pending(chat)) do
     if item.kind == 'approval' then
       return item
     end
@@ -50,7 +50,7 @@ end
 local function chosen()
   local shown = require('eca.approval').shown()
   local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
-  return item or oldest(require('eca.chats').current()) or oldest()
+  return item or oldest(require('eca.state.chats').current()) or oldest()
 end
 
 --- What a key answers: one that comes too soon after it came up was meant for something else.
@@ -60,9 +60,9 @@ local function meant()
   local known = item and approval.ripe(item) and (waiting_here() or approval.settled())
   known = known and (not came or guard.is_over(came))
   if not item then
-    require('eca.notify').info('nothing waits for approval')
+    require('eca.ui.notify').info('nothing waits for approval')
   elseif not known or not require('eca.diff').ripe(item) then
-    require('eca.notify').info('this has only just come up: look first')
+    require('eca.ui.notify').info('this has only just come up: look first')
   else
     return item
   end
@@ -86,7 +86,7 @@ end
 function M.come()
   came = guard.begin()
   require('eca.approval').focus()
-  require('eca.prompt_float').guard()
+  require('eca.approval.float').guard()
 end
 
 --- Accept what is meant.
@@ -98,7 +98,7 @@ end
 function M.remember()
   decide(function(item)
     if not item.remember then
-      require('eca.notify').info('there is nothing new to remember: only accept it')
+      require('eca.ui.notify').info('there is nothing new to remember: only accept it')
       return false
     end
     return answers.accept(item, true)
@@ -107,15 +107,15 @@ end
 
 --- Accept all that waits in the current chat.
 function M.approve_all()
-  local chat = require('eca.chats').current()
+  local chat = require('eca.state.chats').current()
   local accepted, left = 0, 0
   if chat then
     accepted, left = require('eca.approval').accept_all(chat)
   end
   if accepted + left == 0 then
-    require('eca.notify').info('nothing waits for approval in this chat')
+    require('eca.ui.notify').info('nothing waits for approval in this chat')
   elseif left > 0 then
-    require('eca.notify').info(('%d only just came up: look first'):format(left))
+    require('eca.ui.notify').info(('%d only just came up: look first'):format(left))
   end
 end
 
@@ -144,13 +144,13 @@ function M.diff()
   elseif waits then
     require('eca.diff').ask('diff', { chat = waits[1], block = waits[2] })
   else
-    require('eca.notify').info('there is no diff to show')
+    require('eca.ui.notify').info('there is no diff to show')
   end
 end
 
 --- Answer the question that waits.
 function M.answer()
-  require('eca.question').open()
+  require('eca.approval.question').open()
 end
 
 return M

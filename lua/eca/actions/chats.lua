@@ -3,7 +3,7 @@ local M = {}
 
 --- Go to the chat; in visual mode, with the selected lines as context.
 function M.open()
-  if require('eca.selection').active() then
+  if require('eca.context.selection').active() then
     require('eca.actions.prompts').add_context()
   end
   require('eca').open()
@@ -39,7 +39,7 @@ end
 
 --- Show what the chat uses: tokens by category, and cost.
 function M.usage()
-  require('eca.usage').show(require('eca.chats').current())
+  require('eca.panels.usage').show(require('eca.state.chats').current())
 end
 
 return M

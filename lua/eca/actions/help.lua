@@ -33,7 +33,7 @@ end
 ---@param text string
 ---@return boolean
 local function does(mapping, name, text)
-  return mapping.desc == 'eca: ' .. text or mapping.rhs == require('eca.keys').plug(name)
+  return mapping.desc == 'eca: ' .. text or mapping.rhs == require('eca.keymaps').plug(name)
 end
 
 --- The keys of an action in a section, as the documentation writes them.
@@ -44,7 +44,7 @@ end
 local function keys_of(section, name, action)
   local keys = {} ---@type string[]
   for _, mapping in ipairs(mappings(section.mode)) do
-    local key = require('eca.keys').written(mapping.lhs)
+    local key = require('eca.keymaps').written(mapping.lhs)
     local waiting = vim.list_contains(action.waiting or {}, key)
     if does(mapping, name, action.text) and waiting == (section.waiting or false) then
       keys[#keys + 1] = key
@@ -83,7 +83,7 @@ end
 ---@return eca.KeyRow[]
 local function rows_of(section)
   local rows, places = {}, {} ---@type eca.KeyRow[], table<eca.KeyRow, string>
-  for name, action in pairs(require('eca.keys').actions) do
+  for name, action in pairs(require('eca.keymaps').actions) do
     local keys = keys_of(section, name, action)
     if #keys > 0 then
       local row = { table.concat(keys, ' '), action.text }
@@ -148,13 +148,13 @@ function M.choices(choices, origin)
   end
   write(rows, widest(rows), lines, marks)
   local panel = { title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin }
-  require('eca.panel').show(panel)
+  require('eca.ui.panel').show(panel)
 end
 
 --- Show the keys in a float; `q`, `<Esc>` or leaving it closes it.
 function M.keys()
   local lines, marks = content()
-  require('eca.panel').show({ title = 'keys', lines = lines, marks = marks, key = 'g?' })
+  require('eca.ui.panel').show({ title = 'keys', lines = lines, marks = marks, key = 'g?' })
 end
 
 return M

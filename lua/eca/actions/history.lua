@@ -25,9 +25,9 @@ end
 --- The chat the user means.
 ---@return string?
 local function current()
-  local id = require('eca.chats').current()
+  local id = require('eca.state.chats').current()
   if not id then
-    require('eca.notify').info('there is no chat yet')
+    require('eca.ui.notify').info('there is no chat yet')
   end
   return id
 end
@@ -51,18 +51,18 @@ local TITLE = 40
 local function describe(chat)
   local facts = {} ---@type string[]
   local changed = chat.updated or chat.created
-  facts[#facts + 1] = changed and require('eca.attention').age(math.floor(changed / 1000))
+  facts[#facts + 1] = changed and require('eca.state.attention').age(math.floor(changed / 1000))
   facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
   facts[#facts + 1] = chat.open and 'open' or nil
   facts[#facts + 1] = chat.model
-  return require('eca.cells').list_row(chat.title or 'No title', TITLE, facts)
+  return require('eca.ui.display_width').list_row(chat.title or 'No title', TITLE, facts)
 end
 
 --- The chat that is left for another one; it need not stay when nothing was said in it.
 ---@return string?
 local function left_behind()
-  local id = require('eca.windows').chat_shown()
-  local chat = id and require('eca.chats').get(id)
+  local id = require('eca.window').chat_shown()
+  local chat = id and require('eca.state.chats').get(id)
   if chat and not require('eca.input').draft(chat.input):find('%S') then
     return id
   end
@@ -71,7 +71,7 @@ end
 ---@param chat eca.Kept
 local function resume(chat)
   local instead = left_behind()
-  require('eca.chats').ensure(chat.id)
+  require('eca.state.chats').ensure(chat.id)
   require('eca').open({ chat = chat.id })
   if not chat.open then
     send('resume', { chat = chat.id, instead = instead })
@@ -80,21 +80,25 @@ end
 
 --- Choose one of the chats that the agent keeps and go on with it.
 function M.resume()
-  require('eca.requests').ask('list_chats', {}, function(chats)
+  require('eca.host.requests').ask('list_chats', {}, function(chats)
     if not chats then
       return
     elseif #chats == 0 then
-      require('eca.notify').info('the agent keeps no chat of this workspace')
+      require('eca.ui.notify').info('the agent keeps no chat of this workspace')
       return
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
-      require('eca.notify').info('the server is ready, :Eca resume lists its chats')
+      require('eca.ui.notify').info('the server is ready, :Eca resume lists its chats')
       return
     end
-    require('eca.choose').one(chats, { prompt = 'Resume', format_item = describe }, function(chat)
-      if chat then
-        resume(chat)
+    require('eca.ui.choose').one(
+      chats,
+      { prompt = 'Resume', format_item = describe },
+      function(chat)
+        if chat then
+          resume(chat)
+        end
       end
-    end)
+    )
   end)
 end
 
@@ -129,9 +133,9 @@ end
 ---@param wanted { chat: string, block?: integer }
 ---@param go_on fun(moments: eca.Moment[])
 local function ask_moments(wanted, go_on)
-  local asked = require('eca.origin').asked()
-  require('eca.requests').ask('timeline', wanted, function(moments)
-    if require('eca.origin').may_take(asked, 'the list') then
+  local asked = require('eca.window.return_window').asked()
+  require('eca.host.requests').ask('timeline', wanted, function(moments)
+    if require('eca.window.return_window').may_take(asked, 'the list') then
       go_on(moments or {})
     end
   end)
@@ -151,10 +155,10 @@ local function choose(id, prompt, kinds, go_on)
       end
     end
     if #found == 0 then
-      require('eca.notify').info('there is nothing to choose from yet')
+      require('eca.ui.notify').info('there is nothing to choose from yet')
       return
     end
-    require('eca.choose').one(found, { prompt = prompt, format_item = label }, function(moment)
+    require('eca.ui.choose').one(found, { prompt = prompt, format_item = label }, function(moment)
       if moment then
         go_on(moment)
       end
@@ -199,14 +203,14 @@ local INCLUDED = {
 ---@param chat string
 ---@param moment eca.Moment
 local function roll_back_to(chat, moment)
-  local title = require('eca.cells').cut(moment.title, PROMPT_TITLE)
+  local title = require('eca.ui.display_width').cut(moment.title, PROMPT_TITLE)
   local options = {
     prompt = ('Roll back to before "%s"'):format(title),
     format_item = function(item)
       return item.text
     end,
   }
-  require('eca.choose').one(INCLUDED, options, function(item)
+  require('eca.ui.choose').one(INCLUDED, options, function(item)
     if item and item.tools then
       require('eca.review.undo').roll_back(chat, moment.block, item.messages)
     elseif item then
@@ -225,7 +229,7 @@ function M.rollback()
     if moments[1] then
       roll_back_to(block.chat, moments[1])
     else
-      require('eca.notify').info('there is no prompt of yours above this place')
+      require('eca.ui.notify').info('there is no prompt of yours above this place')
     end
   end)
 end
@@ -256,7 +260,7 @@ function M.add_flag(text)
     if given and given:find('%S') then
       send(
         'add_flag',
-        { chat = id, block = block and block.id or 0, text = require('eca.scan').trim(given) }
+        { chat = id, block = block and block.id or 0, text = require('eca.text.scan').trim(given) }
       )
     end
   end
@@ -273,7 +277,7 @@ function M.remove_flag()
   if block and block.kind == 'flag' then
     send('remove_flag', { chat = block.chat, block = block.id })
   else
-    require('eca.notify').info('there is no flag under the cursor')
+    require('eca.ui.notify').info('there is no flag under the cursor')
   end
 end
 
@@ -299,7 +303,7 @@ local function jump(direction)
     vim.cmd("normal! m'")
     vim.api.nvim_win_set_cursor(0, { found + 1, 0 })
   else
-    require('eca.notify').info('no flag further ' .. (direction == 1 and 'down' or 'up'))
+    require('eca.ui.notify').info('no flag further ' .. (direction == 1 and 'down' or 'up'))
   end
 end
 

@@ -1,5 +1,5 @@
 --- Actions on chats as a whole: choose, go to the next, rename, empty, delete.
-local attention = require('eca.attention')
+local attention = require('eca.state.attention')
 
 local M = {}
 
@@ -7,9 +7,9 @@ local TITLE = 50
 
 ---@return string?
 local function current()
-  local id = require('eca.chats').current()
+  local id = require('eca.state.chats').current()
   if not id then
-    require('eca.notify').info('there is no chat yet')
+    require('eca.ui.notify').info('there is no chat yet')
   end
   return id
 end
@@ -17,23 +17,23 @@ end
 ---@param id string
 ---@return string
 local function title_of(id)
-  return require('eca.mirror').status(id).title or 'New chat'
+  return require('eca.state.mirror').status(id).title or 'New chat'
 end
 
 ---@param id string
 ---@return string
 local function describe(id)
   local found, since = attention.of(id), attention.since(id)
-  local number = require('eca.chats').get(id).number
+  local number = require('eca.state.chats').get(id).number
   local title = ('chat %d %s %s'):format(number, found.sign, title_of(id))
   local age = since and attention.age(since)
-  return require('eca.cells').list_row(title, TITLE, { found.word, age })
+  return require('eca.ui.display_width').list_row(title, TITLE, { found.word, age })
 end
 
 --- What needs attention comes first, then what changed last.
 ---@return string[] ids
 local function sorted()
-  local ids = require('eca.chats').ids()
+  local ids = require('eca.state.chats').ids()
   local place = {} ---@type table<string, integer>
   for index, id in ipairs(ids) do
     place[id] = index
@@ -53,10 +53,10 @@ end
 function M.pick()
   local ids = sorted()
   if #ids == 0 then
-    require('eca.notify').info('there is no chat yet')
+    require('eca.ui.notify').info('there is no chat yet')
     return
   end
-  require('eca.choose').one(ids, { prompt = 'Chats', format_item = describe }, function(id)
+  require('eca.ui.choose').one(ids, { prompt = 'Chats', format_item = describe }, function(id)
     if id then
       require('eca').open({ chat = id })
     end
@@ -66,17 +66,17 @@ end
 --- Open the chat of a number in the bar.
 ---@param number integer
 function M.go_to(number)
-  local id = require('eca.chats').numbered(number)
+  local id = require('eca.state.chats').numbered(number)
   if id then
     require('eca').open({ chat = id })
   else
-    require('eca.notify').warn(('there is no chat %d'):format(number))
+    require('eca.ui.notify').warn(('there is no chat %d'):format(number))
   end
 end
 
 ---@param step -1|1
 local function cycle(step)
-  local ids, here = require('eca.chats').ids(), require('eca.chats').current()
+  local ids, here = require('eca.state.chats').ids(), require('eca.state.chats').current()
   for index, id in ipairs(ids) do
     if id == here and #ids > 1 then
       require('eca').open({ chat = ids[(index - 1 + step) % #ids + 1] })
@@ -104,13 +104,13 @@ function M.rename(title)
   end
   local function send(text)
     if text and text:find('%S') then
-      require('eca.host').send('rename', { chat = id, title = require('eca.scan').trim(text) })
+      require('eca.host').send('rename', { chat = id, title = require('eca.text.scan').trim(text) })
     end
   end
   if title then
     send(title)
   else
-    local known = require('eca.mirror').status(id).title
+    local known = require('eca.state.mirror').status(id).title
     vim.ui.input({ prompt = 'Title: ', default = known }, send)
   end
 end
@@ -126,7 +126,7 @@ local function ask(verb, id, sure, go_on)
     return
   end
   local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
-  require('eca.choose').one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+  require('eca.ui.choose').one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
     if choice == verb then
       go_on()
     end

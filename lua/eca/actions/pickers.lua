@@ -12,7 +12,7 @@ local NONE = 'none'
 ---@param model? string
 ---@return string[]
 local function variants_of(model)
-  local by_model = require('eca.mirror').choices().variants
+  local by_model = require('eca.state.mirror').choices().variants
   if model then
     return by_model[model] or {}
   end
@@ -26,11 +26,11 @@ end
 ---@param chat? string default: the current one
 ---@return string[]
 function M.offers(what, chat)
-  local mirror = require('eca.mirror')
+  local mirror = require('eca.state.mirror')
   if what ~= 'variant' then
     return mirror.choices()[what .. 's'] or {}
   end
-  local variants = variants_of(mirror.status(chat or require('eca.chats').current()).model)
+  local variants = variants_of(mirror.status(chat or require('eca.state.chats').current()).model)
   return #variants > 0 and vim.list_extend({ NONE }, variants) or {}
 end
 
@@ -63,23 +63,23 @@ end
 ---@param word string
 ---@param offers string[]
 local function complain(what, word, offers)
-  local near = require('eca.similar').nearest(word, offers)
+  local near = require('eca.config.did_you_mean').nearest(word, offers)
   local hint = near and ('; did you mean %s?'):format(near) or ''
-  require('eca.notify').warn(("there is no %s '%s'%s"):format(what, word, hint))
+  require('eca.ui.notify').warn(("there is no %s '%s'%s"):format(what, word, hint))
 end
 
 ---@param what eca.Choosable
 ---@param chat string
 ---@param offers string[]
 local function ask(what, chat, offers)
-  local current = require('eca.mirror').status(chat)[what] or (what == 'variant' and NONE)
+  local current = require('eca.state.mirror').status(chat)[what] or (what == 'variant' and NONE)
   local options = {
     prompt = 'Choose the ' .. what,
     format_item = function(offer)
-      return (offer == current and '● ' or '  ') .. require('eca.harmless').line(offer)
+      return (offer == current and '● ' or '  ') .. require('eca.ui.sanitize').line(offer)
     end,
   }
-  require('eca.choose').one(offers, options, function(choice)
+  require('eca.ui.choose').one(offers, options, function(choice)
     if choice then
       take(what, choice, chat)
     end
@@ -102,7 +102,7 @@ function M.choose(what, word)
       complain(what, word, offers)
     end
   elseif #offers == 0 then
-    require('eca.notify').info(('there is no %s to choose yet'):format(what))
+    require('eca.ui.notify').info(('there is no %s to choose yet'):format(what))
   else
     ask(what, chat, offers)
   end
@@ -123,7 +123,7 @@ function M.next_agent()
   local chat = require('eca').current()
   local agents = M.offers('agent')
   for index, agent in ipairs(agents) do
-    if agent == require('eca.mirror').status(chat).agent then
+    if agent == require('eca.state.mirror').status(chat).agent then
       return take('agent', agents[index % #agents + 1], chat)
     end
   end
@@ -137,22 +137,22 @@ end
 
 ---@param chat string
 local function tell_trust(chat)
-  local mirror = require('eca.mirror')
+  local mirror = require('eca.state.mirror')
   if mirror.status(chat).trust then
     local waits = #mirror.pending(chat) > 0
-    require('eca.notify').warn(
+    require('eca.ui.notify').warn(
       waits and 'trusted: its tools run WITHOUT ASKING; what waits still asks'
         or 'this chat is trusted: its tools run WITHOUT ASKING'
     )
   else
-    require('eca.notify').info('this chat asks before its tools run')
+    require('eca.ui.notify').info('this chat asks before its tools run')
   end
 end
 
 --- Tell whether a chat is trusted whenever that changes.
 ---@param chat string
 local function watch_trust(chat)
-  local known = require('eca.mirror').status(chat).trust or false
+  local known = require('eca.state.mirror').status(chat).trust or false
   vim.api.nvim_create_autocmd('User', {
     group = vim.api.nvim_create_augroup('eca.trust.' .. chat, {}),
     pattern = 'EcaStatusChanged',
@@ -170,7 +170,7 @@ end
 ---@param trusted? boolean default: the other way round
 function M.set_trust(trusted)
   local chat = require('eca').current()
-  local known = require('eca.mirror').status(chat).trust or false
+  local known = require('eca.state.mirror').status(chat).trust or false
   if trusted == nil then
     trusted = not known
   end
@@ -194,29 +194,30 @@ end
 
 --- Choose one of the prompts of this project and put it into the input.
 function M.prompts()
-  local prompts = require('eca.history').newest_first()
+  local prompts = require('eca.input.history').newest_first()
   if #prompts == 0 then
-    require('eca.notify').info('no prompt was sent in this project yet')
+    require('eca.ui.notify').info('no prompt was sent in this project yet')
     return
   end
   local options = {
     prompt = 'Prompts',
     format_item = function(prompt)
-      local lines = vim.tbl_map(require('eca.scan').trim, vim.split(prompt, '\n', { plain = true }))
+      local lines =
+        vim.tbl_map(require('eca.text.scan').trim, vim.split(prompt, '\n', { plain = true }))
       return table.concat(vim.tbl_filter(has_text, lines), ' ⏎ ')
     end,
   }
-  require('eca.choose').one(prompts, options, function(prompt)
+  require('eca.ui.choose').one(prompts, options, function(prompt)
     if prompt then
       local id = require('eca').open()
-      require('eca.input').put_back(require('eca.chats').ensure(id).input, prompt)
+      require('eca.input').put_back(require('eca.state.chats').ensure(id).input, prompt)
     end
   end)
 end
 
 --- Choose one of all actions and do it where the cursor is.
 function M.palette()
-  local keys = require('eca.keys')
+  local keys = require('eca.keymaps')
   local names = vim.tbl_keys(keys.actions)
   table.sort(names)
   local options = {
@@ -225,7 +226,7 @@ function M.palette()
       return ('%-18s %s'):format(name, keys.actions[name].text)
     end,
   }
-  require('eca.choose').one(names, options, function(name)
+  require('eca.ui.choose').one(names, options, function(name)
     if name then
       keys.run(name)
     end

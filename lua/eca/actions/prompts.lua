@@ -4,7 +4,7 @@ local M = {}
 --- The input of the chat the user means.
 ---@return integer? buf
 local function input()
-  local chats = require('eca.chats')
+  local chats = require('eca.state.chats')
   local id = chats.current()
   local chat = id and chats.get(id)
   return chat and chat.input
@@ -14,7 +14,7 @@ end
 local function submit(queue)
   local buf = input()
   if not buf or not require('eca.input').submit(buf, queue) then
-    require('eca.notify').info('nothing is typed')
+    require('eca.ui.notify').info('nothing is typed')
   end
 end
 
@@ -32,11 +32,11 @@ end
 ---@param index? integer 1-based place in the queue; default: the last
 ---@param drop? boolean
 function M.take_back(index, drop)
-  local id = require('eca.chats').current()
-  local waiting = id and #require('eca.mirror').queue(id) or 0
+  local id = require('eca.state.chats').current()
+  local waiting = id and #require('eca.state.mirror').queue(id) or 0
   index = index or waiting
   if index < 1 or index > waiting then
-    require('eca.notify').info(waiting > 0 and 'no such prompt waits' or 'no prompt waits')
+    require('eca.ui.notify').info(waiting > 0 and 'no such prompt waits' or 'no prompt waits')
     return
   end
   require('eca.host').send('unqueue', { chat = id, index = index, edit = not drop })
@@ -49,11 +49,11 @@ end
 
 --- Stop the running turn.
 function M.stop()
-  local chat = require('eca.chats').current()
+  local chat = require('eca.state.chats').current()
   if chat then
     require('eca').stop(chat) -- the host knows whether one runs
   else
-    require('eca.notify').info('there is no chat yet')
+    require('eca.ui.notify').info('there is no chat yet')
   end
 end
 

@@ -4,11 +4,11 @@ local M = {}
 --- The chat the user means, when there is one.
 ---@param run fun(chat: string)
 local function with_chat(run)
-  local chat = require('eca.chats').current()
+  local chat = require('eca.state.chats').current()
   if chat then
     run(chat)
   else
-    require('eca.notify').info('there is no chat yet')
+    require('eca.ui.notify').info('there is no chat yet')
   end
 end
 
@@ -57,7 +57,7 @@ end
 
 --- Say what becomes of a file that changed on disk under unsaved changes.
 function M.conflicts()
-  require('eca.conflicts').choose()
+  require('eca.editor.conflicts').choose()
 end
 
 return M

@@ -84,7 +84,7 @@ end
 ---@param text string
 ---@return 'left'|'right'|'center'
 local function alignment(text)
-  local dashes = require('eca.scan').trim(text)
+  local dashes = require('eca.text.scan').trim(text)
   local left, right = dashes:sub(1, 1) == ':', dashes:sub(-1) == ':'
   return left and right and 'center' or (right and 'right' or 'left')
 end

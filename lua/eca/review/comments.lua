@@ -38,7 +38,7 @@ end
 ---@param comment eca.Comment
 ---@return string
 local function place(comment)
-  local path = require('eca.paths').short(comment.change.path)
+  local path = require('eca.files.paths').short(comment.change.path)
   local count = comment.change.count or 0
   local last = count > 1 and ('-%d'):format(comment.line + count - 1) or ''
   return ('%s:%d%s'):format(path, comment.line, last)

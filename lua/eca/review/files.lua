@@ -1,5 +1,5 @@
 --- The files that a chat's tools read and changed: a float, the most used first.
-local paths = require('eca.paths')
+local paths = require('eca.files.paths')
 
 local M = {}
 
@@ -23,7 +23,7 @@ end
 ---@param width integer of the column of names
 ---@return string line, eca.Mark[] marks
 local function describe(row, use, width)
-  local name = require('eca.cells').pad_path(paths.short(use.path), width)
+  local name = require('eca.ui.display_width').pad_path(paths.short(use.path), width)
   local read = use.reads > 0 and 'read ' .. times(use.reads) or ''
   local line = ('%s  %-8s'):format(name, read)
   local marks = { { row, 0, #name, 'EcaToolTarget' }, { row, #name, -1, 'EcaMuted' } }
@@ -44,9 +44,9 @@ end
 ---@param asked eca.Asked
 local function show(uses, asked)
   if #uses == 0 then
-    require('eca.notify').info('the tools of this chat have used no file')
+    require('eca.ui.notify').info('the tools of this chat have used no file')
     return
-  elseif not require('eca.origin').may_take(asked, 'the list of files') then
+  elseif not require('eca.window.return_window').may_take(asked, 'the list of files') then
     return
   end
   local width, lines, marks = 0, {}, {}
@@ -63,13 +63,13 @@ local function show(uses, asked)
   local function jump()
     local path = uses[vim.api.nvim_win_get_cursor(0)[1]].path
     if not vim.uv.fs_stat(path) then
-      require('eca.notify').info(('%s is not there any more'):format(paths.short(path)))
+      require('eca.ui.notify').info(('%s is not there any more'):format(paths.short(path)))
       return
     end
     panel.close()
-    require('eca.reference').show({ path = path })
+    require('eca.chat.reference').show({ path = path })
   end
-  panel = require('eca.panel').show({
+  panel = require('eca.ui.panel').show({
     title = 'files of this chat',
     lines = lines,
     marks = marks,
@@ -80,8 +80,8 @@ end
 --- Show the files of a chat; <CR> opens the one under the cursor.
 ---@param chat string
 function M.open(chat)
-  local asked = require('eca.origin').asked()
-  require('eca.requests').ask('files', { chat = chat }, function(uses)
+  local asked = require('eca.window.return_window').asked()
+  require('eca.host.requests').ask('files', { chat = chat }, function(uses)
     show(uses, asked)
   end)
 end

@@ -5,7 +5,7 @@
 ---   where it was last seen. What is not found is not touched.
 --- - Taking back is one edit of the buffer, with undo of all that it changes. Nothing is written.
 local files = require('eca.files')
-local paths = require('eca.paths')
+local paths = require('eca.files.paths')
 local undo_options = require('eca.review.undo_options')
 local undo_tree = require('eca.review.undo_tree')
 

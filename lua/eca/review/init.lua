@@ -7,9 +7,9 @@
 ---   turn it acts on the whole turn.
 --- - What was said of the changes is kept apart, and outlives the list.
 local hunks = require('eca.review.hunks')
-local paths = require('eca.paths')
+local paths = require('eca.files.paths')
 local rows = require('eca.review.rows')
-local said = require('eca.review.said')
+local said = require('eca.review.notes')
 
 local M = {}
 
@@ -57,13 +57,13 @@ local function attach()
   local found = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
   if found ~= 0 and vim.b[found].eca_review == nil then
     vim.b[found].eca_review = true
-    require('eca.keys').attach(found, 'changes')
+    require('eca.keymaps').attach(found, 'changes')
   end
 end
 
 local function open_window()
   if vim.api.nvim_win_get_config(0).relative ~= '' then
-    vim.api.nvim_set_current_win(require('eca.windows').code_window())
+    vim.api.nvim_set_current_win(require('eca.window').code_window())
   end
   vim.cmd.copen({ count = ROWS, mods = { split = 'botright' } })
   attach()
@@ -76,9 +76,9 @@ end
 local function show(chat, changes, turn, asked)
   local ordered = rows.order(changes, said.listed(chat, changes, turn))
   if #ordered == 0 then
-    require('eca.notify').info('no change of the agent is left to look at')
+    require('eca.ui.notify').info('no change of the agent is left to look at')
     return
-  elseif not require('eca.origin').may_take(asked, 'the list of changes') then
+  elseif not require('eca.window.return_window').may_take(asked, 'the list of changes') then
     return
   end
   review = { id = 0, chat = chat, changes = {} }
@@ -95,7 +95,7 @@ local function show(chat, changes, turn, asked)
   vim.api.nvim_win_set_cursor(0, { first, 0 })
   local waiting = said.waiting(chat)
   if waiting then
-    require('eca.notify').info(('%s to be sent'):format(waiting))
+    require('eca.ui.notify').info(('%s to be sent'):format(waiting))
   end
 end
 
@@ -103,8 +103,8 @@ end
 ---@param chat string
 ---@param turn? integer
 function M.open(chat, turn)
-  local asked = require('eca.origin').asked()
-  require('eca.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
+  local asked = require('eca.window.return_window').asked()
+  require('eca.host.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
     if changes then
       show(chat, changes, turn, asked)
     end
@@ -141,7 +141,7 @@ end
 ---@return eca.Change? turn the line under the cursor, when it is one of a turn
 local function targets(turn_counts)
   if not review or list({ id = 0 }).id == 0 then
-    require('eca.notify').info('there is no list: :Eca changes makes it')
+    require('eca.ui.notify').info('there is no list: :Eca changes makes it')
     return {}
   end
   local items, row = items_here()
@@ -158,7 +158,7 @@ local function targets(turn_counts)
     end
   end
   if #found_ones == 0 and not (turn and turn_counts) then
-    require('eca.notify').info('there is no change of the agent here')
+    require('eca.ui.notify').info('there is no change of the agent here')
   end
   return found_ones, turn
 end
@@ -229,7 +229,7 @@ local function revert_lines(target)
   end
   local place = ('%s:%d'):format(paths.short(target.change.path), target.line)
   local why = worked and 'the change is not there any more' or tostring(result)
-  require('eca.notify').warn(('%s: %s'):format(place, why))
+  require('eca.ui.notify').warn(('%s: %s'):format(place, why))
   return false
 end
 
@@ -283,7 +283,7 @@ function M.revert()
   end
   if review and #done > 0 then
     tell(review.chat, 'reverted', done)
-    require('eca.notify').info(
+    require('eca.ui.notify').info(
       ('reverted in %s (not written): undo it there with u'):format(files_of(review, done))
     )
   end
@@ -316,7 +316,7 @@ function M.comment()
     return
   end
   local key = target.change.key
-  local name = require('eca.harmless').line(vim.fs.basename(target.change.path))
+  local name = require('eca.ui.sanitize').line(vim.fs.basename(target.change.path))
   local place = turn and key or ('%s:%d'):format(name, target.line)
   local before = said.of(chat).comments[key]
   local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
@@ -355,7 +355,7 @@ function M.send()
   local chat = review and review.chat
   local comments = chat and waiting(chat) or {}
   if not chat or #comments == 0 then
-    require('eca.notify').info('there is no comment to send')
+    require('eca.ui.notify').info('there is no comment to send')
     return
   end
   require('eca').send(require('eca.review.comments').prompt(comments), { chat = chat })

@@ -62,7 +62,7 @@ function M.subject(change)
   if not first then
     return change.text
   end
-  local name = require('eca.paths').short(change.origin)
+  local name = require('eca.files.paths').short(change.origin)
   return change.text:sub(1, first - 1) .. name .. change.text:sub(last + 1)
 end
 

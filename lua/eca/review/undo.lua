@@ -6,7 +6,7 @@
 ---   the user says so.
 --- - Nothing is done before `u`; leaving the float does nothing.
 --- - It comes up only before a user who has pressed no key since he asked.
-local paths = require('eca.paths')
+local paths = require('eca.files.paths')
 local rows = require('eca.review.undo_rows')
 
 local M = {}
@@ -74,13 +74,13 @@ end
 local function reload(path)
   local buf = paths.buffer_of(path)
   if buf and vim.bo[buf].modified then
-    require('eca.conflicts').take(buf)
+    require('eca.editor.conflicts').take(buf)
   end
 end
 
 ---@param failed { path: string, fault: string, copy?: string }
 local function tell_failure(failed)
-  local notify, name = require('eca.notify'), paths.short(failed.path)
+  local notify, name = require('eca.ui.notify'), paths.short(failed.path)
   if failed.copy then
     notify.error(('%s is damaged: %s'):format(name, failed.fault))
     notify.error(('what %s was is in %s'):format(name, paths.short(failed.copy)))
@@ -98,7 +98,7 @@ local function tell(undo, result)
   local count = #result.done == 1 and '1 file' or ('%d files'):format(#result.done)
   if #result.done > 0 then
     local word = undo.plan.again and 'done again' or 'undone'
-    require('eca.notify').info(('%s %s in %s'):format(name_of(undo.plan.turns), word, count))
+    require('eca.ui.notify').info(('%s %s in %s'):format(name_of(undo.plan.turns), word, count))
   end
 end
 
@@ -124,12 +124,12 @@ local function confirm(undo)
   undo.panel.close()
   if #chosen == 0 then
     if not ask_server(undo) then
-      require('eca.notify').info('nothing was undone')
+      require('eca.ui.notify').info('nothing was undone')
     end
     return
   end
   local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
-  require('eca.requests').ask('undo_turn', wanted, function(result)
+  require('eca.host.requests').ask('undo_turn', wanted, function(result)
     tell(undo, result)
     ask_server(undo)
   end)
@@ -185,13 +185,13 @@ end
 ---@param undo eca.Undo
 ---@param asked eca.Asked
 local function show(undo, asked)
-  if not require('eca.origin').may_take(asked, 'what undo would do') then
+  if not require('eca.window.return_window').may_take(asked, 'what undo would do') then
     return
   end
   local plan, text = undo.plan, rows.text(undo)
   local title = ('%s %s'):format(plan.again and 'do again' or 'undo', name_of(plan.turns))
-  undo.panel = require('eca.panel').show({
-    title = ('%s: %s'):format(title, require('eca.harmless').line(plan.prompt)),
+  undo.panel = require('eca.ui.panel').show({
+    title = ('%s: %s'):format(title, require('eca.ui.sanitize').line(plan.prompt)),
     lines = text.lines,
     marks = text.marks,
     keys = keys_of(undo),
@@ -205,12 +205,12 @@ end
 ---@param files? string[] absolute
 function M.open(chat, turn, files)
   local wanted = { chat = chat, turn = turn, paths = files }
-  local asked = require('eca.origin').asked()
-  require('eca.requests').ask('plan_undo', wanted, function(plan)
+  local asked = require('eca.window.return_window').asked()
+  require('eca.host.requests').ask('plan_undo', wanted, function(plan)
     if plan and #plan.files > 0 then
       show({ chat = chat, plan = plan }, asked)
     elseif plan then
-      require('eca.notify').info(plan.why or 'there is nothing to undo')
+      require('eca.ui.notify').info(plan.why or 'there is nothing to undo')
     end
   end)
 end
@@ -221,13 +221,13 @@ end
 ---@param block integer that the prompt is, or that belongs to it
 ---@param messages boolean
 function M.roll_back(chat, block, messages)
-  local asked = require('eca.origin').asked()
-  require('eca.requests').ask('plan_undo', { chat = chat, since = block }, function(plan)
+  local asked = require('eca.window.return_window').asked()
+  require('eca.host.requests').ask('plan_undo', { chat = chat, since = block }, function(plan)
     local undo = { chat = chat, plan = plan, rollback = { block = block, messages = messages } }
     if plan and #plan.files + #plan.unkept > 0 then
       show(undo, asked)
     elseif plan and not ask_server(undo) then
-      require('eca.notify').info('there is no file to put back')
+      require('eca.ui.notify').info('there is no file to put back')
     end
   end)
 end

@@ -1,6 +1,6 @@
 --- The rows of the float that asks whether turns are undone: a file each, then turns that are only
 --- known by their prompts.
-local paths = require('eca.paths')
+local paths = require('eca.files.paths')
 
 local M = {}
 
@@ -49,7 +49,7 @@ end
 ---@param width integer of the column of names
 ---@return [string, string?][]
 local function row_of(file, width)
-  local name = require('eca.cells').pad_path(paths.short(file.path), width)
+  local name = require('eca.ui.display_width').pad_path(paths.short(file.path), width)
   local said, group = fate(file)
   local added, removed = ('+%d'):format(file.added), ('-%d'):format(file.removed)
   local pad = (' '):rep(math.max(0, COUNTS - #added - #removed))
@@ -66,14 +66,14 @@ end
 ---@param width integer of the column of names
 ---@return [string, string?][]
 local function unkept_row(undo, prompt, width)
-  local name = require('eca.harmless').line('▌ ' .. prompt)
+  local name = require('eca.ui.sanitize').line('▌ ' .. prompt)
   local said, group = UNKEPT, 'EcaToolWaiting'
   if undo.by_server then
     said, group = BY_SERVER, 'EcaError'
   end
   return {
     { undo.by_server and '  ' or '! ', 'EcaToolWaiting' },
-    { require('eca.cells').pad(name, width), 'EcaToolTarget' },
+    { require('eca.ui.display_width').pad(name, width), 'EcaToolTarget' },
     { '  ' .. said, group },
   }
 end

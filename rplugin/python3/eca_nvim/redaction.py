@@ -5,7 +5,7 @@ Rules kept here:
   bounded length, and what follows an anchor is read once.
 - Too much is hidden rather than too little. The name of a value stays, so that a reader knows what
   was there.
-- `lua/eca/redaction.lua` keeps the same rule; one list of cases tests both.
+- `lua/eca/text/redaction.lua` keeps the same rule; one list of cases tests both.
 """
 
 from __future__ import annotations

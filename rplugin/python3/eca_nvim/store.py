@@ -7,7 +7,7 @@ Rules kept here:
   was changed here. Of two changes of one thing the later one stays.
 - A file that makes no sense is set aside under another name and told once, never overwritten.
 - Who cannot write in time while another process writes tries again later, or leaves the drafts in a
-  file for the next Neovim (`lua/eca/unsent.lua` takes it over).
+  file for the next Neovim (`lua/eca/host/draft_file.lua` takes it over).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Intents: all that a user can do. The Lua side sends them as (name, payload table).
 
 Rules kept here:
-- One frozen class an intent; the payload's keys are its fields. `lua/eca/intents.lua` lists the
-  same names and fields; a test holds the two equal.
+- One frozen class an intent; the payload's keys are its fields. `lua/eca/host/intents.lua` lists
+  the same names and fields; a test holds the two equal.
 - Chat ids are minted in Lua (UUIDs), so a chat can be written to before the host runs.
 - Lines are 1-based, columns 1-based in bytes; paths absolute.
 - What changes the status of its chat may carry a number, `request`: the op `answer` with it says

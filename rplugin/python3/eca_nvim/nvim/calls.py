@@ -19,8 +19,8 @@ from eca_nvim.chat.intents import CallReturned
 from eca_nvim.nvim.wire import UNSENDABLE
 
 ALIVE = "require('eca.host').alive()"
-APPLY = "require('eca.frames').receive(...)"
-CALL = "require('eca.calls').call(...)"
+APPLY = "require('eca.host.frames').receive(...)"
+CALL = "require('eca.view.editor_calls').call(...)"
 
 PATIENCE = 25.0
 """Seconds a call waits for its answer."""
@@ -66,7 +66,7 @@ class Calls:
     async def call(
         self, name: str, arguments: Mapping[str, object], patience: float = PATIENCE
     ) -> object:
-        """Call a function of `lua/eca/calls.lua`. Raises CallFailed, Unanswered."""
+        """Call a function of `lua/eca/view/editor_calls.lua`. Raises CallFailed, Unanswered."""
         number, answer = next(self._numbers), _Answer()
         self._open[number] = answer
         try:

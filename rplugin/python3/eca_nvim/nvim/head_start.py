@@ -1,8 +1,8 @@
 """The server, started before the rest of the host is imported: both take a while, side by side.
 
 Rules kept here:
-- Neovim names the server in the environment (`lua/eca/process.lua`): what it says over the wire is
-  read when pynvim has been imported, and that is too late.
+- Neovim names the server in the environment (`lua/eca/host/process.lua`): what it says over the
+  wire is read when pynvim has been imported, and that is too late.
 - The start that comes for the server takes the process that runs. A server that cannot be started
   is left to it: it tries again and says why.
 - A process that nobody takes ends with the host, by its guardian.

@@ -1,0 +1,97 @@
+--- The block that waits, as the chat beside the float shows it.
+---
+--- Rules kept here:
+--- - A block shows what is asked only when all of it is on the screen, in the same lines as in the
+---   float. Tabs and blanks at a line's end are marked in the float alone.
+local M = {}
+
+---@class eca.SeenBlock
+---@field area eca.ScreenArea the part of the block that is on the screen
+---@field whole boolean it shows all that is asked
+
+---@param line string
+---@param is_diff boolean
+---@return boolean
+local function has_marks(line, is_diff)
+  local blank = line:find('[\t ]$') ~= nil and not (is_diff and line == ' ')
+  return blank or line:find('\t', 1, true) ~= nil or line:find('\u{a0}', 1, true) ~= nil
+end
+
+--- Are these the next lines from a row on?
+---@param lines string[]
+---@param wanted string[]
+---@param before integer rows before
+---@return boolean
+local function continues(lines, wanted, before)
+  for index, line in ipairs(wanted) do
+    if lines[before + index] ~= line then
+      return false
+    end
+  end
+  return true
+end
+
+--- Do the lines of a block tell all that the request does?
+---@param lines string[] the header first
+---@param item eca.Pending
+---@return boolean
+local function tells(lines, item)
+  local wanted = item.lines or {}
+  for _, line in ipairs(wanted) do
+    if has_marks(line, item.language == 'diff') then
+      return false
+    end
+  end
+  local titled = item.titled or wanted[1] == item.title
+  if not titled and not (lines[1] or ''):find(item.title, 1, true) then
+    return false
+  end
+  for before = 0, #lines - #wanted do
+    if continues(lines, wanted, before) then
+      return true
+    end
+  end
+  return false
+end
+
+--- The rows of the screen that some rows of a window's buffer take.
+---@param win integer
+---@param first integer 0-based row, on the screen
+---@param last integer the same
+---@return eca.ScreenArea
+local function area_of(win, first, last)
+  local corner = vim.api.nvim_win_get_position(win)
+  local text = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), last, last + 1, false)
+  local top = vim.fn.screenpos(win, first + 1, 1).row
+  local bottom = vim.fn.screenpos(win, last + 1, math.max(1, #(text[1] or ''))).row
+  return {
+    top = top > 0 and top - 1 or corner[1],
+    bottom = bottom > 0 and bottom or corner[1] + vim.api.nvim_win_get_height(win),
+    left = corner[2],
+    right = corner[2] + vim.api.nvim_win_get_width(win),
+  }
+end
+
+--- Where the block of a request is on the screen; nil when it is not.
+---@param item eca.Pending
+---@return eca.SeenBlock?
+function M.seen(item)
+  local windows = require('eca.window')
+  local win = windows.chat_shown() == item.chat and windows.shown() or nil
+  if not win then
+    return nil
+  end
+  local buf = vim.api.nvim_win_get_buf(win)
+  local first, last = require('eca.transcript').range(buf, item.block)
+  local top, bottom = vim.fn.line('w0', win) - 1, vim.fn.line('w$', win) - 1
+  if not first or not last or last < top or first > bottom then
+    return nil
+  end
+  local area = area_of(win, math.max(first, top), math.min(last, bottom))
+  local cut = first < top or last > bottom
+  cut = cut or (first == top and vim.api.nvim_win_call(win, vim.fn.winsaveview).skipcol > 0)
+  local lines = cut and {} or vim.api.nvim_buf_get_lines(buf, first, last + 1, false)
+  return { area = area, whole = not cut and tells(lines, item) }
+end
+
+return M

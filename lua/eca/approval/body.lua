@@ -1,0 +1,94 @@
+--- What the float says of a request: who asks, what it leads to, and what will happen.
+---
+--- Rules kept here:
+--- - Our own words come first, so that nothing the agent wrote can be taken for them: who asks,
+---   what remembering remembers, what to look at twice. Then what will happen, all of it.
+local M = {}
+
+--- A list of lines with marks, as it grows.
+---@class eca.ApprovalBody
+---@field lines string[]
+---@field marks eca.Mark[]
+
+---@param body eca.ApprovalBody
+---@param line string
+---@param group string
+local function add(body, line, group)
+  body.marks[#body.marks + 1] = { #body.lines, 0, #line, group }
+  body.lines[#body.lines + 1] = line
+end
+
+--- Which chat it is, when there are several.
+---@param id string
+---@return string?
+local function chat_name(id)
+  local number = require('eca.window.chat_tabs').number(id)
+  local title = require('eca.state.mirror').status(id).title
+  return number and ('chat %d %s'):format(number, title or 'New chat') or nil
+end
+
+--- Who asks: the tool unless the title says it, the subagent, the chat.
+---@param item eca.Pending
+---@return string
+local function who(item)
+  local parts = {} ---@type string[]
+  parts[1] = item.tool and not vim.startswith(item.title, item.tool) and item.tool or nil
+  parts[#parts + 1] = item.agent and 'subagent ' .. item.agent or nil
+  parts[#parts + 1] = chat_name(item.chat)
+  return table.concat(parts, ' · ')
+end
+
+--- Who asks, and what `A` remembers: in one row where a plain name asks, which can be taken for
+--- nothing else.
+---@param item eca.Pending
+---@return string[]
+local function head(item)
+  local asks = who(item)
+  local remembers = item.remember and 'A remembers: ' .. table.concat(item.remember, ', ')
+  if remembers and asks:find('^[%w_./-]+$') then
+    return { asks .. ' · ' .. remembers }
+  end
+  local lines = { asks ~= '' and asks or nil } ---@type string[]
+  lines[#lines + 1] = remembers
+  return lines
+end
+
+--- The user's own changes of the file, which the call does not know.
+---@param item eca.Pending
+---@return string?
+local function unsaved(item)
+  local buf = item.path and require('eca.files.paths').buffer_of(item.path)
+  if buf and vim.bo[buf].modified then
+    return ('%s has unsaved changes here'):format(require('eca.files.paths').short(item.path))
+  end
+end
+
+--- The lines of the float, and their colours. A command is its own title: whole, as it will run.
+---@param item eca.Pending
+---@return string[] lines, eca.Mark[] marks, integer own rows that are our own words, the first ones
+function M.of(item)
+  local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
+  for _, line in ipairs(head(item)) do
+    add(body, line, 'EcaMuted')
+  end
+  local warnings = vim.list_extend({}, item.warnings or {})
+  warnings[#warnings + 1] = unsaved(item)
+  for _, warning in ipairs(warnings) do
+    add(body, '! ' .. warning, 'EcaWarning')
+  end
+  local own = #body.lines
+  if not item.titled and (item.lines or {})[1] ~= item.title then
+    add(body, item.title, 'EcaToolName')
+  end
+  local shift = #body.lines
+  for _, line in ipairs(item.lines or {}) do
+    -- An empty line of a diff has no space at its end that could mean something.
+    body.lines[#body.lines + 1] = item.language == 'diff' and line == ' ' and '' or line
+  end
+  for _, mark in ipairs(item.marks or {}) do
+    body.marks[#body.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
+  end
+  return body.lines, body.marks, own
+end
+
+return M

@@ -1,0 +1,99 @@
+--- What the user says to something that waits: accept, reject, answer. One place for all keys.
+---
+--- Rules kept here:
+--- - Only what still waits is answered; a late word is told to the user instead of being sent, and
+---   what he typed is his draft then.
+--- - An answer carries the digest of what was shown where the user gave it. If the request has
+---   changed since, nothing is sent and the user looks again. The host checks the same.
+local M = {}
+
+--- A request as it waits now, or nil when it does not wait any more.
+---@param item eca.Request
+---@return eca.Pending?
+function M.now(item)
+  for _, pending in ipairs(require('eca.state.mirror').pending(item.chat)) do
+    if pending.id == item.id then
+      return pending
+    end
+  end
+end
+
+--- Why an answer to what was shown may not be sent, in one line.
+---@param item eca.Request
+---@return string?
+local function fault_of(item)
+  local now = M.now(item)
+  if not now then
+    return 'this does not wait for an answer any more'
+  elseif now.digest ~= item.digest then
+    return 'this request has changed since you saw it, look again'
+  end
+end
+
+---@param item eca.Request
+---@param name string of the intent
+---@param fields? table<string, any>
+---@return boolean sent
+local function send(item, name, fields)
+  local fault = fault_of(item)
+  if fault then
+    require('eca.ui.notify').warn(fault)
+    return false
+  end
+  local named = { chat = item.chat, block = item.block, digest = item.digest }
+  require('eca.host').send(name, vim.tbl_extend('error', named, fields or {}))
+  return true
+end
+
+--- Accept a tool call, for this session with `remember`.
+---@param item eca.Request
+---@param remember? boolean
+---@return boolean sent
+function M.accept(item, remember)
+  return send(item, 'approve', { remember = remember or false })
+end
+
+---@param item eca.Request
+---@param reason? string what to do instead
+---@return boolean sent
+function M.reject(item, reason)
+  return send(item, 'reject', { reason = reason })
+end
+
+--- Put what was typed for a request that it cannot answer into the chat's input, above what is
+--- there.
+---@param chat string
+---@param reason string
+---@param fault string why, in one line
+function M.keep(chat, reason, fault)
+  local chats = require('eca.state.chats')
+  local known = chats.get(chat) or chats.ensure(require('eca').current())
+  require('eca.input').put_back(known.input, reason)
+  require('eca.ui.notify').warn(fault .. ': what you typed is in the input')
+end
+
+--- Reject, and say what to do instead. Nothing typed leaves it waiting.
+---@param item eca.Request
+---@param done? fun() when it was sent
+function M.reject_with_reason(item, done)
+  vim.ui.input({ prompt = 'What to do instead: ' }, function(reason)
+    local fault = fault_of(item)
+    if not reason or not reason:find('%S') then
+      return
+    elseif fault then
+      M.keep(item.chat, reason, fault)
+    elseif M.reject(item, reason) and done then
+      done()
+    end
+  end)
+end
+
+--- Answer a question; nil cancels it.
+---@param item eca.Request
+---@param text? string
+---@return boolean sent
+function M.answer(item, text)
+  return send(item, 'answer', { text = text })
+end
+
+return M

@@ -1,0 +1,395 @@
+--- The float that asks for the user's word, over the corner of the chat.
+---
+--- Rules kept here:
+--- - It appears without taking focus and without changing the mode, in the tab page the user is in.
+--- - A key pressed within the guard time of a question's appearance does not answer it: the hand
+---   that pressed it meant something else.
+--- - Who went into it comes back to where he was, in insert mode or with his selection.
+--- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. What
+---   does not fit is counted in its title and can be scrolled to.
+--- - It gets out of the way of what the user looks at, and otherwise stays where it is.
+local footer = require('eca.ui.footer')
+local guard = require('eca.ui.guard')
+local pause = require('eca.approval.pause')
+local place = require('eca.approval.place')
+local prompt_buffer = require('eca.approval.buffer')
+local title = require('eca.approval.title')
+
+local M = {}
+
+---@class eca.PromptContent
+---@field key string what is asked; another key is another question
+---@field chat string
+---@field title string one line of our own words
+---@field rest string what to do to see all of it, in our own words
+---@field lines string[]
+---@field marks eca.Mark[] of `lines`
+---@field quoted [integer, integer] first and last row of `lines` that are the agent's words, from 0
+---@field seen? fun(): eca.SeenBlock? where the same is on the screen
+---@field choices eca.Choice[] what the keys do, in the order of the border
+---@field gone fun(by_user: boolean) the window was closed by somebody else
+
+---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
+
+---@class eca.PromptFloat
+---@field win integer
+---@field content eca.PromptContent
+---@field guard eca.Guard
+---@field place? eca.PromptPlace
+---@field block? eca.SeenBlock what it was placed for
+---@field origin? eca.Origin where the user came from
+---@field selecting? boolean what he was doing there
+---@field helping? boolean he looks at the list of its keys, and comes back
+---@field paused? boolean it was answered here, and the next request may come
+
+local group = vim.api.nvim_create_augroup('eca.prompt', {})
+local ANSWERED = 'answered · next …'
+
+local shown = nil ---@type eca.PromptFloat?
+
+---@param content eca.PromptContent
+---@return integer
+local function wanted_columns(content)
+  local keys = footer.width(footer.of(footer.keys(content.choices)))
+  local named = vim.api.nvim_strwidth(content.title) + title.WAY_CELLS
+  return math.max(math.max(keys, named) + 2, prompt_buffer.columns(content))
+end
+
+--- The window the user works in: the current one, or where the user came from.
+---@return integer
+local function watched_window()
+  local win = vim.api.nvim_get_current_win()
+  local origin = shown and shown.win == win and shown.origin
+  return origin and vim.api.nvim_win_is_valid(origin.win) and origin.win or win
+end
+
+---@param win integer
+---@return integer rows of text under the window's last one
+local function rows_below(win)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  local from = { start_row = view.topline - 1, start_vcol = view.skipcol }
+  return vim.api.nvim_win_text_height(win, from).all - vim.api.nvim_win_get_height(win)
+end
+
+---@param float eca.PromptFloat
+local function draw_title(float)
+  local win = float.win
+  local focused = vim.api.nvim_get_current_win() == win
+  local room = vim.api.nvim_win_get_width(win) - 2
+  local more = (float.paused or float.place.short) and 0 or rows_below(win)
+  local text = title.of(float.content, more, focused, room)
+  vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
+end
+
+--- Put the float where it belongs, as high as its text but no higher than there is room.
+---@param float eca.PromptFloat
+local function fit(float)
+  local content = float.content
+  local known = {} ---@type table<string, integer>
+  ---@param width integer
+  ---@param last? integer row, default: the last of all
+  local function rows(width, last)
+    local name = width .. ' ' .. (last or '')
+    if not known[name] then
+      vim.api.nvim_win_set_config(float.win, { width = width })
+      known[name] = vim.api.nvim_win_text_height(float.win, { end_row = last }).all
+    end
+    return known[name]
+  end
+  float.block = content.seen and content.seen()
+  float.place = place.choose({
+    columns = wanted_columns(content),
+    rows = rows,
+    own_rows = function(width)
+      return rows(width, math.max(0, content.quoted[1] - 1))
+    end,
+    block = float.block,
+  }, watched_window())
+  local config = place.config(float.place)
+  config.footer = footer.of(footer.keys(content.choices), float.place.width)
+  vim.api.nvim_win_set_config(float.win, config)
+  draw_title(float)
+  -- On the command line nothing else would draw it.
+  if vim.api.nvim_get_mode().mode:find('^c') then
+    vim.cmd.redraw()
+  end
+end
+
+--- The cursor, a list the user works in, or the block that waits may have come under the float.
+local function make_way()
+  local visible, focused = M.state()
+  if not shown or not visible or not shown.place or shown.paused then
+    return
+  end
+  local block = shown.content.seen and shown.content.seen()
+  local moved = not vim.deep_equal(block, shown.block) and not place.suits(shown.place, block)
+  if moved or not focused and place.hides(shown.place, vim.api.nvim_get_current_win()) then
+    fit(shown)
+  end
+end
+
+--- The text of a chat has changed: what waits may be somewhere else on the screen.
+M.make_way = make_way
+
+--- The user is somewhere else now, or in another mode: another key leads into the float.
+local function tell_way_in()
+  if shown and M.state() then
+    draw_title(shown)
+  end
+end
+
+---@param buf integer
+---@param choice eca.Choice
+local function bind(buf, choice)
+  vim.keymap.set('n', choice.key, function()
+    if shown and guard.is_over(shown.guard) then
+      choice.run()
+    end
+  end, { buffer = buf, nowait = true, silent = true })
+end
+
+--- The mouse has pressed a key in the border.
+local function click()
+  local choice = shown and footer.pressed(shown.win, shown.content.choices)
+  if shown and choice and guard.is_over(shown.guard) then
+    choice.run()
+  end
+end
+
+--- The user came into the float: remember from where. Keys answer here, they are not typed.
+local function entered()
+  if not shown then
+    return
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  local win = vim.fn.win_getid(vim.fn.winnr('#'))
+  if shown.helping or win == shown.win then -- the list of keys is closed
+    shown.helping = nil
+    return
+  end
+  local inserting = mode:find('^[iRt]') ~= nil or mode:find('^n[it]') ~= nil
+  local cursor = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
+  shown.origin = { win = win, inserting = inserting and mode ~= 'nt', cursor = cursor }
+  vim.cmd.stopinsert()
+end
+
+--- List the keys, and come back.
+local function help()
+  if shown then
+    shown.helping = true
+    local cursor = vim.api.nvim_win_get_cursor(shown.win)
+    local here = { win = shown.win, inserting = false, cursor = cursor } ---@type eca.Origin
+    require('eca.actions.help').choices(shown.content.choices, here)
+  end
+end
+
+---@param content eca.PromptContent
+---@return integer buf
+local function write(content)
+  local buf = prompt_buffer.write(content)
+  vim.keymap.set('n', 'g?', help, { buffer = buf, nowait = true, desc = 'eca: these keys' })
+  vim.keymap.set('n', '<LeftRelease>', click, { buffer = buf })
+  for _, choice in ipairs(content.choices) do
+    bind(buf, choice)
+  end
+  vim.api.nvim_create_autocmd('WinEnter', { buffer = buf, callback = entered })
+  return buf
+end
+
+--- Somebody else closed the float's window: the user in it, or a command that closes all others.
+---@param win integer
+local function closed(win)
+  local float = shown
+  if float and float.win == win then
+    shown = nil
+    local by_user = vim.api.nvim_get_current_win() == win
+    vim.schedule(function()
+      float.content.gone(by_user)
+    end)
+  end
+end
+
+local MOVES = { 'CursorMoved', 'CursorMovedI', 'TextChangedT', 'WinEnter', 'WinScrolled' }
+
+---@param win integer
+local function watch(win)
+  vim.api.nvim_clear_autocmds({ group = group })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = group,
+    pattern = tostring(win),
+    callback = function()
+      closed(win)
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinScrolled', {
+    group = group,
+    pattern = tostring(win),
+    callback = function()
+      if shown and vim.api.nvim_win_is_valid(win) then
+        draw_title(shown)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd(MOVES, { group = group, callback = make_way })
+  local changes = { 'WinEnter', 'BufEnter', 'ModeChanged' }
+  vim.api.nvim_create_autocmd(changes, { group = group, callback = tell_way_in })
+end
+
+--- The float as it appears before its text is measured.
+local FIRST = { relative = 'editor', row = 0, col = 0, width = 1, height = 1, border = 'rounded' }
+FIRST.style, FIRST.zindex, FIRST.noautocmd = 'minimal', 60, true
+
+---@param content eca.PromptContent
+local function open(content)
+  local win = vim.api.nvim_open_win(write(content), false, FIRST)
+  shown = { win = win, content = content, guard = guard.begin() }
+  watch(win)
+  prompt_buffer.dress(win)
+  fit(shown)
+end
+
+--- Is the same asked, in the same words?
+---@param left eca.PromptContent
+---@param right eca.PromptContent
+---@return boolean
+local function asks_same(left, right)
+  return left.key == right.key and vim.deep_equal(left.lines, right.lines)
+end
+
+--- Show something else in the float that is there.
+---@param float eca.PromptFloat
+---@param content eca.PromptContent
+local function replace(float, content)
+  if not asks_same(float.content, content) then
+    float.guard = guard.begin()
+  end
+  float.content, float.paused = content, nil
+  vim.api.nvim_win_set_buf(float.win, write(content))
+  prompt_buffer.dress(float.win)
+  fit(float)
+end
+
+---@param left eca.PromptContent
+---@param right eca.PromptContent
+---@return boolean
+local function same(left, right)
+  return asks_same(left, right)
+    and left.title == right.title
+    and vim.deep_equal(left.marks, right.marks)
+    and vim.deep_equal(footer.keys(left.choices), footer.keys(right.choices))
+end
+
+--- Is the float in this tab page, and is the cursor in it?
+---@return boolean visible, boolean focused
+function M.state()
+  if not shown or not vim.api.nvim_win_is_valid(shown.win) then
+    return false, false
+  end
+  local here = vim.api.nvim_get_current_tabpage()
+  local visible = vim.api.nvim_win_get_tabpage(shown.win) == here
+  return visible, vim.api.nvim_get_current_win() == shown.win
+end
+
+--- Let the keys wait again: the last one led the user here, and the next may follow from habit.
+function M.guard()
+  if shown then
+    shown.guard = guard.begin()
+  end
+end
+
+--- Where the user in the float came from.
+---@return eca.Origin?
+function M.origin()
+  return shown and select(2, M.state()) and shown.origin or nil
+end
+
+--- Take the float away; who is in it goes back to where he came from.
+function M.close()
+  local float = shown
+  if not float then
+    return
+  end
+  local focused = select(2, M.state())
+  shown = nil
+  if focused and float.origin then
+    require('eca.window.return_window').go_back(float.origin)
+    if float.selecting then
+      vim.cmd('normal! gv')
+    end
+  end
+  local worked, fault = pcall(vim.api.nvim_win_close, float.win, true)
+  if not worked and vim.api.nvim_win_is_valid(float.win) then
+    shown = float
+    error(fault, 0)
+  end
+  vim.api.nvim_clear_autocmds({ group = group })
+end
+
+--- It was answered: who is in it stays for a moment, without anything to answer.
+function M.pause()
+  local float = shown
+  if not float or not select(2, M.state()) then
+    return
+  end
+  local buf = prompt_buffer.write(float.content)
+  pause.bind(buf, float.content.choices, M.close)
+  float.content = vim.tbl_extend('force', float.content, { key = '', title = ANSWERED })
+  float.paused = true
+  vim.api.nvim_win_set_buf(float.win, buf)
+  prompt_buffer.dress(float.win)
+  vim.api.nvim_win_set_config(float.win, { footer = '' })
+  draw_title(float)
+  local function over()
+    if shown == float and float.paused and vim.api.nvim_get_current_buf() ~= buf then
+      M.close()
+    end
+  end
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(over) })
+  vim.defer_fn(function()
+    if shown == float and vim.api.nvim_win_get_buf(float.win) == buf then
+      M.close()
+    end
+  end, pause.LENGTH)
+end
+
+--- Does it stay only for the next request?
+---@return boolean
+function M.is_paused()
+  return shown ~= nil and shown.paused or false
+end
+
+--- Show a question in this tab page. The one that is shown already stays as it is, its keys guarded
+--- as before; another takes its place under the user's cursor, and its keys are guarded anew.
+---@param content eca.PromptContent
+function M.show(content)
+  if shown and not M.state() then
+    local begun = asks_same(shown.content, content) and shown.guard
+    M.close()
+    open(content)
+    shown.guard = begun or shown.guard
+  elseif not shown then
+    open(content)
+  elseif same(shown.content, content) then
+    shown.content = content
+    fit(shown)
+  else
+    replace(shown, content)
+  end
+end
+
+--- Go into the float; false when there is none.
+---@return boolean
+function M.focus()
+  local visible = M.state()
+  if visible and shown then
+    local selecting = vim.api.nvim_get_mode().mode:find('^[vV\22]') ~= nil
+    if selecting then
+      vim.cmd('normal! \27')
+    end
+    vim.api.nvim_set_current_win(shown.win)
+    shown.selecting = selecting
+  end
+  return visible
+end
+
+return M

@@ -1,0 +1,302 @@
+--- Where the float that asks goes: a corner in which it hides nothing the user works with.
+---
+--- Rules kept here:
+--- - Over the chat when it is in sight, else over the screen; the lower right corner first.
+--- - It never lies on the line of the cursor, nor on a list or another low window that the user is
+---   in, nor on the chat's input, as long as any corner has room: its text scrolls before it hides
+---   any of them. Where no corner is left, the list goes first, the line of the cursor last.
+--- - What waits is read where it is on the screen: the float leaves that free, and the words before
+---   it. Where the block shows all that is asked the float does not say it again.
+--- - Rows and columns are cells of the screen, from 0; the last ones of an area are not in it.
+local M = {}
+
+local MOST_ROWS = 16
+local MOST_COLUMNS = 84
+local LEAST_COLUMNS = 20
+--- A corner with room for this many rows of text is good enough to stay with the chat.
+local ENOUGH_ROWS = 6
+--- A chat narrower than this has no corner to spare; over a lower one the float rises above it.
+local LEAST_WINDOW = { columns = 40, rows = 8 }
+--- Fewer columns beside the chat would break each line of what is asked.
+local LEAST_BESIDE = 36
+--- Less of a question than this does not say what is asked: then a list is hidden in part.
+local LEAST_ROWS = 3
+--- A window of so few rows is seen whole by who works in it: a list, a preview, a terminal.
+local LOW_WINDOW = 10
+local BORDER = 2
+--- Rows before the block that waits, at most, in which the agent says why it asks.
+local WORDS = 6
+
+---@class eca.ScreenArea
+---@field top integer
+---@field bottom integer
+---@field left integer
+---@field right integer
+
+---@alias eca.Corner 'SE'|'NE'|'SW'|'NW'
+
+---@class eca.PromptPlace
+---@field corner eca.Corner
+---@field room eca.ScreenArea
+---@field width integer of the text
+---@field rows integer of the text, as many as there is room for
+---@field missing integer rows that are wanted, and for which there is no room
+---@field short? boolean only our own words, since the block that waits shows the rest
+
+---@class eca.PromptWant
+---@field columns integer of the text
+---@field rows fun(width: integer): integer rows of the text in a width
+---@field own_rows fun(width: integer): integer the same of our own words
+---@field block? eca.SeenBlock what waits, as it is on the screen
+
+---@param win integer
+---@return eca.ScreenArea
+local function area_of(win)
+  local corner = vim.api.nvim_win_get_position(win)
+  return {
+    top = corner[1],
+    bottom = corner[1] + vim.api.nvim_win_get_height(win),
+    left = corner[2],
+    right = corner[2] + vim.api.nvim_win_get_width(win),
+  }
+end
+
+--- The screen without tab line, last status line and command line.
+---@return eca.ScreenArea
+local function screen()
+  local tabs = vim.o.showtabline
+  local tabline = tabs == 2 or (tabs == 1 and #vim.api.nvim_list_tabpages() > 1)
+  local bottom = vim.o.lines - vim.o.cmdheight - 1
+  return { top = tabline and 1 or 0, bottom = bottom, left = 0, right = vim.o.columns }
+end
+
+--- The transcript in this tab page, whichever chat it shows, with its winbar.
+---@return eca.ScreenArea? area when it is big enough
+local function chat_area()
+  local win = require('eca.window').shown()
+  local area = win and area_of(win)
+  if not area or area.right - area.left < LEAST_WINDOW.columns then
+    return nil
+  end
+  local low = area.bottom - area.top < LEAST_WINDOW.rows
+  area.top = low and screen().top or area.top
+  return area
+end
+
+--- The row of the screen that a window's cursor is in, as wide as the window.
+---@param win integer
+---@return eca.ScreenArea
+local function cursor_line(win)
+  local cursor = vim.api.nvim_win_get_cursor(win)
+  local row = vim.fn.screenpos(win, cursor[1], cursor[2] + 1).row - 1
+  local area = area_of(win)
+  area.top, area.bottom = row, row + 1
+  return area
+end
+
+--- What the user looks at in a window: all of a list or of a low window, else the cursor's row.
+---@param win integer
+---@return eca.ScreenArea
+local function looked_at(win)
+  local list = vim.bo[vim.api.nvim_win_get_buf(win)].buftype == 'quickfix'
+  if list or vim.api.nvim_win_get_height(win) <= LOW_WINDOW then
+    return area_of(win)
+  end
+  return cursor_line(win)
+end
+
+---@param left eca.ScreenArea
+---@param right eca.ScreenArea
+---@return boolean
+local function overlap(left, right)
+  return left.top < right.bottom
+    and right.top < left.bottom
+    and left.left < right.right
+    and right.left < left.right
+end
+
+--- What the float must not hide, beside what the user looks at.
+---@param seen eca.ScreenArea
+---@return eca.ScreenArea[]
+local function kept_free(seen)
+  local _, input = require('eca.window').shown()
+  return { seen, input and area_of(input) or nil }
+end
+
+--- What is left of an area at one of its corners, for something of a width.
+---@param area eca.ScreenArea
+---@param corner eca.Corner
+---@param width integer
+---@param kept eca.ScreenArea[]
+---@return eca.ScreenArea
+local function free_corner(area, corner, width, kept)
+  local free = vim.deepcopy(area)
+  if corner:sub(2) == 'E' then
+    free.left = math.max(free.left, free.right - width)
+  else
+    free.right = math.min(free.right, free.left + width)
+  end
+  for _, other in ipairs(kept) do
+    if overlap(free, other) and corner:sub(1, 1) == 'S' then
+      free.top = other.bottom
+    elseif overlap(free, other) then
+      free.bottom = other.top
+    end
+  end
+  return free
+end
+
+--- The first corner with room for all rows, else the one with the most.
+---@param area eca.ScreenArea
+---@param corners eca.Corner[]
+---@param want eca.PromptWant
+---@param kept eca.ScreenArea[]
+---@return eca.PromptPlace
+local function best_corner(area, corners, want, kept)
+  local width = math.min(want.columns, area.right - area.left - BORDER, MOST_COLUMNS)
+  width = math.max(LEAST_COLUMNS, width)
+  local wanted = math.min(MOST_ROWS, want.rows(width))
+  local best ---@type eca.PromptPlace?
+  for _, corner in ipairs(corners) do
+    local free = free_corner(area, corner, width + BORDER, kept)
+    local rows = math.min(wanted, free.bottom - free.top - BORDER)
+    if not best or rows > best.rows then
+      best = { corner = corner, room = free, width = width, rows = rows, missing = wanted - rows }
+    end
+  end
+  return assert(best)
+end
+
+--- Where the float may be, the best first: over the chat, then over its winbar, too, over the
+--- screen, or beside the chat.
+---@return { [1]: eca.ScreenArea, [2]: eca.Corner[] }[]
+local function areas()
+  local whole, chat = screen(), chat_area()
+  local over_screen = { whole, { 'SE', 'NE', 'SW', 'NW' } }
+  if not chat then
+    return { over_screen }
+  end
+  local function part(area, changes)
+    return { vim.tbl_extend('force', area, changes), { 'SE', 'NE' } }
+  end
+  local found = { part(chat, { top = chat.top + 1 }), part(chat, {}), over_screen }
+  if chat.left > LEAST_BESIDE then
+    found[#found + 1] = part(whole, { right = chat.left - 1 })
+  end
+  if whole.right - chat.right > LEAST_BESIDE then
+    found[#found + 1] = part(whole, { left = chat.right + 1 })
+  end
+  return found
+end
+
+--- The first place that hides nothing of what is kept free and has enough rows, else the one that
+--- has to leave out the least.
+---@param want eca.PromptWant
+---@param kept eca.ScreenArea[]
+---@param enough integer rows that are good enough for a place
+---@return eca.PromptPlace
+local function best_place(want, kept, enough)
+  local best ---@type eca.PromptPlace?
+  for _, area in ipairs(areas()) do
+    local place = best_corner(area[1], area[2], want, kept)
+    if place.missing <= 0 or place.rows >= enough then
+      return place
+    elseif not best or place.missing < best.missing then
+      best = place
+    end
+  end
+  return assert(best)
+end
+
+--- The place that hides nothing of the block that waits, nor of the words before it. Where there
+--- is no room the words are hidden, the first of them first.
+---@param want eca.PromptWant
+---@param seen eca.ScreenArea
+---@return eca.PromptPlace?
+local function place_beside(want, seen)
+  local block = want.block
+  if not block then
+    return nil
+  end
+  local short = block.whole
+  local asked = { columns = want.columns, rows = short and want.own_rows or want.rows }
+  local enough = short and MOST_ROWS or ENOUGH_ROWS
+  for words = WORDS, 0, -1 do
+    local area = vim.tbl_extend('force', block.area, { top = block.area.top - words })
+    local kept = vim.list_extend({ area }, kept_free(seen))
+    local place = best_place(asked, kept, enough)
+    if place.missing <= 0 or place.rows >= enough then
+      place.short = short
+      return place
+    end
+  end
+end
+
+--- Choose a place.
+---@param want eca.PromptWant
+---@param win integer the window the user works in
+---@return eca.PromptPlace
+function M.choose(want, win)
+  local beside = place_beside(want, looked_at(win))
+  if beside then
+    return beside
+  end
+  local place = best_place(want, kept_free(looked_at(win)), ENOUGH_ROWS)
+  if place.missing > 0 and place.rows < LEAST_ROWS then
+    place = best_place(want, kept_free(cursor_line(win)), ENOUGH_ROWS)
+  end
+  if place.rows < 1 then
+    place = best_corner(screen(), { 'SE' }, want, {})
+  end
+  place.rows = math.max(1, place.rows)
+  return place
+end
+
+--- The part of a window's configuration that says where.
+---@param place eca.PromptPlace
+---@return vim.api.keyset.win_config
+function M.config(place)
+  local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
+  return {
+    relative = 'editor',
+    anchor = place.corner,
+    row = south and place.room.bottom or place.room.top,
+    col = east and place.room.right or place.room.left,
+    width = place.width,
+    height = place.rows,
+  }
+end
+
+--- What it hides.
+---@param place eca.PromptPlace
+---@return eca.ScreenArea
+local function area_of_place(place)
+  local config, rows, columns = M.config(place), place.rows + BORDER, place.width + BORDER
+  local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
+  local area = {
+    top = south and config.row - rows or config.row,
+    left = east and config.col - columns or config.col,
+  }
+  area.bottom, area.right = area.top + rows, area.left + columns
+  return area
+end
+
+--- Does what is placed there hide what the user looks at in a window?
+---@param place eca.PromptPlace
+---@param win integer
+---@return boolean
+function M.hides(place, win)
+  return overlap(area_of_place(place), looked_at(win))
+end
+
+--- Is it right for a block that has come to be somewhere else on the screen?
+---@param place eca.PromptPlace
+---@param block? eca.SeenBlock
+---@return boolean
+function M.suits(place, block)
+  local short = block ~= nil and block.whole
+  return short == (place.short or false)
+    and not (block and overlap(area_of_place(place), block.area))
+end
+
+return M

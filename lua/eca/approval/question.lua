@@ -1,0 +1,172 @@
+--- Questions of the agent, in the float: options by number, or an answer in the user's own words.
+---
+--- Rules kept here: an option is text of the agent; it is shown and sent back, nothing more.
+local answers = require('eca.approval.decide')
+
+local M = {}
+
+local MOST_KEYS = 9
+
+---@param item eca.Pending
+---@param text? string nil cancels
+local function answer(item, text)
+  if answers.answer(item, text) then
+    require('eca.approval').answered(item)
+  end
+end
+
+--- Choose the option the cursor is on.
+---@param item eca.Pending
+---@param first_row integer 1-based row of the first option
+local function choose_here(item, first_row)
+  local option = (item.options or {})[vim.api.nvim_win_get_cursor(0)[1] - first_row + 1]
+  if option then
+    answer(item, option[1])
+  end
+end
+
+--- A key for each of the first options, told as one in the border; the cursor chooses any.
+---@param item eca.Pending
+---@param first_row integer
+---@return eca.Choice[]
+local function option_choices(item, first_row)
+  local choices = {} ---@type eca.Choice[]
+  local options = item.options or {}
+  for index = 1, math.min(#options, MOST_KEYS) do
+    choices[index] = {
+      key = tostring(index),
+      run = function()
+        answer(item, options[index][1])
+      end,
+    }
+  end
+  if choices[1] then
+    choices[1].told, choices[1].text = #choices > 1 and '1-' .. #choices or '1', 'choose'
+    choices[1].about = 'choose an option'
+  end
+  choices[#choices + 1] = {
+    key = '<CR>',
+    text = #options > MOST_KEYS and 'this line' or nil,
+    about = #options > 0 and 'choose the option under the cursor' or nil,
+    run = function()
+      choose_here(item, first_row)
+    end,
+  }
+  return choices
+end
+
+---@param item eca.Pending
+---@param first_row integer
+---@return eca.Choice[]
+local function choices_of(item, first_row)
+  local choices = option_choices(item, first_row)
+  if item.freeform ~= false then
+    choices[#choices + 1] = {
+      key = 'i',
+      text = 'write',
+      about = 'answer in your own words',
+      run = function()
+        require('eca.approval.answer_mode').write(item)
+      end,
+    }
+  end
+  return vim.list_extend(choices, {
+    {
+      key = 'x',
+      text = 'cancel',
+      about = 'cancel the question',
+      run = function()
+        answer(item, nil)
+      end,
+    },
+    {
+      key = 'q',
+      text = 'hide',
+      about = 'leave it waiting and hide the float',
+      run = function()
+        require('eca.approval').leave(item)
+      end,
+    },
+  })
+end
+
+---@param item eca.Pending
+---@return string[] lines, eca.Mark[] marks, integer first_row 1-based row of the first option
+local function body_of(item)
+  local lines = vim.split(item.detail or item.title, '\n')
+  local marks = {} ---@type eca.Mark[]
+  for row, line in ipairs(lines) do
+    marks[row] = { row - 1, 0, #line, 'EcaQuestion' }
+  end
+  local first_row = #lines + 1
+  for index, option in ipairs(item.options or {}) do
+    local about = option[2] and option[2] ~= '' and '  ' .. option[2] or ''
+    local key = tostring(index)
+    local row, label_end = #lines, #key + 1 + #option[1]
+    lines[row + 1] = key .. ' ' .. option[1] .. about
+    marks[#marks + 1] = { row, 0, #key, 'EcaKey' }
+    marks[#marks + 1] = { row, #key + 1, label_end, 'EcaOption' }
+    marks[#marks + 1] = { row, label_end, label_end + #about, 'EcaMuted' }
+  end
+  return lines, marks, first_row
+end
+
+--- What the float shows for a question.
+---@param item eca.Pending
+---@return eca.PromptContent without key, chat, title and gone
+function M.content(item)
+  local lines, marks, first_row = body_of(item)
+  return {
+    lines = lines,
+    marks = marks,
+    quoted = { 0, first_row - 2 },
+    choices = choices_of(item, first_row),
+    rest = 'scroll to see',
+  }
+end
+
+--- The oldest question, of the current chat first.
+---@return eca.Pending?
+local function oldest()
+  local mirror = require('eca.state.mirror')
+  local chat = require('eca.state.chats').current()
+  for _, item in ipairs(vim.list_extend(chat and mirror.pending(chat) or {}, mirror.pending())) do
+    if item.kind == 'question' then
+      return item
+    end
+  end
+end
+
+local OWN_WORDS = { 'answer in my own words' }
+
+--- Let the user answer now: choose an option in a picker, or write in the chat's input.
+---@param item? eca.Pending default: the oldest question
+function M.open(item)
+  item = item or oldest()
+  if not item then
+    require('eca.ui.notify').info('there is no question')
+    return
+  end
+  local choices = vim.list_extend({}, item.options or {})
+  if #choices == 0 then
+    return require('eca.approval.answer_mode').write(item)
+  end
+  if item.freeform ~= false then
+    choices[#choices + 1] = OWN_WORDS
+  end
+  local options = {
+    prompt = item.title,
+    format_item = function(option)
+      return option[1]
+    end,
+  }
+  require('eca.ui.choose').one(choices, options, function(option)
+    if option == OWN_WORDS then
+      require('eca.approval.answer_mode').write(item)
+    elseif option then
+      answer(item, option[1])
+    end
+  end)
+end
+
+return M

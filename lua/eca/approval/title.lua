@@ -1,0 +1,53 @@
+--- The title of the float that asks: what it is, what does not fit, and how to get in.
+---
+--- Rules kept here: only our own words, and keys that do it from where the user is, in his mode.
+local M = {}
+
+--- Cells for the longest way in that is ours.
+M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
+
+--- The key that goes to the float from the current buffer.
+---@param mode string
+---@return string?
+local function key_of(mode)
+  local plug = require('eca.keymaps').plug('Approval')
+  for _, list in ipairs({
+    vim.api.nvim_buf_get_keymap(0, mode),
+    vim.api.nvim_get_keymap(mode),
+  }) do
+    for _, mapping in ipairs(list) do
+      if mapping.rhs == plug then
+        return require('eca.keymaps').written(mapping.lhs)
+      end
+    end
+  end
+end
+
+--- What to press in the current window and mode to get into the float.
+---@return string
+local function way_in()
+  local mode = vim.api.nvim_get_mode().mode
+  local inserting = mode:find('^[iR]') ~= nil
+  local key = key_of(mode == 't' and 't' or inserting and 'i' or 'n')
+  local after = inserting and not key and key_of('n')
+  return key or after and '<Esc>' .. after or ':Eca approval'
+end
+
+--- The title; in a float that is too narrow for it, shorter.
+---@param content eca.PromptContent
+---@param more integer rows that do not fit
+---@param focused boolean the user is in it
+---@param room integer cells
+---@return string
+function M.of(content, more, focused, room)
+  if focused then
+    local rest = more > 0 and (' · … %d more lines, %s'):format(more, content.rest) or ''
+    return content.title .. rest
+  end
+  local rest = more > 0 and (' · … %d more lines'):format(more) or ''
+  local way = ' · ' .. way_in()
+  local whole = content.title .. rest .. way .. ' to answer'
+  return vim.api.nvim_strwidth(whole) <= room and whole or content.title .. rest .. way
+end
+
+return M

@@ -1,0 +1,47 @@
+--- The chat as Markdown: into a buffer, or a file.
+---
+--- Rules kept here: a file that is there is overwritten only when the user said so.
+local M = {}
+
+---@param lines string[]
+local function show(lines)
+  vim.api.nvim_set_current_win(require('eca.window').code_window())
+  vim.cmd.new()
+  vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+  vim.bo.filetype, vim.bo.modified = 'markdown', false
+end
+
+---@param lines string[]
+---@param path string
+local function write(lines, path)
+  local written, fault = pcall(require('eca.files').write, path, lines)
+  if written then
+    require('eca.ui.notify').info(('%d lines written to %s'):format(#lines, path))
+  else
+    require('eca.ui.notify').warn((tostring(fault):gsub('^.-E%d+: ', '')))
+  end
+end
+
+--- Export the chat the user means.
+---@param file? string default: a buffer
+---@param overwrite? boolean
+function M.run(file, overwrite)
+  local path = file and vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(file), ':p'))
+  if path and vim.uv.fs_stat(path) and not overwrite then
+    require('eca.ui.notify').warn(
+      ('%s is there already, :Eca export! … overwrites it'):format(file)
+    )
+    return
+  end
+  require('eca').transcript(nil, function(markdown)
+    local lines = vim.split((markdown:gsub('\n$', '')), '\n', { plain = true })
+    if path then
+      write(lines, path)
+    else
+      show(lines)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,47 @@
+--- All of a block's text in a buffer of its own (file type `eca-output`).
+---
+--- Rules kept here: it is text to read: not a file, never run, and gone with its window.
+local M = {}
+
+---@class eca.Output
+---@field chat string
+---@field block integer
+---@field title string
+---@field lines string[]
+---@field marks eca.Mark[]
+---@field language? string
+---@field row integer 0-based, where the cursor is to be
+
+local last = 0
+
+--- Languages that a body can be in, by the syntax that colours them.
+local SYNTAX = { json = 'json', diff = 'diff' }
+
+---@param output eca.Output
+---@return integer buf
+local function write(output)
+  local buf = vim.api.nvim_create_buf(false, true)
+  last = last + 1
+  require('eca.files').name(buf, ('output/%d'):format(last))
+  vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, output.lines)
+  vim.bo[buf].modifiable = false
+  require('eca.transcript.decoration').marks(buf, 0, output.marks or {})
+  vim.bo[buf].filetype = 'eca-output'
+  vim.bo[buf].syntax = SYNTAX[output.language] or ''
+  return buf
+end
+
+--- Show it in a window beside the code; `q` closes it.
+---@param output eca.Output
+function M.show(output)
+  require('eca.ui.highlights').setup()
+  vim.api.nvim_set_current_win(require('eca.window').code_window())
+  local win = vim.api.nvim_open_win(write(output), true, { split = 'below' })
+  vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.window.winbar').escape(output.title)
+  vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })
+  vim.cmd('normal! zz')
+  vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = 0, nowait = true, desc = 'eca: close' })
+end
+
+return M

@@ -1,0 +1,90 @@
+--- Files and links named in the text under the cursor.
+---
+--- Rules kept here: a name is data; it is looked up, never expanded or run.
+local scan = require('eca.text.scan')
+
+local M = {}
+
+---@class eca.FileReference
+---@field path string absolute
+---@field line? integer 1-based
+
+--- The run of characters without blanks around the cursor.
+---@return string
+local function word()
+  local line, column = vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2] + 1
+  local first = scan.end_run(line:sub(1, column), '[^%s`"\'()%[%]<>|]')
+  return line:match('^[^%s`"\'()%[%]<>|]*', first) or ''
+end
+
+---@param name string
+---@return string?
+local function existing(name)
+  local folder = require('eca.host').folders()[1]
+  local path = vim.startswith(name, '/') and name or vim.fs.joinpath(folder, name)
+  local stat = name ~= '' and vim.uv.fs_stat(path)
+  return stat and stat.type == 'file' and path or nil
+end
+
+--- The file named under the cursor, as `path`, `path:12` or `path:12-20`, when it is there.
+---@return eca.FileReference?
+function M.under_cursor()
+  local text = scan.without_end((word():gsub('^@', '')), '[.,;:!?]')
+  local whole = existing(text)
+  if whole then
+    return { path = whole }
+  end
+  local name, line = text:match('^(.-):(%d+)')
+  local path = name and existing(name)
+  return path and { path = path, line = tonumber(line) } or nil
+end
+
+--- The one file that a text names, as a whole or by its words, when it is there.
+---@param text string
+---@return eca.FileReference?
+function M.only_in(text)
+  local whole = existing(scan.trim(text))
+  local found = {} ---@type table<string, true>
+  for name in text:gmatch('[^%s,:]+') do
+    local path = existing(name)
+    if path then
+      found[path] = true
+    end
+  end
+  local path = whole or next(found)
+  return path and (whole or not next(found, path)) and { path = path } or nil
+end
+
+--- The target of the Markdown link that the cursor is in.
+---@return string?
+local function linked()
+  local parsed = require('eca.markdown.line').parse(vim.api.nvim_get_current_line())
+  local column = vim.api.nvim_win_get_cursor(0)[2]
+  for _, region in ipairs(parsed and parsed.regions or {}) do
+    if region.url and region.first <= column and column < region.last then
+      return region.url
+    end
+  end
+end
+
+--- The link under the cursor: its target where it is Markdown, else a web address as it stands.
+---@return string?
+function M.url_under_cursor()
+  return linked() or word():match('https?://%S+')
+end
+
+--- Show a file in a code window, which becomes the current one.
+---@param file eca.FileReference
+function M.show(file)
+  vim.api.nvim_set_current_win(require('eca.window').code_window())
+  local fault = require('eca.files').show(file.path)
+  if fault then
+    require('eca.ui.notify').warn(fault)
+  elseif file.line then
+    local last = vim.api.nvim_buf_line_count(0)
+    vim.api.nvim_win_set_cursor(0, { math.min(file.line, last), 0 })
+    vim.cmd('normal! zz')
+  end
+end
+
+return M

@@ -1,0 +1,149 @@
+--- Looks for text in a chat, what is closed included; the hits are in a location list.
+---
+--- Rules kept here:
+--- - A hit is known by its block and its line in it; where that is, is asked anew with every jump:
+---   the block is opened and the cursor put on the line.
+--- - Jumps are Neovim's own (`:lnext`, `<CR>` in the list …): they are noticed, not replaced.
+local M = {}
+
+---@class eca.Hit
+---@field block integer
+---@field shown integer the block that is in the view: itself, or what it is nested in
+---@field row? integer line of the block's whole text, 0-based; nil: in its header
+---@field column integer byte, 0-based
+---@field text string
+
+---@class eca.Found
+---@field hits eca.Hit[]
+---@field more integer
+---@field fault? string
+
+---@class eca.Search
+---@field chat string
+---@field list integer id of the location list
+---@field at integer the entry that was jumped to last
+
+local searches = {} ---@type table<integer, eca.Search> by window
+local entered = {} ---@type table<integer, boolean> windows that were just gone to from their list
+
+local transcript = require('eca.transcript')
+
+---@param win integer
+---@param what table
+---@return table
+local function list_of(win, what)
+  return vim.fn.getloclist(win, vim.tbl_extend('force', { id = searches[win].list }, what))
+end
+
+--- Put the cursor on a line of a block, now that it is open.
+---@param win integer
+---@param hit eca.Hit
+---@param row? integer row of its body
+local function go_to(win, hit, row)
+  local buf = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win)
+  local first = buf and transcript.range(buf, hit.block)
+  if not buf or not first then
+    return
+  end
+  local place = transcript.block_at(buf, first)
+  if row and place and place.header then
+    row = row + 1
+  end
+  vim.api.nvim_win_set_cursor(win, { first + (row or 0) + 1, row and hit.column or 0 })
+end
+
+---@param win integer
+---@param hit eca.Hit
+local function reveal(win, hit)
+  local payload = { chat = searches[win].chat, block = hit.block, row = hit.row }
+  require('eca.host.requests').ask('reveal', payload, function(row)
+    if row or not hit.row then
+      go_to(win, hit, row)
+    end
+  end)
+end
+
+--- Did the user come here from an entry of the list?
+local function moved()
+  local win = vim.api.nvim_get_current_win()
+  local search = searches[win]
+  local index = search and list_of(win, { idx = 0 }).idx or 0
+  if index == 0 then
+    return
+  end
+  local came, again = entered[win], index ~= search.at
+  entered[win], search.at = nil, index
+  local item = list_of(win, { items = 0 }).items[index]
+  local last = vim.api.nvim_buf_line_count(0)
+  local there = vim.api.nvim_win_get_cursor(win)[1] == math.min(item.lnum, last)
+  if there and (came or again) then
+    reveal(win, item.user_data)
+  end
+end
+
+local function arrived()
+  local from = vim.fn.win_getid(vim.fn.winnr('#'))
+  local win = vim.api.nvim_get_current_win()
+  entered[win] = searches[win] ~= nil and vim.fn.win_gettype(from) == 'loclist'
+end
+
+---@param buf integer
+---@param hits eca.Hit[]
+---@return table[] items
+local function items_of(buf, hits)
+  return vim.tbl_map(function(hit)
+    local first = transcript.range(buf, hit.shown) or 0
+    local place = transcript.block_at(buf, first)
+    if place and not place.header and hit.shown == hit.block then
+      first = math.min(first + (hit.row or 0), place.last) -- text of its own is always open
+    end
+    local item = { bufnr = buf, lnum = first + 1, text = hit.text, user_data = hit }
+    item.module = 'chat'
+    return item
+  end, hits)
+end
+
+---@param chat string
+---@param pattern string
+---@param found eca.Found
+local function show(chat, pattern, found)
+  local windows = require('eca.window')
+  if windows.chat_shown() ~= chat then
+    require('eca').open({ chat = chat })
+  end
+  local win = assert(windows.shown())
+  local buf = vim.api.nvim_win_get_buf(win)
+  local items = items_of(buf, found.hits)
+  vim.fn.setloclist(win, {}, ' ', { title = 'Eca grep ' .. pattern, items = items })
+  local list = vim.fn.getloclist(win, { id = 0 }).id
+  searches[win] = { chat = chat, list = list, at = 1 }
+  local group = vim.api.nvim_create_augroup('eca.chat.search.' .. buf, {})
+  vim.api.nvim_create_autocmd('CursorMoved', { group = group, buffer = buf, callback = moved })
+  vim.api.nvim_create_autocmd('WinEnter', { group = group, buffer = buf, callback = arrived })
+  vim.api.nvim_set_current_win(win)
+  vim.cmd('belowright lopen')
+  if found.more > 0 then
+    require('eca.ui.notify').info(('%d more hits are left out'):format(found.more))
+  end
+end
+
+--- Look for a regular expression in the chat the user means.
+---@param pattern string
+function M.run(pattern)
+  local chat = require('eca.state.chats').current()
+  if not chat or pattern == '' then
+    require('eca.ui.notify').info(chat and 'what is to be found?' or 'there is no chat yet')
+    return
+  end
+  require('eca.host.requests').ask('grep', { chat = chat, pattern = pattern }, function(found)
+    if found.fault then
+      require('eca.ui.notify').warn(found.fault)
+    elseif #found.hits == 0 then
+      require('eca.ui.notify').info('not found: ' .. pattern)
+    else
+      show(chat, pattern, found)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,374 @@
+--- `:EcaChat` and `:Eca {sub}`.
+---
+--- Rules kept here:
+--- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` mean nothing in it.
+--- - Completion offers what works; a name that is planned says so, any other says what is near.
+--- - An argument that is not understood does nothing but be told (`arguments.lua`).
+local arguments = require('eca.commands.arguments')
+local names = require('eca.commands.names')
+
+local M = {}
+
+---@class eca.Call what Neovim gives a command
+---@field args string
+---@field bang boolean
+---@field range integer
+---@field line1 integer
+---@field line2 integer
+---@field smods table
+
+---@class eca.Subcommand
+---@field text string
+---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
+---@field choices? fun(lead: string, bang: boolean): string[] completion of its argument
+
+---@param rest string
+---@return string?
+local function given(rest)
+  return rest ~= '' and rest or nil
+end
+
+--- An action of `keymaps`..
+---@param name string
+---@return fun()
+local function action(name)
+  return function()
+    require('eca.keymaps').run(name)
+  end
+end
+
+--- An action on chats as a whole, with its argument.
+---@param name string
+---@param argument any
+local function manage(name, argument)
+  require('eca.actions.manage')[name](argument)
+end
+
+--- Send a prompt as its command says, and show what comes of it.
+---@param text string
+---@param opts? eca.SendOptions
+---@return string id of the chat
+local function send(text, opts)
+  local id = require('eca').send(text, opts)
+  require('eca.input').show_end(id)
+  return id
+end
+
+---@param what 'model'|'agent'|'variant'
+---@return eca.Subcommand
+local function choice(what)
+  return {
+    text = 'choose the ' .. what,
+    run = function(rest)
+      require('eca.actions.pickers').choose(what, given(rest))
+    end,
+    choices = function()
+      return require('eca.actions.pickers').offers(what)
+    end,
+  }
+end
+
+--- The lines that a command was given.
+---@param call eca.Call
+---@return integer? first, integer? last
+local function lines_of(call)
+  if call.range > 0 then
+    return call.line1, call.line2
+  end
+end
+
+local function log()
+  vim.cmd.split({ args = { require('eca.host').log_path() }, magic = { file = false } })
+  vim.cmd('normal! G')
+end
+
+---@param payload table
+---@return fun()
+local function start(payload)
+  return function()
+    require('eca.config').forget()
+    require('eca.host').send('start', payload)
+  end
+end
+
+local TRUST = { on = true, off = false }
+
+---@type table<string, eca.Subcommand>
+M.subcommands = {
+  toggle = { text = 'open or hide the chat', run = action('Toggle') },
+  hide = { text = 'hide the chat', run = action('Hide') },
+  new = { text = 'start a new chat', run = action('New') },
+  chats = {
+    text = 'choose a chat, or go to one by its number',
+    run = function(rest)
+      local number = tonumber(rest)
+      if number then
+        manage('go_to', number)
+      else
+        require('eca.keymaps').run('Chats')
+      end
+    end,
+  },
+  resume = { text = 'go on with a chat of another day', run = action('Resume') },
+  rename = {
+    text = 'give the chat a title',
+    run = function(rest)
+      manage('rename', given(rest))
+    end,
+  },
+  clear = {
+    text = 'take all messages out of the chat (! without asking)',
+    run = function(_, call)
+      manage('clear', call.bang)
+    end,
+  },
+  delete = {
+    text = 'delete the chat (! without asking)',
+    run = function(_, call)
+      manage('delete', call.bang)
+    end,
+  },
+  history = { text = 'go to a prompt or a flag', run = action('History') },
+  rollback = { text = 'undo the chat from a prompt on', run = action('Rollback') },
+  fork = { text = 'go on from here in a new chat', run = action('Fork') },
+  flag = {
+    text = 'set a flag here (! takes it away)',
+    run = function(rest, call)
+      if call.bang then
+        require('eca.actions.history').remove_flag()
+      else
+        require('eca.actions.history').add_flag(given(rest))
+      end
+    end,
+  },
+  stop = { text = 'stop the turn', run = action('Stop') },
+  steer = {
+    text = 'send a prompt into the running turn',
+    run = function(rest)
+      return given(rest) and send(rest) or action('Submit')()
+    end,
+  },
+  queue = {
+    text = 'send a prompt after the running turn',
+    run = function(rest)
+      return given(rest) and send(rest, { queue = true }) or action('Queue')()
+    end,
+  },
+  unqueue = {
+    text = 'take waiting prompt [n] back to edit it (! drops it)',
+    run = function(rest, call)
+      require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
+    end,
+    choices = function()
+      local chat = require('eca.state.chats').current()
+      return vim.tbl_map(
+        tostring,
+        vim.tbl_keys(chat and require('eca.state.mirror').queue(chat) or {})
+      )
+    end,
+  },
+  approve = {
+    text = 'accept what waits (! and remember it)',
+    run = function(rest, call)
+      require('eca').approve({ id = given(rest), remember = call.bang or nil })
+    end,
+  },
+  ['approve-all'] = {
+    text = 'accept all that waits in the chat (! in every chat)',
+    run = function(_, call)
+      local chat = not call.bang and require('eca.state.chats').current() or nil
+      require('eca').approve({ all = true, chat = chat })
+    end,
+  },
+  reject = {
+    text = 'reject what waits [what to do instead]',
+    run = function(rest)
+      require('eca').reject({ reason = given(rest) })
+    end,
+  },
+  approval = { text = 'go to the request that waits', run = action('Approval') },
+  answer = {
+    text = 'answer the question',
+    run = function(rest)
+      if given(rest) then
+        require('eca').answer(rest)
+      else
+        require('eca.keymaps').run('Answer')
+      end
+    end,
+  },
+  diff = { text = 'whole diff in a tab page', run = action('Diff') },
+  changes = {
+    text = 'list what tools changed, of turn [n]; or keep, revert, comment, send',
+    run = function(rest)
+      local act = vim.list_contains(arguments.CHANGE_ACTS, rest) and rest or 'changes'
+      require('eca.actions.review')[act](act == 'changes' and tonumber(rest) or nil)
+    end,
+    choices = function()
+      return arguments.CHANGE_ACTS
+    end,
+  },
+  ['undo-turn'] = {
+    text = 'put files back as they were before the last turn, or turn [n]',
+    run = function(rest)
+      require('eca.actions.review').undo(tonumber(rest))
+    end,
+  },
+  files = { text = 'files that tools read and changed', run = action('Files') },
+  conflicts = { text = 'files changed on disk, and here', run = action('Conflicts') },
+  tasks = { text = "go to the agent's list of tasks", run = action('Tasks') },
+  usage = { text = 'what fills the context, and what it cost', run = action('Usage') },
+  add = {
+    text = 'add lines, a buffer or a file to the context (! takes it off)',
+    run = function(rest, call)
+      local act = call.bang and 'remove_named' or 'add_named'
+      require('eca.actions.contexts')[act](given(rest), lines_of(call))
+    end,
+    choices = function(lead, bang)
+      if bang then
+        return require('eca.context.line').labels(require('eca').current())
+      end
+      return vim.fn.getcompletion(lead, 'file')
+    end,
+  },
+  contexts = {
+    text = 'see what goes along with a prompt, or take it away',
+    run = action('Contexts'),
+  },
+  model = choice('model'),
+  agent = vim.tbl_extend('force', choice('agent'), {
+    text = 'choose the agent (! takes the next one)',
+    run = function(rest, call)
+      local pickers = require('eca.actions.pickers')
+      if call.bang then
+        pickers.next_agent()
+      else
+        pickers.choose('agent', given(rest))
+      end
+    end,
+  }),
+  variant = choice('variant'),
+  trust = {
+    text = 'let the chat work without asking, or not',
+    run = function(rest)
+      if rest ~= '' and TRUST[rest] == nil then -- a slip must not let anything run
+        return require('eca.ui.notify').warn(("trust is 'on' or 'off', not '%s'"):format(rest))
+      end
+      require('eca.actions.pickers').set_trust(TRUST[rest])
+    end,
+    choices = function()
+      return vim.tbl_keys(TRUST)
+    end,
+  },
+  log = { text = 'open the log', run = log },
+  start = { text = 'start the server', run = start({}) },
+  restart = { text = 'start the server again', run = start({ restart = true }) },
+  demo = { text = 'talk to the built-in demo agent', run = start({ restart = true, demo = true }) },
+  quit = {
+    text = 'end the server',
+    run = function()
+      require('eca.host').send('quit', {})
+    end,
+  },
+  export = {
+    text = 'the chat as Markdown, into a buffer or [file] (! overwrites it)',
+    run = function(rest, call)
+      require('eca.chat.export').run(given(rest), call.bang)
+    end,
+    choices = function(lead)
+      return vim.fn.getcompletion(lead, 'file')
+    end,
+  },
+  grep = {
+    text = 'look for {pattern} in the chat, what is closed included',
+    run = function(rest)
+      require('eca.chat.search').run(rest)
+    end,
+  },
+  prompts = { text = 'choose a prompt you sent before', run = action('Prompts') },
+  install = {
+    text = "build the plugin's Python environment",
+    run = function()
+      require('eca.commands.install').run()
+    end,
+  },
+  health = {
+    text = 'check the installation',
+    run = function()
+      vim.cmd.checkhealth('eca')
+    end,
+  },
+  help = {
+    text = 'open the help',
+    run = function(rest)
+      require('eca.commands.help').open(given(rest))
+    end,
+  },
+}
+
+--- `:Eca {sub} [rest]`. Without a name: the palette of all actions.
+---@param call eca.Call
+function M.run(call)
+  local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')
+  rest = require('eca.text.scan').trim(rest)
+  if name == '' then
+    require('eca.keymaps').run('Palette')
+    return
+  end
+  local found = names.find(name, M.subcommands)
+  if not found then
+    require('eca.ui.notify').warn(names.complaint(name, M.subcommands))
+    return
+  end
+  call.bang = call.bang or bang == '!'
+  local fault = arguments.fault(name, call.bang, rest)
+  if fault then
+    require('eca.ui.notify').warn(fault)
+  else
+    found.run(rest, call)
+  end
+end
+
+--- Completion of `:Eca`.
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local bang, name = line:match('Eca(!?)%s+(%S+)%s')
+  if not name then
+    return names.beginning(lead, M.subcommands)
+  end
+  local found = M.subcommands[name:gsub('!$', '')]
+  local banged = bang == '!' or vim.endswith(name, '!')
+  local choices = found and found.choices and found.choices(lead, banged) or {}
+  ---@param place number where it may begin at most
+  ---@return string[]
+  local function having(place)
+    return vim.tbl_filter(function(item)
+      local at = item:lower():find(lead:lower(), 1, true)
+      return at ~= nil and at <= place
+    end, choices)
+  end
+  local beginning = having(1)
+  local matching = #beginning > 0 and beginning or having(math.huge)
+  table.sort(matching)
+  return matching
+end
+
+--- `:[range]EcaChat[!] [prompt]`
+---@param call eca.Call
+function M.chat(call)
+  local eca = require('eca')
+  local item = call.range > 0 and require('eca.context').here(lines_of(call)) or nil
+  local id = call.bang and require('eca.state.chats').new() or nil
+  id = eca.open({ chat = id, mods = call.smods })
+  if item then
+    eca.add_context(item)
+  end
+  if call.args:find('%S') then
+    require('eca.input.history').add(id, call.args)
+    send(call.args, { chat = id })
+  end
+end
+
+return M

@@ -1,0 +1,220 @@
+--- What options there are, and the check of a table of them.
+---
+--- Rules kept here: one entry an option; a test holds that each is in the help.
+local similar = require('eca.config.did_you_mean')
+
+local M = {}
+
+---@class eca.Options
+---@field server eca.options.Server
+---@field python? string Python of the host; default: the plugin's own environment
+---@field layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
+---@field width number part of the columns when less than 1, else columns
+---@field input eca.options.Input
+---@field icons table<string, string> glyphs by name
+---@field keymaps boolean default keys in the chat's own buffers
+---@field approval eca.options.Approval
+---@field diff { lines: integer } rows of a diff shown in the chat
+---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
+---@field contexts { cursor: boolean } send where the cursor is
+---@field completion boolean
+---@field follow boolean open files in a code window as the agent changes them
+---@field turn { notify: 'hidden'|'always'|false, bell: boolean } when a turn ends
+---@field notify 'error'|'warn'|'info'|false least level shown
+---@field log_level 'error'|'warn'|'info'|'debug'
+
+---@class eca.options.Input
+---@field min integer rows of its window
+---@field max integer
+---@field insert boolean begin in insert mode when the chat is opened
+
+---@class eca.options.Approval
+---@field float boolean
+---@field guard integer ms before what has come up takes keys
+---@field bell boolean
+---@field notify 'hidden'|'always'|false a line when something begins to wait
+
+---@class eca.options.Server
+---@field command? string[] default: found
+---@field env table<string, string>
+---@field download boolean
+
+---@class eca.options.Entry
+---@field default? any
+---@field types string[]
+---@field values? any[] all that is allowed
+---@field list? boolean
+---@field open? boolean a table of any keys, with strings
+
+---@type table<string, eca.options.Entry>
+M.entries = {
+  ['server.command'] = { types = { 'table' }, list = true },
+  ['server.env'] = { types = { 'table' }, default = {}, open = true },
+  ['server.download'] = { types = { 'boolean' }, default = true },
+  python = { types = { 'string' } },
+  layout = {
+    types = { 'string' },
+    default = 'right',
+    values = { 'right', 'left', 'bottom', 'top', 'float', 'tab', 'current' },
+  },
+  width = { types = { 'number' }, default = 0.4 },
+  ['input.min'] = { types = { 'number' }, default = 3 },
+  ['input.max'] = { types = { 'number' }, default = 12 },
+  ['input.insert'] = { types = { 'boolean' }, default = false },
+  icons = { types = { 'table' }, default = {}, open = true },
+  keymaps = { types = { 'boolean' }, default = true },
+  ['approval.float'] = { types = { 'boolean' }, default = true },
+  ['approval.guard'] = { types = { 'number' }, default = 300 },
+  ['approval.bell'] = { types = { 'boolean' }, default = false },
+  ['approval.notify'] = {
+    types = { 'string', 'boolean' },
+    default = 'hidden',
+    values = { 'hidden', 'always', false },
+  },
+  ['diff.lines'] = { types = { 'number' }, default = 40 },
+  ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
+  ['contexts.cursor'] = { types = { 'boolean' }, default = true },
+  completion = { types = { 'boolean' }, default = true },
+  follow = { types = { 'boolean' }, default = false },
+  ['turn.notify'] = {
+    types = { 'string', 'boolean' },
+    default = 'hidden',
+    values = { 'hidden', 'always', false },
+  },
+  ['turn.bell'] = { types = { 'boolean' }, default = false },
+  notify = {
+    types = { 'string', 'boolean' },
+    default = 'info',
+    values = { 'error', 'warn', 'info', false },
+  },
+  log_level = {
+    types = { 'string' },
+    default = 'info',
+    values = { 'error', 'warn', 'info', 'debug' },
+  },
+}
+
+--- The tables that hold other options: `server`, `input` and so on.
+local groups = {} ---@type table<string, true>
+for name in pairs(M.entries) do
+  local group = name:match('^(.*)%.')
+  if group then
+    groups[group] = true
+  end
+end
+
+--- The names that may stand beside an option of this path.
+---@param prefix string '' or 'server.' and so on
+---@return string[]
+local function siblings(prefix)
+  local names = {} ---@type table<string, true>
+  for name in pairs(M.entries) do
+    if vim.startswith(name, prefix) then
+      names[name:sub(#prefix + 1):match('^[^.]+')] = true
+    end
+  end
+  return vim.tbl_keys(names)
+end
+
+---@param entry eca.options.Entry
+---@param value any
+---@return string? fault
+local function fault_of(entry, value)
+  if entry.list and type(value) ~= 'table' then
+    return ("must be a list of words, like { 'eca', 'server' }, not a %s"):format(type(value))
+  elseif not vim.list_contains(entry.types, type(value)) then
+    return ('must be a %s, not a %s'):format(table.concat(entry.types, ' or '), type(value))
+  end
+  if entry.values and not vim.list_contains(entry.values, value) then
+    local shown = vim.tbl_map(vim.inspect, entry.values)
+    return ('must be one of %s, not %s'):format(table.concat(shown, ', '), vim.inspect(value))
+  end
+  if entry.list and not vim.islist(value) then
+    return 'must be a list of strings'
+  end
+  for _, item in pairs((entry.list or entry.open) and value or {}) do
+    if type(item) ~= 'string' then
+      return ('must hold strings only, not %s'):format(vim.inspect(item))
+    end
+  end
+end
+
+---@param prefix string
+---@param key any
+---@return string
+local function unknown(prefix, key)
+  local guess = similar.nearest(tostring(key), siblings(prefix))
+  local hint = guess and (" (did you mean '%s%s'?)"):format(prefix, guess) or ''
+  return ("there is no option '%s%s'%s"):format(prefix, key, hint)
+end
+
+local check_level
+
+---@param path string
+---@param value any
+---@param complaints string[]
+---@return any? value nil when it is wrong
+local function check_one(path, value, complaints)
+  local entry = M.entries[path]
+  if groups[path] and type(value) == 'table' then
+    return check_level(path .. '.', value, complaints)
+  end
+  local fault = groups[path] and ('must be a table, not a ' .. type(value))
+  fault = fault or (entry and fault_of(entry, value))
+  if fault then
+    complaints[#complaints + 1] = ("option '%s' %s"):format(path, fault)
+    return nil
+  end
+  return value
+end
+
+---@param prefix string
+---@param given table<any, any>
+---@param complaints string[]
+---@return table<string, any>
+function check_level(prefix, given, complaints)
+  local right = {} ---@type table<string, any>
+  for key, value in pairs(given) do
+    local path = prefix .. tostring(key)
+    if M.entries[path] or groups[path] then
+      right[key] = check_one(path, value, complaints)
+    else
+      complaints[#complaints + 1] = unknown(prefix, key)
+    end
+  end
+  return right
+end
+
+--- Keep what is right of a table of options; what is wrong goes to `complaints`, a line each.
+---@param given any
+---@param complaints string[]
+---@return table<string, any>
+function M.check(given, complaints)
+  if type(given) ~= 'table' then
+    complaints[#complaints + 1] = 'the options must be a table, not a ' .. type(given)
+    return {}
+  end
+  local found = {} ---@type string[]
+  local right = check_level('', given, found)
+  table.sort(found)
+  vim.list_extend(complaints, found)
+  return right
+end
+
+--- A new table of all defaults.
+---@return eca.Options
+function M.defaults()
+  local all = {} ---@type table<string, any>
+  for path, entry in pairs(M.entries) do
+    local group, key = path:match('^(.*)%.(.*)$')
+    if group then
+      all[group] = all[group] or {}
+      all[group][key] = vim.deepcopy(entry.default)
+    else
+      all[path] = vim.deepcopy(entry.default)
+    end
+  end
+  return all --[[@as eca.Options]]
+end
+
+return M

@@ -1,0 +1,327 @@
+--- Contexts: what goes along with a prompt beside its words.
+---
+--- Rules kept here:
+--- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line.
+---   Deleting the token, or taking the item off, takes the context away. `@cursor` is where the
+---   user was in code.
+--- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
+--- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
+local context_line = require('eca.context.line')
+local paths = require('eca.files.paths')
+local tokens = require('eca.context.tokens')
+
+local M = {}
+
+--- Places remembered, for when the last one is closed.
+local MOST_PLACES = 8
+
+---@class eca.Place
+---@field win integer
+---@field buf integer
+
+---@class eca.Selected
+---@field buf integer
+---@field tick integer changedtick when it was made
+---@field cursor integer[] where the cursor was left
+---@field first integer[] (1,0)-based
+---@field last integer[] (1,0)-based, inclusive
+
+local places = {} ---@type eca.Place[] where the user was in code, the last one first
+local selected = nil ---@type eca.Selected?
+
+---@param buf integer
+---@param line integer 1-based
+---@param column integer 0-based bytes
+---@return integer[] position
+local function position(buf, line, column)
+  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
+  return { line, vim.fn.strutf16len(text:sub(1, column)) + 1 }
+end
+
+--- A code window is one with a file: not the chat's, a terminal, a list or a scratch buffer.
+local function note_place()
+  local buf = vim.api.nvim_get_current_buf()
+  if paths.of_buffer(buf) then
+    places = vim.tbl_filter(function(place)
+      return place.buf ~= buf and vim.api.nvim_buf_is_loaded(place.buf)
+    end, places)
+    table.insert(places, 1, { win = vim.api.nvim_get_current_win(), buf = buf })
+    places[MOST_PLACES + 1] = nil
+  end
+end
+
+--- The last place whose file is still there.
+---@return eca.Place?, string? path
+local function last_place()
+  for _, place in ipairs(places) do
+    if vim.api.nvim_buf_is_loaded(place.buf) then
+      return place, paths.of_buffer(place.buf)
+    end
+  end
+end
+
+--- The bytes of a line up to the end of the character that begins at a byte.
+---@param buf integer
+---@param line integer 1-based
+---@param byte integer 1-based
+---@return integer
+local function character_end(buf, line, byte)
+  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
+  if byte > #text then
+    return #text
+  end
+  return byte + vim.str_utf_end(text, byte)
+end
+
+--- A selection by its two corners, given as `getpos` does, in any order.
+---@param buf integer
+---@param mode string v, V or CTRL-V
+---@param one integer[]
+---@param other integer[]
+---@return eca.Selected
+local function selection(buf, mode, one, other)
+  local first, last = one, other
+  if first[2] > last[2] or (first[2] == last[2] and first[3] > last[3]) then
+    first, last = last, first
+  end
+  local from, to = first[3], last[3]
+  if mode == 'V' then
+    from, to = 1, vim.v.maxcol
+  elseif mode == '\22' then
+    from, to = math.min(from, to), math.max(from, to)
+  end
+  return {
+    buf = buf,
+    tick = vim.api.nvim_buf_get_changedtick(buf),
+    cursor = vim.api.nvim_win_get_cursor(0),
+    first = { first[2], from - 1 },
+    last = { last[2], character_end(buf, last[2], to) },
+  }
+end
+
+local VISUAL = '^[vV\22]'
+
+--- The user ended a selection: keep it for the prompt it may be meant for.
+local function note_selection()
+  local buf = vim.api.nvim_get_current_buf()
+  if paths.of_buffer(buf) then
+    local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
+    selected = selection(buf, vim.fn.visualmode(), from, to)
+  end
+end
+
+--- Begin to follow the last code window; done once, when a chat is first opened.
+function M.track()
+  require('eca.context.highlight')
+  local group = vim.api.nvim_create_augroup('eca.context', { clear = true })
+  vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'BufFilePost', 'WinLeave' }, {
+    group = group,
+    callback = note_place,
+  })
+  vim.api.nvim_create_autocmd('ModeChanged', {
+    group = group,
+    pattern = '[vV\22]*:[^vV\22]*',
+    callback = note_selection,
+  })
+  -- An operator changes the text of its selection only after the selection has ended.
+  vim.api.nvim_create_autocmd('TextChanged', {
+    group = group,
+    callback = function(event)
+      selected = selected and selected.buf ~= event.buf and selected or nil
+    end,
+  })
+  note_place()
+end
+
+--- Where a place's cursor is: in its window, else in another of its buffer, else where it was left.
+---@param place eca.Place
+---@return integer[] cursor (1,0)-based
+local function cursor_of(place)
+  local wins = vim.fn.win_findbuf(place.buf)
+  local win = vim.list_contains(wins, place.win) and place.win or wins[1]
+  return win and vim.api.nvim_win_get_cursor(win) or vim.api.nvim_buf_get_mark(place.buf, '"')
+end
+
+--- The selection in a place: the one being made, or the last one when neither text nor cursor has
+--- changed since. A yank leaves the cursor at its start.
+---@param place eca.Place
+---@param cursor integer[]
+---@return eca.Selected?
+local function selection_in(place, cursor)
+  local mode = vim.api.nvim_get_mode().mode
+  if place.win == vim.api.nvim_get_current_win() and mode:find(VISUAL) then
+    return selection(place.buf, mode:sub(1, 1), vim.fn.getpos('v'), vim.fn.getpos('.'))
+  end
+  local kept = selected
+  local fresh = kept
+    and kept.buf == place.buf
+    and kept.tick == vim.api.nvim_buf_get_changedtick(place.buf)
+    and (vim.deep_equal(kept.cursor, cursor) or vim.deep_equal(kept.first, cursor))
+  return fresh and kept or nil
+end
+
+--- The last code window's cursor, or the selection the user left it with.
+---@return eca.Context?
+function M.cursor()
+  local place, path = last_place()
+  if not place or not path then
+    return nil
+  end
+  local cursor = cursor_of(place)
+  local kept = selection_in(place, cursor) or { first = cursor, last = cursor }
+  local first, last = kept.first, kept.last
+  return {
+    type = 'cursor',
+    path = path,
+    start = position(place.buf, math.max(first[1], 1), first[2]),
+    ['end'] = position(place.buf, math.max(last[1], 1), last[2]),
+  }
+end
+
+--- A context for lines of a buffer: its file, or its text when it has none.
+---@param buf integer
+---@param first? integer
+---@param last? integer
+---@return eca.Context
+function M.of_lines(buf, first, last)
+  local path = paths.of_buffer(buf)
+  if path then
+    return { type = 'file', path = path, first = first, last = last }
+  end
+  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
+  return { type = 'buffer', buf = buf, first = first, last = last }
+end
+
+--- A context for lines of the current buffer. The chat's own buffers are none: there it is the last
+--- code window's file, or the lines selected in it when lines are asked for; nil without one.
+---@param first? integer
+---@param last? integer
+---@return eca.Context?
+function M.here(first, last)
+  local filetype = vim.bo.filetype
+  if not filetype:find('^eca%-') or filetype == 'eca-output' then
+    return M.of_lines(0, first, last)
+  end
+  local place = last_place()
+  if not place then
+    require('eca.ui.notify').info('there is no code window to add from')
+    return nil
+  end
+  local kept = first and selection_in(place, cursor_of(place))
+  return M.of_lines(place.buf, kept and kept.first[1], kept and kept.last[1])
+end
+
+---@class eca.Along
+---@field item eca.Context
+---@field entry? eca.Context where it stands on the context line
+
+---@param found eca.Along[]
+---@param item? eca.Context
+---@param entry? eca.Context
+local function include(found, item, entry)
+  for _, known in ipairs(item and found or {}) do
+    if context_line.same(known.item, item) then
+      return
+    end
+  end
+  found[#found + 1] = item and { item = item, entry = entry }
+end
+
+---@param item eca.Context
+---@return eca.Context?
+local function resolve(item)
+  return item.type == 'cursor' and M.cursor() or (item.type ~= 'cursor' and item or nil)
+end
+
+--- All that would go along with a prompt now, and where it comes from: the context line, the
+--- cursor, and the text's tokens.
+---@param chat string
+---@param text? string the prompt
+---@return eca.Along[]
+function M.sources(chat, text)
+  local found = {} ---@type eca.Along[]
+  for _, item in ipairs(context_line.items(chat)) do
+    include(found, resolve(item), item)
+  end
+  if require('eca.config').get().contexts.cursor then
+    include(found, M.cursor())
+  end
+  for _, token in ipairs(tokens.find(text or '')) do
+    include(found, resolve(token.context))
+  end
+  return found
+end
+
+--- All that would go along with a prompt now.
+---@param chat string
+---@param text? string the prompt
+---@return eca.Context[]
+function M.list(chat, text)
+  return vim.tbl_map(function(along)
+    return along.item
+  end, M.sources(chat, text))
+end
+
+--- The prompt that is being typed.
+---@param chat string
+---@return string
+function M.draft(chat)
+  local known = require('eca.state.chats').get(chat)
+  return known and require('eca.input').draft(known.input) or ''
+end
+
+--- Text contexts are read now.
+---@param item eca.Context
+---@return eca.Context?
+local function read(item)
+  if item.type ~= 'buffer' then
+    return item
+  end
+  if not vim.api.nvim_buf_is_loaded(item.buf) then
+    return nil
+  end
+  local text = vim.api.nvim_buf_get_lines(item.buf, (item.first or 1) - 1, item.last or -1, false)
+  local name = vim.api.nvim_buf_get_name(item.buf)
+  local label = name ~= '' and name or ('buffer ' .. item.buf)
+  return { type = 'text', label = label, content = table.concat(text, '\n') }
+end
+
+--- Say which files that a prompt names are not there.
+---@param text string
+local function tell_missing(text)
+  local missing = tokens.missing(text)
+  if #missing > 0 then
+    require('eca.ui.notify').warn('not sent, as it is not there: ' .. table.concat(missing, ', '))
+  end
+end
+
+--- What a prompt that is being sent carries.
+---@param chat string
+---@param text string
+---@param others? eca.Context[] that go along with this one prompt
+---@return eca.Context[]
+function M.collect(chat, text, others)
+  local found = {} ---@type eca.Context[]
+  for _, item in ipairs(M.list(chat, text)) do
+    found[#found + 1] = read(item)
+  end
+  for _, item in ipairs(others or {}) do
+    local checked, fault = require('eca.context.checks').check(item)
+    local resolved = checked and resolve(checked)
+    found[#found + 1] = resolved and read(resolved)
+    if fault then
+      require('eca.ui.notify').warn('context not sent: ' .. fault)
+    end
+  end
+  tell_missing(text)
+  return found
+end
+
+--- How a context is written on the context line: as its token would be.
+---@param item eca.Context
+---@return string
+function M.label(item)
+  return tokens.write(item)
+end
+
+return M

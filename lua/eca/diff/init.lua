@@ -1,0 +1,349 @@
+--- The diff tab page: a file as it is beside the file as proposed, with a real vimdiff.
+---
+--- Rules kept here:
+--- - The tab page the user comes from is not touched, and is gone back to when this one is left.
+--- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends the diff of both sides, before
+---   their windows are gone, so that no option of ours stays with the real file.
+--- - Its keys answer what its texts show. When the request has changed since, the float asks, and
+---   `d` there shows the new diff.
+--- - It comes up later than it was asked for: only before a user who has pressed no key since, and
+---   its keys take none within the guard time, because they were meant for something else.
+local answers = require('eca.approval.decide')
+local diff_notice = require('eca.diff.notice')
+local diff_sides = require('eca.diff.sides')
+local guard = require('eca.ui.guard')
+local origin = require('eca.window.return_window')
+
+local M = {}
+
+---@class eca.DiffTab
+---@field diff eca.Diff
+---@field sides eca.DiffSides
+---@field tab integer
+---@field home integer tab page the user came from
+---@field origin eca.Origin where he was in it
+---@field guard? eca.Guard nil: it cannot be seen yet
+---@field wins [integer, integer] left, right
+---@field notice? integer window of what the texts do not show
+---@field group integer of its autocommands
+
+local tabs = {} ---@type table<string, eca.DiffTab> by chat and what they show
+local asked ---@type eca.Asked? the last one who has asked for a diff
+
+---@param diff eca.Diff
+---@return string
+local function key_of(diff)
+  return diff.chat .. ' ' .. diff.id
+end
+
+--- The tab page of a request, also when the request has changed since.
+---@param item eca.Request
+---@return eca.DiffTab?
+local function tab_of(item)
+  return vim.iter(vim.tbl_values(tabs)):find(function(tab)
+    return tab.diff.request ~= nil and tab.diff.request.id == item.id
+  end)
+end
+
+---@param tab? eca.DiffTab
+---@return boolean
+local function valid(tab)
+  return tab ~= nil and vim.api.nvim_tabpage_is_valid(tab.tab)
+end
+
+---@param win integer
+local function undress(win)
+  if vim.api.nvim_win_is_valid(win) then
+    vim.api.nvim_win_call(win, function()
+      vim.cmd.diffoff()
+      vim.cmd.setlocal('winbar<')
+    end)
+  end
+end
+
+---@param tab eca.DiffTab
+local function forget(tab)
+  if tabs[key_of(tab.diff)] == tab then
+    tabs[key_of(tab.diff)] = nil
+  end
+  vim.api.nvim_clear_autocmds({ group = tab.group })
+  vim.tbl_map(undress, tab.wins)
+end
+
+--- Go back to where the user came from.
+---@param tab eca.DiffTab
+local function go_home(tab)
+  if vim.api.nvim_tabpage_is_valid(tab.home) then
+    vim.api.nvim_set_current_tabpage(tab.home)
+    origin.go_back(tab.origin)
+  end
+end
+
+---@param tab eca.DiffTab
+---@param inside boolean the user is in it, or was until it was closed
+local function close(tab, inside)
+  forget(tab)
+  if valid(tab) and #vim.api.nvim_list_tabpages() == 1 then
+    vim.cmd.tabnew()
+  end
+  if inside then
+    go_home(tab)
+  end
+  if valid(tab) then
+    vim.cmd.tabclose({ range = { vim.api.nvim_tabpage_get_number(tab.tab) } })
+  end
+  diff_sides.put_away(tab.sides)
+end
+
+---@param tab eca.DiffTab
+---@return boolean
+local function is_inside(tab)
+  return vim.api.nvim_get_current_tabpage() == tab.tab
+end
+
+---@class eca.DiffAction
+---@field key string
+---@field text string
+---@field run fun()
+
+--- A request was answered, wherever: its tab page goes.
+---@param item eca.Request
+function M.leave(item)
+  local tab = tab_of(item)
+  if not tab then
+    return
+  end
+  if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
+    local name = vim.fs.basename(tab.diff.path)
+    require('eca.ui.notify').warn(('your edits of the proposed %s go nowhere'):format(name))
+  end
+  close(tab, is_inside(tab))
+end
+
+--- What answers a request from its tab page.
+---@param request eca.Request
+---@return eca.DiffAction[]
+local function answering(request)
+  local function done()
+    require('eca.approval').answered(request)
+  end
+  local function sending(send)
+    return function()
+      if send() then
+        done()
+      end
+    end
+  end
+  local function accept(remember)
+    return sending(function()
+      return answers.accept(request, remember)
+    end)
+  end
+  return {
+    { key = 'a', text = 'accept', run = accept(false) },
+    { key = 'A', text = 'remember', run = accept(true) },
+    {
+      key = 'r',
+      text = 'reject',
+      run = sending(function()
+        return answers.reject(request)
+      end),
+    },
+    {
+      key = 'R',
+      text = 'say why',
+      run = function()
+        answers.reject_with_reason(request, done)
+      end,
+    },
+  }
+end
+
+---@param tab eca.DiffTab
+---@return eca.DiffAction[]
+local function actions(tab)
+  local request = tab.diff.request
+  local now = request and answers.now(request)
+  local list = request and now and answering(request) or {}
+  if now and not now.remember then
+    table.remove(list, 2)
+  end
+  list[#list + 1] = {
+    key = 'q',
+    text = 'close',
+    run = function()
+      close(tab, true)
+    end,
+  }
+  return list
+end
+
+---@param tab eca.DiffTab
+local function draw_winbars(tab)
+  require('eca.diff.winbar').draw(tab, actions(tab))
+end
+
+--- Has it been there long enough that a key pressed now is meant for it?
+---@param tab eca.DiffTab
+---@return boolean
+local function is_ripe(tab)
+  return tab.guard ~= nil and guard.is_over(tab.guard)
+end
+
+---@param tab eca.DiffTab
+local function bind(tab)
+  for _, key in ipairs({ 'a', 'A', 'r', 'R', 'q' }) do
+    pcall(vim.keymap.del, 'n', key, { buffer = tab.sides.bound })
+  end
+  for _, action in ipairs(actions(tab)) do
+    vim.keymap.set('n', action.key, function()
+      if is_ripe(tab) then
+        action.run()
+      end
+    end, { buffer = tab.sides.bound, nowait = true, silent = true })
+  end
+end
+
+---@param tab eca.DiffTab
+local function watch(tab)
+  tab.group = vim.api.nvim_create_augroup('eca.diff.' .. tab.tab, { clear = true })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = tab.group,
+    callback = function(event)
+      if vim.list_contains(tab.wins, tonumber(event.match)) then
+        local inside = is_inside(tab)
+        forget(tab)
+        vim.schedule(function()
+          close(tab, inside)
+        end)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinResized', {
+    group = tab.group,
+    callback = function()
+      draw_winbars(tab)
+      diff_notice.fit(tab.notice)
+    end,
+  })
+end
+
+--- Begin to compare, at the first change.
+---@param tab eca.DiffTab
+local function compare(tab)
+  for _, win in ipairs(tab.wins) do
+    vim.api.nvim_win_call(win, vim.cmd.diffthis)
+  end
+  vim.cmd('normal! gg')
+  if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
+    vim.cmd('silent! normal! ]c')
+  end
+end
+
+---@param diff eca.Diff
+---@param home integer
+---@param from eca.Origin
+---@return eca.DiffTab
+local function open(diff, home, from)
+  vim.cmd.stopinsert()
+  vim.cmd.tabnew()
+  vim.bo.bufhidden = 'wipe'
+  local left = vim.api.nvim_get_current_win()
+  local sides = diff_sides.make(diff)
+  vim.api.nvim_win_set_buf(left, sides.left)
+  local right = vim.api.nvim_open_win(sides.right, true, { split = 'right', win = left })
+  local tab = { diff = diff, sides = sides, home = home, origin = from, wins = { left, right } }
+  tab.tab = vim.api.nvim_get_current_tabpage()
+  tab.notice = diff_notice.open(diff)
+  return tab
+end
+
+--- Go to a tab page that is there already.
+---@param tab eca.DiffTab
+local function enter(tab)
+  if not is_inside(tab) then
+    tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), origin.here()
+    vim.cmd.stopinsert()
+    vim.api.nvim_set_current_tabpage(tab.tab)
+  end
+  tab.guard = guard.begin()
+end
+
+--- Show a tool call's change, and go there; the tab page it has already is entered when it shows
+--- the same.
+---@param diff eca.Diff
+function M.show(diff)
+  local known = tabs[key_of(diff)]
+  if known and valid(known) and vim.deep_equal(known.diff, diff) then
+    enter(known)
+    return
+  end
+  local home, from = vim.api.nvim_get_current_tabpage(), origin.here()
+  if known then
+    if is_inside(known) then
+      home, from = known.home, known.origin
+    end
+    close(known, is_inside(known))
+  end
+  local tab = open(diff, home, from)
+  tabs[key_of(diff)] = tab
+  watch(tab)
+  bind(tab)
+  vim.api.nvim_set_current_win(tab.wins[tab.sides.bound == tab.sides.left and 1 or 2])
+  if not diff.fault then
+    compare(tab)
+  end
+  draw_winbars(tab)
+  tab.guard = guard.begin() -- after all that may take its time, as what opens a file does
+end
+
+--- Ask the host for a diff.
+---@param intent 'diff'|'checkpoint'
+---@param wanted table<string, any>
+function M.ask(intent, wanted)
+  asked = origin.asked()
+  require('eca.host').send(intent, wanted)
+end
+
+--- Show what the host was asked for, if the user is still there for it (op `diff`).
+---@param diff eca.Diff
+function M.arrived(diff)
+  local by = asked
+  asked = nil
+  if origin.may_take(by, 'the diff of ' .. vim.fs.basename(diff.path)) then
+    M.show(diff)
+  end
+end
+
+--- The tab page that shows a request as it waits now, when the user is in it.
+---@param item eca.Request
+---@return eca.DiffTab?
+local function here(item)
+  local tab = tab_of(item)
+  return tab and tab.diff.request.digest == item.digest and is_inside(tab) and tab or nil
+end
+
+--- Does this tab page show the change that waits? Then nothing else needs to ask.
+---@param item eca.Request
+---@return boolean
+function M.shown(item)
+  return here(item) ~= nil
+end
+
+--- Has the user had time to look at a change that waits? Yes where no tab page shows it.
+---@param item eca.Request
+---@return boolean
+function M.ripe(item)
+  local tab = here(item)
+  return not tab or is_ripe(tab)
+end
+
+--- What waits has changed: keys that answer nothing any more go.
+function M.update()
+  for _, tab in pairs(tabs) do
+    bind(tab)
+    draw_winbars(tab)
+  end
+end
+
+return M

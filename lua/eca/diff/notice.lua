@@ -1,0 +1,82 @@
+--- What the two texts of a diff do not show: lines above both sides, whole at any width.
+---
+--- Rules kept here:
+--- - Its window shares nothing with the sides: what is compared hides none of it, and nothing of
+---   what is compared is hidden.
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('eca.diff.notice')
+
+--- The part of the screen's rows that it may take.
+local MOST = 1 / 3
+
+--- What happens to the last line's end.
+---@param diff eca.Diff
+---@return string?
+local function about_end(diff)
+  local before, after = diff.before:sub(-1) == '\n', diff.after:sub(-1) == '\n'
+  if diff.fault or before == after or diff.before == '' or diff.after == '' then
+    return nil
+  end
+  return after and 'adds the newline at the end' or 'drops the newline at the end'
+end
+
+---@param diff eca.Diff
+---@return string[]
+local function lines_of(diff)
+  local lines = {} ---@type string[]
+  if diff.fault then
+    lines[1] = ('does not apply, so these are the hunks as they came: %s'):format(diff.fault)
+  end
+  lines[#lines + 1] = about_end(diff)
+  vim.list_extend(lines, diff.remark and vim.split(diff.remark, '\n') or {})
+  return vim.tbl_map(function(line)
+    return '! ' .. require('eca.ui.sanitize').line(line)
+  end, lines)
+end
+
+---@param win integer
+local function dress(win)
+  local options = { wrap = true, linebreak = true, breakindent = true, winfixheight = true }
+  options.winbar, options.statusline, options.breakindentopt = '', ' ', 'shift:2'
+  for name, value in pairs(options) do
+    vim.wo[win][0][name] = value
+  end
+end
+
+--- Give the window the height of its text, again when the screen has another width.
+---@param win? integer
+function M.fit(win)
+  if win and vim.api.nvim_win_is_valid(win) then
+    local most = math.max(1, math.floor(vim.o.lines * MOST))
+    local rows = math.min(vim.api.nvim_win_text_height(win, {}).all, most)
+    if vim.api.nvim_win_get_height(win) ~= rows then
+      vim.api.nvim_win_set_height(win, rows)
+    end
+  end
+end
+
+--- Show in this tab page what there is to say of a diff.
+---@param diff eca.Diff
+---@return integer? win nil when there is nothing to say
+function M.open(diff)
+  local lines = lines_of(diff)
+  if #lines == 0 then
+    return nil
+  end
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  for row, line in ipairs(lines) do
+    local group = row == 1 and diff.fault and 'EcaError' or 'EcaWarning'
+    vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, 0, { end_col = #line, hl_group = group })
+  end
+  vim.bo[buf].modifiable = false
+  local config = { split = 'above', win = -1, height = #lines, style = 'minimal' }
+  local win = vim.api.nvim_open_win(buf, false, config)
+  dress(win)
+  M.fit(win)
+  return win
+end
+
+return M

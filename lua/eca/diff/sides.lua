@@ -1,0 +1,181 @@
+--- The two buffers of a diff: the real file where it can be one of them, scratch text otherwise.
+---
+--- Rules kept here:
+--- - What stands in the file now is the real file, so that `do` and `dp` work on it; it gets no
+---   mapping and no option of ours. One that was opened just for this is put away again, unless the
+---   user changed it.
+--- - Text of the agent is content of a scratch buffer; its path is written, never run.
+local files = require('eca.files')
+
+local M = {}
+
+local MOST_UNSEEN = 1000
+
+local namespace = vim.api.nvim_create_namespace('eca.unseen')
+
+---@class eca.Diff
+---@field chat string
+---@field id string what it shows: a tool call, a checkpoint, a conflict
+---@field path string
+---@field before string whole file
+---@field after string whole file, or raw hunks where `fault` is set
+---@field kind 'changed'|'new'|'deleted'|'moved'
+---@field request? eca.Request what waits for approval, as these texts show it
+---@field fault? string why it cannot be shown side by side
+---@field remark? string what the two texts do not show, a line each
+---@field captions? [string, string] what the sides are, when they are none of a tool call
+
+---@class eca.DiffSides
+---@field left integer buffer
+---@field right integer buffer
+---@field bound integer the scratch buffer that carries the keys
+---@field tick integer changedtick of `bound` as it was made
+---@field real? integer the file's own buffer
+---@field added? boolean `real` was not there before
+
+--- Cut a file's text into lines, as Neovim would when it reads the file.
+---@param text string
+---@return string[] lines, 'dos'|'unix' fileformat, boolean endofline
+local function decode(text)
+  local lines = vim.split(text, '\n', { plain = true })
+  local ends = lines[#lines] == ''
+  if ends then
+    lines[#lines] = nil
+  end
+  local dos = #lines > 0
+  for index, line in ipairs(lines) do
+    dos = dos and (line:sub(-1) == '\r' or (index == #lines and not ends))
+  end
+  if not dos or not text:find('\r\n', 1, true) then
+    return lines, 'unix', ends
+  end
+  local bare = vim.tbl_map(function(line)
+    return (line:gsub('\r$', ''))
+  end, lines)
+  return bare, 'dos', ends
+end
+
+--- A buffer's name, which the tab line and the status line show: the file's own, and the side.
+---@param path string
+---@param side string
+---@return string
+local function name_of(path, side)
+  local file = require('eca.ui.sanitize').line(vim.fs.basename(path))
+  local name, number = ('%s (%s)'):format(file, side), 1
+  while vim.fn.bufexists('eca://' .. name) == 1 do
+    number = number + 1
+    name = ('%s (%s %d)'):format(file, side, number)
+  end
+  return name
+end
+
+--- Write out, beside them, the characters that nobody would see.
+---@param buf integer
+---@param lines string[]
+local function show_unseen(buf, lines)
+  local left = MOST_UNSEEN
+  for row, line in ipairs(lines) do
+    for _, found in ipairs(left > 0 and require('eca.ui.sanitize').unseen(line) or {}) do
+      vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, found.column, {
+        virt_text = { { found.text, 'EcaWarning' } },
+        virt_text_pos = 'inline',
+      })
+      left = left - 1
+    end
+  end
+end
+
+---@param diff eca.Diff
+---@param side string
+---@param text string
+---@return integer buf
+local function scratch(diff, side, text)
+  local buf = vim.api.nvim_create_buf(false, true)
+  local lines, format, ends = decode(text)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.bo[buf].undolevels = -1
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].undolevels = vim.o.undolevels
+  vim.bo[buf].fileformat = format
+  vim.bo[buf].endofline = ends or text == ''
+  show_unseen(buf, lines)
+  files.name(buf, name_of(diff.path, side))
+  vim.bo[buf].filetype = 'eca-diff'
+  return buf
+end
+
+--- The real file's buffer, when it holds just what the diff says is there now.
+---@param diff eca.Diff
+---@param text string
+---@return integer? buf, boolean? added
+local function real_file(diff, text)
+  if diff.fault or files.refusal(diff.path) then
+    return nil
+  end
+  local buf, added = files.load(diff.path)
+  local now = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  local told = decode(text)
+  if vim.deep_equal(now, #told > 0 and told or { '' }) then
+    return buf, added
+  end
+  M.put_away({ real = buf, added = added })
+end
+
+--- Colour a scratch buffer as the file is: the way its real buffer is, where that is shown.
+---@param buf integer
+---@param diff eca.Diff
+---@param real? integer
+local function colour(buf, diff, real)
+  local filetype = vim.filetype.match({ filename = diff.path, buf = buf }) or ''
+  local highlighter = real and vim.treesitter.highlighter.active[real]
+  if not highlighter or not pcall(vim.treesitter.start, buf, highlighter.tree:lang()) then
+    vim.bo[buf].syntax = filetype
+  end
+end
+
+--- Make the two buffers of a diff.
+---@param diff eca.Diff
+---@return eca.DiffSides
+function M.make(diff)
+  local now = diff.request and diff.before or diff.after
+  local real, added = real_file(diff, now)
+  local sides = { real = real, added = added } ---@type eca.DiffSides
+  if diff.fault then
+    sides.left = scratch(diff, 'now', diff.before)
+    sides.right = scratch(diff, 'hunks', diff.after)
+    sides.bound = sides.right
+    vim.bo[sides.right].syntax = 'diff'
+  elseif diff.request then
+    sides.left = real or scratch(diff, 'now', diff.before)
+    sides.right = scratch(diff, 'proposed', diff.after)
+    sides.bound = sides.right
+  else
+    local names = diff.captions or { 'before', 'after' }
+    sides.left = scratch(diff, names[1], diff.before)
+    sides.right = real or scratch(diff, names[2], diff.after)
+    sides.bound = sides.left
+  end
+  for _, buf in ipairs({ sides.left, sides.right }) do
+    if buf ~= real and vim.bo[buf].syntax == '' then
+      colour(buf, diff, real)
+    end
+  end
+  sides.tick = vim.api.nvim_buf_get_changedtick(sides.bound)
+  return sides
+end
+
+--- The diff is closed: the file opened for it goes, but not with the user's changes in it.
+---@param sides { real?: integer, added?: boolean }
+function M.put_away(sides)
+  local buf = sides.real
+  if not buf or not sides.added or not vim.api.nvim_buf_is_valid(buf) then
+    return
+  end
+  if vim.bo[buf].modified then
+    vim.bo[buf].buflisted = true
+  elseif #vim.fn.win_findbuf(buf) == 0 and not vim.bo[buf].buflisted then
+    vim.api.nvim_buf_delete(buf, {})
+  end
+end
+
+return M

@@ -1,0 +1,73 @@
+--- The lines above the two sides of a diff: what each is, and the keys.
+---
+--- Rules kept here:
+--- - What a key does is left out where there is no room; the keys themselves stay.
+local M = {}
+
+--- Cells that keys without their meaning get, whatever the caption needs.
+local LEAST_KEYS = 14
+
+---@type table<string, string>
+local PROPOSED = { new = 'new file', deleted = 'to be deleted', moved = 'to be moved' }
+
+local NEXT = { key = ']c', text = 'next' }
+
+---@param tab eca.DiffTab
+---@return string left, string right
+local function captions(tab)
+  local diff = tab.diff
+  local name = require('eca.files.paths').short(diff.path)
+  if diff.captions then
+    return ('%s  %s'):format(name, diff.captions[1]), diff.captions[2]
+  end
+  if diff.fault then
+    return name .. '  now', 'does not apply'
+  elseif not diff.request then
+    return name .. '  before', 'after'
+  end
+  local now = require('eca.approval.decide').now(diff.request)
+  if now and now.digest ~= diff.request.digest then
+    return name .. '  now', 'proposed before'
+  end
+  return name .. '  now', PROPOSED[diff.kind] or 'proposed'
+end
+
+--- The keys as a winbar tells them: with their meaning where there is room, or not at all.
+---@param list eca.DiffAction[]
+---@param room integer cells
+---@return string
+local function keys_text(list, room)
+  local long, short, long_cells, short_cells = {}, {}, 0, 0
+  for index, action in ipairs(list) do
+    long[index] = ('%%#EcaKey#%s%%* %s'):format(action.key, action.text)
+    short[index] = ('%%#EcaKey#%s%%*'):format(action.key)
+    long_cells = long_cells + #action.key + 1 + #action.text + 2
+    short_cells = short_cells + #action.key + 1
+  end
+  if long_cells <= room then
+    return table.concat(long, '  ')
+  end
+  return short_cells <= room and table.concat(short, ' ') or ''
+end
+
+--- Draw them for the room there is.
+---@param tab eca.DiffTab
+---@param actions eca.DiffAction[] what the keys of the scratch side do
+function M.draw(tab, actions)
+  local escape = require('eca.window.winbar').escape
+  local texts = { captions(tab) }
+  for place, win in ipairs(tab.wins) do
+    if vim.api.nvim_win_is_valid(win) then
+      local text = escape(texts[place])
+      local wrong = tab.diff.fault and place == 2
+      local bound = vim.api.nvim_win_get_buf(win) == tab.sides.bound
+      local list = bound and vim.list_extend(vim.list_slice(actions), { NEXT }) or { NEXT }
+      local room = vim.api.nvim_win_get_width(win) - vim.api.nvim_strwidth(texts[place]) - 3
+      room = math.max(room, bound and LEAST_KEYS or 0)
+      local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
+      vim.wo[win][0].winbar = (' %%<%s%%= %s '):format(caption, keys_text(list, room))
+    end
+  end
+end
+
+return M

@@ -1,0 +1,283 @@
+--- The option `follow`: the file that the agent changes, in a code window, at the change.
+---
+--- Rules kept here:
+--- - Nothing is taken from the user: not the window he is in, no window of a chat, none that keeps
+---   its buffer, and none whose unsaved text would have to go.
+--- - Only the chat that is shown is followed, and only the last of many changes at once.
+--- - A window that shows a file because of us goes on with the file when that is moved, and says
+---   when it is deleted. Windows of the user stay.
+--- - Lines that were changed are marked until the next turn, or until the file is edited.
+local files = require('eca.files')
+local paths = require('eca.files.paths')
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('eca.editor.follow_agent')
+local gone_space = vim.api.nvim_create_namespace('eca.editor.follow_agent.gone')
+
+--- Milliseconds in which changes count as one; a changed file has been read again by then.
+local PAUSE = 120
+
+---@class eca.Sight
+---@field chat string
+---@field path string
+---@field places [integer, integer][] first line (1-based) and count
+---@field done boolean
+
+---@class eca.Move
+---@field chat string
+---@field from string
+---@field to string
+
+local latest ---@type eca.Sight?
+local moves = {} ---@type eca.Move[]
+local timer ---@type uv.uv_timer_t?
+local marked = {} ---@type table<integer, true> buffers
+local filled = {} ---@type table<integer, integer> the buffers that we have put into windows
+
+---@param buf integer
+local function clear(buf)
+  marked[buf] = nil
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  end
+end
+
+--- Does a window show its buffer because of us?
+---@param win integer
+---@return boolean
+local function is_ours(win)
+  return vim.api.nvim_win_is_valid(win) and filled[win] == vim.api.nvim_win_get_buf(win)
+end
+
+---@param win integer
+---@return boolean
+local function is_code(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
+  local plain = vim.bo[buf].buftype == '' and not vim.wo[win].winfixbuf
+  return plain and not floating and not vim.wo[win].diff and not vim.wo[win].previewwindow
+end
+
+--- May a window show another buffer without anything being lost or asked?
+---@param win integer
+---@return boolean
+local function may_change(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local stays = vim.o.hidden or #vim.fn.win_findbuf(buf) > 1
+  return stays or not vim.bo[buf].modified
+end
+
+--- The window for a file: one that shows it, else one of ours, else the last one the user was in
+--- that may; a new one when the chat is all there is. Nil when there is none to take.
+---@param buf integer
+---@return integer? win
+local function window_for(buf)
+  local here, free = vim.api.nvim_get_current_win(), {} ---@type integer, integer[]
+  local candidates = vim.api.nvim_tabpage_list_wins(0)
+  local wins = vim.tbl_filter(is_code, candidates)
+  table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
+  for _, win in ipairs(wins) do
+    local usable = win ~= 0 and is_code(win)
+    if usable and vim.api.nvim_win_get_buf(win) == buf then
+      return win
+    elseif usable and win ~= here and may_change(win) then
+      free[#free + 1] = win
+    end
+  end
+  if #free > 0 or vim.tbl_contains(vim.tbl_map(is_code, candidates), true) then
+    return vim.iter(free):find(is_ours) or free[1]
+  end
+  local win = vim.api.nvim_open_win(buf, false, { split = 'left', win = -1 })
+  filled[win] = buf
+  return win
+end
+
+---@param buf integer
+---@param places [integer, integer][]
+local function mark(buf, places)
+  clear(buf)
+  local last = vim.api.nvim_buf_line_count(buf)
+  for _, place in ipairs(places) do
+    if place[2] > 0 and place[1] <= last then
+      marked[buf] = true
+      vim.api.nvim_buf_set_extmark(buf, namespace, place[1] - 1, 0, {
+        end_row = math.min(place[1] - 1 + place[2], last),
+        hl_group = 'EcaChanged',
+        hl_eol = true,
+        priority = 50,
+        strict = false,
+      })
+    end
+  end
+end
+
+--- Let the marks go with the first edit of the user.
+---@param buf integer
+local function watch(buf)
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
+    group = vim.api.nvim_create_augroup('eca.editor.follow_agent.' .. buf, { clear = true }),
+    buffer = buf,
+    callback = function()
+      if vim.api.nvim_buf_get_changedtick(buf) ~= tick then
+        clear(buf)
+        return true
+      end
+    end,
+  })
+end
+
+---@param win integer
+---@param buf integer
+---@param line integer 1-based
+local function look(win, buf, line)
+  if vim.api.nvim_win_get_buf(win) ~= buf then
+    vim.api.nvim_win_set_buf(win, buf)
+    filled[win] = buf
+  end
+  if win == vim.api.nvim_get_current_win() then
+    return
+  end
+  local last = vim.api.nvim_buf_line_count(buf)
+  vim.api.nvim_win_set_cursor(win, { math.min(math.max(line, 1), last), 0 })
+  vim.api.nvim_win_call(win, function()
+    vim.cmd('normal! zz')
+  end)
+end
+
+---@param sight eca.Sight
+local function show(sight)
+  if sight.chat ~= require('eca.window').chat_shown() or not vim.uv.fs_stat(sight.path) then
+    return
+  end
+  local fault = files.refusal(sight.path)
+  if fault then
+    require('eca.ui.notify').warn(fault)
+    return
+  end
+  local buf = files.load(sight.path)
+  local win = window_for(buf)
+  if not win then
+    return
+  end
+  vim.bo[buf].buflisted = true
+  local first = sight.places[1]
+  look(win, buf, first and first[1] or 1)
+  if sight.done then
+    mark(buf, sight.places)
+    watch(buf)
+  end
+end
+
+--- Let our windows go on with a file that was moved.
+---@param move eca.Move
+local function go_on(move)
+  local shown = move.chat == require('eca.window').chat_shown()
+  if not shown or vim.uv.fs_stat(move.from) or not vim.uv.fs_stat(move.to) then
+    return
+  end
+  local from = paths.normalize(move.from)
+  for win, buf in pairs(filled) do
+    local stays = win == vim.api.nvim_get_current_win() or not is_ours(win) or vim.bo[buf].modified
+    if not stays and paths.of_buffer(buf) == from then
+      look(win, files.load(move.to), vim.api.nvim_win_get_cursor(win)[1])
+    end
+  end
+end
+
+---@param path string
+---@param run fun(it: any)
+---@param it eca.Sight|eca.Move
+local function try(path, run, it)
+  local worked, fault = pcall(run, it)
+  if not worked then -- the command-line window and its like: what follows is seen again
+    require('eca.host.log').write(('cannot follow to %s: %s'):format(path, fault))
+  end
+end
+
+local function show_latest()
+  local sight, moved = latest, moves
+  latest, moves = nil, {}
+  for _, move in ipairs(moved) do
+    try(move.to, go_on, move)
+  end
+  if sight then
+    try(sight.path, show, sight)
+  end
+end
+
+local function look_soon()
+  timer = timer or assert(vim.uv.new_timer())
+  if not timer:is_active() then
+    timer:start(PAUSE, 0, vim.schedule_wrap(show_latest))
+  end
+end
+
+--- A tool is about to change lines of a file, or has (op `place`).
+---@param chat string
+---@param path string
+---@param places [integer, integer][]
+---@param done boolean
+function M.show(chat, path, places, done)
+  if not require('eca.config').get().follow then
+    return
+  end
+  latest = { chat = chat, path = path, places = places, done = done }
+  look_soon()
+end
+
+--- A tool has moved a file.
+---@param chat string
+---@param from string
+---@param to string
+function M.moved(chat, from, to)
+  if next(filled) then
+    moves[#moves + 1] = { chat = chat, from = from, to = to }
+    look_soon()
+  end
+end
+
+---@param buf integer
+local function clear_gone(buf)
+  vim.api.nvim_buf_clear_namespace(buf, gone_space, 0, -1)
+end
+
+--- The file of a buffer is there no more: a window that shows it because of us says so, until it is
+--- there again.
+---@param buf integer
+---@param what? string what became of it; nil: it is there
+function M.gone(buf, what)
+  clear_gone(buf)
+  local win = vim.iter(vim.tbl_keys(filled)):find(function(win)
+    return filled[win] == buf and is_ours(win)
+  end)
+  if not win or not what then
+    return
+  end
+  vim.api.nvim_buf_set_extmark(buf, gone_space, vim.api.nvim_win_get_cursor(win)[1] - 1, 0, {
+    virt_text = { { (' %s '):format(require('eca.ui.sanitize').line(what)), 'EcaWarning' } },
+    virt_text_pos = 'right_align',
+  })
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    group = vim.api.nvim_create_augroup('eca.editor.follow_agent.gone.' .. buf, { clear = true }),
+    buffer = buf,
+    once = true,
+    callback = function()
+      clear_gone(buf)
+    end,
+  })
+end
+
+vim.api.nvim_create_autocmd('User', {
+  group = vim.api.nvim_create_augroup('eca.editor.follow_agent', {}),
+  pattern = 'EcaTurnStarted',
+  callback = function()
+    vim.tbl_map(clear, vim.tbl_keys(marked))
+    for win in pairs(filled) do
+      filled[win] = is_ours(win) and filled[win] or nil
+    end
+  end,
+})
+
+return M

@@ -1,0 +1,123 @@
+--- Where something is defined or used, asked of the language servers of this Neovim.
+---
+--- Rules kept here: lines and columns are 1-based, columns in UTF-16 code units, both ways. A file
+--- that is not open is loaded without a window, so that its language server starts.
+local columns = require('eca.text.utf16')
+local files = require('eca.files')
+local paths = require('eca.files.paths')
+
+local M = {}
+
+---@class eca.Location
+---@field path string
+---@field start_line integer
+---@field start_column integer
+---@field end_line integer
+---@field end_column integer
+
+--- Milliseconds in which a server may still be started for a file that was loaded for the agent.
+local PATIENCE = 3000
+
+local loaded = {} ---@type table<integer, integer> when a buffer was loaded, in ms
+
+local METHODS = {
+  definition = 'textDocument/definition',
+  references = 'textDocument/references',
+}
+
+---@param found table an LSP Location or LocationLink
+---@param encoding string
+---@return eca.Location? location nil when it is in no file, but in what only its server can show
+local function export(found, encoding)
+  local range = found.targetSelectionRange or found.range
+  local uri = found.targetUri or found.uri
+  if type(uri) ~= 'string' or not vim.startswith(uri, 'file:///') then
+    return nil
+  end
+  local path = vim.uri_to_fname(uri)
+  local line_at = columns.reader(path, paths.buffer_of(path))
+  local function column(place)
+    return columns.to_utf16(line_at(place.line), place.character, encoding) + 1
+  end
+  return {
+    path = path,
+    start_line = range.start.line + 1,
+    start_column = column(range.start),
+    end_line = range['end'].line + 1,
+    end_column = column(range['end']),
+  }
+end
+
+---@param client_id integer
+---@return string
+local function encoding_of(client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  return client and client.offset_encoding or 'utf-16'
+end
+
+---@param results table<integer, { result?: table }>
+---@return eca.Location[]
+local function gather(results)
+  local found = {} ---@type eca.Location[]
+  for client_id, answer in pairs(results) do
+    local result = answer.result or {}
+    for _, location in ipairs(vim.islist(result) and result or { result }) do
+      found[#found + 1] = export(location, encoding_of(client_id))
+    end
+  end
+  return found
+end
+
+--- Is a server of this buffer on its way? Configurations take a moment to start one for a file that
+--- was just loaded; one that was started is not initialized yet.
+---@param buf integer
+---@return boolean
+local function is_starting(buf)
+  local started = vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+  return #started > 0 or vim.uv.now() - (loaded[buf] or 0) < PATIENCE
+end
+
+--- What to say of a file whose servers cannot answer.
+---@param buf integer
+---@return eca.Location[]|'starting'|'no-server'
+local function without_answer(buf)
+  if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
+    return {} -- there are servers, and none knows such places
+  end
+  return is_starting(buf) and 'starting' or 'no-server'
+end
+
+--- Find definitions or references of what is at a place; a word when no server can look for them.
+---@param kind 'definition'|'references'
+---@param path string
+---@param line integer
+---@param column integer
+---@param callback fun(found: eca.Location[]|'starting'|'no-server')
+function M.find(kind, path, line, column, callback)
+  local buf, added = files.load(path)
+  if added then
+    loaded[buf] = vim.uv.now()
+  end
+  local method = METHODS[kind]
+  local clients = vim.lsp.get_clients({ bufnr = buf, method = method })
+  if #clients == 0 then
+    callback(without_answer(buf))
+    return
+  end
+  local text = columns.reader(path, buf)(line - 1)
+  local function params(client)
+    local character = columns.from_utf16(text, column - 1, client.offset_encoding or 'utf-16')
+    return {
+      textDocument = { uri = vim.uri_from_bufnr(buf) },
+      position = { line = line - 1, character = character },
+      context = { includeDeclaration = true },
+    }
+  end
+  -- Each server has its own units; before 0.11 all of them get the same question.
+  local question = vim.fn.has('nvim-0.11') == 1 and params or params(clients[1])
+  vim.lsp.buf_request_all(buf, method, question, function(results)
+    callback(gather(results))
+  end)
+end
+
+return M

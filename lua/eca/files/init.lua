@@ -1,0 +1,249 @@
+--- Files that a server, a model or a repository names: checked here, and opened only here.
+---
+--- Rules kept here:
+--- - A path is data. It is absolute, is no URL, and names a regular file, else it is refused in one
+---   line: reading a pipe would block Neovim, and so would a file that the system makes up.
+--- - A buffer's name never looks like a scheme (`term:`): autocommands run what such a name says.
+--- - A file that a plugin reads in its own way (an archive, or one that grows when it is unpacked)
+---   is loaded only by the user.
+--- - Only here Neovim gets the name of a file. A test reads all other modules.
+local harmless = require('eca.ui.sanitize')
+local paths = require('eca.files.paths')
+
+local M = {}
+
+local MIB = 1024 * 1024
+
+--- MiB of a file that is loaded or read when the user has not opened it himself.
+local LARGEST = 8
+
+--- Where files are made up while they are read. Some have no end, and some wait for something.
+local MADE_UP = { '/proc', '/sys' }
+
+--- The events of plugins that read files in their own way, and of Neovim's own that unpacks them.
+local READERS = {
+  { event = { 'BufReadCmd', 'FileReadCmd' } },
+  { event = 'BufReadPost', group = 'gzip' },
+}
+
+local KINDS = { directory = 'a folder', fifo = 'a pipe', socket = 'a socket' }
+
+--- What a path names, without `//` and `.`. Only the file system knows where `..` leads, because
+--- the folder before it may be a link.
+---@param path string
+---@return string? clean
+---@return string? why not
+local function clean(path)
+  if not vim.startswith(path, '/') then
+    return nil, 'an absolute path is needed'
+  elseif path:find('%z') then
+    return nil, 'a path has no NUL byte'
+  elseif path:find(':/', 1, true) then
+    return nil, 'a plain path is needed, no URL'
+  end
+  local parts = vim.tbl_filter(function(part)
+    return part ~= '' and part ~= '.'
+  end, vim.split(path, '/', { plain = true }))
+  if vim.list_contains(parts, '..') then
+    return vim.uv.fs_realpath(path), 'there is no such file'
+  end
+  return '/' .. table.concat(parts, '/')
+end
+
+---@param path string
+---@param is_new boolean
+---@param most number bytes
+---@return string? why
+local function why_not(path, is_new, most)
+  local stat, _, code = vim.uv.fs_stat(path)
+  if not stat then
+    local fault = code == 'ENOENT' and 'there is no such file' or 'it cannot be read, ' .. code
+    return not (is_new and code == 'ENOENT') and fault or nil
+  elseif stat.type ~= 'file' then
+    return ('a regular file is needed, not %s'):format(KINDS[stat.type] or 'a device')
+  elseif paths.inside(vim.uv.fs_realpath(path) or path, MADE_UP) then
+    return 'the system makes it up while it is read'
+  elseif stat.size > most then
+    return ('larger than %d MiB, :edit it first'):format(LARGEST)
+  end
+end
+
+---@param path string
+---@param why string
+---@return string line
+local function refused(path, why)
+  local shown = path:find('%z') and harmless.line(path) or paths.short(path)
+  return ('not opened, %s: %s'):format(why, shown) -- a long line loses its middle
+end
+
+---@param path string
+---@param is_new boolean it may be missing
+---@param most number bytes
+---@return string? clean
+---@return string? fault one line
+local function check(path, is_new, most)
+  local name, why = clean(path)
+  if name then
+    why = why_not(name, is_new, most)
+  end
+  if why then
+    return nil, refused(path, why)
+  end
+  return name
+end
+
+--- The same, but what is refused is an error.
+---@param path string
+---@param is_new boolean
+---@param most number
+---@return string clean
+local function require_file(path, is_new, most)
+  local name, fault = check(path, is_new, most)
+  return name or error(fault, 0)
+end
+
+--- Is there a plugin that reads files of this name, and may run a program to do so?
+---@param name string
+---@return boolean
+local function has_reader(name)
+  local tail = vim.fs.basename(name)
+  local function reads(reader)
+    local pattern = not reader.buflocal and vim.regex(vim.fn.glob2regpat(reader.pattern))
+    return pattern and (pattern:match_str(name) or pattern:match_str(tail)) ~= nil
+  end
+  return vim.iter(READERS):any(function(wanted)
+    local there, readers = pcall(vim.api.nvim_get_autocmds, wanted) -- a group may be missing
+    return there and vim.iter(readers):any(reads)
+  end)
+end
+
+--- Check a file that is to be loaded when the user has not opened it himself.
+---@param path string
+---@return string? clean
+---@return string? fault one line
+local function check_loadable(path)
+  local name, fault = check(path, false, LARGEST * MIB)
+  if name and has_reader(name) then
+    return nil, refused(path, 'a plugin has its own way to read it, :edit it first')
+  end
+  return name, fault
+end
+
+--- Why a file may not be loaded, in one line; nil: it may. One that the user has opened may.
+---@param path string
+---@return string? fault
+function M.refusal(path)
+  local name = clean(path)
+  if not name or not paths.buffer_of(name) then
+    return select(2, check_loadable(path))
+  end
+end
+
+--- Why what is there cannot be read, in one line; nil: it is a regular file, or nothing is there.
+---@param path string
+---@return string? fault
+function M.fault(path)
+  return select(2, check(path, true, math.huge))
+end
+
+--- Give a file a buffer, which is not loaded yet. It has the name that `:edit` would give: relative
+--- inside the working folder, but not if that looks like a scheme. The file may be missing.
+---@param path string
+---@return integer? buf
+---@return string? fault one line
+function M.add(path)
+  local name, fault = check(path, true, math.huge)
+  if not name then
+    return nil, fault
+  end
+  local short = vim.fn.fnamemodify(name, ':.')
+  return vim.fn.bufadd(short:find('^%a[%w+.-]*:') and name or short)
+end
+
+--- Load a file into a buffer without a window, or give the one that has it. Raises an error for a
+--- file that is refused, and what Neovim raises.
+---@param path string
+---@return integer buf
+---@return boolean added the buffer was not there before
+function M.load(path)
+  local known = paths.buffer_of(clean(path) or '')
+  if known then
+    return known, false
+  end
+  local name, fault = check_loadable(path)
+  if not name then
+    error(fault, 0)
+  end
+  local before = vim.api.nvim_list_bufs()
+  local buf = assert(M.add(name))
+  -- A swap file of another Neovim would stop everything with a question.
+  local shortmess = vim.o.shortmess
+  vim.opt.shortmess:append('A')
+  local loaded, why = pcall(vim.fn.bufload, buf)
+  vim.o.shortmess = shortmess
+  if not loaded then
+    error(why, 0)
+  end
+  return buf, not vim.list_contains(before, buf)
+end
+
+--- Show a file in the current window. Raises what Neovim raises.
+---@param path string
+---@return string? fault one line, when it is refused
+function M.show(path)
+  local name, fault = check(path, false, math.huge)
+  if not name then
+    return fault
+  end
+  local buf = assert(M.add(name))
+  vim.bo[buf].buflisted = true
+  vim.cmd.buffer(buf)
+end
+
+--- Read a file that is not too large.
+---@param path string
+---@return string? text
+---@return string? fault one line
+function M.read(path)
+  local name, fault = check(path, false, LARGEST * MIB)
+  local file, why = io.open(name or '', 'rb')
+  if not name or not file then
+    return nil, fault or why
+  end
+  local text = file:read('*a')
+  file:close()
+  return text
+end
+
+--- Write a file, over what is there. Raises an error for one that is refused, and what Neovim
+--- raises.
+---@param path string
+---@param lines string[]
+function M.write(path, lines)
+  vim.fn.writefile(lines, require_file(path, true, math.huge))
+end
+
+--- Let Neovim find out whether a buffer's file has changed, without a question or a message.
+---@param buf integer of a regular file, or of one that is gone
+function M.check_time(buf)
+  vim.cmd({ cmd = 'checktime', range = { buf }, mods = { silent = true } })
+end
+
+--- Read a buffer's file again, over unsaved changes. Raises an error for a file that is refused,
+--- and what Neovim raises.
+---@param buf integer
+function M.reload(buf)
+  require_file(vim.api.nvim_buf_get_name(buf), false, math.huge)
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent edit!')
+  end)
+end
+
+--- Name a buffer that is no file: `eca://` and a text.
+---@param buf integer
+---@param text string
+function M.name(buf, text)
+  vim.api.nvim_buf_set_name(buf, 'eca://' .. harmless.line(text))
+end
+
+return M

@@ -1,0 +1,81 @@
+--- Paths of files, compared the same way everywhere.
+---
+--- Rules kept here: pure but for resolving links; a path is data and never part of a command.
+local M = {}
+
+---@param path string
+---@return string
+local function absolute(path)
+  return vim.startswith(path, '/') and path or vim.fs.joinpath(vim.fn.getcwd(), path)
+end
+
+--- Make a path absolute, with links resolved, so that two names of one file are equal. A file that
+--- is not there has at least its folder resolved.
+---@param path string
+---@return string
+function M.normalize(path)
+  local real = vim.uv.fs_realpath(path)
+  if real then
+    return real
+  end
+  path = vim.fs.normalize(absolute(path), { expand_env = false })
+  local folder = vim.uv.fs_realpath(vim.fs.dirname(path))
+  return folder and vim.fs.joinpath(folder, vim.fs.basename(path)) or path
+end
+
+--- The file behind a buffer; nil for terminals, help, scratch buffers and other schemes.
+---@param buf integer
+---@return string?
+function M.of_buffer(buf)
+  if not vim.api.nvim_buf_is_valid(buf) or vim.bo[buf].buftype ~= '' then
+    return nil
+  end
+  local name = vim.api.nvim_buf_get_name(buf)
+  if name == '' or name:find('^%a[%w+.-]+://') then
+    return nil
+  end
+  return M.normalize(name)
+end
+
+--- The loaded buffer that shows a file.
+---@param path string
+---@return integer?
+function M.buffer_of(path)
+  local wanted = M.normalize(path)
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buf) and M.of_buffer(buf) == wanted then
+      return buf
+    end
+  end
+  return nil
+end
+
+--- Is a file inside one of some folders?
+---@param path string
+---@param folders string[]
+---@return boolean
+function M.inside(path, folders)
+  for _, folder in ipairs(folders) do
+    local root = M.normalize(folder):gsub('/$', '')
+    if path == root or vim.startswith(path, root .. '/') then
+      return true
+    end
+  end
+  return false
+end
+
+--- A path as people write it: relative to the working folder when inside it, else with `~`.
+---@param path string
+---@return string
+function M.written(path)
+  return vim.fn.fnamemodify(path, ':~:.')
+end
+
+--- The same for people to read: one line in which nothing acts or hides.
+---@param path string
+---@return string
+function M.short(path)
+  return require('eca.ui.sanitize').line(M.written(path))
+end
+
+return M

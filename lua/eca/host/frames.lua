@@ -1,0 +1,113 @@
+--- Frames: lists of view ops from the host, drawn in order and acknowledged.
+---
+--- Rules kept here:
+--- - A frame is acknowledged when all of it is drawn, with the time that took. The host sends no
+---   other frame before, so nothing piles up here.
+--- - Where Neovim forbids changes (in an expression mapping, the command-line window …), the rest
+---   waits for the next moment it is idle. Nothing is lost and nothing overtakes.
+--- - An op that fails is our own fault: it is told once, and the others are drawn.
+local M = {}
+
+--- Errors that say "not now": text locked, command-line window, sandbox.
+local LATER = { 'E565:', 'E523:', 'E11:', 'E12:', 'E48:' }
+
+---@class eca.Frame
+---@field number integer
+---@field ops any[][] wire forms: name, then the fields in order
+---@field next integer place of the next op to draw
+---@field spent integer nanoseconds drawing took so far
+
+local waiting = {} ---@type eca.Frame[]
+local complained = false
+
+---@param message string
+---@return boolean
+local function means_later(message)
+  for _, code in ipairs(LATER) do
+    if message:find(code, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+---@param name string what was being drawn
+---@param message string
+local function complain(name, message)
+  require('eca.host.log').write(('cannot draw %s: %s'):format(name, message))
+  if not complained then
+    complained = true
+    local first = vim.split(message, '\n')[1]
+    require('eca.ui.notify').error(('cannot draw %s: %s'):format(name, first))
+  end
+end
+
+--- Draw something, told as a fault when it fails.
+---@param name string
+---@param run fun(...: any)
+---@param ... any
+---@return boolean done false when it must be done later
+local function try(name, run, ...)
+  local worked, message = pcall(run, ...)
+  if not worked and means_later(tostring(message)) then
+    return false
+  elseif not worked then
+    complain(name, tostring(message))
+  end
+  return true
+end
+
+---@param frame eca.Frame
+---@return boolean drawn all of it
+local function draw(frame)
+  local started = vim.uv.hrtime()
+  local ops = require('eca.view')
+  while frame.next <= #frame.ops do
+    local op = frame.ops[frame.next]
+    if not try(op[1], ops.draw, op) then
+      break
+    end
+    frame.next = frame.next + 1
+  end
+  try('the windows', ops.settle)
+  frame.spent = frame.spent + (vim.uv.hrtime() - started)
+  return frame.next > #frame.ops
+end
+
+--- Draw what waits, as far as Neovim allows.
+local function continue()
+  while waiting[1] and draw(waiting[1]) do
+    local frame = table.remove(waiting, 1)
+    require('eca.host').send('drawn', { frame = frame.number, ms = frame.spent / 1e6 })
+  end
+  if waiting[1] then
+    vim.api.nvim_create_autocmd('SafeState', { once = true, nested = true, callback = continue })
+  end
+end
+
+--- Draw a frame. Called by the host.
+---@param number integer
+---@param packed string its ops as MessagePack
+---@param taken integer how many intents the host has taken so far
+function M.receive(number, packed, taken)
+  require('eca.host').alive()
+  require('eca.host.held_intents').taken(taken)
+  M.apply(number, vim.mpack.decode(packed))
+end
+
+--- Draw ops.
+---@param number integer
+---@param ops any[][]
+function M.apply(number, ops)
+  waiting[#waiting + 1] = { number = number, ops = ops, next = 1, spent = 0 }
+  if #waiting == 1 then
+    continue()
+  end
+end
+
+--- Forget what a host that is gone has sent.
+function M.forget()
+  waiting = {}
+end
+
+return M

@@ -1,0 +1,56 @@
+--- The log, one file for both sides.
+---
+--- Rules kept here:
+--- - Only its owner reads the file, and its folder; what looks like a key is hidden in every line.
+--- - It is put aside before it grows large, by the side that finds it so (`eca_nvim/nvim/logs.py`).
+--- - When it cannot be written there is no log, and that is said once.
+local M = {}
+
+local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
+--- Bytes after which the log becomes `<log>.1` and a new one begins.
+local LARGEST = 2 ^ 20
+
+local refused = false -- and that was said
+
+--- Where it is.
+---@return string
+function M.path()
+  return vim.fs.joinpath(vim.fn.stdpath('log') --[[@as string]], 'eca', 'eca.log')
+end
+
+---@param path string
+---@param text string
+---@return string? fault
+local function append(path, text)
+  local folder = vim.fs.dirname(path)
+  vim.fn.mkdir(folder, 'p', FOLDER_MODE)
+  vim.uv.fs_chmod(folder, FOLDER_MODE)
+  local file, fault = vim.uv.fs_open(path, 'a', FILE_MODE)
+  if not file then
+    return fault
+  end
+  vim.uv.fs_fchmod(file, FILE_MODE)
+  local _, unwritten = vim.uv.fs_write(file, text)
+  local here = assert(vim.uv.fs_fstat(file))
+  vim.uv.fs_close(file)
+  local now = vim.uv.fs_stat(path)
+  if here.size >= LARGEST and now and now.ino == here.ino then
+    vim.uv.fs_rename(path, path .. '.1')
+  end
+  return unwritten
+end
+
+--- Write what went wrong on this side, or at another level what went on.
+---@param text string
+---@param level? 'INFO'|'ERROR' as the host names them
+function M.write(text, level)
+  local form = '%s %s view: %s\n'
+  local line = form:format(os.date('%Y-%m-%d %H:%M:%S'), level or 'ERROR', text)
+  local worked, fault = pcall(append, M.path(), require('eca.text.redaction').without_keys(line))
+  if (not worked or fault) and not refused then
+    refused = true
+    require('eca.ui.notify').warn('no log: ' .. tostring(fault))
+  end
+end
+
+return M

@@ -1,0 +1,88 @@
+--- Which chats want the user's attention: what they do, since when, and what was not seen.
+---
+--- Rules kept here:
+--- - A chat that finished while no window showed it is unseen until one does.
+--- - Times are of this Neovim: seconds since its epoch.
+local M = {}
+
+local changed = {} ---@type table<string, integer> when the state changed, by chat
+local unseen = {} ---@type table<string, true>
+
+---@class eca.Attention
+---@field word string
+---@field sign string
+---@field group string
+---@field rank integer the lower, the sooner the user should look
+
+---@type table<string, eca.Attention>
+local KINDS = {
+  waiting = { word = 'waiting', sign = '?', group = 'EcaWaiting', rank = 1 },
+  finished = { word = 'finished', sign = '✓', group = 'EcaNew', rank = 2 },
+  login = { word = 'login', sign = '?', group = 'EcaWaiting', rank = 1 },
+  running = { word = 'running', sign = '●', group = 'EcaRunning', rank = 3 },
+  stopping = { word = 'stopping', sign = '◌', group = 'EcaWaiting', rank = 3 },
+  idle = { word = 'idle', sign = ' ', group = 'EcaWinbarDim', rank = 4 },
+}
+
+--- Is a chat in a window of any tab page?
+---@param id string
+---@return boolean
+local function is_shown(id)
+  local chat = require('eca.state.chats').get(id)
+  return chat ~= nil and #vim.fn.win_findbuf(chat.buf) > 0
+end
+
+--- Take a new state of a chat.
+---@param id string
+---@param before eca.TurnState
+---@param now eca.TurnState
+---@return boolean changed
+function M.told(id, before, now)
+  if before == now then
+    return false
+  end
+  changed[id] = os.time()
+  unseen[id] = now == 'idle' and not is_shown(id) or nil
+  return true
+end
+
+--- A chat is shown: what it did is seen.
+---@param id string
+function M.seen(id)
+  unseen[id] = nil
+end
+
+--- A chat is gone.
+---@param id string
+function M.forget(id)
+  changed[id], unseen[id] = nil, nil
+end
+
+--- What a chat wants of the user.
+---@param id string
+---@return eca.Attention
+function M.of(id)
+  return KINDS[unseen[id] and 'finished' or require('eca.state.mirror').turn(id)]
+end
+
+--- When the state of a chat changed last; nil when it never did.
+---@param id string
+---@return integer? seconds
+function M.since(id)
+  return changed[id]
+end
+
+--- How long ago something was, in a word: `5s`, `3m`, `2h`, `4d`.
+---@param seconds integer since the epoch
+---@return string
+function M.age(seconds)
+  local passed = math.max(0, os.time() - seconds)
+  for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' } }) do
+    if passed >= unit[1] then
+      return ('%d%s'):format(math.floor(passed / unit[1]), unit[2])
+    end
+  end
+  return passed .. 's'
+end
+
+return M

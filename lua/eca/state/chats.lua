@@ -1,0 +1,223 @@
+--- The chats of this Neovim, and the two buffers of each.
+---
+--- Rules kept here:
+--- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
+--- - A chat has one number while it lives, wherever one is shown: in winbars, lists and floats, and
+---   in the names of its buffers, for the id may come from a server.
+--- - Buffers are named once. The title is beside the name, in `b:eca_title`.
+--- - A buffer that was wiped out is made again; one that was emptied (`:edit`) is filled again: the
+---   transcript by the host, the input with the draft.
+local M = {}
+
+---@class eca.Chat
+---@field id string
+---@field number integer in this Neovim, from 1
+---@field buf integer the transcript
+---@field input integer the buffer to type in
+
+local chats = {} ---@type table<string, eca.Chat>
+local order = {} ---@type string[] oldest first
+local by_buffer = {} ---@type table<integer, eca.Chat>
+local last_number = 0
+local latest ---@type string? the chat that was last shown
+
+--- A number by which no buffer is named; the user or a session may have made one.
+---@return integer
+local function next_number()
+  local taken
+  repeat
+    last_number = last_number + 1
+    taken = vim.fn.bufloaded(('eca://chat/%d'):format(last_number))
+      + vim.fn.bufloaded(('eca://input/%d'):format(last_number))
+  until taken == 0
+  return last_number
+end
+
+---@param kind 'chat'|'input'
+---@param chat eca.Chat
+---@return integer
+local function make_buffer(kind, chat)
+  local buf = vim.api.nvim_create_buf(false, true)
+  require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
+  vim.b[buf].eca_title = require('eca.window.winbar').title(chat.id)
+  return buf
+end
+
+---@param kind 'chat'|'input'
+---@param buf integer
+local function set_filetype(kind, buf)
+  vim.bo[buf].filetype = 'eca-' .. kind
+  require('eca.keymaps').attach(buf, kind)
+end
+
+--- When a buffer is emptied without being wiped out, fill it again.
+---@param buf integer
+---@param refill fun()
+local function keep(buf, refill)
+  vim.api.nvim_create_autocmd('BufUnload', {
+    buffer = buf,
+    callback = function()
+      if vim.v.exiting ~= vim.NIL then
+        return
+      end
+      vim.schedule(function()
+        if by_buffer[buf] and vim.api.nvim_buf_is_loaded(buf) then
+          refill()
+        end
+      end)
+    end,
+  })
+end
+
+--- The text of a transcript is lost: only the host has it.
+---@param chat eca.Chat
+local function ask_for_text(chat)
+  require('eca.transcript').attach(chat.buf, chat.id, true)
+  require('eca.host').send('open_chat', { chat = chat.id, redraw = true })
+end
+
+---@param chat eca.Chat
+local function make_transcript(chat)
+  chat.buf = make_buffer('chat', chat)
+  by_buffer[chat.buf] = chat
+  require('eca.transcript').attach(chat.buf, chat.id)
+  require('eca.window.follow_end').attach(chat.buf)
+  set_filetype('chat', chat.buf)
+  keep(chat.buf, function()
+    ask_for_text(chat)
+  end)
+end
+
+---@param chat eca.Chat
+---@param gone? integer the buffer whose place it takes
+local function make_input(chat, gone)
+  chat.input = make_buffer('input', chat)
+  by_buffer[chat.input] = chat
+  require('eca.input').attach(chat.input)
+  require('eca.input.drafts').follow(chat, gone)
+  set_filetype('input', chat.input)
+  keep(chat.input, function()
+    require('eca.input.drafts').follow(chat, chat.input)
+  end)
+end
+
+---@param chat eca.Chat
+local function repair(chat)
+  if not vim.api.nvim_buf_is_loaded(chat.buf) then
+    by_buffer[chat.buf] = nil
+    make_transcript(chat)
+    ask_for_text(chat)
+  end
+  if not vim.api.nvim_buf_is_loaded(chat.input) then
+    by_buffer[chat.input] = nil
+    make_input(chat, chat.input)
+  end
+end
+
+--- The chat of an id, with both of its buffers; made when it is new.
+---@param id string
+---@return eca.Chat
+function M.ensure(id)
+  local chat = chats[id]
+  if chat then
+    repair(chat)
+    return chat
+  end
+  require('eca.ui.highlights').setup()
+  require('eca.approval.alert').watch()
+  chat = { id = id, number = next_number() }
+  make_transcript(chat)
+  make_input(chat)
+  chats[id] = chat
+  order[#order + 1] = id
+  latest = latest or id
+  return chat
+end
+
+--- A new chat, not shown yet.
+---@return string id
+function M.new()
+  return M.ensure(require('eca.text.uuid').new()).id
+end
+
+--- The chat of an id, if there is one.
+---@param id string
+---@return eca.Chat?
+function M.get(id)
+  return chats[id]
+end
+
+--- The chat that a buffer belongs to.
+---@param buf integer
+---@return eca.Chat? chat, 'chat'|'input'|nil kind
+function M.of_buffer(buf)
+  local chat = by_buffer[buf]
+  if not chat then
+    return nil
+  end
+  return chat, chat.buf == buf and 'chat' or 'input'
+end
+
+--- The chat of a number.
+---@param number integer
+---@return string? id
+function M.numbered(number)
+  for id, chat in pairs(chats) do
+    if chat.number == number then
+      return id
+    end
+  end
+end
+
+--- Remember that a chat is the one the user works with.
+---@param id string
+function M.use(id)
+  latest = id
+  require('eca.state.attention').seen(id)
+end
+
+--- A chat has another title now: write it beside the names of its buffers.
+---@param id string
+function M.retitle(id)
+  local chat = chats[id]
+  for _, buf in ipairs(chat and { chat.buf, chat.input } or {}) do
+    if vim.api.nvim_buf_is_valid(buf) then
+      vim.b[buf].eca_title = require('eca.window.winbar').title(id)
+    end
+  end
+end
+
+--- Take a chat out with its buffers. It must not be in a window any more.
+---@param id string
+function M.forget(id)
+  local chat = chats[id]
+  if not chat then
+    return
+  end
+  require('eca.input.drafts').flush()
+  chats[id] = nil
+  order = vim.tbl_filter(function(each)
+    return each ~= id
+  end, order)
+  latest = latest ~= id and latest or order[#order]
+  for _, buf in ipairs({ chat.buf, chat.input }) do
+    by_buffer[buf] = nil
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end
+  require('eca.input.texts').forget(chat.input)
+end
+
+--- The chat the user means: of the current buffer, else in this tab page, else the last shown.
+---@return string?
+function M.current()
+  local chat = by_buffer[vim.api.nvim_get_current_buf()]
+  return chat and chat.id or require('eca.window').chat_shown() or latest
+end
+
+--- All ids, oldest first.
+---@return string[]
+function M.ids()
+  return vim.deepcopy(order)
+end
+
+return M

@@ -1,0 +1,157 @@
+--- A float in the middle of the screen to read something in; `q`, `<Esc>` or leaving it closes it.
+---
+--- Rules kept here:
+--- - All of its text is seen where the screen has room: what is longer than a row goes on below.
+--- - Its keys are told in the border, so that no text hides them, and take no key within the guard
+---   time: the hand that pressed it meant something else.
+local footer = require('eca.ui.footer')
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
+
+---@class eca.Panel
+---@field title string one line of our own words
+---@field lines string[]
+---@field marks eca.Mark[]
+---@field key? string closes it too
+---@field keys? eca.FooterKey[] told in the border
+---@field actions? table<string, fun()> by key
+---@field origin? eca.Origin where it leads back to, default: where the user is
+
+---@class eca.PanelText
+---@field lines string[]
+---@field marks eca.Mark[]
+
+---@class eca.PanelHandle
+---@field close fun()
+---@field write fun(text: eca.PanelText)
+
+---@param panel eca.Panel
+---@return integer
+local function wanted_columns(panel)
+  local keys = footer.width(footer.of(panel.keys or {}))
+  local widest = math.max(vim.fn.strdisplaywidth(panel.title), keys)
+  for _, line in ipairs(panel.lines) do
+    widest = math.max(widest, vim.fn.strdisplaywidth(line))
+  end
+  return widest + 2
+end
+
+--- The float's place for so many rows of text.
+---@param panel eca.Panel
+---@param rows integer
+---@return vim.api.keyset.win_config
+local function place(panel, rows)
+  local width = math.min(wanted_columns(panel), vim.o.columns - 4)
+  local height = math.max(1, math.min(rows, vim.o.lines - 6))
+  local keys = panel.keys and vim.list_extend(footer.of(panel.keys, width - 1), { { ' ' } })
+  return {
+    relative = 'editor',
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
+    col = math.floor((vim.o.columns - width) / 2),
+    width = width,
+    height = height,
+    style = 'minimal',
+    border = 'rounded',
+    title = (' %s '):format(panel.title),
+    title_pos = 'center',
+    footer = keys,
+    footer_pos = keys and 'left',
+    zindex = 60,
+  }
+end
+
+---@param win integer
+---@param panel eca.Panel
+local function fit(win, panel)
+  vim.api.nvim_win_set_config(win, place(panel, #panel.lines))
+  local rows = vim.api.nvim_win_text_height(win, {}).all
+  vim.api.nvim_win_set_config(win, place(panel, rows))
+  if rows <= vim.api.nvim_win_get_height(win) then
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = 1 }) -- it was scrolled while it was too small
+    end)
+  end
+end
+
+---@param buf integer
+---@param text eca.PanelText
+local function write(buf, text)
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, text.lines)
+  vim.bo[buf].modifiable = false
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  for _, mark in ipairs(text.marks) do
+    vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], mark[2], {
+      end_col = mark[3] < 0 and #text.lines[mark[1] + 1] or mark[3],
+      hl_group = mark[4],
+    })
+  end
+end
+
+---@param buf integer
+---@param panel eca.Panel
+---@return integer win
+local function open(buf, panel)
+  vim.cmd.stopinsert()
+  local win = vim.api.nvim_open_win(buf, true, place(panel, #panel.lines))
+  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+  vim.wo[win][0].wrap = true
+  vim.wo[win][0].linebreak = true
+  vim.wo[win][0].breakindent = true
+  vim.wo[win][0].breakindentopt = 'shift:4'
+  fit(win, panel)
+  return win
+end
+
+---@param buf integer
+---@param panel eca.Panel
+---@param close fun()
+local function bind(buf, panel, close)
+  local guard = require('eca.ui.guard')
+  local begun = guard.begin()
+  for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
+    vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
+  end
+  for key, act in pairs(panel.actions or {}) do
+    vim.keymap.set('n', key, function()
+      if guard.is_over(begun) then
+        act()
+      end
+    end, { buffer = buf, nowait = true })
+  end
+end
+
+--- Show something, and go there.
+---@param panel eca.Panel
+---@return eca.PanelHandle
+function M.show(panel)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  write(buf, panel)
+  local origin = panel.origin or require('eca.window.return_window').here()
+  local win = open(buf, panel)
+  local function vanish()
+    if vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+  local function close()
+    if vim.api.nvim_get_current_win() == win then
+      require('eca.window.return_window').go_back(origin) -- it vanishes when it is left
+    end
+    vanish()
+  end
+  bind(buf, panel, close)
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = vanish })
+  return {
+    close = close,
+    write = function(text)
+      write(buf, text)
+      fit(win, vim.tbl_extend('force', panel, text))
+    end,
+  }
+end
+
+return M

@@ -1,0 +1,134 @@
+--- What the host may ask of this Neovim: a closed table of functions, answered by number.
+---
+--- Rules kept here:
+--- - Every call is answered with the intent `returned`, also when it fails; a feed answers again
+---   and again.
+--- - Nothing here changes what the user sees.
+local paths = require('eca.files.paths')
+
+local M = {}
+
+--- Milliseconds without a change after which changed diagnostics are told.
+local QUIET = 500
+
+---@alias eca.Done fun(value: any)
+
+--- Does a buffer have no line at all? It shows an empty one, as a buffer of one line break does.
+---@param buf integer
+---@return boolean
+local function is_empty(buf)
+  return vim.api.nvim_buf_call(buf, function()
+    return vim.fn.line2byte(2) == -1
+  end)
+end
+
+--- The text of a loaded buffer as it would be written.
+---@param buf integer
+---@return string
+local function buffer_text(buf)
+  local options = vim.bo[buf]
+  local ending = ({ dos = '\r\n', mac = '\r' })[options.fileformat] or '\n'
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+  local ends = options.endofline or (options.fixendofline and not options.binary)
+  if #lines == 1 and lines[1] == '' and is_empty(buf) then
+    return ''
+  end
+  return table.concat(lines, ending) .. (ends and ending or '')
+end
+
+---@param path? string
+---@return eca.Diagnostic[]
+local function diagnostics(path)
+  return require('eca.editor.diagnostics').collect(path, require('eca.host').folders())
+end
+
+--- The files among some that the user has changed and not written.
+---@param wanted string[]
+---@return { path: string, text: string }[]
+local function edited(wanted)
+  local files = {} ---@type { path: string, text: string }[]
+  for _, path in ipairs(wanted) do
+    local buf = paths.buffer_of(path)
+    if buf and vim.bo[buf].modified then
+      files[#files + 1] = { path = path, text = buffer_text(buf) }
+    end
+  end
+  return files
+end
+
+---@class eca.FileDiagnostics
+---@field path string
+---@field items eca.Diagnostic[]
+
+--- All diagnostics of the workspace by file.
+---@return eca.FileDiagnostics[]
+local function by_file()
+  local files, places = {}, {} ---@type eca.FileDiagnostics[], table<string, integer>
+  for _, found in ipairs(diagnostics()) do
+    if not places[found.path] then
+      files[#files + 1] = { path = found.path, items = {} }
+      places[found.path] = #files
+    end
+    table.insert(files[places[found.path]].items, found)
+  end
+  return files
+end
+
+--- Tell the diagnostics of every file now, and of those that change once they have settled.
+---@param done eca.Done
+local function watch(done)
+  local timer = assert(vim.uv.new_timer())
+  local changed = {} ---@type table<string, true>
+  local tell = vim.schedule_wrap(function()
+    local files = {} ---@type eca.FileDiagnostics[]
+    for path in pairs(changed) do
+      files[#files + 1] = { path = path, items = diagnostics(path) }
+    end
+    changed = {}
+    done(files)
+  end)
+  vim.api.nvim_create_autocmd('DiagnosticChanged', {
+    group = vim.api.nvim_create_augroup('eca.watch', {}),
+    callback = function(event)
+      local path = paths.of_buffer(event.buf)
+      if path and paths.inside(path, require('eca.host').folders()) then
+        changed[path] = true
+        timer:start(QUIET, 0, tell)
+      end
+    end,
+  })
+  done(by_file())
+end
+
+---@type table<string, fun(args: table<string, any>, done: eca.Done)>
+local functions = {
+  diagnostics = function(args, done)
+    done(diagnostics(args.path))
+  end,
+  locations = function(args, done)
+    require('eca.editor.locations').find(args.kind, args.path, args.line, args.column, done)
+  end,
+  edited = function(args, done)
+    done(edited(args.paths))
+  end,
+  watch = function(_, done)
+    watch(done)
+  end,
+}
+
+--- Run one of the functions. Called by the host.
+---@param number integer
+---@param name string
+---@param args table<string, any>
+function M.call(number, name, args)
+  local host = require('eca.host')
+  host.alive()
+  local worked, message = pcall(functions[name], args, function(value)
+    host.send('returned', { call = number, ok = true, value = value })
+  end)
+  if not worked then
+    host.send('returned', { call = number, ok = false, value = tostring(message) })
+  end
+end
+
+return M

@@ -1,0 +1,116 @@
+--- The view without its host: nothing runs or waits any more, and no text is lost.
+---
+--- Rules kept here:
+--- - The view is told by ops, as by the host, so that nothing else must know.
+--- - Events come last: who hears one finds the state that it tells of.
+local M = {}
+
+--- The host's own icon of a call that was stopped (`eca_nvim/chat/settings.py`).
+local STOPPED = '⊘'
+
+--- What a header tells of what goes on; it is left out when nothing does.
+local GOING_ON = { EcaToolWaiting = true, EcaTime = true }
+
+--- The header of a call that was stopped: without what waits, and without a time that ticks.
+---@param header eca.Segment[]
+---@return eca.Segment[]
+local function stopped(header)
+  local icons = require('eca.config').get().icons
+  local fresh = { { icons.stopped or STOPPED, 'EcaToolRejected' } }
+  for index, segment in ipairs(header) do
+    if index > 1 and not GOING_ON[segment[2]] then
+      fresh[#fresh + 1] = segment
+    end
+  end
+  fresh[#fresh + 1] = { ' stopped', 'EcaToolRejected' }
+  return fresh
+end
+
+--- The header of a thought that was not ended.
+---@param header eca.Segment[]
+---@return eca.Segment[]
+local function thought(header)
+  return vim.tbl_map(function(segment)
+    return { (segment[1]:gsub('thinking…', 'thought')), segment[2] }
+  end, header)
+end
+
+--- How headers read when nothing goes on, by the kind of their block.
+local ENDED = { question = stopped, reasoning = thought, tool = stopped }
+
+--- Let the blocks of what ran or waited say that it does not any more.
+---@param id string
+local function stop(id)
+  local buf = require('eca.state.chats').get(id).buf
+  for _, block in ipairs(require('eca.transcript').unfinished(buf)) do
+    local ended = ENDED[block.kind]
+    if ended then
+      require('eca.view').draw({ 'header', id, block.id, ended(block.header) })
+    end
+  end
+end
+
+---@param id string
+local function calm(id)
+  local mirror, draw = require('eca.state.mirror'), require('eca.view').draw
+  local waiting = vim.tbl_map(function(prompt)
+    return prompt[2]
+  end, mirror.queue(id))
+  if #waiting > 0 then
+    draw({ 'input', id, table.concat(waiting, '\n') })
+  end
+  local status = mirror.status(id)
+  status.state, status.pending = 'idle', 0
+  status.elapsed, status.activity, status.retrying = nil, nil, nil
+  draw({ 'queue', id, {} })
+  draw({ 'plan', id, nil })
+  draw({ 'status', id, status })
+end
+
+---@param waiting eca.Pending[]
+---@param at_work string[] chats
+local function tell(waiting, at_work)
+  local draw = require('eca.view').draw
+  for _, item in ipairs(waiting) do
+    if item.kind == 'approval' then
+      local data = { chat = item.chat, id = item.id, outcome = 'gone' }
+      draw({ 'emit', 'EcaApprovalResolved', data })
+    end
+  end
+  for _, id in ipairs(at_work) do
+    draw({ 'emit', 'EcaTurnFinished', { chat = id, reason = 'gone' } })
+  end
+end
+
+--- The block of what is told of the host; its own blocks are counted from 1.
+local WORD = 0
+
+--- Tell in every chat why the host does not run: a line of the editor may cut it, a chat does not.
+---@param fault string
+function M.note(fault)
+  local draw = require('eca.view').draw
+  local line = require('eca.ui.sanitize').line(fault)
+  for _, id in ipairs(require('eca.state.chats').ids()) do
+    draw({ 'open', id, WORD, 'note', {}, 0, nil })
+    draw({ 'body', id, WORD, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
+    draw({ 'close', id, WORD })
+  end
+end
+
+--- Show that the host is gone: turns are over, nothing waits for the user, unsent prompts are back
+--- in the input.
+function M.show()
+  local mirror, draw = require('eca.state.mirror'), require('eca.view').draw
+  local ids, waiting = require('eca.state.chats').ids(), mirror.pending()
+  local at_work = vim.tbl_filter(function(id)
+    return mirror.status(id).state ~= 'idle'
+  end, ids)
+  draw({ 'server', 'failed', mirror.server().label })
+  vim.iter(ids):each(stop)
+  draw({ 'pending', {} })
+  draw({ 'work', {} })
+  vim.iter(ids):each(calm)
+  tell(waiting, at_work)
+end
+
+return M

@@ -1,0 +1,88 @@
+--- The other chats, in the winbar of the one that is shown: number, sign, and title where there is
+--- room. A click goes to a chat.
+---
+--- Rules kept here: there is no bar for one chat alone.
+local cells = require('eca.ui.display_width')
+
+local M = {}
+
+--- Windows with at least so many columns show titles.
+local ROOMY = 110
+local TITLE = 18
+--- Cells that a chat takes at least, with what stands between it and the next.
+local LEAST = 3
+
+---@type table<integer, integer> the winbar's weight of a chat, by the rank of its attention
+local WEIGHTS = { 95, 85, 70, 45 }
+
+---@param title string
+---@return string
+local function one_line(title)
+  return require('eca.text.scan').trim((title:gsub('%c+', ' ')))
+end
+
+--- The number of a chat, when there are others.
+---@param id string
+---@return integer?
+function M.number(id)
+  local chat = require('eca.state.chats').get(id)
+  return chat and #require('eca.state.chats').ids() > 1 and chat.number or nil
+end
+
+---@class eca.OtherChat
+---@field id string
+---@field number integer
+---@field attention eca.Attention
+
+--- So many of the other chats as there can be room for: those that want the user first.
+---@param id string
+---@param most integer
+---@return eca.OtherChat[] by their numbers
+local function others(id, most)
+  local ranks = { {}, {}, {}, {} } ---@type eca.OtherChat[][]
+  for _, each in ipairs(require('eca.state.chats').ids()) do
+    local attention = require('eca.state.attention').of(each)
+    local same = ranks[attention.rank]
+    if each ~= id and #same < most then
+      local number = require('eca.state.chats').get(each).number
+      same[#same + 1] = { id = each, number = number, attention = attention }
+    end
+  end
+  local found = vim.list_slice(vim.iter(ranks):flatten():totable(), 1, most)
+  table.sort(found, function(one, other)
+    return one.number < other.number
+  end)
+  return found
+end
+
+--- The parts of a winbar for all chats but one, as far as there can be room.
+---@param id string
+---@param columns integer of the window
+---@return eca.WinbarPart[]
+function M.parts(id, columns)
+  return vim.tbl_map(function(other)
+    local attention = other.attention
+    local sign = attention.sign ~= ' ' and attention.sign or ''
+    local title = require('eca.state.mirror').status(other.id).title or 'New chat'
+    local text = columns >= ROOMY
+      and ('%d%s %s'):format(other.number, sign, cells.cut(one_line(title), TITLE))
+    return {
+      text = text or other.number .. sign,
+      group = attention.group,
+      weight = WEIGHTS[attention.rank],
+      join = '  ',
+      click = other.number,
+    }
+  end, others(id, math.floor(columns / LEAST)))
+end
+
+--- A chat was clicked. Called by the winbar.
+---@param number integer
+function M.click(number)
+  local id = require('eca.state.chats').numbered(number)
+  if id then
+    require('eca').open({ chat = id })
+  end
+end
+
+return M

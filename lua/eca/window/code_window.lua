@@ -1,0 +1,129 @@
+--- Windows for files, beside the chat's own.
+---
+--- Rules kept here:
+--- - What opens a file in a window of the chat, be it a command or a picker, gets it in a window
+---   for files: the last one the user was in, else any, else a new one. The cursor it has set
+---   there stays, and the user goes where the file is if the window was the current one.
+--- - The file is moved when the command is over, so that whatever else the command does to it
+---   still happens.
+local M = {}
+
+---@class eca.ChatWindows what the guard must know of the windows of chats
+---@field owner fun(win: integer): eca.Pair?, ('transcript'|'input')? whose window it is
+---@field home fun(): integer a window for files
+---@field show fun(chat: string) another chat
+---@field restore fun(win: integer, pair: eca.Pair, kind: 'transcript'|'input')
+---@field hide fun()
+
+local guests = {} ---@type table<integer, true> windows whose buffer is about to be moved
+
+--- Does a window of a chat show something else for a moment?
+---@param win integer
+---@return boolean
+function M.has_guest(win)
+  return guests[win] ~= nil
+end
+
+---@param win integer
+---@return boolean
+local function is_code(win)
+  if win == 0 or not vim.api.nvim_win_is_valid(win) then
+    return false
+  end
+  local plain = vim.bo[vim.api.nvim_win_get_buf(win)].buftype == ''
+  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
+  return plain and not floating and not vim.wo[win].winfixbuf and not guests[win]
+end
+
+--- The last window for files that the user was in, else any, else a new one.
+---@param origin? integer the window he came to the chat from
+---@return integer
+function M.find(origin)
+  local candidates = vim.api.nvim_tabpage_list_wins(0)
+  table.insert(candidates, 1, vim.fn.win_getid(vim.fn.winnr('#')))
+  table.insert(candidates, 2, origin or 0)
+  for _, win in ipairs(candidates) do
+    if is_code(win) then
+      return win
+    end
+  end
+  local empty = vim.api.nvim_create_buf(true, false)
+  vim.bo[empty].bufhidden = 'wipe'
+  return vim.api.nvim_open_win(empty, false, { split = 'left', win = -1 })
+end
+
+--- The file that was used last, for a window that has nothing else to show.
+---@return integer buf
+function M.last_file()
+  local listed = vim.tbl_filter(function(info)
+    return vim.bo[info.bufnr].buftype == ''
+  end, vim.fn.getbufinfo({ buflisted = 1 }))
+  table.sort(listed, function(a, b)
+    return a.lastused > b.lastused
+  end)
+  return listed[1] and listed[1].bufnr or vim.api.nvim_create_buf(true, false)
+end
+
+--- Show a buffer in a window for files; one that cannot give up its own is split.
+---@param win integer
+---@param buf integer
+---@return integer win
+local function show(win, buf)
+  if pcall(vim.api.nvim_win_set_buf, win, buf) then
+    return win
+  end
+  return vim.api.nvim_open_win(buf, false, { split = 'below', win = win })
+end
+
+---@param chats eca.ChatWindows
+---@param win integer
+local function move(chats, win)
+  guests[win] = nil
+  local pair, kind = chats.owner(win)
+  if not pair or not vim.api.nvim_win_is_valid(win) then
+    return
+  end
+  local buf = vim.api.nvim_win_get_buf(win)
+  local own = require('eca.state.chats').get(pair.chat)
+  local chat = require('eca.state.chats').of_buffer(buf)
+  if not own or buf == own[kind == 'input' and 'input' or 'buf'] then
+    return
+  end
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  local entered = win == vim.api.nvim_get_current_win()
+  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
+  chats.restore(win, pair, kind)
+  if chat then
+    chats.show(chat.id)
+    return
+  end
+  local target = show(chats.home(), buf)
+  vim.api.nvim_win_call(target, function()
+    vim.fn.winrestview(view)
+  end)
+  if entered then
+    vim.api.nvim_set_current_win(target)
+  end
+  if entered and floating then
+    chats.hide()
+  end
+end
+
+--- Keep the chat's windows to the chat.
+---@param chats eca.ChatWindows
+function M.guard(chats)
+  vim.api.nvim_create_autocmd('BufWinEnter', {
+    group = vim.api.nvim_create_augroup('eca.window.code_window', {}),
+    callback = function()
+      local win = vim.api.nvim_get_current_win()
+      if chats.owner(win) and not guests[win] then
+        guests[win] = true
+        vim.schedule(function()
+          move(chats, win)
+        end)
+      end
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,251 @@
+--- Every window on a transcript follows its end, if its cursor was there.
+---
+--- Rules kept here:
+--- - A window whose cursor is not on the last row stays where it is, and counts the new rows that
+---   it has not shown.
+--- - The agent's welcome is read from its top, where there is not room for all of it.
+--- - Nothing moves under a user who selects, searches or is in the middle of a command there.
+--- - Neither the current window nor the mode is changed.
+local M = {}
+
+local behind = {} ---@type table<integer, integer> rows that a window has not shown
+local added = {} ---@type table<integer, integer> rows since `before`, by buffer
+local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
+local size = {} ---@type table<integer, integer> rows before the change, by buffer
+
+---@class eca.Left where a reader was in a chat
+---@field view table<string, integer>
+---@field rows integer of the transcript
+---@field at_end boolean
+
+local left = {} ---@type table<integer, eca.Left> by buffer
+
+--- Is the user selecting, searching or in the middle of a command in this window?
+---@param win integer
+---@return boolean
+local function is_busy(win)
+  if win ~= vim.api.nvim_get_current_win() then
+    return false
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  return mode:find('^[vVsS\22\19]') ~= nil
+    or mode:find('^no') ~= nil
+    or (mode == 'c' and vim.fn.getcmdtype():find('[/?]') ~= nil)
+end
+
+--- Does a transcript hold a welcome alone, of which this window cannot show all?
+---@param win integer
+---@return boolean
+local function is_greeting(win)
+  return require('eca.transcript').is_greeting(vim.api.nvim_win_get_buf(win))
+    and vim.api.nvim_win_text_height(win, {}).all > vim.api.nvim_win_get_height(win) - 1
+end
+
+--- Is a window where it follows from?
+---@param win integer
+---@param count integer rows of its buffer
+---@return boolean
+local function is_at_end(win, count)
+  local row = vim.api.nvim_win_get_cursor(win)[1]
+  return row >= count or (row == 1 and is_greeting(win))
+end
+
+--- Before a transcript changes: note which windows are at its end.
+---@param buf integer
+function M.before(buf)
+  local rows = {} ---@type table<integer, integer>
+  local count = vim.api.nvim_buf_line_count(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if is_at_end(win, count) and not is_busy(win) then
+      rows[win] = vim.api.nvim_win_get_cursor(win)[1]
+    end
+  end
+  at_end[buf], size[buf] = rows, count
+end
+
+--- Rows came that nobody has seen yet; those of a block that the user opens are none.
+---@param buf integer
+---@param rows integer
+function M.added(buf, rows)
+  added[buf] = (added[buf] or 0) + rows
+end
+
+--- Rows went: who was at the end is there still, so many rows higher.
+---@param buf integer
+---@param rows integer
+function M.removed(buf, rows)
+  for win, row in pairs(at_end[buf] or {}) do
+    at_end[buf][win] = row - rows
+  end
+end
+
+--- The transcript is empty now: rows are counted from here, and every window is at its end.
+---@param buf integer
+function M.cleared(buf)
+  added[buf], left[buf] = nil, nil
+  for win in pairs(at_end[buf] or {}) do
+    at_end[buf][win] = 1
+  end
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    behind[win] = nil
+  end
+end
+
+--- Change rows above what the windows of a transcript show: what they show stays where it is.
+---@param buf integer
+---@param change fun(buf: integer, ...: any)
+function M.above(buf, change, ...)
+  local views = {} ---@type table<integer, table<string, integer>>
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  local before = vim.api.nvim_buf_line_count(buf)
+  change(buf, ...)
+  local rows = vim.api.nvim_buf_line_count(buf) - before
+  for win, view in pairs(rows ~= 0 and views or {}) do
+    view.topline, view.lnum = math.max(1, view.topline + rows), math.max(1, view.lnum + rows)
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
+--- The end of a row that is taller than its window is what the user wants to see.
+---@param win integer
+---@param last integer 1-based
+---@return integer column
+local function column_to_show(win, last)
+  local bytes = vim.fn.col({ last, '$' }, win) - 1
+  local cells = vim.api.nvim_win_get_width(win) * vim.api.nvim_win_get_height(win)
+  return bytes > cells and bytes - 1 or 0
+end
+
+--- Show the last row of a window's buffer at the bottom of the window; of a long welcome, the top.
+---@param win integer
+function M.go_to_end(win)
+  if is_greeting(win) then
+    vim.api.nvim_win_set_cursor(win, { 1, 0 })
+    return
+  end
+  local last = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  local moved = last - vim.api.nvim_win_get_cursor(win)[1]
+  vim.api.nvim_win_set_cursor(win, { last, column_to_show(win, last) })
+  behind[win] = nil
+  if moved > vim.api.nvim_win_get_height(win) / 2 then
+    vim.api.nvim_win_call(win, function()
+      vim.cmd('normal! zb')
+    end)
+  end
+end
+
+--- Rows went, so there may be room under the end: show again what was scrolled away. The user's own
+--- window stays as it is: he may have closed a block there.
+---@param win integer
+local function fill(win)
+  if win ~= vim.api.nvim_get_current_win() then
+    vim.api.nvim_win_call(win, function()
+      vim.cmd('normal! zb')
+    end)
+  end
+end
+
+--- A window is about to show another chat: remember where its reader was in this one.
+---@param win integer
+function M.leave(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local rows = vim.api.nvim_buf_line_count(buf)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  left[buf] = { view = view, rows = rows, at_end = is_at_end(win, rows) }
+end
+
+--- A window shows a transcript again, or for the first time: go where its reader was, or to the
+--- end when he was there.
+---@param win integer
+function M.enter(win)
+  local buf = vim.api.nvim_win_get_buf(win)
+  local place = left[buf]
+  behind[win], left[buf], added[buf] = nil, nil, nil
+  if not place or place.at_end then
+    M.go_to_end(win)
+    return
+  end
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview(place.view)
+  end)
+  behind[win] = math.max(0, vim.api.nvim_buf_line_count(buf) - place.rows)
+end
+
+--- Was this window at the end, and is it where it was?
+---@param win integer
+---@param row? integer the last row before the change
+---@param count integer rows now
+---@return boolean
+local function follows(win, row, count)
+  return row ~= nil and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, count)
+end
+
+--- After a transcript changed: bring those windows to its new end.
+---@param buf integer
+function M.after(buf)
+  local rows, new = at_end[buf] or {}, added[buf] or 0
+  at_end[buf], added[buf] = nil, nil
+  local count = vim.api.nvim_buf_line_count(buf)
+  local shrunk = count < (size[buf] or 0)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if follows(win, rows[win], count) then
+      M.go_to_end(win)
+      if shrunk then
+        fill(win)
+      end
+    elseif new > 0 then
+      behind[win] = (behind[win] or 0) + new
+    end
+  end
+end
+
+--- How many rows came that a window, which does not follow, has not shown. What it shows now is
+--- new no more.
+---@param win integer
+---@return integer
+function M.new_rows(win)
+  if behind[win] then
+    local below = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+      - vim.fn.line('w$', win)
+    behind[win] = below > 0 and math.min(behind[win], below) or nil
+  end
+  return behind[win] or 0
+end
+
+--- The windows of a transcript may show other rows: say what is new there now.
+---@param buf integer
+local function moved(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local before = behind[win]
+    if before and M.new_rows(win) ~= before then
+      require('eca.window.winbar').refresh_window(win)
+    end
+  end
+end
+
+--- Watch what a transcript's windows show.
+---@param buf integer
+function M.attach(buf)
+  vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinScrolled' }, {
+    buffer = buf,
+    callback = function()
+      moved(buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd('BufWinLeave', {
+    buffer = buf,
+    callback = function()
+      for win in pairs(behind) do
+        if not vim.api.nvim_win_is_valid(win) then
+          behind[win] = nil
+        end
+      end
+    end,
+  })
+end
+
+return M

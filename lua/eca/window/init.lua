@@ -1,0 +1,383 @@
+--- The windows that show chats: one pair a tab page, transcript above input.
+---
+--- Rules kept here:
+--- - Windows are disposable: closing them in any way never touches a chat.
+--- - Leaving the transcript with `:q` takes the input along; an input that is closed comes back
+---   with the next `:EcaChat`. A window the user did not close himself stays.
+--- - The current window changes only in functions that a command of the user calls.
+local code_window = require('eca.window.code_window')
+local dress = require('eca.window.options')
+local heights = require('eca.window.input_height')
+local layout = require('eca.window.layout')
+local widths = require('eca.window.width')
+
+local M = {}
+
+---@class eca.Pair
+---@field chat string
+---@field transcript? integer window
+---@field input? integer window
+---@field origin integer window the user came from
+
+local pairs_by_tab = {} ---@type table<integer, eca.Pair>
+
+---@param win? integer
+---@param buf integer
+---@return boolean
+local function shows(win, buf)
+  local there = win ~= nil and vim.api.nvim_win_is_valid(win)
+  return there and (vim.api.nvim_win_get_buf(win) == buf or code_window.has_guest(win))
+end
+
+--- The pair of a tab page, without windows that are gone; nil when both are.
+---@param tab? integer default: the current one
+---@return eca.Pair?
+local function pair_of(tab)
+  tab = tab or vim.api.nvim_get_current_tabpage()
+  local pair = pairs_by_tab[tab]
+  local chat = pair and require('eca.state.chats').get(pair.chat)
+  if not pair or not chat then
+    return nil
+  end
+  pair.transcript = shows(pair.transcript, chat.buf) and pair.transcript or nil
+  pair.input = shows(pair.input, chat.input) and pair.input or nil
+  if pair.transcript or pair.input then
+    return pair
+  end
+  pairs_by_tab[tab] = nil
+end
+
+---@param pair eca.Pair
+---@return integer tab
+local function tab_of(pair)
+  return vim.api.nvim_win_get_tabpage(assert(pair.transcript or pair.input))
+end
+
+---@param pair eca.Pair
+---@param chat eca.Chat
+local function show_other(pair, chat)
+  if pair.transcript then
+    require('eca.window.follow_end').leave(pair.transcript)
+  end
+  for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
+    if pair[name] then
+      vim.api.nvim_win_set_buf(pair[name], buf)
+      dress.window(pair[name], name == 'input' and 'input' or 'chat')
+      widths.fix(pair[name])
+    end
+  end
+  pair.chat = chat.id
+  if pair.transcript then
+    require('eca.window.follow_end').enter(pair.transcript)
+  end
+end
+
+--- Bring back the one of two windows that was closed.
+---@param pair eca.Pair
+---@param chat eca.Chat
+local function complete(pair, chat)
+  if not pair.input then
+    vim.api.nvim_set_current_win(pair.transcript)
+    local rows = require('eca.input').height(chat.input)
+    pair.input = layout.open_input(pair.transcript, chat.input, rows)
+    if pair.input then
+      dress.window(pair.input, 'input')
+      heights.ask(pair, rows)
+    end
+  elseif not pair.transcript then
+    pair.transcript = layout.open_transcript(pair.input, chat.buf)
+    if pair.transcript then
+      dress.window(pair.transcript, 'chat')
+      require('eca.window.follow_end').go_to_end(pair.transcript)
+      heights.ask(pair, require('eca.input').height(chat.input))
+      heights.restore(pair)
+    end
+  end
+end
+
+---@param chat eca.Chat
+---@param place eca.Place
+---@return eca.Pair
+local function make(chat, place)
+  local origin = vim.api.nvim_get_current_win()
+  local rows = require('eca.input').height(chat.input)
+  local transcript, input = layout.open(chat.buf, chat.input, place, rows)
+  local pair = { chat = chat.id, transcript = transcript, input = input, origin = origin }
+  pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
+  dress.window(transcript, 'chat')
+  dress.window(input, 'input')
+  heights.ask(pair, rows)
+  widths.opened(transcript)
+  require('eca.window.follow_end').go_to_end(transcript)
+  return pair
+end
+
+--- Open a chat in this tab page, or go to it; the input becomes the current window.
+---@param id string
+---@param mods? table `smods` of the command
+function M.open(id, mods)
+  local chats = require('eca.state.chats')
+  local chat = chats.ensure(id)
+  chats.use(id)
+  local pair = pair_of()
+  if not pair then
+    pair = make(chat, layout.choose(mods))
+  else
+    if pair.chat ~= id then
+      show_other(pair, chat)
+    end
+    complete(pair, chat)
+  end
+  local here = vim.api.nvim_get_current_win()
+  if here ~= pair.transcript and here ~= pair.input then
+    pair.origin = here
+  end
+  vim.api.nvim_set_current_win(pair.input or pair.transcript)
+  require('eca.window.winbar').refresh(id)
+end
+
+--- Show another chat wherever one is shown, or close its windows when there is none. The current
+--- window stays, unless it is closed.
+---@param id string
+---@param other? string
+function M.replace(id, other)
+  local here = vim.api.nvim_get_current_tabpage()
+  for tab in pairs(pairs_by_tab) do
+    local pair = vim.api.nvim_tabpage_is_valid(tab) and pair_of(tab)
+    if pair and pair.chat == id and other then
+      show_other(pair, require('eca.state.chats').ensure(other))
+      require('eca.state.chats').use(other)
+      require('eca.window.winbar').refresh(other)
+    elseif pair and pair.chat == id then
+      vim.api.nvim_set_current_tabpage(tab)
+      M.hide()
+      vim.api.nvim_set_current_tabpage(vim.api.nvim_tabpage_is_valid(here) and here or 0)
+    end
+  end
+end
+
+---@param win integer
+local function close(win)
+  if not pcall(vim.api.nvim_win_close, win, true) then -- the last one of all
+    vim.api.nvim_win_set_buf(win, code_window.last_file())
+  end
+end
+
+--- Close the windows of the chat in this tab page.
+---@return boolean closed something was there
+function M.hide()
+  local pair = pair_of()
+  if not pair then
+    return false
+  end
+  local here = vim.api.nvim_get_current_win()
+  local inside = here == pair.transcript or here == pair.input
+  pairs_by_tab[tab_of(pair)] = nil
+  if pair.input then
+    close(pair.input)
+  end
+  if pair.transcript then
+    close(pair.transcript)
+  end
+  if inside and vim.api.nvim_win_is_valid(pair.origin) then
+    vim.api.nvim_set_current_win(pair.origin)
+  end
+  return true
+end
+
+--- The chat shown in this tab page.
+---@return string?
+function M.chat_shown()
+  local pair = pair_of()
+  return pair and pair.chat
+end
+
+--- The windows of the chat in this tab page.
+---@return integer? transcript, integer? input
+function M.shown()
+  local pair = pair_of()
+  if pair then
+    return pair.transcript, pair.input
+  end
+end
+
+--- A window for files: the last one the user was in, else any, else a new one.
+---@return integer
+function M.code_window()
+  local pair = pair_of()
+  return code_window.find(pair and pair.origin)
+end
+
+--- The transcript was closed from inside: the input goes too, and Neovim when it was all there was.
+---@param input integer
+local function close_left_over(input)
+  if not vim.api.nvim_win_is_valid(input) then
+    return
+  end
+  local tab = vim.api.nvim_win_get_tabpage(input)
+  local alone = #vim.api.nvim_tabpage_list_wins(tab) == 1 and #vim.api.nvim_list_tabpages() == 1
+  if not alone then
+    vim.api.nvim_win_close(input, true)
+    return
+  end
+  local left, fault = pcall(vim.cmd.quit)
+  if not left then
+    require('eca.ui.notify').warn(tostring(fault):gsub('^Vim%(quit%):', ''))
+  end
+end
+
+---@param event { match: string }
+local function closed(event)
+  local win = tonumber(event.match)
+  for tab, pair in pairs(pairs_by_tab) do
+    if pair.transcript == win then
+      pair.transcript = nil
+      if win == vim.api.nvim_get_current_win() and pair.input then
+        pairs_by_tab[tab] = nil
+        vim.schedule(function()
+          close_left_over(pair.input)
+        end)
+      end
+    elseif pair.input == win then
+      pair.input = nil
+    end
+  end
+  heights.forget(win)
+  widths.forget(win)
+end
+
+--- Give an input's window the height it should have; floats share theirs with the transcript.
+---@param pair eca.Pair with both windows
+function M.fit(pair)
+  local rows = heights.wanted(pair.input)
+  if vim.api.nvim_win_get_config(pair.input).relative == '' then
+    vim.api.nvim_win_set_height(pair.input, rows)
+  else
+    layout.place_floats(pair.transcript, pair.input, rows)
+  end
+end
+
+--- The text of an input asks for a height. Without a transcript beside it, nobody has rows to give.
+---@param win integer the input's
+---@param rows integer
+function M.ask_rows(win, rows)
+  local pair = pairs_by_tab[vim.api.nvim_win_get_tabpage(win)]
+  local beside = pair and pair.input == win and pair.transcript
+  if beside and vim.api.nvim_win_is_valid(beside) then
+    heights.ask(pair, rows)
+  end
+end
+
+local function restore()
+  local pair = pair_of()
+  if pair and pair.transcript then
+    widths.restore(pair.transcript)
+  end
+  if pair and pair.transcript and pair.input then
+    heights.restore(pair)
+    require('eca.input').fill(pair.input)
+  end
+end
+
+--- Splits come or go, or the screen has another size: what that does to a chat is undone.
+---@param what eca.Rearranged
+local function rearranged(what)
+  for _, pair in pairs(pairs_by_tab) do
+    heights.rearranged(pair)
+    if pair.transcript then
+      widths.rearranged(pair.transcript, what)
+    end
+  end
+  if next(pairs_by_tab) then
+    vim.schedule(restore)
+  end
+end
+
+local function windows_rearranged()
+  rearranged('windows')
+end
+
+--- A float takes no room from others.
+---@param event { event: string, match: string }
+local function came_or_went(event)
+  local win = event.event == 'WinClosed' and tonumber(event.match) or 0
+  if event.event == 'WinClosed' then
+    closed(event)
+  end
+  if vim.api.nvim_win_get_config(win).relative == '' then
+    rearranged(event.event == 'WinClosed' and 'closed' or 'windows')
+  end
+end
+
+--- The screen has another size: floats are placed again.
+local function screen_resized()
+  for _, pair in pairs(pairs_by_tab) do
+    local both = pair.transcript and pair.input and vim.api.nvim_win_is_valid(pair.input)
+    if both and vim.api.nvim_win_get_config(pair.input).relative ~= '' then
+      M.fit(pair)
+    end
+  end
+  rearranged('screen')
+end
+
+local function resized()
+  for _, win in ipairs(vim.v.event.windows or {}) do
+    if vim.api.nvim_win_is_valid(win) then
+      require('eca.window.winbar').refresh_window(win)
+    end
+  end
+  local pair = pair_of()
+  if pair and pair.transcript then
+    widths.resized(pair.transcript)
+  end
+  if pair and pair.transcript and pair.input then
+    heights.resized(pair)
+    require('eca.input').fill(pair.input)
+  end
+end
+
+local group = vim.api.nvim_create_augroup('eca.window', {})
+---@param events string|string[]
+---@param callback fun(event: table)
+---@param pattern? string[]
+local function on(events, callback, pattern)
+  vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
+end
+on({ 'WinNew', 'WinClosed' }, came_or_went)
+on('TabEnter', windows_rearranged)
+on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
+on({ 'VimResized', 'UIEnter' }, screen_resized) -- for its first screen Neovim lays out again
+on('WinResized', resized)
+
+--- Whose window is it, whatever it shows?
+---@param win integer
+---@return eca.Pair? pair, ('transcript'|'input')? kind
+local function owner(win)
+  for _, pair in pairs(pairs_by_tab) do
+    local kind = pair.transcript == win and 'transcript' or pair.input == win and 'input'
+    if kind then
+      return pair, kind
+    end
+  end
+end
+
+--- Give a window of a chat its buffer back.
+---@param win integer
+---@param pair eca.Pair
+---@param kind 'transcript'|'input'
+local function give_back(win, pair, kind)
+  local chat = assert(require('eca.state.chats').get(pair.chat))
+  vim.api.nvim_win_set_buf(win, kind == 'input' and chat.input or chat.buf)
+  dress.window(win, kind == 'input' and 'input' or 'chat')
+  widths.fix(win)
+end
+
+code_window.guard({
+  owner = owner,
+  home = M.code_window,
+  show = M.open,
+  restore = give_back,
+  hide = M.hide,
+})
+
+return M

@@ -1,0 +1,86 @@
+--- Where the user is when something comes up before him, and the way back there.
+---
+--- Rules kept here:
+--- - What he asked for and what comes later takes him along only when he has pressed no key since:
+---   keys go where they were typed. Else he is told to ask for it again.
+--- - Who is led back is where the cursor was, in insert mode if that is where he came from.
+local M = {}
+
+---@class eca.Origin
+---@field win integer
+---@field inserting boolean in insert mode, or typing in a terminal
+---@field cursor [integer, integer]
+
+---@class eca.Asked
+---@field typed boolean a key was pressed since
+
+local namespace = vim.api.nvim_create_namespace('eca.window.return_window')
+
+local waiting = {} ---@type eca.Asked[]
+
+local function key_pressed()
+  for _, asked in ipairs(waiting) do
+    asked.typed = true
+  end
+  waiting = {}
+  vim.on_key(nil, namespace)
+end
+
+--- The user has just asked for something that comes later: look whether he goes on.
+---@return eca.Asked
+function M.asked()
+  local asked = { typed = false }
+  waiting[#waiting + 1] = asked
+  vim.on_key(key_pressed, namespace)
+  return asked
+end
+
+--- May what was asked for take the user along? He is told when it may not.
+---@param asked? eca.Asked nil: nobody has asked
+---@param what string
+---@return boolean
+function M.may_take(asked, what)
+  local mode = vim.api.nvim_get_mode().mode
+  local busy = mode:find('^[cr!]') or mode:find('^no')
+  if asked and not asked.typed and not busy or not asked and mode == 'n' then
+    return true
+  end
+  require('eca.ui.notify').info(('%s did not come up, as you went on: ask again'):format(what))
+  return false
+end
+
+--- Where the user is now; from within the float, where he came from.
+---@return eca.Origin
+function M.here()
+  local before = require('eca.approval.float').origin()
+  if before then
+    return before
+  end
+  local mode = vim.api.nvim_get_mode().mode
+  local inserting = mode:find('^[iRt]') or mode:find('^ni') or mode == 'ntT'
+  return {
+    win = vim.api.nvim_get_current_win(),
+    inserting = inserting and true or false,
+    cursor = vim.api.nvim_win_get_cursor(0),
+  }
+end
+
+--- Lead the user back.
+---@param origin eca.Origin
+function M.go_back(origin)
+  if not vim.api.nvim_win_is_valid(origin.win) then
+    return
+  end
+  vim.api.nvim_set_current_win(origin.win)
+  if not origin.inserting then
+    vim.cmd.stopinsert()
+    return
+  end
+  if vim.bo.buftype ~= 'terminal' then
+    vim.api.nvim_win_set_cursor(0, origin.cursor)
+  end
+  local at_end = origin.cursor[2] >= #vim.api.nvim_get_current_line()
+  vim.cmd.startinsert({ bang = at_end })
+end
+
+return M

@@ -1,0 +1,250 @@
+--- The lines above the transcript and above the input.
+---
+--- Rules kept here:
+--- - A winbar is plain text set when something changed, never an expression to be evaluated; what
+---   others wrote is escaped, so that it cannot become one.
+local fitting = require('eca.window.winbar_fit')
+
+local M = {}
+
+local START = '%#EcaWinbar# '
+local UNTITLED = 'New chat'
+local LEAST_TITLE = 16
+local LEAST_WORDS = 20
+
+--- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
+---@param text string
+---@return string
+function M.escape(text)
+  return (require('eca.ui.sanitize').line(text):gsub('%%', '%%%%'))
+end
+
+---@param ms integer
+---@return string
+local function duration(ms)
+  local seconds = math.floor(ms / 1000)
+  if seconds < 60 then
+    return seconds .. 's'
+  elseif seconds < 3600 then
+    return ('%dm%02ds'):format(math.floor(seconds / 60), seconds % 60)
+  end
+  return ('%dh%02dm'):format(math.floor(seconds / 3600), math.floor(seconds / 60) % 60)
+end
+
+---@param count integer
+---@return string
+local function tokens(count)
+  if count < 1000 then
+    return tostring(count)
+  elseif count < 1000000 then
+    return ('%dk'):format(math.floor(count / 1000 + 0.5))
+  end
+  return (('%.1fM'):format(count / 1000000):gsub('%.0M', 'M'))
+end
+
+local STATES = {
+  running = { '●', 'EcaRunning' },
+  stopping = { '◌', 'EcaWaiting' },
+  waiting = { '?', 'EcaWaiting' },
+  login = { '?', 'EcaWaiting' },
+  retrying = { '↻', 'EcaWaiting' },
+  idle = { '○', 'EcaWinbarDim' },
+}
+
+local SERVERS = {
+  starting = { '◌', 'EcaRunning' },
+  failed = { '✗', 'EcaFailed' },
+}
+
+---@param status eca.Status
+---@return eca.WinbarPart
+local function state_part(status)
+  local server = SERVERS[status.server]
+  local sign = server or STATES[status.state]
+  if status.retrying and not server then
+    sign = STATES.retrying
+  end
+  local state = status.retrying and 'retrying' or status.state
+  local text = sign[1] .. ' ' .. (server and status.server or state)
+  if status.pending > 1 and not server then
+    text = ('%s (%d)'):format(text, status.pending)
+  end
+  if status.elapsed and not server then
+    text = text .. ' ' .. duration(status.elapsed)
+  end
+  return { text = text, group = sign[2], weight = 90 }
+end
+
+---@param parts eca.WinbarPart[]
+---@param text? string
+---@param group string
+---@param weight integer
+---@param least? integer cells it may be cut to
+local function add(parts, text, group, weight, least)
+  if text and text ~= '' then
+    parts[#parts + 1] = { text = text, group = group, weight = weight, least = least }
+  end
+end
+
+--- What a chat is called.
+---@param chat string
+---@return string
+function M.title(chat)
+  return require('eca.state.mirror').status(chat).title or UNTITLED
+end
+
+--- What the transcript's winbar tells, in its order.
+---@param status eca.Status
+---@param new integer rows below that were not seen
+---@return eca.WinbarPart[]
+function M.transcript_parts(status, new)
+  local title = { text = status.title or UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
+  title.least, title.keep = LEAST_TITLE, true
+  local parts = { title } ---@type eca.WinbarPart[]
+  local agent = status.agent
+  if agent and status.variant then
+    agent = agent .. '/' .. status.variant
+  end
+  add(parts, status.trust and 'TRUST' or nil, 'EcaTrust', 100)
+  add(parts, status.model, 'EcaWinbarDim', 40)
+  add(parts, agent, 'EcaWinbarDim', 55)
+  parts[#parts + 1] = state_part(status)
+  local limit = status.limit and '/' .. tokens(status.limit) or ''
+  add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
+  add(parts, status.cost and '$' .. status.cost:gsub('^%$', ''), 'EcaWinbarDim', 10)
+  add(parts, new > 0 and ('↓ %d new'):format(new) or nil, 'EcaNew', 80)
+  return parts
+end
+
+--- Parts as the text of a winbar.
+---@param parts eca.WinbarPart[]
+---@return string
+function M.render(parts)
+  local pieces = { START } ---@type string[]
+  for index, part in ipairs(parts) do
+    local text = M.escape(part.text)
+    if part.click then
+      text = ("%%%d@v:lua.require'eca.window.chat_tabs'.click@%s%%X"):format(part.click, text)
+    end
+    local joint = index > 1 and '%#EcaWinbarDim#' .. (part.join or fitting.SEPARATOR) or ''
+    pieces[#pieces + 1] = ('%s%%#%s#%s'):format(joint, part.group, text)
+  end
+  return table.concat(pieces) .. '%#EcaWinbar#'
+end
+
+---@param win integer
+---@param text string
+local function set(win, text)
+  if vim.wo[win].winbar ~= text then
+    vim.wo[win][0].winbar = text
+  end
+end
+
+--- How many prompts wait: those that steer the running turn, then those for its end.
+---@param prompts [string, string][]
+---@return string
+local function queue_text(prompts)
+  local steering = #vim.tbl_filter(function(prompt)
+    return prompt[1] == 'steer'
+  end, prompts)
+  local queued = #prompts - steering
+  local words = {} ---@type string[]
+  words[#words + 1] = steering > 0 and ('%d steering'):format(steering) or nil
+  words[#words + 1] = queued > 0 and ('%d queued'):format(queued) or nil
+  return table.concat(words, fitting.SEPARATOR)
+end
+
+---@param plan eca.Plan
+---@param status eca.Status
+---@return string
+local function plan_text(plan, status)
+  local sign = plan.done < plan.total and '▢' or '✓'
+  local works = status.state ~= 'idle' and (plan.doing or '') ~= ''
+  local doing = works and ' · doing: ' .. plan.doing or ''
+  return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
+end
+
+--- What the input's winbar tells, in its order.
+---@param chat string
+---@return eca.WinbarPart[]
+function M.input_parts(chat)
+  local mirror = require('eca.state.mirror')
+  local parts = {} ---@type eca.WinbarPart[]
+  local contexts = require('eca.context')
+  local login, question =
+    require('eca.input.login').runs(chat), require('eca.approval.answer_mode').of(chat)
+  local status = mirror.status(chat)
+  add(parts, login and 'login' or nil, 'EcaWaiting', 95)
+  add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
+  for _, item in ipairs(login and {} or contexts.list(chat)) do
+    add(parts, contexts.label(item), 'EcaContext', item.type == 'cursor' and fitting.MINOR or 60)
+  end
+  add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)
+  local plan = mirror.plan(chat)
+  add(parts, plan and plan_text(plan, status), 'EcaPlan', 50, LEAST_WORDS)
+  local work = mirror.work()
+  local more = #work > 1 and (' +%d'):format(#work - 1) or ''
+  add(parts, work[1] and work[1] .. more, 'EcaWinbarDim', 40)
+  local activity = status.state ~= 'idle' and status.activity or nil
+  local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
+  add(parts, activity, attention, status.retrying and 90 or 30, LEAST_WORDS)
+  add(parts, vim.fs.basename(mirror.server().label), 'EcaWinbarDim', fitting.MINOR)
+  if #parts == 0 then
+    add(parts, 'eca', 'EcaWinbarDim', 10)
+  end
+  return parts
+end
+
+--- Tell of the other chats, after the title.
+---@param parts eca.WinbarPart[]
+---@param chat string
+---@param columns integer
+local function add_bar(parts, chat, columns)
+  local bar = require('eca.window.chat_tabs')
+  local number = bar.number(chat)
+  parts[1].text = number and ('%d %s'):format(number, parts[1].text) or parts[1].text
+  for index, part in ipairs(bar.parts(chat, columns)) do
+    table.insert(parts, index + 1, part)
+  end
+end
+
+--- Draw the winbar, and the title in the status line, of a window that shows a transcript or an
+--- input; others are left alone.
+---@param win integer
+function M.refresh_window(win)
+  local chat, kind = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+  if not chat then
+    return
+  end
+  local parts ---@type eca.WinbarPart[]
+  if kind == 'chat' then
+    local new = require('eca.window.follow_end').new_rows(win)
+    parts = M.transcript_parts(require('eca.state.mirror').status(chat.id), new)
+    add_bar(parts, chat.id, vim.api.nvim_win_get_width(win))
+  else
+    parts = M.input_parts(chat.id)
+  end
+  set(win, M.render(fitting.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
+  require('eca.window.statusline').refresh(win)
+end
+
+--- Has somebody else drawn over the winbar of a window of ours?
+---@param win integer
+---@return boolean
+function M.is_foreign(win)
+  local ours = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win)) ~= nil
+  return ours and not vim.startswith(vim.wo[win].winbar, START)
+end
+
+--- Draw the winbars of all windows of a chat, or of all chats.
+---@param id? string
+function M.refresh(id)
+  for _, win in ipairs(vim.api.nvim_list_wins()) do
+    local chat = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+    if chat and (not id or chat.id == id) then
+      M.refresh_window(win)
+    end
+  end
+end
+
+return M

@@ -1,0 +1,128 @@
+--- Which parts of a winbar fit into its window.
+---
+--- Rules kept here:
+--- - Minor parts go first. Then parts are cut, the lightest first, each down to the cells that
+---   still say something. Only then a part goes, again the lightest.
+--- - A part with `keep` never goes.
+local cut = require('eca.ui.display_width').cut
+
+local M = {}
+
+---@class eca.WinbarPart
+---@field text string
+---@field group string
+---@field weight integer the higher, the longer it stays
+---@field least? integer cells it may be cut to; nil when it means nothing unless it is whole
+---@field keep? boolean
+---@field join? string what stands between it and the part before, instead of a dot
+---@field click? integer number of the chat that a click goes to
+
+M.SEPARATOR = ' · '
+
+--- Parts of this weight and less go before any other part is cut.
+M.MINOR = 10
+
+---@param text string
+---@return integer
+local function cells(text)
+  return vim.api.nvim_strwidth(text)
+end
+
+--- A part with what was measured of it, once.
+---@class eca.MeasuredPart
+---@field part eca.WinbarPart
+---@field place integer
+---@field width integer cells, with what stands before it
+---@field slack integer cells by which it can be cut
+
+---@param part eca.WinbarPart
+---@param place integer
+---@return eca.MeasuredPart
+local function measure(part, place)
+  local width = cells(part.text)
+  local before = place > 1 and cells(part.join or M.SEPARATOR) or 0
+  local slack = part.least and math.max(0, width - part.least) or 0
+  return { part = part, place = place, width = width + before, slack = slack }
+end
+
+--- Lighter parts come first; of equals the last.
+---@param a eca.MeasuredPart
+---@param b eca.MeasuredPart
+---@return boolean
+local function is_lighter(a, b)
+  if a.part.weight ~= b.part.weight then
+    return a.part.weight < b.part.weight
+  end
+  return a.place > b.place
+end
+
+---@param measured eca.MeasuredPart[] lighter first
+---@param over integer cells there are too many
+local function cut_parts(measured, over)
+  for _, it in ipairs(measured) do
+    local less = math.min(over, it.slack)
+    if less > 0 then
+      it.part.text = cut(it.part.text, cells(it.part.text) - less)
+      over = over - less
+    end
+  end
+end
+
+---@param measured eca.MeasuredPart[]
+---@param key 'width'|'slack'
+---@return integer
+local function sum(measured, key)
+  return vim.iter(measured):fold(0, function(total, it)
+    return total + it[key]
+  end)
+end
+
+--- Those that stay, lighter first, and how many cells there are still too many.
+---@param measured eca.MeasuredPart[] lighter first
+---@param over integer
+---@return eca.MeasuredPart[] stay
+---@return integer over
+local function drop(measured, over)
+  local stay, slack = {}, sum(measured, 'slack') ---@type eca.MeasuredPart[], integer
+  for _, it in ipairs(measured) do
+    local minor = it.part.weight <= M.MINOR
+    if over > 0 and not it.part.keep and (minor or over > slack) then
+      over, slack = over - it.width, slack - it.slack
+    else
+      stay[#stay + 1] = it
+    end
+  end
+  return stay, over
+end
+
+--- Make parts fit, in their order.
+---@param parts eca.WinbarPart[] their texts are cut
+---@param width integer cells
+---@return eca.WinbarPart[]
+function M.fit(parts, width)
+  local measured = {} ---@type eca.MeasuredPart[]
+  for place, part in ipairs(parts) do
+    measured[place] = measure(part, place)
+  end
+  local over = 1 + sum(measured, 'width') - width
+  if over <= 0 then
+    return parts
+  end
+  table.sort(measured, is_lighter)
+  local stay, left = drop(measured, over)
+  stay = #stay > 0 and stay or { measured[#measured] }
+  if #stay == 1 then
+    local part = stay[1].part
+    part.text = cut(part.text, math.max(1, width - 1))
+    return { part }
+  end
+  cut_parts(stay, left)
+  table.sort(stay, function(a, b)
+    return a.place < b.place
+  end)
+  return vim.tbl_map(function(it)
+    return it.part
+  end, stay)
+end
+
+return M
