@@ -56,6 +56,6 @@ def test_diagnostics_are_answered_in(
     answer = nvim.wait_for(server.answers, "the answer of the editor")[0]
     found = answer["result"]["diagnostics"]
     assert [(it["message"], it["severity"], it["source"]) for it in found] == [
-        ("mind this", "warning", "lint")
+        ("mind this\n", "warning", "lint")
     ]
     nvim.leave_prompt()

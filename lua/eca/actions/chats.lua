@@ -34,7 +34,7 @@ end
 function M.put()
   local register = vim.v.register
   require('eca').open()
-  vim.cmd(('normal! "%sp'):format(register))
+  vim.cmd.normal({ '"' .. register .. 'p', bang = true })
 end
 
 --- Show what the chat uses: tokens by category, and cost.
