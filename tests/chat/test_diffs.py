@@ -61,7 +61,10 @@ def test_what_does_not_fit_names_the_hunk() -> None:
 
 @pytest.mark.parametrize(
     "diff",
-    ["hello", "@@ nonsense @@\n x", "@@ -1,5 +1,5 @@\n a", "@@ -1 +1 @@\nxx\n", EDIT + "\n+x"],
+    [
+        *("hello", "@@ nonsense @@\n x", "@@ -1,5 +1,5 @@\n a", "@@ -1 +1 @@\nxx\n", EDIT + "\n+x"),
+        *("@@ -1,0 +1,0 @@", "@@ -1 +1 @@\n-a\n+b\n+c", "@@ -1 +1 @@\n-a\n\rb\n"),
+    ],
 )
 def test_a_malformed_diff_says_so(diff: str) -> None:
     with pytest.raises(MalformedDiff):
@@ -72,6 +75,13 @@ def test_headers_and_nothing_are_read() -> None:
     git = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n" + EDIT + "\n"
     assert parse_hunks(git) == parse_hunks(EDIT)
     assert parse_hunks("\n") == ()
+    assert parse_hunks(EDIT + "\n\n") == parse_hunks(EDIT)
+
+
+def test_an_empty_line_may_have_lost_its_blank() -> None:
+    lost = EDIT.replace("\n \n", "\n\n")
+    assert lost != EDIT
+    assert parse_hunks(lost) == parse_hunks(EDIT)
 
 
 def test_a_new_file_has_no_line_before_47() -> None:

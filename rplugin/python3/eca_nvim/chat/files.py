@@ -6,13 +6,13 @@ Rules kept here: paths come from a model. Only absolute ones without anything to
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import islice
 
 from msgspec import Struct
 
 from eca_nvim.chat.blocks import ToolBlock
 from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.diffs import Hunk, LineKind, MalformedDiff, change_hunks, reverse_hunks
+from eca_nvim.chat.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.model import Chat
 from eca_nvim.chat.states import CallState
 from eca_nvim.chat.text import clean
@@ -20,6 +20,8 @@ from eca_nvim.chat.wording import wording_of
 
 MOST_PLACES = 100
 """Places in a file that are shown, at most."""
+_END = Line(LineKind.CONTEXT, "")
+"""Stands for what follows a hunk."""
 
 
 def may_change(call: ToolCall) -> bool:
@@ -82,19 +84,23 @@ def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
         hunks = change_hunks(change)
     except MalformedDiff:
         return [(1, 0)]
-    sides = reverse_hunks(hunks) if done else hunks
-    return [place for hunk in sides for place in _removed(hunk)][:MOST_PLACES]
+    places = (place for hunk in hunks for place in _places(hunk, done=done))
+    return list(islice(places, MOST_PLACES))
 
 
-def _removed(hunk: Hunk) -> Iterator[tuple[int, int]]:
-    """Give the runs of changed lines of a hunk, in the file that it starts from."""
-    line, runs = max(1, hunk.start), groupby(hunk.lines, lambda it: it.kind is LineKind.CONTEXT)
-    for is_context, run in runs:
-        lines = list(run)
-        count = sum(it.kind is not LineKind.ADDED for it in lines)
-        if not is_context:
-            yield line, count
-        line += count
+def _places(hunk: Hunk, *, done: bool) -> Iterator[tuple[int, int]]:
+    """Give the runs of changed lines of a hunk, in the file as it is before or after it."""
+    absent = LineKind.REMOVED if done else LineKind.ADDED
+    line = first = max(1, hunk.target if done else hunk.start)
+    is_changed = False
+    for each in (*hunk.lines, _END):
+        if each.kind is LineKind.CONTEXT:
+            if is_changed:
+                yield first, line - first
+            is_changed, first = False, line + 1
+        else:
+            is_changed = True
+        line += each.kind is not absent
 
 
 def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:
