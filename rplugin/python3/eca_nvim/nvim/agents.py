@@ -17,7 +17,8 @@ class EcaAgents:
     """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come.
 
     `last_agent` gives the agent that was last chosen in this project: a server begins with it.
-    `ahead` is the server that runs already, for the first of them.
+    `ahead` is the server that runs already, for the first of them: Neovim wants none ahead of the
+    demo agent.
     """
 
     def __init__(
