@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from tests.ui.talk import wait_line
 from eca_nvim.environment import HEAD_START
 
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
+PATIENCE_S = 60
 TELLS = f"""
 import os, sys
 with open(sys.argv[1], "w") as told:
@@ -50,14 +52,24 @@ def host(tmp_path: Path, pipe: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
+def told(pipe: Path) -> str:
+    """Wait for what is written into the pipe; nothing is, if nobody does in good time."""
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        select.select([reader], [], [], PATIENCE_S)
+        return os.read(reader, 1000).decode()
+    finally:
+        os.close(reader)
+
+
 def test_the_server_starts_before_neovim_is_heard_and_ends_with_the_host(
     host: subprocess.Popen[bytes], pipe: Path, tmp_path: Path
 ) -> None:
-    pid, folder, variable = pipe.read_text().split()
+    pid, folder, variable = told(pipe).split()
     assert (folder, variable) == (str(tmp_path), "None")
     assert host.stdin is not None
     host.stdin.close()
-    assert not wait_gone({host.pid, int(pid)}, 30)
+    assert not wait_gone({host.pid, int(pid)}, PATIENCE_S)
 
 
 def test_nothing_that_takes_long_is_imported_before_it() -> None:
