@@ -65,7 +65,9 @@ def test_a_server_can_want_trust_for_all_chats_only() -> None:
 
 def test_older_names_are_read() -> None:
     chat = {"behaviors": ["plan"], "selectBehavior": "plan"}
-    assert choices(chat) == ChoicesChanged(agents=("plan",), agent="plan", forced=("agent",))
+    assert choices(chat) == ChoicesChanged(
+        agents=("plan",), agent="plan", forced=("agent",), bring_models=False
+    )
 
 
 def test_a_default_counts_where_nothing_is_selected() -> None:
@@ -85,7 +87,12 @@ def test_an_older_server_tells_its_choices_at_once() -> None:
     }
     result = decode_result(InitializeParams, answer)
     assert eca_choices.initial_choices(result) == ChoicesChanged(
-        models=("m",), agents=("agent", "plan"), model="m", agent="plan", welcome="Hi"
+        models=("m",),
+        agents=("agent", "plan"),
+        model="m",
+        agent="plan",
+        welcome="Hi",
+        bring_models=False,
     )
 
 

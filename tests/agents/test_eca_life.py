@@ -274,7 +274,8 @@ class TestReadiness:
         server = scripted_server(script.expect("initialize"), script.reply("initialize", answer))
         async with running(make_agent(server.command, tmp_path)) as client:
             await client.until(client.ready.is_set)
-            assert client.all(ChoicesChanged) == [ChoicesChanged(models=("m",), agents=("agent",))]
+            told = ChoicesChanged(models=("m",), agents=("agent",), bring_models=False)
+            assert client.all(ChoicesChanged) == [told]
 
     async def test_no_models_make_ready_when_their_loading_ends(
         self, scripted_server: PrepareScript, tmp_path: Path

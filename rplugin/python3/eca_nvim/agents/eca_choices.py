@@ -42,6 +42,7 @@ def initial_choices(result: InitializeResult) -> ChoicesChanged:
         model=result.default_model,
         agent=result.default_agent,
         welcome=result.welcome_message,
+        bring_models=not result.agents,
     )
 
 
@@ -64,6 +65,7 @@ def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChange
         welcome=_said(config.welcome_message),
         chat_id=chat_id,
         forced=forced,
+        bring_models=not config.of_behaviors,
     )
 
 

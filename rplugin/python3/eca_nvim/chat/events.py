@@ -343,7 +343,8 @@ class ChoicesChanged(Struct, frozen=True):
 
     `chat_id` scopes the selection to one chat (ECA: config/updated). `forced` names what every chat
     goes on with ("model", "agent"), whatever was chosen before. `wants_trust`: whether the
-    agent's configuration wants its tools to run without asking the user.
+    agent's configuration wants its tools to run without asking the user. `bring_models`: whether
+    what `agents` lists may come with models of their own.
     """
 
     models: tuple[str, ...] | None = None
@@ -356,6 +357,7 @@ class ChoicesChanged(Struct, frozen=True):
     welcome: str | None = None
     chat_id: str | None = None
     forced: tuple[str, ...] = ()
+    bring_models: bool = True
 
 
 class WorkChanged(Struct, frozen=True):

@@ -9,7 +9,8 @@ Rules kept here:
 - What was last chosen in this project comes before the agent's defaults, where it is offered.
 - Variants belong to a model: one that the model is known not to have is refused.
 - Where an agent is chosen for a chat that was never prompted, and no model, the model is the
-  agent's business: it is not known before the first answer.
+  agent's business: it is not known before the first answer. Behaviors, as agents of older servers
+  are called, have no models: what was chosen, or is the default, stays.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class Choices:
         self._forced: set[str] = set()  # what the agent forced since it started
         self._overruled: set[str] = set()  # chats whose prompt was sent with another model
         self._wishes: dict[str, Mapping[str, str]] = {}  # what was kept when a chat began
+        self._bring_models = True
         self.welcome: str | None = None
 
     @property
@@ -71,6 +73,8 @@ class Choices:
         if event.variants is not None:
             model = event.model or (chat.selected.model if chat else self._defaults.model)
             self._variants[model or ""] = event.variants
+        if event.agents is not None:
+            self._bring_models = event.bring_models
         self.welcome = event.welcome or self.welcome
         return SetChoices({**self._offers, "variants": dict(self._variants)})
 
@@ -132,10 +136,15 @@ class Choices:
             choice = replace(choice, variant=had if had in self._of(choice.model) else "")
             if choice.variant != had:
                 self._keeper.choose("variant", "")
-        elif what == "agent" and "model" not in self._own(chat.id) and not _was_prompted(chat):
+        elif what == "agent" and self._brings_model(chat):
             choice = replace(choice, model="", variant="")
         self.keep(chat.id, choice)
         return choice
+
+    def _brings_model(self, chat: Chat) -> bool:
+        """Say whether an agent that is chosen now decides on the model of a chat."""
+        has_own = "model" in self._own(chat.id)
+        return self._bring_models and not has_own and not _was_prompted(chat)
 
     def keep(self, chat: str, selection: SelectionChanged) -> None:
         """Take what a chat goes on with: it is its own choice from now on."""
@@ -173,7 +182,7 @@ class Choices:
             last["agent"] = agent
         if model in self._offers.get("models", ()):
             last["model"] = model
-        elif last and agent != self._defaults.agent:
+        elif last and self._bring_models and agent != self._defaults.agent:
             last |= {"model": "", "variant": ""}
         chosen = last.get("model", self._defaults.model)
         if variant in self._of(chosen) or (variant == "" and "variant" in kept):
