@@ -90,3 +90,13 @@ def test_today_lacks_nothing() -> None:
     dialect = Dialect()
     dialect.heard(decode_notification("chat/opened", {"chatId": "1"}))
     assert not any(map(dialect.lacks, Lack))
+
+
+def test_a_map_of_the_project_is_for_servers_without_tools_for_it() -> None:
+    wants = Dialect(), Dialect(repo_map=False)
+    seen = []
+    for told in (content(TEXT), config(models=["m"]), content({**CALL, "server": "ECA"})):
+        for dialect in wants:
+            dialect.heard(decode_notification(*told))
+        seen.append([dialect.wants_repo_map for dialect in wants])
+    assert seen == [[False, False], [True, False], [False, False]]

@@ -22,7 +22,7 @@ from eca_nvim.protocol.eca.content import (
     ToolCallRun,
 )
 from eca_nvim.protocol.eca.decode import decode_as
-from eca_nvim.protocol.eca.draft import Generated, LineSpan, ProposedChange
+from eca_nvim.protocol.eca.draft import CodeBlock, Generated, LineSpan, ProposedChange
 from eca_nvim.protocol.eca.editor import GetDiagnostics
 from eca_nvim.protocol.eca.lifecycle import InitializeParams, InitializeResult
 from eca_nvim.protocol.eca.queries import CommandKind, QueryCommandsParams
@@ -155,14 +155,15 @@ def test_a_tool_server_as_the_earlier_protocol_tells_it() -> None:
 
 
 def test_the_first_draft_said_when_an_answer_was_complete() -> None:
-    params = {"chatId": "1", "content": {"type": "text", "text": "Hi", "codeBlocks": []}}
+    block = {"code": "x = 1", "language": "python"}
+    params = {"chatId": "1", "content": {"type": "text", "text": "Hi", "codeBlocks": [block]}}
     message = decode_notification(
         "chat/contentReceived", {**params, "isComplete": True, "metadata": {"tokensUsed": 3}}
     )
     assert message == ContentReceived(
         chat_id="1",
         role=Role.ASSISTANT,
-        content=TextContent(text="Hi"),
+        content=TextContent(text="Hi", code_blocks=(CodeBlock(code="x = 1", language="python"),)),
         is_complete=True,
         metadata=Generated(tokens_used=3),
     )

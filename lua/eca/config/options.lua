@@ -16,7 +16,7 @@ local M = {}
 ---@field approval eca.options.Approval
 ---@field diff { lines: integer } rows of a diff shown in the chat
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
----@field contexts { cursor: boolean } send where the cursor is
+---@field contexts { cursor: boolean, repo_map: boolean } what goes along with each prompt
 ---@field completion boolean
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field turn { notify: 'hidden'|'always'|false, bell: boolean } when a turn ends
@@ -74,6 +74,7 @@ M.entries = {
   ['diff.lines'] = { types = { 'number' }, default = 40 },
   ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },
+  ['contexts.repo_map'] = { types = { 'boolean' }, default = true },
   completion = { types = { 'boolean' }, default = true },
   follow = { types = { 'boolean' }, default = false },
   ['turn.notify'] = {

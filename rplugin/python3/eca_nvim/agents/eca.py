@@ -80,8 +80,9 @@ class EcaOptions(Struct, frozen=True):
 
     `environment` is its whole environment, None for what every child process inherits; `process` is
     the server if it runs already; `agent` the one to begin with; `diagnostics_base` what lines and
-    characters of diagnostics count from; `guard` has the server end with us when we are killed, and
-    `see_off` lets one that was asked to end do so after us; it says whether it can.
+    characters of diagnostics count from; `repo_map` asks old servers for a map of the project with
+    each prompt; `guard` has the server end with us when we are killed, and `see_off` lets one that
+    was asked to end do so after us; it says whether it can.
     """
 
     command: Sequence[str]
@@ -89,6 +90,7 @@ class EcaOptions(Struct, frozen=True):
     process: subprocess.Popen[bytes] | None = None
     agent: str | None = None
     diagnostics_base: Base = 1
+    repo_map: bool = True
     guard: Guard | None = None
     see_off: Callable[[], bool] | None = None
 
@@ -254,7 +256,8 @@ class EcaAgent(Agent):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
         chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
-        dialect, proposals = Dialect(), Proposals(self._workspace.folders, tasks, emit)
+        dialect = Dialect(repo_map=self._options.repo_map)
+        proposals = Proposals(self._workspace.folders, tasks, emit)
         inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals)
         base = self._options.diagnostics_base
         return _Life(

@@ -74,7 +74,8 @@ _OLD_NOTICES: Final = (ToolServerUpdated, ShowMessage)
 class Dialect:
     """What one server process showed of its generation so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, repo_map: bool = True) -> None:
+        self._repo_map = repo_map
         self.generation = Generation.UNKNOWN
         self.speaks_of_behaviors = False
         """Whether agents have their older name only."""
@@ -124,6 +125,11 @@ class Dialect:
     def may_be(self, generation: Generation) -> bool:
         """Say whether the server may be of a generation or of a later one."""
         return self.generation in (Generation.UNKNOWN, max(self.generation, generation))
+
+    @property
+    def wants_repo_map(self) -> bool:
+        """Say whether prompts ask for a map of the project: a tool of later servers replaces it."""
+        return self._repo_map and self.generation is Generation.BEHAVIORS
 
     def first_told(self, lack: Lack) -> bool:
         """Note that a lack is told; say whether it is for the first time."""

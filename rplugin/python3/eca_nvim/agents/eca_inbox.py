@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents import eca_choices
 from eca_nvim.agents.eca_chats import ChatIds
+from eca_nvim.agents.eca_code_blocks import CodeBlocks
 from eca_nvim.agents.eca_content import content_event
 from eca_nvim.agents.eca_dialect import Dialect, Generation
 from eca_nvim.agents.eca_mentions import Mentions
@@ -35,7 +36,7 @@ from eca_nvim.protocol.eca.chat import (
     StatusChanged,
 )
 from eca_nvim.protocol.eca.choice import ConfigUpdated
-from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role
+from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
 from eca_nvim.protocol.eca.jobs import JobsUpdated
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
@@ -69,6 +70,7 @@ class Inbox:
         self._dialect = dialect
         self._proposals = proposals
         self._held: list[ContentReceived | StatusChanged] = []
+        self._code_blocks = CodeBlocks()
         self._spent: dict[str, int] = {}  # tokens by chat, where a server does not add them up
         self._mentions = mentions
         self._replays = replays
@@ -108,6 +110,7 @@ class Inbox:
     def forgotten(self, chat_id: str) -> None:
         """Take that the server has a chat no more: what it used begins with nothing."""
         self._spent.pop(chat_id, None)
+        self._code_blocks.complete(chat_id)
 
     def _take(self, message: object, method: str) -> Sequence[AgentEvent]:
         if isinstance(message, ContentReceived | StatusChanged) and self._is_doubtful(message):
@@ -155,14 +158,18 @@ class Inbox:
         self, chat_id: str, event: ChatEvent, received: ContentReceived
     ) -> Sequence[ChatEvent]:
         """Read a piece of an answer in the protocol's first draft."""
-        told = [event]
-        if isinstance(received.content, FileChangeContent) and received.content.file:
-            told = [*self._proposals.take(chat_id, received.content)]
+        told, content = [event], received.content
+        if isinstance(content, FileChangeContent) and content.file:
+            told = [*self._proposals.take(chat_id, content)]
+        elif isinstance(content, TextContent):
+            self._code_blocks.take(chat_id, content)
         used = received.metadata.tokens_used if received.metadata else None
         if used is not None:
             told.append(UsageReported(self._spent.get(chat_id, 0) + used))
         if received.is_complete:
             self._spent[chat_id] = self._spent.get(chat_id, 0) + (used or 0)
+            code = self._code_blocks.complete(chat_id)
+            told += [events.TextReceived(events.Role.ASSISTANT, code)] if code else []
             told += self._proposals.complete(chat_id)
         return told
 

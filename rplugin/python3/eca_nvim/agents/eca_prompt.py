@@ -3,6 +3,7 @@
 Rules kept here:
 - Today's servers take our ids of chats and read files that a message names; older ones make their
   own id for a prompt without one, and read what goes along as contexts, with every prompt.
+- Servers of the time of behaviors make a map of the project for each prompt that asks for it.
 - A context that the server has no word for is left out; the outbox tells so. A server that has
   not shown its generation gets them in the words of each.
 - Every prompt says whether its chat is trusted: a server that hears nothing may take it to be. One
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca_chats import ChatIds
 from eca_nvim.agents.eca_contexts import wire_context
@@ -22,6 +25,7 @@ from eca_nvim.agents.eca_draft import draft_context
 from eca_nvim.agents.eca_mentions import Mentions
 from eca_nvim.chat.contexts import Context, DirectoryContext, TextContext
 from eca_nvim.protocol.eca.chat import PromptParams
+from eca_nvim.protocol.eca.contexts import RepoMapContext
 
 NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
     TextContext: Lack.TEXTS,
@@ -35,7 +39,9 @@ def prompt_params(
 ) -> PromptParams:
     """Build chat/prompt, whose selection holds only what the server knows."""
     if dialect.generation < Generation.AGENTS:
-        return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+        params = _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+        more = (RepoMapContext(),) if dialect.wants_repo_map else ()
+        return replace(params, contexts=(*params.contexts, *more))
     return _for_today(prompt, chats, *mentions.write(prompt))
 
 

@@ -47,6 +47,7 @@ class EcaAgents:
             process=None if ahead is None else ahead.process,
             agent=None if demo else self._last_agent(),
             diagnostics_base=self.settings.diagnostics_base,
+            repo_map=self.settings.repo_map,
             guard=self._guardian.watch,
             see_off=self._guardian.see_off,
         )

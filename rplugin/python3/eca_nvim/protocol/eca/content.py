@@ -6,7 +6,7 @@ Rule: this is the hot path, so its usual shapes fit as they come; `decode.py` me
 from typing import ClassVar, TypeAlias
 
 from eca_nvim.protocol.eca.base import Notification, OpenEnum, UnknownPart, Wire
-from eca_nvim.protocol.eca.draft import FileChangeContent, Generated
+from eca_nvim.protocol.eca.draft import CodeBlock, FileChangeContent, Generated
 from eca_nvim.protocol.eca.hooks import HookFinished, HookStarted
 from eca_nvim.protocol.eca.reasoning import ReasonFinished, ReasonStarted, ReasonText
 from eca_nvim.protocol.eca.tool_call import (
@@ -63,10 +63,14 @@ class ProgressState(OpenEnum):
 
 
 class TextContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """A piece of text, cut anywhere; a user's message has a `content_id` to roll back to."""
+    """A piece of text, cut anywhere; a user's message has a `content_id` to roll back to.
+
+    `code_blocks` are the first draft's.
+    """
 
     text: str = ""
     content_id: str | None = None
+    code_blocks: tuple[CodeBlock, ...] = ()
 
 
 class UrlContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="url"):

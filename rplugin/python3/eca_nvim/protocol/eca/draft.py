@@ -1,4 +1,4 @@
-"""What only the protocol's first draft knew: its contexts, its proposals of changes, its metadata.
+"""What only the protocol's first draft knew: its contexts, code in texts, proposals, metadata.
 
 Rule: lines count from 1 where the draft says so, and everywhere else alike.
 """
@@ -14,6 +14,13 @@ class LineSpan(Wire, frozen=True, kw_only=True):
 
     start_line: Int
     end_line: Int
+
+
+class CodeBlock(Wire, frozen=True, kw_only=True):
+    """Code found in a text; whether the text repeats it, the draft leaves open."""
+
+    code: str = ""
+    language: str | None = None
 
 
 class ProposedChange(Wire, frozen=True, kw_only=True):

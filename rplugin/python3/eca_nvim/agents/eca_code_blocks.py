@@ -1,0 +1,60 @@
+"""Code that the protocol's first draft lists beside the text of an answer.
+
+Rule: the draft says that the code was found in the text. What no line of the answer shows follows
+its end in a fence, so that no code is lost and none is shown twice. The cost is that of the bytes
+that came.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from msgspec import Struct, field
+
+from eca_nvim.protocol.eca.content import TextContent
+from eca_nvim.protocol.eca.draft import CodeBlock
+
+_BACKTICKS: Final = re.compile("`+")
+_NO_LANGUAGE: Final = re.compile(r"[^\w+#.-]")
+"""What means something else in the line that opens a fence, or ends it."""
+
+
+class _Answer(Struct):
+    """An answer that goes on: its text in pieces, and the code it lists, each block once."""
+
+    texts: list[str] = field(default_factory=list)
+    blocks: dict[CodeBlock, None] = field(default_factory=dict)
+
+
+class CodeBlocks:
+    """The code of the answers that go on, by chat."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, _Answer] = {}
+
+    def take(self, chat_id: str, content: TextContent) -> None:
+        """Take a piece of an answer."""
+        answer = self._answers.setdefault(chat_id, _Answer())
+        answer.texts.append(content.text)
+        answer.blocks.update(dict.fromkeys(content.code_blocks))
+
+    def complete(self, chat_id: str) -> str:
+        """End an answer; give the code that it lists and does not show, "" when there is none."""
+        answer = self._answers.pop(chat_id, _Answer())
+        if not answer.blocks:
+            return ""
+        shown = {"", *map(str.strip, "".join(answer.texts).splitlines())}
+        missing = [it for it in answer.blocks if not shown.issuperset(_lines(it))]
+        return "".join(map(_fenced, missing))
+
+
+def _lines(block: CodeBlock) -> list[str]:
+    return [line.strip() for line in block.code.splitlines()]
+
+
+def _fenced(block: CodeBlock) -> str:
+    longest = max(map(len, _BACKTICKS.findall(block.code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    language = _NO_LANGUAGE.sub("", block.language or "")
+    return f"\n\n{fence}{language}\n{block.code.rstrip()}\n{fence}\n"

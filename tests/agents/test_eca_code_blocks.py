@@ -1,0 +1,36 @@
+"""Code beside the text of an answer of the first draft."""
+
+import pytest
+
+from eca_nvim.agents.eca_code_blocks import CodeBlocks
+from eca_nvim.protocol.eca.content import TextContent
+from eca_nvim.protocol.eca.draft import CodeBlock
+
+
+def piece(text: str, *blocks: tuple[str, str | None]) -> TextContent:
+    """Make a piece of an answer with code of some languages."""
+    listed = tuple(CodeBlock(code=code, language=language) for code, language in blocks)
+    return TextContent(text=text, code_blocks=listed)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        ([piece("hi")], ""),
+        ([piece("hi", ("a = 1\n", "python"))], "\n\n```python\na = 1\n```\n"),
+        ([piece("hi", ("a", None), ("b", None))], "\n\n```\na\n```\n\n\n```\nb\n```\n"),
+        ([piece("```\n  a = 1\n\n  b\n```", ("a = 1\n\nb", "python"))], ""),
+        ([piece("a", ("a = 1", None)), piece(" = 1")], ""),
+        ([piece("", ("a", None)), piece("", ("a", None))], "\n\n```\na\n```\n"),
+        ([piece("", ("```\nx\n```", "md"))], "\n\n````md\n```\nx\n```\n````\n"),
+        ([piece("", ("a", "c++\n```\n# Not code"))], "\n\n```c++#Notcode\na\n```\n"),
+        ([piece("", ("", None))], ""),
+    ],
+)
+def test_code_that_the_text_does_not_show_follows_it(pieces: list[TextContent], shown: str) -> None:
+    blocks = CodeBlocks()
+    for each in pieces:
+        blocks.take("a", each)
+    assert blocks.complete("b") == ""
+    assert blocks.complete("a") == shown
+    assert blocks.complete("a") == ""
