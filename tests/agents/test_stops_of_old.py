@@ -83,12 +83,3 @@ async def test_two_new_chats_at_once_are_told_apart(name: str, workspace: Path) 
             assert said_in(client, chat) == f"stream {chat}\nOne, two, three.\n"
         await talk(client, "stream", chat="two")
     assert sent(server, "chat/prompt")[-1]["chatId"] == "old-2"
-
-
-@behaving
-async def test_another_charset_is_answered_with_an_error(
-    server: ScriptedServer, workspace: Path
-) -> None:
-    async with running(make_agent(server.command, workspace)) as client:
-        said = await talk(client, "latin")
-        assert said == "You said a message in another charset than utf-8."

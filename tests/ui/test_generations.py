@@ -224,7 +224,7 @@ def test_what_cannot_steer_is_sent_next(nvim: Neovim, server: ScriptedServer) ->
     assert strange(server) == []
 
 
-@with_tools
+@pytest.mark.parametrize("name", GENERATIONS[3:])
 def test_diagnostics_reach_the_server(nvim: Neovim, server: ScriptedServer) -> None:
     nvim.lua(DIAGNOSE)
     say(nvim, "look")

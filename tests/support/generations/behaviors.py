@@ -3,7 +3,8 @@
 Words on its command line change it: `early-result` tells models and behaviors in its answer to
 initialize, as servers of that time did, `mute-stop` says nothing when a turn is stopped. It waits
 for `mcp/startServer` before it tells what can be chosen (`late-config`), or before its first word
-on a prompt (`late-words`). `crossed` has the first two new chats begin the other way round.
+on a prompt (`late-words`); with `no-config` it never tells. `crossed` has the first two new chats
+begin the other way round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +32,7 @@ class Behaviors(Server):
     """Answers prompts by their first word."""
 
     content_type = True
+    model = MODELS[0]
     agents: ClassVar[Sequence[str]] = ("agent", "plan")
     agent_name: ClassVar[str] = "behavior"
     contexts: ClassVar[Mapping[str, Mapping[str, type]]] = CONTEXTS
@@ -72,6 +74,7 @@ class Behaviors(Server):
         assistant = params["capabilities"].get("codeAssistant", {})
         self._diagnostics = assistant.get("editor", {}).get("diagnostics", False)
         self._folder = params["workspaceFolders"][0]["uri"]
+        self.folder = self._folder.removeprefix("file://")
         self.editor = params["processId"]
         self.answer(self.answering, self.introduction())
 
@@ -101,6 +104,8 @@ class Behaviors(Server):
         self._started = True
 
     def _initialized(self, _params: Value) -> None:
+        if "no-config" in self.words:
+            return
         if "late-config" in self.words:
             self.wait(lambda: self._started)
         if "early-result" not in self.words:
@@ -176,6 +181,9 @@ class Behaviors(Server):
         if "crossed" in self.words:
             self.wait(lambda: len(self.chats) > 1)
         word = params["message"].split()[0]
+        if word in self.rows:
+            self.play(chat, params, request, self.rows[word])
+            return
         self.begin(chat, params["message"])
         if word == "login":
             self._answer(request, chat, params, "login")
@@ -185,6 +193,12 @@ class Behaviors(Server):
         if word == "wait" and "mute-stop" in self.words:
             return
         self.finish(chat)
+
+    def notify(self, method: str, params: Value) -> None:
+        super().notify(method, params)
+        content = params.get("content", {})
+        if content.get("manualApproval"):
+            self._waiting.setdefault(content["id"], None)
 
     def begin(self, chat: str, message: str) -> None:
         self._progress(chat, "running", "Waiting model")
@@ -205,9 +219,6 @@ class Behaviors(Server):
             case "edit":
                 self._think(chat)
                 self._call(chat, f"call-{next(self._numbers)}")
-            case "latin":
-                refused = self.say_in_latin()
-                self._text(chat, f"You said {refused['error']['message']}.")
             case "forbidden":
                 call = {"origin": "native", "id": "call-0", "name": "eca_edit_file"}
                 rejected = {**call, **self.tool_server, "arguments": {}, "reason": "user-config"}
@@ -248,7 +259,7 @@ class Behaviors(Server):
 
     def _call(self, chat: str, call: str) -> None:
         """Edit a file as the user lets it."""
-        path = f"{self._folder.removeprefix('file://')}/src/calc.py"
+        path = f"{self.folder}/src/calc.py"
         change = {"type": "fileChange", "path": path, "linesAdded": 1, "linesRemoved": 1}
         base: dict[str, Value] = {"origin": "native", "id": call, "name": "eca_edit_file"}
         base |= self.tool_server

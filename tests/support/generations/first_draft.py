@@ -37,6 +37,7 @@ class FirstDraft(Server):
     def _initialize(self, params: Value) -> None:
         need(params, processId=(int, type(None)), capabilities=dict, workspaceFolders=list)
         allow(params, clientInfo=dict)
+        self.folder = params["workspaceFolders"][0]["uri"].removeprefix("file://")
         self.answer(self.answering, {})
 
     def _prompt(self, params: Value) -> None:
@@ -51,6 +52,9 @@ class FirstDraft(Server):
             need(context, **CONTEXTS[context["type"]])
         request, chat = self.answering, self._chat(params)
         word, _, rest = params["message"].partition(" ")
+        if word in self.rows:
+            self.play(chat, params, request, self.rows[word])
+            return
         if word == "fail":
             self._answer(request, chat, "connection-error", "No route to gpt-4")
             return

@@ -2,7 +2,17 @@
 
 A handler may wait for another message: what comes meanwhile is handled as always. When it is shut
 down, a server ends servers of its own: that takes a second (`slow-end`), or until the editor is
-gone (`late-end`). It tells its journal when it has done so: "(ended)".
+gone (`late-end`). It tells its journal when it has done so: "(ended)". It answers with an error
+then if it is told to (`bad-end`).
+
+With `rows=FILE`, a table of steps by name, a prompt that begins with a name has its steps played:
+
+    {"do": "tell", "method": …, "params": …}    a notification; "charset": in a frame that names it
+    {"do": "ask", "method": …, "params": …}     a request, and its answer awaited
+    {"do": "await", "method": …}                wait until that comes; "(error)" is any error
+    {"do": "answer", "result": …}               answer the prompt; or "error": …
+
+In their texts `$chat`, `$message`, `$model` and `$folder` stand for those of the prompt.
 """
 
 import argparse
@@ -18,6 +28,8 @@ from tests.support.wire import METHOD_NOT_FOUND, Message, Wire, encode
 Value: TypeAlias = Any
 Handler: TypeAlias = Callable[[Value], Value]
 
+MISUSE: Final = "(misused)"
+"""Stands in the journal for what a client may not say."""
 MISUSED: Final = 3
 """The exit code of a server whose client did not keep to the protocol of its time."""
 
@@ -48,10 +60,16 @@ class Server:
 
     content_type = False
     """Whether its frames name their type, as the protocol's base allows."""
+    model = ""
+    """What answers a prompt that names no model."""
 
     def __init__(self, journal: TextIO, words: Sequence[str] = ()) -> None:
         self._wire, self._journal = Wire(), journal
         self.words = words
+        self.rows: Mapping[str, list[Message]] = {}
+        for path in (word.removeprefix("rows=") for word in words if word.startswith("rows=")):
+            self.rows = json.loads(Path(path).read_text(encoding="utf-8"))
+        self.folder = ""
         self.editor: Value = None
         self._heard: list[str] = []
         self._asked = 0
@@ -68,12 +86,16 @@ class Server:
         message = self._wire.receive()
         if message is None:
             sys.exit(0)
+        if message.get("jsonrpc") != "2.0":
+            raise Misused(f"{message!r} is not of JSON-RPC 2.0")
         method = message.get("method")
         is_known = method is None or method in self.requests | self.notifications
         self._write({**message, "known": is_known})
         if method is not None:
             self._heard.append(method)
             self._handle(message, method)
+        elif "error" in message:
+            self._heard.append("(error)")
         return message
 
     def _handle(self, message: Message, method: str) -> None:
@@ -110,14 +132,41 @@ class Server:
             pass
         return message
 
-    def say_in_latin(self) -> Message:
-        """Send a message in a charset that may not be, and return the error it is answered with."""
-        body = '{"jsonrpc": "2.0", "method": "caf\u00e9"}'.encode("latin-1")
-        kind = b"Content-Type: application/vscode-jsonrpc; charset=latin-1"
+    def play(self, chat: str, prompt: Value, request: Value, steps: Sequence[Message]) -> None:
+        """Do what the steps of a row say, which is all that comes of a prompt."""
+        words = {
+            "$chat": chat,
+            "$message": prompt["message"],
+            "$model": prompt.get("model", self.model),
+            "$folder": self.folder,
+        }
+        for step in steps:
+            text = json.dumps(step)
+            for word, meant in words.items():
+                text = text.replace(word, json.dumps(meant)[1:-1])
+            self._do(json.loads(text), request)
+
+    def _do(self, step: Message, request: Value) -> None:
+        match step:
+            case {"do": "tell", "charset": charset, "method": method, "params": params}:
+                self._tell_in(charset, {"jsonrpc": "2.0", "method": method, "params": params})
+            case {"do": "tell", "method": method, "params": params}:
+                self.notify(method, params)
+            case {"do": "ask", "method": method, "params": params}:
+                self.ask(method, params)
+            case {"do": "await", "method": method}:
+                count = self._heard.count(method)
+                self.wait(lambda: self._heard.count(method) > count)
+            case {"do": "answer", **answer}:
+                self.send({"id": request, **answer})
+            case _:
+                raise ValueError(f"no such step: {step}")
+
+    def _tell_in(self, charset: str, message: Message) -> None:
+        """Send a message in a frame that says its charset, in another order than usual."""
+        body = json.dumps(message, ensure_ascii=False).encode(charset)
+        kind = f"Content-Type: application/vscode-jsonrpc; charset={charset}".encode()
         self._wire.write(b"%b\r\nContent-Length: %d\r\n\r\n%b" % (kind, len(body), body))
-        while "error" not in (message := self.hear()):
-            pass
-        return message
 
     def answer(self, request: Value, result: Value) -> None:
         """Answer a request."""
@@ -136,7 +185,10 @@ class Server:
             raise Misused(f"shutdown has no params, but {params!r}")
         self._end_servers()
         self._write({"method": "(ended)", "known": True})
-        self.answer(self.answering, None)
+        if "bad-end" in self.words:
+            self.send({"id": self.answering, "error": {"code": -32603, "message": "it broke"}})
+        else:
+            self.answer(self.answering, None)
 
     def _end_servers(self) -> None:
         if "slow-end" in self.words:
@@ -162,5 +214,6 @@ def run(make: Callable[[TextIO, list[str]], Server]) -> None:
         try:
             make(journal, words).serve()
         except Misused as fault:
+            journal.write(json.dumps({"method": MISUSE, "fault": str(fault), "known": True}) + "\n")
             sys.stderr.write(f"misused: {fault}\n")
             sys.exit(MISUSED)

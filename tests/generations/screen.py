@@ -1,0 +1,78 @@
+"""What a session shows without Neovim: blocks, statuses and lines, kept in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import anyio
+from tests.chat.view import View
+from tests.session.rig import Recorder
+
+from eca_nvim.chat.ops import Emit, ForgetChat, Notify, SetChoices, SetStatus, SetUsage, ViewOp
+
+Value: TypeAlias = Any
+TIMEOUT = 20.0
+"""Seconds until what does not come is given up."""
+SYNC = "sync"
+"""The chat that is prompted to know that the server has heard all before."""
+
+
+class Screen(Recorder):
+    """What is shown, chat by chat."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[str, View] = {}
+
+    def push(self, ops: Iterable[ViewOp]) -> None:
+        """Take ops, and hold them to the rules of ops."""
+        ops = list(ops)
+        for op in ops:
+            if isinstance(op, ForgetChat):
+                self.views.pop(op.chat)
+            elif isinstance(chat := getattr(op, "chat", None), str):
+                self.views.setdefault(chat, View()).draw([op])
+        super().push(ops)
+
+    def status(self, chat: str) -> Mapping[str, Value]:
+        """Give the last status of a chat."""
+        return self.views[chat].status if chat in self.views else {}
+
+    def statuses(self, chat: str) -> Sequence[Mapping[str, Value]]:
+        """Give all statuses that a chat had."""
+        return [op.status for op in self.of(SetStatus) if op.chat == chat]
+
+    def transcript(self, chat: str) -> str:
+        """Give what a chat shows."""
+        return self.views[chat].text if chat in self.views else ""
+
+    def last_usage(self, chat: str) -> Mapping[str, Value]:
+        """Give the tokens and the cost of a chat."""
+        told = [op.usage for op in self.of(SetUsage) if op.chat == chat]
+        return told[-1] if told else {}
+
+    def offers(self) -> Mapping[str, Value]:
+        """Give what can be chosen."""
+        told = self.of(SetChoices)
+        return told[-1].choices if told else {}
+
+    def lines(self) -> str:
+        """Give what was told outside of chats."""
+        return "\n".join(op.text for op in self.of(Notify))
+
+    def closed(self) -> Sequence[str]:
+        """Give the chats that are gone."""
+        return [str(op.data["chat"]) for op in self.of(Emit) if op.event == "EcaChatClosed"]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait until ops made a condition true. Raises TimeoutError with what is shown."""
+        try:
+            with anyio.fail_after(TIMEOUT):
+                while not condition():
+                    self._arrived = anyio.Event()
+                    await self._arrived.wait()
+        except TimeoutError:
+            lately = {str(getattr(op, "chat", SYNC)) for op in self.ops} - {SYNC}
+            shown = [f"{chat}: {self.status(chat)}\n{self.transcript(chat)}" for chat in lately]
+            raise TimeoutError("\n\n".join([*shown, self.lines()])) from None
