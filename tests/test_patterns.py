@@ -38,9 +38,6 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
         r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
     },
-    "eca_nvim.chat.diffs": {
-        r"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@": BOUNDED
-    },
     "eca_nvim.chat.markdown_export": {"^ *(`{3,})": APART},
     "eca_nvim.chat.output": {r"\\.": NO_REPEAT},
     "eca_nvim.chat.render_arguments": {r"[\w.$-]+": AT_ONE_PLACE},

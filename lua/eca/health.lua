@@ -27,7 +27,7 @@ end
 
 local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
   .. '"it is Python %d.%d, and 3.11 or newer is needed" % sys.version_info[:2]; '
-  .. 'import pynvim, anyio, msgpack, msgspec; print(sys.version.split()[0])'
+  .. 'import pynvim, anyio, msgpack, msgspec, unidiff; print(sys.version.split()[0])'
 
 local function check_python()
   health.start('Python host')

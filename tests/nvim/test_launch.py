@@ -40,7 +40,7 @@ def test_missing_modules_are_named_in_one_line_with_the_remedy(bare_python: str)
     ended = start(bare_python)
     assert ended.returncode == launch.CANNOT_START
     assert ended.stdout == ""
-    assert ended.stderr == f"{REMEDY}: {bare_python} lacks pynvim and 3 more\n"
+    assert ended.stderr == f"{REMEDY}: {bare_python} lacks pynvim and 4 more\n"
 
 
 @pytest.mark.parametrize("missing", launch.NEEDED)

@@ -1,7 +1,7 @@
 r"""Diffs: unified diffs as agents send them, read, applied and reversed.
 
 Rules kept here:
-- A diff may be hunks only: no ---/+++ lines, no final newline. What is no such diff is a
+- A diff may be hunks only: no ---/+++ lines, no final newline. What unidiff cannot read is a
   MalformedDiff, what does not fit a file is DoesNotApply; both say which hunk.
 - Hunks are exact: lines without their line feed. A carriage return at a line's end does not count
   when lines are compared, and added lines take the line ends of the file.
@@ -12,15 +12,17 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.details import FileChange
+
+if TYPE_CHECKING:
+    from unidiff import PatchedFile
 
 
 class MalformedDiff(ValueError):
@@ -69,12 +71,8 @@ EFFORT: Final = 64
 """Lines that are compared for each line of a file and its diff, at most, to find its hunks."""
 _OF_HUNKS = tuple(kind.value for kind in LineKind)
 _NAMES = ("--- ", "+++ ")
-_HEADER = re.compile(r"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))? @@")
-_KINDS = {kind.value: kind for kind in LineKind}
-_EMPTY = ("", "\r")
-"""Context lines that are empty and have lost their blank."""
-_NO_LINE_FEED = "\\"
-"""How the remark begins that the line before it is the file's last, without a line feed."""
+_OF_DIFFS = (*_OF_HUNKS, "@@", "\\", "\r")
+"""How the lines of a diff begin that is hunks and nothing else; a context line may be empty."""
 
 
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
@@ -90,40 +88,43 @@ def parse_hunks(diff: str) -> tuple[Hunk, ...]:
     above = (line for line in diff[:start].split("\n") if not line.startswith(_NAMES))
     if any(line.startswith(_OF_HUNKS) for line in above):
         raise MalformedDiff("lines of a hunk before the first one")
-    lines = diff[start:].removesuffix("\n").split("\n")
-    hunks: list[Hunk] = []
-    at = 0
-    while at < len(lines) and lines[at]:
-        hunk, at = _read(lines, at)
-        hunks.append(hunk)
-    if any(lines[at:]):
-        raise MalformedDiff(f"only {at} lines of the diff belong to a hunk")
-    return tuple(hunks)
+    body = diff[start:].rstrip("\n")
+    hunks = _read(body)
+    read = sum(len(hunk) + 1 for hunk in hunks)
+    if not all(hunks) or read < body.count("\n") + 1:
+        raise MalformedDiff(f"only {read} lines of the diff belong to a hunk")
+    return tuple(Hunk(hunk.source_start, hunk.target_start, _lines(hunk)) for hunk in hunks)
 
 
-def _read(lines: Sequence[str], at: int) -> tuple[Hunk, int]:
-    """Read the hunk whose header is in a line; gives the line after it, too."""
-    header = _HEADER.match(lines[at])
-    if header is None:
-        raise MalformedDiff(f"no hunk begins with: {lines[at][:200]}")
-    start, before, target, after = (1 if it is None else int(it) for it in header.groups())
-    read: list[Line] = []
-    at += 1
-    while at < len(lines) and (before or after or lines[at].startswith(_NO_LINE_FEED)):
-        line = lines[at]
-        kind = LineKind.CONTEXT if line in _EMPTY else _KINDS.get(line[0])
-        if kind is not None:
-            read.append(Line(kind, line[1:] if line != "\r" else line))
-            before -= kind is not LineKind.ADDED
-            after -= kind is not LineKind.REMOVED
-        elif not line.startswith(_NO_LINE_FEED):
+def _read(diff: str) -> PatchedFile:
+    """Read a diff of hunks alone. Raises MalformedDiff.
+
+    Other lines never reach unidiff: its patterns for the headers of git backtrack.
+    """
+    from unidiff import PatchSet, UnidiffParseError  # noqa: PLC0415 - the start needs no diff
+
+    for line in diff.split("\n"):
+        if line and not line.startswith(_OF_DIFFS):
             raise MalformedDiff(f"no line of a hunk: {line[:200]}")
-        elif read:
-            read[-1] = replace(read[-1], ends=False)
-        at += 1
-    if before or after or not read:
-        raise MalformedDiff(f"the hunk of line {start} has not as many lines as it says")
-    return Hunk(start, target, tuple(read)), at
+    try:
+        files = PatchSet("--- before\n+++ after\n" + diff)
+    except (UnidiffParseError, ValueError) as fault:
+        raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
+    if len(files) != 1:
+        raise MalformedDiff("a diff of several files")
+    return files[0]
+
+
+def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for read in hunk:
+        kind, value = str(read)[:1], str(read)[1:]
+        if kind == "\\":
+            if lines:
+                lines[-1] = replace(lines[-1], ends=False)
+        else:
+            lines.append(Line(LineKind(kind), value.removesuffix("\n")))
+    return tuple(lines)
 
 
 def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:

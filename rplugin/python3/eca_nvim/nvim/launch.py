@@ -26,7 +26,7 @@ from types import FrameType, ModuleType
 CANNOT_START = 78
 """Exit status: the environment lacks something (EX_CONFIG). The last line on stderr tells what."""
 OLDEST = (3, 11)
-NEEDED = ("pynvim", "msgpack", "anyio", "msgspec")
+NEEDED = ("pynvim", "msgpack", "anyio", "msgspec", "unidiff")
 
 
 class Unfit(Exception):
