@@ -281,13 +281,6 @@ def test_the_list_of_keys_has_an_order_and_columns(view: View) -> None:
     assert "<C-c>" in keys
 
 
-def test_all_actions_can_be_chosen(view: View) -> None:
-    view.nvim.lua("vim.ui.select = function(items, _, done) _G.items = items done('Stop') end")
-    view.nvim.keys("ga")
-    assert view.sent("stop") == [{"chat": CHAT}]
-    assert "Approve" in view.nvim.lua("return _G.items")
-
-
 def test_a_long_chat_is_jumped_through(view: View) -> None:
     view.draw(*assistant(7, numbered(1, 5_000)), *user(8, "third"))
     view.nvim.keys("]]]]")

@@ -6,10 +6,12 @@ local M = {}
 ---@field mode string
 ---@field waiting? boolean keys of what waits for approval, and no others
 
+local ANYWHERE = { title = 'normal', mode = 'n' } ---@type eca.KeySection
+
 ---@type eca.KeySection[]
 local SECTIONS = {
   { title = 'on a block that waits', mode = 'n', waiting = true },
-  { title = 'normal', mode = 'n' },
+  ANYWHERE,
   { title = 'insert', mode = 'i' },
   { title = 'visual', mode = 'x' },
 }
@@ -135,6 +137,13 @@ local function content()
     end
   end
   return lines, marks
+end
+
+--- The keys that do an action wherever the cursor is in the current buffer, in normal mode.
+---@param name string
+---@return string[]
+function M.of(name)
+  return keys_of(ANYWHERE, name, require('eca.keymaps').actions[name])
 end
 
 --- Show the keys of the float that asks; closing the list leads back into it.

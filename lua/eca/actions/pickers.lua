@@ -1,4 +1,4 @@
---- Actions that choose from a list: model, agent, variant, trust, prompts, and all actions.
+--- Actions that choose from a list: model, agent, variant, trust, prompts.
 ---
 --- Rules kept here: the current choice is marked; what is chosen is true once the host tells it.
 local M = {}
@@ -211,24 +211,6 @@ function M.prompts()
     if prompt then
       local id = require('eca').open()
       require('eca.input').put_back(require('eca.state.chats').ensure(id).input, prompt)
-    end
-  end)
-end
-
---- Choose one of all actions and do it where the cursor is.
-function M.palette()
-  local keys = require('eca.keymaps')
-  local names = vim.tbl_keys(keys.actions)
-  table.sort(names)
-  local options = {
-    prompt = 'eca',
-    format_item = function(name)
-      return ('%-18s %s'):format(name, keys.actions[name].text)
-    end,
-  }
-  require('eca.ui.choose').one(names, options, function(name)
-    if name then
-      keys.run(name)
     end
   end)
 end

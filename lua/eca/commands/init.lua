@@ -18,7 +18,7 @@ local M = {}
 ---@field smods table
 
 ---@class eca.Subcommand
----@field text string
+---@field text string for the palette: short, and without an argument
 ---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
 ---@field choices? fun(lead: string, bang: boolean): string[] completion of its argument
 
@@ -99,7 +99,7 @@ M.subcommands = {
   hide = { text = 'hide the chat', run = action('Hide') },
   new = { text = 'start a new chat', run = action('New') },
   chats = {
-    text = 'choose a chat, or go to one by its number',
+    text = 'choose a chat',
     run = function(rest)
       local number = tonumber(rest)
       if number then
@@ -109,7 +109,7 @@ M.subcommands = {
       end
     end,
   },
-  resume = { text = 'go on with a chat of another day', run = action('Resume') },
+  resume = { text = 'go on with an earlier chat', run = action('Resume') },
   rename = {
     text = 'give the chat a title',
     run = function(rest)
@@ -117,13 +117,13 @@ M.subcommands = {
     end,
   },
   clear = {
-    text = 'take all messages out of the chat (! without asking)',
+    text = 'take all messages out of the chat',
     run = function(_, call)
       manage('clear', call.bang)
     end,
   },
   delete = {
-    text = 'delete the chat (! without asking)',
+    text = 'delete the chat',
     run = function(_, call)
       manage('delete', call.bang)
     end,
@@ -132,7 +132,7 @@ M.subcommands = {
   rollback = { text = 'undo the chat from a prompt on', run = action('Rollback') },
   fork = { text = 'go on from here in a new chat', run = action('Fork') },
   flag = {
-    text = 'set a flag here (! takes it away)',
+    text = 'set a flag here',
     run = function(rest, call)
       if call.bang then
         require('eca.actions.history').remove_flag()
@@ -155,7 +155,7 @@ M.subcommands = {
     end,
   },
   unqueue = {
-    text = 'take waiting prompt [n] back to edit it (! drops it)',
+    text = 'take a waiting prompt back to edit it',
     run = function(rest, call)
       require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
     end,
@@ -168,20 +168,20 @@ M.subcommands = {
     end,
   },
   approve = {
-    text = 'accept what waits (! and remember it)',
+    text = 'accept the request that waits',
     run = function(rest, call)
       require('eca').approve({ id = given(rest), remember = call.bang or nil })
     end,
   },
   ['approve-all'] = {
-    text = 'accept all that waits in the chat (! in every chat)',
+    text = 'accept all that waits in the chat',
     run = function(_, call)
       local chat = not call.bang and require('eca.state.chats').current() or nil
       require('eca').approve({ all = true, chat = chat })
     end,
   },
   reject = {
-    text = 'reject what waits [what to do instead]',
+    text = 'reject the request that waits',
     run = function(rest)
       require('eca').reject({ reason = given(rest) })
     end,
@@ -197,9 +197,9 @@ M.subcommands = {
       end
     end,
   },
-  diff = { text = 'whole diff in a tab page', run = action('Diff') },
+  diff = { text = 'show the whole diff in a tab page', run = action('Diff') },
   changes = {
-    text = 'list what tools changed, of turn [n]; or keep, revert, comment, send',
+    text = 'list what tools changed',
     run = function(rest)
       local act = vim.list_contains(arguments.CHANGE_ACTS, rest) and rest or 'changes'
       require('eca.actions.review')[act](act == 'changes' and tonumber(rest) or nil)
@@ -209,17 +209,17 @@ M.subcommands = {
     end,
   },
   ['undo-turn'] = {
-    text = 'put files back as they were before the last turn, or turn [n]',
+    text = 'put files back as they were before the last turn',
     run = function(rest)
       require('eca.actions.review').undo(tonumber(rest))
     end,
   },
-  files = { text = 'files that tools read and changed', run = action('Files') },
-  conflicts = { text = 'files changed on disk, and here', run = action('Conflicts') },
+  files = { text = 'list the files that tools read and changed', run = action('Files') },
+  conflicts = { text = 'decide on files changed on disk and here', run = action('Conflicts') },
   tasks = { text = "go to the agent's list of tasks", run = action('Tasks') },
-  usage = { text = 'what fills the context, and what it cost', run = action('Usage') },
+  usage = { text = 'show what fills the context, and what it cost', run = action('Usage') },
   add = {
-    text = 'add lines, a buffer or a file to the context (! takes it off)',
+    text = 'send this file with every prompt',
     run = function(rest, call)
       local act = call.bang and 'remove_named' or 'add_named'
       require('eca.actions.contexts')[act](given(rest), lines_of(call))
@@ -232,12 +232,11 @@ M.subcommands = {
     end,
   },
   contexts = {
-    text = 'see what goes along with a prompt, or take it away',
+    text = 'see what is sent with a prompt, or remove it',
     run = action('Contexts'),
   },
   model = choice('model'),
   agent = vim.tbl_extend('force', choice('agent'), {
-    text = 'choose the agent (! takes the next one)',
     run = function(rest, call)
       local pickers = require('eca.actions.pickers')
       if call.bang then
@@ -249,7 +248,7 @@ M.subcommands = {
   }),
   variant = choice('variant'),
   trust = {
-    text = 'let the chat work without asking, or not',
+    text = 'let the chat work without asking, or no longer',
     run = function(rest)
       if rest ~= '' and TRUST[rest] == nil then -- a slip must not let anything run
         return require('eca.ui.notify').warn(("trust is 'on' or 'off', not '%s'"):format(rest))
@@ -271,7 +270,7 @@ M.subcommands = {
     end,
   },
   export = {
-    text = 'the chat as Markdown, into a buffer or [file] (! overwrites it)',
+    text = 'show the chat as Markdown',
     run = function(rest, call)
       require('eca.chat.export').run(given(rest), call.bang)
     end,
@@ -280,7 +279,7 @@ M.subcommands = {
     end,
   },
   grep = {
-    text = 'look for {pattern} in the chat, what is closed included',
+    text = 'find text in the whole chat',
     run = function(rest)
       require('eca.chat.search').run(rest)
     end,
@@ -306,7 +305,7 @@ M.subcommands = {
   },
 }
 
---- `:Eca {sub} [rest]`. Without a name: the palette of all actions.
+--- `:Eca {sub} [rest]`. Without a name: the palette.
 ---@param call eca.Call
 function M.run(call)
   local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')

@@ -87,6 +87,12 @@ local function ask(buf)
   end)
 end
 
+--- Is there a file that changed on disk and in its buffer?
+---@return boolean
+function M.any()
+  return #open_ones() > 0
+end
+
 --- Ask what becomes of a file that changed on disk and in its buffer; of which, when of several.
 function M.choose()
   local buffers = open_ones()

@@ -149,7 +149,10 @@ M.actions = {
   }),
   Variant = action('pickers', 'variant', 'choose the variant'),
   Trust = action('pickers', 'trust', 'let this chat work without asking, or no longer'),
-  Palette = action('pickers', 'palette', 'all actions', { chat = { 'ga' }, input = { 'ga' } }),
+  Palette = action('palette', 'choose', 'choose what to do', {
+    chat = { 'ga' },
+    input = { 'ga' },
+  }),
   Keys = action('help', 'keys', 'these keys', {
     chat = { 'g?' },
     input = { 'g?' },

@@ -22,4 +22,10 @@ function M.one(items, options, on_choice)
   on_choice(nil)
 end
 
+--- Does Neovim itself show lists, which have no more room than the screen?
+---@return boolean
+function M.is_plain()
+  return require('eca.ui.builtin').is(vim.ui.select)
+end
+
 return M

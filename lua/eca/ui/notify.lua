@@ -50,12 +50,10 @@ local function fitted(line, room)
   return table.concat(first) .. '…' .. table.concat(vim.fn.reverse(last))
 end
 
---- Does Neovim itself show what is told, rather than a plugin of the user? Its own function comes
---- from no file, or from one inside the program.
+--- Does Neovim itself show what is told?
 ---@return boolean
 local function is_plain()
-  local source = debug.getinfo(vim.notify, 'S').source
-  return vim.endswith(source, '?') or vim.startswith(source, '@vim/')
+  return require('eca.ui.builtin').is(vim.notify)
 end
 
 ---@param line string

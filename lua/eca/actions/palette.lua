@@ -1,0 +1,270 @@
+--- The palette: what can be done here and now, as subcommands of `:Eca`.
+---
+--- Rules kept here:
+--- - The most used come first; what waits for the user comes before all else.
+--- - Every subcommand has its place here, which a test holds, and is offered when it would do
+---   something.
+--- - Neovim's own list fits the screen: its last row leads to those that have no room there.
+local M = {}
+
+--- Cells and rows that Neovim's own list needs for itself: numbers, prompt, question.
+local MARGIN, OVERHEAD = 5, 4
+
+--- What decides which commands do something.
+---@class eca.Situation
+---@field chat? string
+---@field status eca.Status
+---@field busy boolean a turn runs
+---@field said boolean the user has said something in the chat
+---@field shown boolean the chat is on the screen
+---@field asked table<'approval'|'question', integer> how much waits, in all chats
+
+--- Has the user said something in a chat?
+---@param buf integer its transcript
+---@return boolean
+local function has_prompt(buf)
+  local rows = vim.api.nvim_buf_line_count(buf)
+  return require('eca.transcript').find(buf, rows, 'user', -1) ~= nil
+end
+
+---@return eca.Situation
+local function look()
+  local mirror, chats = require('eca.state.mirror'), require('eca.state.chats')
+  local id = chats.current()
+  local chat, status = id and chats.get(id), mirror.status(id)
+  local asked = { approval = 0, question = 0 }
+  for _, item in ipairs(mirror.pending()) do
+    asked[item.kind] = asked[item.kind] + 1
+  end
+  return {
+    chat = id,
+    status = status,
+    busy = status.state ~= 'idle',
+    said = chat ~= nil and has_prompt(chat.buf),
+    shown = require('eca.window').chat_shown() ~= nil,
+    asked = asked,
+  }
+end
+
+---@alias eca.Applies fun(now: eca.Situation): boolean
+
+---@type table<string, eca.Applies>
+local IF = {
+  always = function()
+    return true
+  end,
+  approval = function(now)
+    return now.asked.approval > 0
+  end,
+  approvals = function(now)
+    return now.asked.approval > 1
+  end,
+  question = function(now)
+    return now.asked.question > 0
+  end,
+  request = function(now)
+    return now.asked.approval + now.asked.question > 0
+  end,
+  busy = function(now)
+    return now.busy
+  end,
+  drafted = function(now)
+    local chat = now.busy and require('eca.state.chats').get(now.chat)
+    return chat and require('eca.input').draft(chat.input):find('%S') ~= nil or false
+  end,
+  queued = function(now)
+    return now.chat ~= nil and #require('eca.state.mirror').queue(now.chat) > 0
+  end,
+  chat = function(now)
+    return now.chat ~= nil
+  end,
+  chats = function()
+    return #require('eca.state.chats').ids() > 1
+  end,
+  said = function(now)
+    return now.said
+  end,
+  settled = function(now)
+    return now.said and not now.busy
+  end,
+  code = function()
+    local ours = vim.startswith(vim.bo.filetype, 'eca-')
+    return not ours or require('eca.context').cursor() ~= nil
+  end,
+  contexts = function(now)
+    return now.chat ~= nil and #require('eca.context').list(now.chat) > 0
+  end,
+  prompts = function()
+    return #require('eca.input.history').newest_first() > 0
+  end,
+  plan = function(now)
+    return now.chat ~= nil and require('eca.state.mirror').plan(now.chat) ~= nil
+  end,
+  used = function(now)
+    return now.chat ~= nil and next(require('eca.state.mirror').usage(now.chat)) ~= nil
+  end,
+  conflicts = function()
+    return require('eca.editor.conflicts').any()
+  end,
+  shown = function(now)
+    return now.shown
+  end,
+  hidden = function(now)
+    return now.chat ~= nil and not now.shown
+  end,
+  failed = function(now)
+    return now.status.server == 'failed'
+  end,
+  started = function(now)
+    return now.status.server == 'ready' or now.status.server == 'starting'
+  end,
+}
+
+---@param what eca.Choosable
+---@return eca.Applies
+local function several(what)
+  return function(now)
+    return now.chat ~= nil and #require('eca.actions.pickers').offers(what, now.chat) > 1
+  end
+end
+
+---@param condition eca.Applies
+---@return eca.Applies
+local function unless(condition)
+  return function(now)
+    return not condition(now)
+  end
+end
+
+---@class eca.PaletteRow
+---@field name string of the subcommand
+---@field applies eca.Applies
+---@field action? string the action that does the same, and may have a key
+---@field typed? boolean the user types its argument
+
+---@type eca.PaletteRow[]
+M.rows = {
+  { name = 'approval', applies = IF.request, action = 'Approval' },
+  { name = 'approve', applies = IF.approval, action = 'Approve' },
+  { name = 'reject', applies = IF.approval, action = 'Reject' },
+  { name = 'approve-all', applies = IF.approvals, action = 'ApproveAll' },
+  { name = 'diff', applies = IF.approval, action = 'Diff' },
+  { name = 'answer', applies = IF.question, action = 'Answer' },
+  { name = 'stop', applies = IF.busy, action = 'Stop' },
+  { name = 'steer', applies = IF.drafted, action = 'Submit' },
+  { name = 'queue', applies = IF.drafted, action = 'Queue' },
+  { name = 'unqueue', applies = IF.queued, action = 'Unqueue' },
+  { name = 'conflicts', applies = IF.conflicts, action = 'Conflicts' },
+  { name = 'toggle', applies = IF.hidden, action = 'Toggle' },
+  { name = 'add', applies = IF.code, action = 'AddContext' },
+  { name = 'contexts', applies = IF.contexts, action = 'Contexts' },
+  { name = 'changes', applies = IF.said, action = 'Changes' },
+  { name = 'undo-turn', applies = IF.said, action = 'UndoTurn' },
+  { name = 'new', applies = IF.always, action = 'New' },
+  { name = 'chats', applies = IF.chats, action = 'Chats' },
+  { name = 'resume', applies = IF.always, action = 'Resume' },
+  { name = 'model', applies = several('model'), action = 'Model' },
+  { name = 'agent', applies = several('agent'), action = 'Agent' },
+  { name = 'variant', applies = several('variant'), action = 'Variant' },
+  { name = 'trust', applies = IF.chat, action = 'Trust' },
+  { name = 'tasks', applies = IF.plan, action = 'Tasks' },
+  { name = 'history', applies = IF.said, action = 'History' },
+  { name = 'prompts', applies = IF.prompts, action = 'Prompts' },
+  { name = 'grep', applies = IF.said, typed = true },
+  { name = 'rollback', applies = IF.settled, action = 'Rollback' },
+  { name = 'fork', applies = IF.settled, action = 'Fork' },
+  { name = 'files', applies = IF.said, action = 'Files' },
+  { name = 'usage', applies = IF.used, action = 'Usage' },
+  { name = 'hide', applies = IF.shown, action = 'Hide' },
+  { name = 'flag', applies = IF.said, action = 'Flag' },
+  { name = 'export', applies = IF.said },
+  { name = 'rename', applies = IF.said, action = 'Rename' },
+  { name = 'clear', applies = IF.settled, action = 'Clear' },
+  { name = 'delete', applies = IF.chat, action = 'Delete' },
+  { name = 'install', applies = IF.failed },
+  { name = 'start', applies = unless(IF.started) },
+  { name = 'restart', applies = IF.started },
+  { name = 'quit', applies = IF.started },
+  { name = 'demo', applies = IF.always },
+  { name = 'log', applies = IF.always },
+  { name = 'health', applies = IF.always },
+  { name = 'help', applies = IF.always },
+}
+
+local MORE = { name = '', applies = IF.always } ---@type eca.PaletteRow
+
+--- The shortest key of a row's action, in the current buffer.
+---@param row eca.PaletteRow
+---@return string
+local function key_of(row)
+  local keys = row.action and require('eca.actions.help').of(row.action) or {}
+  table.sort(keys, function(left, right)
+    return #left < #right
+  end)
+  return keys[1] or ''
+end
+
+---@param rows eca.PaletteRow[]
+---@return table<eca.PaletteRow, string> the line of each
+local function written(rows)
+  local cells, subcommands = require('eca.ui.display_width'), require('eca.commands').subcommands
+  local lines, keys, width = { [MORE] = 'more …' }, {}, 0
+  for _, row in ipairs(rows) do
+    keys[row] = key_of(row)
+    width = math.max(width, vim.fn.strdisplaywidth(keys[row]))
+  end
+  for _, row in ipairs(rows) do
+    local text = subcommands[row.name].text
+    local line = (':Eca %-11s  %s  %s'):format(row.name, cells.pad(keys[row], width), text)
+    lines[row] = cells.cut(line, vim.o.columns - MARGIN)
+  end
+  return lines
+end
+
+---@param row eca.PaletteRow
+local function run(row)
+  if row.typed then
+    vim.api.nvim_feedkeys((':Eca %s '):format(row.name), 'n', false)
+  else
+    vim.cmd.Eca(row.name)
+  end
+end
+
+--- Offer rows, as many as there is room for.
+---@param rows eca.PaletteRow[]
+---@param lines table<eca.PaletteRow, string>
+local function offer(rows, lines)
+  local room = vim.o.lines - OVERHEAD
+  local shown, rest = rows, {} ---@type eca.PaletteRow[], eca.PaletteRow[]
+  if #rows > room and require('eca.ui.choose').is_plain() then
+    shown, rest = vim.list_slice(rows, 1, room - 1), vim.list_slice(rows, room)
+    shown[#shown + 1] = MORE
+  end
+  local options = {
+    prompt = 'eca',
+    format_item = function(row)
+      return lines[row]
+    end,
+  }
+  require('eca.ui.choose').one(shown, options, function(row)
+    if row == MORE then
+      vim.schedule(function() -- the first list leaves the screen before the second comes
+        vim.cmd.redraw()
+        offer(rest, lines)
+      end)
+    elseif row then
+      run(row)
+    end
+  end)
+end
+
+--- Choose from what can be done now, and do it where the cursor is.
+function M.choose()
+  local now = look()
+  local rows = vim.tbl_filter(function(row)
+    return row.applies(now)
+  end, M.rows)
+  offer(rows, written(rows))
+end
+
+return M

@@ -1,0 +1,126 @@
+"""The palette: what can be done here and now, the most used first, on one screen."""
+
+import re
+
+from tests.support.factories import StartNeovim
+from tests.ui.view import CHAT, View, assistant, open_view, start_view, tool, user
+
+from eca_nvim.chat import ops
+
+WAITING = {"chat": CHAT, "id": "call", "digest": "call", "kind": "approval", "title": "edit a"}
+QUESTION = {**WAITING, "id": "asked", "kind": "question", "title": "which?", "block": 4}
+IDLE = {"state": "idle", "trust": False, "pending": 0}
+
+CAPTURE = """
+vim.ui.select = function(items, options, done)
+  _G.lines = vim.tbl_map(options.format_item, items)
+  _G.choose = function(text)
+    for index, line in ipairs(_G.lines) do
+      if line:find(text, 1, true) then
+        return done(items[index])
+      end
+    end
+  end
+end
+"""
+
+PROBLEMS = """
+local commands, keys = require('eca.commands').subcommands, require('eca.keymaps')
+local missing = vim.deepcopy(vim.tbl_keys(commands))
+local problems = {}
+for _, row in ipairs(require('eca.actions.palette').rows) do
+  local count = #missing
+  missing = vim.tbl_filter(function(name) return name ~= row.name end, missing)
+  if #missing ~= count - 1 then
+    table.insert(problems, row.name)
+  end
+  if row.action and not keys.actions[row.action] then
+    table.insert(problems, row.action)
+  end
+end
+return vim.list_extend(problems, missing)
+"""
+
+
+def lines(view: View, keys: str = ":Eca<CR>") -> list[str]:
+    """Open the palette by some keys and give its rows."""
+    view.nvim.keys(keys)
+    found: list[str] = view.nvim.lua("return _G.lines")
+    return found
+
+
+def names(view: View) -> list[str]:
+    return [line.split()[1] for line in lines(view)]
+
+
+def test_every_subcommand_has_one_place(start_nvim: StartNeovim) -> None:
+    assert start_view(start_nvim).nvim.lua(PROBLEMS) == []
+
+
+def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, init=CAPTURE)
+    view.nvim.command("enew")
+    view.draw(ops.SetServer("stopped"))
+    last = ["demo", "log", "health", "help"]
+    assert names(view) == ["add", "new", "resume", "trust", "hide", "delete", "start", *last]
+    view.nvim.command("EcaChat")
+    view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))
+    view.draw(ops.SetPlan(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
+    view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code"]}))
+    found = names(view)
+    assert found[:5] == ["changes", "undo-turn", "new", "resume", "model"]
+    assert {"tasks", "rollback", "rename", "restart", "quit"} <= set(found)
+    assert not {"agent", "variant", "chats", "stop", "approve", "answer", "add"} & set(found)
+    assert not {"start", "install", "toggle", "conflicts", "unqueue"} & set(found)
+
+
+def test_what_waits_comes_first(start_nvim: StartNeovim) -> None:
+    settings = {"approval": {"float": False}}
+    view = open_view(start_nvim, "README.md", init=CAPTURE, settings=settings)
+    view.draw(*user(1, "first"), tool(3, "edit a"), tool(4, "ask"))
+    view.draw(ops.SetStatus(CHAT, {**IDLE, "state": "waiting"}))
+    view.draw(ops.SetPending([{**WAITING, "block": 3}, QUESTION]))
+    view.draw(ops.SetQueue(CHAT, [("queue", "later")]))
+    view.nvim.keys("ilater<Esc>")
+    asked = ["approval", "approve", "reject", "diff", "answer", "stop"]
+    assert names(view)[:10] == [*asked, "steer", "queue", "unqueue", "add"]
+    assert not {"rollback", "fork", "clear"} & set(names(view))
+
+
+def test_a_row_has_the_command_its_key_here_and_what_it_does(start_nvim: StartNeovim) -> None:
+    init = f"{CAPTURE} vim.keymap.set('n', '<F5>', '<Plug>(EcaStop)')"
+    view = open_view(start_nvim, "README.md", init=init)
+    view.draw(*user(1, "first"), ops.SetStatus(CHAT, {**IDLE, "state": "running"}))
+    found = {line.split()[1]: line for line in lines(view, "ga")}
+    assert re.fullmatch(r":Eca stop +<F5> +stop the turn", found["stop"])
+    assert re.fullmatch(r":Eca contexts +gC +see what is sent with a prompt.*", found["contexts"])
+    assert re.fullmatch(r":Eca hide +gQ +hide the chat", found["hide"])
+    view.nvim.lua("_G.choose('stop')")
+    assert view.sent("stop") == [{"chat": CHAT}]
+    lines(view, "ga")
+    view.nvim.lua("_G.choose('grep')")
+    view.nvim.wait_screen(":Eca grep")
+    view.nvim.keys("nowhere<CR>")
+    assert view.sent("grep")[0]["pattern"] == "nowhere"
+
+
+def test_without_a_picker_it_fits_the_screen(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.draw(*user(1, "first"), *assistant(2, "an answer"), ops.SetServer("ready", "eca"))
+    view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code", "plan"]}))
+    view.draw(ops.SetChoices({"variants": {"a": ["low"]}}), ops.SetUsage(CHAT, {"tokens": 1}))
+    view.draw(ops.SetPlan(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
+    view.nvim.keys("ga")
+    screen = view.nvim.wait_screen("Type number and <Enter>")
+    assert "-- More --" not in screen
+    rows = re.findall(r"^(\d+): (.*\S)", screen.text(), re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, len(rows) + 1))
+    assert rows[0][1].startswith(":Eca add ")
+    assert all(row.startswith(":Eca ") and not row.endswith("…") for _, row in rows[:-1])
+    assert rows[-1][1] == "more …"
+    view.nvim.keys(f"{len(rows)}<CR>")
+    screen = view.nvim.wait_screen(re.compile(r"1: :Eca (?!add)"))
+    assert "-- More --" not in screen
+    [number] = re.findall(r"^(\d+): :Eca rename", screen.text(), re.MULTILINE)
+    view.nvim.input(f"{number}<CR>")
+    view.nvim.wait_screen("Title:")
