@@ -237,9 +237,9 @@ def test_chats_are_chosen_by_title(view: View) -> None:
     """)
     view.nvim.keys(":Eca chats<CR>")
     shown = view.nvim.lua("return _G.shown")
-    assert [line.split()[:3] for line in shown] == [
-        ["●", "One", "running"],
-        ["New", "chat", "idle"],
+    assert [line.split()[:5] for line in shown] == [
+        ["chat", "1", "●", "One", "running"],
+        ["chat", "2", "New", "chat", "idle"],
     ]
     assert view.nvim.lua("return require('eca').status().chat") == CHAT
 
