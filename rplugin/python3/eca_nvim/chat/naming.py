@@ -44,8 +44,8 @@ def chat_opened(update: Update, event: ChatOpened) -> None:
         _say_forgotten(update)
 
 
-def agent_starts(chat: Chat) -> None:
-    """Take that another process of the agent answers from here on, if any does."""
+def doubt(chat: Chat) -> None:
+    """Doubt that the agent knows the chat, now that its process is over."""
     if any(block.kind is BlockKind.ASSISTANT for block in chat.root.blocks):
         chat.naming = Naming.DOUBTFUL
 

@@ -100,6 +100,6 @@ def server_changed(chat: Chat, state: str, now: int) -> Changes:
     chat.server = state
     if state != "ready":
         plan.drop_plan(update)
-        naming.agent_starts(chat)
+        naming.doubt(chat)
     update.dirty |= Dirty.STATUS
     return update.finish()
