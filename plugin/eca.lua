@@ -37,6 +37,14 @@ for _, mode in ipairs({ '', 's', '!', 't' }) do
   vim.api.nvim_set_keymap(mode, '<Plug>(Eca', first, { noremap = true })
 end
 
+-- Each buffer of ours gets its keys, whichever part of the plugin has made it.
+vim.api.nvim_create_autocmd('User', {
+  pattern = 'EcaBuffer',
+  callback = function(event)
+    require('eca.keymaps').attach(event.data.buf, event.data.kind)
+  end,
+})
+
 -- Of a chat's windows a session file makes empty ones; their buffers would keep its names from it.
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   pattern = 'eca://*',

@@ -48,7 +48,6 @@ KNOWN_UP = {
     "input.drafts -> review.notes",
     "input.login -> approval.answer_mode",
     "review -> init",
-    "review -> keymaps",
     "state.chats -> approval.alert",
     "state.chats -> input",
     "state.chats -> input.drafts",

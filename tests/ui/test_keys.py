@@ -285,3 +285,10 @@ def test_a_long_chat_is_jumped_through(view: View) -> None:
     view.draw(*assistant(7, numbered(1, 5_000)), *user(8, "third"))
     view.nvim.keys("]]]]")
     assert line(view) == "third"
+
+
+def test_a_buffer_that_comes_up_gets_the_keys_of_its_kind(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim)
+    view.nvim.lua("require('eca.ui.our_buffers').made(0, 'input')")
+    assert view.nvim.eval("maparg('<C-s>', 'i')") == "<Plug>(EcaSubmit)"
+    assert view.nvim.eval("maparg('i', 'n')") == ""

@@ -7,6 +7,7 @@
 ---   turn it acts on the whole turn.
 --- - What was said of the changes is kept apart, and outlives the list.
 local hunks = require('eca.review.hunks')
+local our_buffers = require('eca.ui.our_buffers')
 local paths = require('eca.files.paths')
 local rows = require('eca.review.rows')
 local said = require('eca.review.notes')
@@ -52,12 +53,12 @@ function M.is_shown()
   return review ~= nil and vim.fn.getqflist({ id = 0 }).id == review.id
 end
 
---- Map our keys in the window of the list.
+--- The window of the list is one of ours now, with our keys.
 local function attach()
   local found = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
   if found ~= 0 and vim.b[found].eca_review == nil then
     vim.b[found].eca_review = true
-    require('eca.keymaps').attach(found, 'changes')
+    our_buffers.made(found, 'changes')
   end
 end
 
