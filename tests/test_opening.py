@@ -54,7 +54,8 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "nvim_feedkeys": {
         "context/selection.lua",
         "approval/pause.lua",
-    },  # <Esc>, and keys of a list of its own
+        "commands/palette.lua",
+    },  # <Esc>, keys of a list of its own, and the beginning of a command
     "readfile": {"markdown/queries.lua"},  # Neovim's own
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
@@ -65,7 +66,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
 
 COMMANDS = set(
     """
-    checkhealth copen cquit diffoff diffthis lopen new normal normal! quit redraw setlocal
+    Eca checkhealth copen cquit diffoff diffthis lopen new normal normal! quit redraw setlocal
     startinsert stopinsert tabclose tabnew
     """.split()  # noqa: SIM905 (a list of words)
 )

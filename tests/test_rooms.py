@@ -31,7 +31,6 @@ KNOWN_UP = {
     "approval.answer_mode -> init",
     "approval.decide -> init",
     "approval.float -> actions.help",
-    "approval.title -> keymaps",
     "chat.export -> init",
     "chat.search -> init",
     "editor.conflicts -> diff",
@@ -68,7 +67,7 @@ KNOWN_UP = {
 }
 """What still leads up. This list only shrinks, and ends empty."""
 
-REQUIRED = re.compile(r"(?:\brequire|\bpackage\.loaded)\W{1,3}(eca(?:\.\w+)*)['\"]")
+REQUIRED = re.compile(r"(?:\brequire|\bpackage\.loaded)\W{1,3}(eca(?:\.\w+)*)(\.?)['\"](\s*\.\.)?")
 COMMENT = re.compile(r"--(?!\[\[).*")
 
 
@@ -86,11 +85,22 @@ def floor_of(name: str) -> int:
     return FLOOR[name.split(".", maxsplit=1)[0]]
 
 
+def without_comments(code: str) -> str:
+    return "\n".join(COMMENT.sub("", line) for line in code.splitlines())
+
+
 def required(code: str) -> set[str]:
-    """Find the modules of ours that some Lua uses."""
-    lines = (COMMENT.sub("", line) for line in code.splitlines())
-    names = REQUIRED.findall("\n".join(lines))
-    return {name.removeprefix("eca.") if name != "eca" else "init" for name in names}
+    """Find the modules of ours that some Lua uses.
+
+    A name that is computed (`'eca.actions.' .. name`) may be that of any file in the room.
+    """
+    found: set[str] = set()
+    for name, dot, computed in REQUIRED.findall(without_comments(code)):
+        if computed:
+            found |= {file for file in FILES if f"eca.{file}".startswith(name + dot)}
+        else:
+            found.add(name.removeprefix("eca.") if name != "eca" else "init")
+    return found
 
 
 USES: Mapping[str, set[str]] = {
@@ -125,6 +135,12 @@ def test_every_required_file_is_there() -> None:
     assert set().union(*USES.values()) <= set(FILES)
 
 
+@pytest.mark.parametrize("path", FILES.values(), ids=FILES)
+def test_every_require_names_a_file_or_a_room(path: Path) -> None:
+    code = without_comments(path.read_text(encoding="utf-8"))
+    assert not re.search(r"\brequire\b", REQUIRED.sub("", code))
+
+
 def test_no_floor_uses_one_above_it() -> None:
     up = {
         f"{name} -> {used}"
@@ -154,6 +170,8 @@ def test_no_room_is_crowded() -> None:
         ("local x = package.loaded['eca.state']", {"state"}),
         ("-- require('eca.state') is not meant", set()),
         ("f(require('eca.state').x, require('eca.ui').y)", {"state", "ui"}),
+        ("pcall(require, 'eca.state')", {"state"}),
+        ("require('eca.diff.' .. name)", {name for name in FILES if name.startswith("diff.")}),
     ],
 )
 def test_no_spelling_escapes(code: str, names: set[str]) -> None:

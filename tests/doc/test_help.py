@@ -21,7 +21,7 @@ def test_defaults_of_options(nvim: Neovim) -> None:
 
 
 def test_default_keys(nvim: Neovim) -> None:
-    actions = nvim.lua("return require('eca.keymaps').actions")
+    actions = nvim.lua("return require('eca.keymaps.actions')")
     kinds = ("chat", "input", "insert", "changes")
     wanted = {
         name: {kind: set(action[kind]) for kind in kinds if kind in action}

@@ -17,7 +17,7 @@ def test_keys(nvim: Neovim) -> None:
     listed = re.findall(r"`(\S+)`", documents.section("## Keys").split("\n| ", 1)[1])
     keys = nvim.lua(
         "local keys = {} "
-        "for _, action in pairs(require('eca.keymaps').actions) do "
+        "for _, action in pairs(require('eca.keymaps.actions')) do "
         "  for _, place in ipairs({ 'chat', 'waiting', 'input', 'insert' }) do "
         "    vim.list_extend(keys, action[place] or {}) "
         "  end "

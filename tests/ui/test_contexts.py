@@ -169,6 +169,13 @@ def test_selected_lines_are_added_by_plug(stage: Neovim) -> None:
     stage.wait_screen("@code.txt:2-3")
 
 
+def test_selected_lines_go_along_to_the_chat(stage: Neovim) -> None:
+    stage.lua("vim.keymap.set('x', '<F5>', '<Plug>(EcaChat)')")
+    stage.keys("2GVj<F5>")
+    stage.wait_screen("@code.txt:2-3")
+    assert stage.eval("&filetype") == "eca-input"
+
+
 def test_prompts_carry_them(stage: Neovim) -> None:
     stage.keys("2G:EcaChat look at @code.txt:1-1<CR>")
     (prompt,) = wait_sent(stage, "prompt")

@@ -48,7 +48,7 @@ def line(view: View) -> str:
 
 def test_every_action_has_its_plug(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
-    actions = set(view.nvim.lua("return vim.tbl_keys(require('eca.keymaps').actions)"))
+    actions = set(view.nvim.lua("return vim.tbl_keys(require('eca.keymaps.actions'))"))
     code = """
     require('eca.keymaps.plugs').define()
     local found = {}
@@ -65,7 +65,7 @@ def test_every_action_has_its_plug(start_nvim: StartNeovim) -> None:
 def test_every_action_can_be_done(start_nvim: StartNeovim) -> None:
     code = """
     local missing = {}
-    for name, action in pairs(require('eca.keymaps').actions) do
+    for name, action in pairs(require('eca.keymaps.actions')) do
       if not require('eca.actions.' .. action.at)[action.call] then
         table.insert(missing, name)
       end

@@ -25,16 +25,16 @@ end
 """
 
 PROBLEMS = """
-local commands, keys = require('eca.commands').subcommands, require('eca.keymaps')
+local commands, actions = require('eca.commands').subcommands, require('eca.keymaps.actions')
 local missing = vim.deepcopy(vim.tbl_keys(commands))
 local problems = {}
-for _, row in ipairs(require('eca.actions.palette').rows) do
+for _, row in ipairs(require('eca.commands.palette').rows) do
   local count = #missing
   missing = vim.tbl_filter(function(name) return name ~= row.name end, missing)
   if #missing ~= count - 1 then
     table.insert(problems, row.name)
   end
-  if row.action and not keys.actions[row.action] then
+  if row.action and not actions[row.action] then
     table.insert(problems, row.action)
   end
 end

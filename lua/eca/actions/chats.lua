@@ -4,7 +4,7 @@ local M = {}
 --- Go to the chat; in visual mode, with the selected lines as context.
 function M.open()
   if require('eca.context.selection').active() then
-    require('eca.actions.prompts').add_context()
+    require('eca.actions.contexts').add()
   end
   require('eca').open()
 end

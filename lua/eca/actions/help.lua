@@ -1,4 +1,7 @@
 --- The list of keys, as they are really mapped in the buffer at hand.
+local actions = require('eca.keymaps.actions')
+local spelling = require('eca.ui.keys')
+
 local M = {}
 
 ---@class eca.KeySection
@@ -35,7 +38,7 @@ end
 ---@param text string
 ---@return boolean
 local function does(mapping, name, text)
-  return mapping.desc == 'eca: ' .. text or mapping.rhs == require('eca.keymaps').plug(name)
+  return mapping.desc == 'eca: ' .. text or mapping.rhs == spelling.plug(name)
 end
 
 --- The keys of an action in a section, as the documentation writes them.
@@ -46,7 +49,7 @@ end
 local function keys_of(section, name, action)
   local keys = {} ---@type string[]
   for _, mapping in ipairs(mappings(section.mode)) do
-    local key = require('eca.keymaps').written(mapping.lhs)
+    local key = spelling.written(mapping.lhs)
     local waiting = vim.list_contains(action.waiting or {}, key)
     if does(mapping, name, action.text) and waiting == (section.waiting or false) then
       keys[#keys + 1] = key
@@ -85,7 +88,7 @@ end
 ---@return eca.KeyRow[]
 local function rows_of(section)
   local rows, places = {}, {} ---@type eca.KeyRow[], table<eca.KeyRow, string>
-  for name, action in pairs(require('eca.keymaps').actions) do
+  for name, action in pairs(actions) do
     local keys = keys_of(section, name, action)
     if #keys > 0 then
       local row = { table.concat(keys, ' '), action.text }
@@ -143,7 +146,7 @@ end
 ---@param name string
 ---@return string[]
 function M.of(name)
-  return keys_of(ANYWHERE, name, require('eca.keymaps').actions[name])
+  return keys_of(ANYWHERE, name, actions[name])
 end
 
 --- Show the keys of the float that asks; closing the list leads back into it.

@@ -215,4 +215,9 @@ function M.prompts()
   end)
 end
 
+--- Choose from what can be done now.
+function M.palette()
+  vim.cmd.Eca()
+end
+
 return M

@@ -148,8 +148,9 @@ draw = function()
     float.close()
     return
   end
-  local kind = item.kind == 'question' and 'eca.approval.question' or 'eca.approval.choices'
-  local content = require(kind).content(item) ---@type eca.PromptContent
+  local kind = item.kind == 'question' and require('eca.approval.question')
+    or require('eca.approval.choices')
+  local content = kind.content(item) ---@type eca.PromptContent
   content.key, content.chat = key_of(item), item.chat
   content.title, content.gone = title_of(item, index), gone(item)
   float.show(content)

@@ -1,6 +1,8 @@
 --- The title of the float that asks: what it is, what does not fit, and how to get in.
 ---
 --- Rules kept here: only our own words, and keys that do it from where the user is, in his mode.
+local keys = require('eca.ui.keys')
+
 local M = {}
 
 --- Cells for the longest way in that is ours.
@@ -10,14 +12,14 @@ M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
 ---@param mode string
 ---@return string?
 local function key_of(mode)
-  local plug = require('eca.keymaps').plug('Approval')
+  local plug = keys.plug('Approval')
   for _, list in ipairs({
     vim.api.nvim_buf_get_keymap(0, mode),
     vim.api.nvim_get_keymap(mode),
   }) do
     for _, mapping in ipairs(list) do
       if mapping.rhs == plug then
-        return require('eca.keymaps').written(mapping.lhs)
+        return keys.written(mapping.lhs)
       end
     end
   end

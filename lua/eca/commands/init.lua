@@ -28,12 +28,12 @@ local function given(rest)
   return rest ~= '' and rest or nil
 end
 
---- An action of `keymaps`..
+--- An action, as its <Plug> does it.
 ---@param name string
 ---@return fun()
 local function action(name)
   return function()
-    require('eca.keymaps').run(name)
+    require('eca.keymaps.plugs').run(name)
   end
 end
 
@@ -105,7 +105,7 @@ M.subcommands = {
       if number then
         manage('go_to', number)
       else
-        require('eca.keymaps').run('Chats')
+        require('eca.keymaps.plugs').run('Chats')
       end
     end,
   },
@@ -193,7 +193,7 @@ M.subcommands = {
       if given(rest) then
         require('eca').answer(rest)
       else
-        require('eca.keymaps').run('Answer')
+        require('eca.keymaps.plugs').run('Answer')
       end
     end,
   },
@@ -311,7 +311,7 @@ function M.run(call)
   local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')
   rest = require('eca.text.scan').trim(rest)
   if name == '' then
-    require('eca.keymaps').run('Palette')
+    require('eca.commands.palette').choose(M.subcommands)
     return
   end
   local found = names.find(name, M.subcommands)

@@ -1,10 +1,11 @@
---- The <Plug> mappings: a stub at the start, all of them from the first use on.
+--- The <Plug> mappings and what they do: a stub at the start, all of them from the first use on.
 ---
 --- Rules kept here:
 --- - A mapping takes 4 µs of every start, so `plugin/eca.lua` makes one for all actions. What was
 ---   pressed first is done by that one; then each action has its own.
 --- - `<Plug>(Eca…)` is never typed into a buffer, whatever is loaded.
-local keys = require('eca.keymaps')
+local actions = require('eca.keymaps.actions')
+local keys = require('eca.ui.keys')
 
 local M = {}
 
@@ -36,6 +37,13 @@ local MODES = {
 local STUB = '<Plug>(Eca'
 local defined = false
 
+--- Do what an action does. Called by the <Plug> mappings.
+---@param name string
+function M.run(name)
+  local found = actions[name]
+  require('eca.actions.' .. found.at)[found.call]()
+end
+
 --- Map each action's <Plug>, and take the stub away.
 function M.define()
   if defined then
@@ -45,8 +53,8 @@ function M.define()
   for _, mode in ipairs(ANYWHERE) do
     vim.keymap.del(mode, STUB) -- '' takes the one of Select mode along
   end
-  for name in pairs(keys.actions) do
-    local run = ("<Cmd>lua require('eca.keymaps').run('%s')<CR>"):format(name)
+  for name in pairs(actions) do
+    local run = ("<Cmd>lua require('eca.keymaps.plugs').run('%s')<CR>"):format(name)
     for _, mode in ipairs(MODES[name] or { 'n' }) do
       vim.api.nvim_set_keymap(mode, keys.plug(name), run, { noremap = true })
     end
@@ -62,8 +70,8 @@ function M.first()
     name = name .. key
   until key == ')' or not key:find('%a')
   name = name:sub(1, -2)
-  if keys.actions[name] then
-    keys.run(name)
+  if actions[name] then
+    M.run(name)
   else
     require('eca.ui.notify').warn(('there is no %s%s)'):format(STUB, name))
   end

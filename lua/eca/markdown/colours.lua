@@ -110,7 +110,8 @@ local function colour(job)
     return
   end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
-  local reader = require(language.parsed and 'eca.markdown.parsed' or 'eca.markdown.syntaxed')
+  local reader = language.parsed and require('eca.markdown.parsed')
+    or require('eca.markdown.syntaxed')
   place_regions(job.buf, from, reader.regions(language.name, lines, first - from))
 end
 

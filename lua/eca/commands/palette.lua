@@ -205,9 +205,10 @@ local function key_of(row)
 end
 
 ---@param rows eca.PaletteRow[]
+---@param subcommands table<string, eca.Subcommand>
 ---@return table<eca.PaletteRow, string> the line of each
-local function written(rows)
-  local cells, subcommands = require('eca.ui.display_width'), require('eca.commands').subcommands
+local function written(rows, subcommands)
+  local cells = require('eca.ui.display_width')
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
     keys[row] = key_of(row)
@@ -259,12 +260,13 @@ local function offer(rows, lines)
 end
 
 --- Choose from what can be done now, and do it where the cursor is.
-function M.choose()
+---@param subcommands table<string, eca.Subcommand> of `:Eca`, by name
+function M.choose(subcommands)
   local now = look()
   local rows = vim.tbl_filter(function(row)
     return row.applies(now)
   end, M.rows)
-  offer(rows, written(rows))
+  offer(rows, written(rows, subcommands))
 end
 
 return M
