@@ -1,6 +1,6 @@
 --- Commands and <Plug> mappings, as stubs: nothing of the plugin is loaded before its first use.
 ---
---- `lua/eca/keymaps/actions.lua` lists what each <Plug> does, `lua/eca/keymaps/plugs.lua` maps them.
+--- `lua/eca/keymaps/` has what each <Plug> does: `actions.lua` lists it, `plugs.lua` maps it.
 
 if vim.g.loaded_eca then
   return

@@ -27,10 +27,8 @@ MOST_FILES = 18
 """Files in a room, at most."""
 
 KNOWN_UP = {
-    "approval -> actions.blocks",
     "approval.answer_mode -> init",
     "approval.decide -> init",
-    "approval.float -> actions.help",
     "chat.export -> init",
     "chat.search -> init",
     "editor.conflicts -> diff",
@@ -56,11 +54,9 @@ KNOWN_UP = {
     "state.chats -> window",
     "state.chats -> window.follow_end",
     "state.chats -> window.winbar",
-    "ui.panel -> window.return_window",
     "view -> init",
     "window.chat_tabs -> init",
     "window.options -> approval.answer_mode",
-    "window.return_window -> approval.float",
     "window.switching -> init",
     "window.winbar -> approval.answer_mode",
     "window.winbar -> context",

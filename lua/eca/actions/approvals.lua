@@ -77,15 +77,18 @@ local function decide(answer)
   end
 end
 
---- Go to the prompt that asks.
+--- Go to what asks: the float, else the block that waits.
 function M.focus()
-  require('eca.approval').focus()
+  local item = require('eca.approval').focus()
+  if item then
+    require('eca.actions.blocks').go_to(item.chat, item.block)
+  end
 end
 
 --- Go there with a key that answers only there. Who types on answers nothing at once.
 function M.come()
   came = guard.begin()
-  require('eca.approval').focus()
+  M.focus()
   require('eca.approval.float').guard()
 end
 

@@ -102,7 +102,7 @@ function M.act()
   elseif question then
     require('eca.approval.question').open(question)
   elseif block.kind == 'older' then
-    require('eca.actions.history').older()
+    require('eca.host').send('older', { chat = block.chat })
   elseif block.header == cursor_row() then
     set_open(nil)
   elseif transcript.is_cut(vim.api.nvim_get_current_buf(), cursor_row()) then

@@ -1,5 +1,6 @@
 --- The list of keys, as they are really mapped in the buffer at hand.
 local actions = require('eca.keymaps.actions')
+local key_list = require('eca.ui.key_list')
 local spelling = require('eca.ui.keys')
 
 local M = {}
@@ -21,8 +22,6 @@ local SECTIONS = {
 
 --- What is needed most comes first: modules of actions, in the order of their keys.
 local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'manage', 'history', 'contexts' }
-
----@alias eca.KeyRow [string, string] keys, and what they do
 
 --- All mappings of a mode that the current buffer has, its own and global ones.
 ---@param mode string
@@ -104,39 +103,16 @@ local function rows_of(section)
   return rows
 end
 
---- Write rows below each other: what the keys do begins in the same column.
----@param rows eca.KeyRow[]
----@param columns integer of the widest keys
----@param lines string[]
----@param marks eca.Mark[]
-local function write(rows, columns, lines, marks)
-  for _, row in ipairs(rows) do
-    marks[#marks + 1] = { #lines, 2, 2 + #row[1], 'EcaKey' }
-    lines[#lines + 1] = ('  %s%s %s'):format(row[1], (' '):rep(columns - #row[1]), row[2])
-  end
-end
-
----@param rows eca.KeyRow[]
----@return integer
-local function widest(rows)
-  return math.max(
-    0,
-    unpack(vim.tbl_map(function(row)
-      return #row[1]
-    end, rows))
-  )
-end
-
 ---@return string[] lines, eca.Mark[] marks
 local function content()
   local lines, marks = {}, {}
   local sections = vim.tbl_map(rows_of, SECTIONS)
-  local columns = math.max(unpack(vim.tbl_map(widest, sections)))
+  local columns = math.max(unpack(vim.tbl_map(key_list.widest, sections)))
   for index, rows in ipairs(sections) do
     if #rows > 0 then
       marks[#marks + 1] = { #lines, 0, -1, 'EcaFloatTitle' }
       lines[#lines + 1] = SECTIONS[index].title
-      write(rows, columns, lines, marks)
+      key_list.write(rows, columns, lines, marks)
     end
   end
   return lines, marks
@@ -149,24 +125,10 @@ function M.of(name)
   return keys_of(ANYWHERE, name, actions[name])
 end
 
---- Show the keys of the float that asks; closing the list leads back into it.
----@param choices eca.Choice[]
----@param origin eca.Origin
-function M.choices(choices, origin)
-  local lines, marks, rows = {}, {}, {} ---@type string[], eca.Mark[], eca.KeyRow[]
-  for _, choice in ipairs(choices) do
-    local text = choice.about or choice.text
-    rows[#rows + 1] = text and { choice.told or choice.key, text }
-  end
-  write(rows, widest(rows), lines, marks)
-  local panel = { title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin }
-  require('eca.ui.panel').show(panel)
-end
-
 --- Show the keys in a float; `q`, `<Esc>` or leaving it closes it.
 function M.keys()
   local lines, marks = content()
-  require('eca.ui.panel').show({ title = 'keys', lines = lines, marks = marks, key = 'g?' })
+  key_list.show(lines, marks)
 end
 
 return M

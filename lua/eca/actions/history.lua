@@ -133,9 +133,9 @@ end
 ---@param wanted { chat: string, block?: integer }
 ---@param go_on fun(moments: eca.Moment[])
 local function ask_moments(wanted, go_on)
-  local asked = require('eca.window.return_window').asked()
+  local asked = require('eca.ui.return_window').asked()
   require('eca.host.requests').ask('timeline', wanted, function(moments)
-    if require('eca.window.return_window').may_take(asked, 'the list') then
+    if require('eca.ui.return_window').may_take(asked, 'the list') then
       go_on(moments or {})
     end
   end)

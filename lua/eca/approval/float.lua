@@ -10,9 +10,11 @@
 --- - It gets out of the way of what the user looks at, and otherwise stays where it is.
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
+local key_list = require('eca.ui.key_list')
 local pause = require('eca.approval.pause')
 local place = require('eca.approval.place')
 local prompt_buffer = require('eca.approval.buffer')
+local return_window = require('eca.ui.return_window')
 local title = require('eca.approval.title')
 
 local M = {}
@@ -179,7 +181,7 @@ local function help()
     shown.helping = true
     local cursor = vim.api.nvim_win_get_cursor(shown.win)
     local here = { win = shown.win, inserting = false, cursor = cursor } ---@type eca.Origin
-    require('eca.actions.help').choices(shown.content.choices, here)
+    key_list.show_choices(shown.content.choices, here)
   end
 end
 
@@ -297,12 +299,6 @@ function M.guard()
   end
 end
 
---- Where the user in the float came from.
----@return eca.Origin?
-function M.origin()
-  return shown and select(2, M.state()) and shown.origin or nil
-end
-
 --- Take the float away; who is in it goes back to where he came from.
 function M.close()
   local float = shown
@@ -312,7 +308,7 @@ function M.close()
   local focused = select(2, M.state())
   shown = nil
   if focused and float.origin then
-    require('eca.window.return_window').go_back(float.origin)
+    return_window.go_back(float.origin)
     if float.selecting then
       vim.cmd('normal! gv')
     end
@@ -376,6 +372,10 @@ function M.show(content)
     replace(shown, content)
   end
 end
+
+return_window.add_float(function()
+  return shown and select(2, M.state()) and shown.origin or nil
+end)
 
 --- Go into the float; false when there is none.
 ---@return boolean

@@ -236,8 +236,8 @@ function M.waits()
   end)
 end
 
---- Go to what waits, also to what was put aside; false when nothing waits.
----@return boolean
+--- Go into what asks, also for what was put aside.
+---@return eca.Pending? item what waits, when only its chat can show it
 function M.focus()
   for key, how in pairs(aside) do
     aside[key] = how == 'answered' and how or nil
@@ -245,13 +245,11 @@ function M.focus()
   local item = first_open()
   if not item then
     require('eca.ui.notify').info('nothing waits for your word')
-    return false
+    return nil
   end
   draw()
-  if not float.focus() and not require('eca.diff').shown(item) then
-    require('eca.actions.blocks').go_to(item.chat, item.block)
-  end
-  return true
+  local seen = float.focus() or require('eca.diff').shown(item)
+  return not seen and item or nil
 end
 
 return M

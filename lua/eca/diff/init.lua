@@ -12,7 +12,7 @@ local answers = require('eca.approval.decide')
 local diff_notice = require('eca.diff.notice')
 local diff_sides = require('eca.diff.sides')
 local guard = require('eca.ui.guard')
-local origin = require('eca.window.return_window')
+local origin = require('eca.ui.return_window')
 
 local M = {}
 

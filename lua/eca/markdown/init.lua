@@ -8,8 +8,8 @@
 local colours = require('eca.markdown.colours')
 local fences = require('eca.markdown.fences')
 local markdown_line = require('eca.markdown.line')
+local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
-local transcript = require('eca.transcript')
 
 local M = {}
 
@@ -62,7 +62,7 @@ end
 ---@return boolean any row of Markdown
 local function survey(buf, top, bottom)
   screen.prose, screen.code = {}, {}
-  local blocks = transcript.prose_between(buf, top, bottom)
+  local blocks = places.prose_between(buf, top, bottom)
   for _, block in ipairs(blocks) do
     for row = math.max(block.first, top), math.min(block.last, bottom) do
       screen.prose[row] = true
@@ -129,7 +129,7 @@ end
 
 vim.api.nvim_set_decoration_provider(namespace, {
   on_win = function(_, _, buf, top, bottom)
-    return transcript.is_transcript(buf) and survey(buf, top, bottom)
+    return places.is_transcript(buf) and survey(buf, top, bottom)
   end,
   on_line = function(_, _, buf, row)
     local group = screen.code[row]

@@ -46,7 +46,7 @@ local function show(uses, asked)
   if #uses == 0 then
     require('eca.ui.notify').info('the tools of this chat have used no file')
     return
-  elseif not require('eca.window.return_window').may_take(asked, 'the list of files') then
+  elseif not require('eca.ui.return_window').may_take(asked, 'the list of files') then
     return
   end
   local width, lines, marks = 0, {}, {}
@@ -80,7 +80,7 @@ end
 --- Show the files of a chat; <CR> opens the one under the cursor.
 ---@param chat string
 function M.open(chat)
-  local asked = require('eca.window.return_window').asked()
+  local asked = require('eca.ui.return_window').asked()
   require('eca.host.requests').ask('files', { chat = chat }, function(uses)
     show(uses, asked)
   end)

@@ -79,7 +79,7 @@ local function show(chat, changes, turn, asked)
   if #ordered == 0 then
     require('eca.ui.notify').info('no change of the agent is left to look at')
     return
-  elseif not require('eca.window.return_window').may_take(asked, 'the list of changes') then
+  elseif not require('eca.ui.return_window').may_take(asked, 'the list of changes') then
     return
   end
   review = { id = 0, chat = chat, changes = {} }
@@ -104,7 +104,7 @@ end
 ---@param chat string
 ---@param turn? integer
 function M.open(chat, turn)
-  local asked = require('eca.window.return_window').asked()
+  local asked = require('eca.ui.return_window').asked()
   require('eca.host.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
     if changes then
       show(chat, changes, turn, asked)

@@ -185,7 +185,7 @@ end
 ---@param undo eca.Undo
 ---@param asked eca.Asked
 local function show(undo, asked)
-  if not require('eca.window.return_window').may_take(asked, 'what undo would do') then
+  if not require('eca.ui.return_window').may_take(asked, 'what undo would do') then
     return
   end
   local plan, text = undo.plan, rows.text(undo)
@@ -205,7 +205,7 @@ end
 ---@param files? string[] absolute
 function M.open(chat, turn, files)
   local wanted = { chat = chat, turn = turn, paths = files }
-  local asked = require('eca.window.return_window').asked()
+  local asked = require('eca.ui.return_window').asked()
   require('eca.host.requests').ask('plan_undo', wanted, function(plan)
     if plan and #plan.files > 0 then
       show({ chat = chat, plan = plan }, asked)
@@ -221,7 +221,7 @@ end
 ---@param block integer that the prompt is, or that belongs to it
 ---@param messages boolean
 function M.roll_back(chat, block, messages)
-  local asked = require('eca.window.return_window').asked()
+  local asked = require('eca.ui.return_window').asked()
   require('eca.host.requests').ask('plan_undo', { chat = chat, since = block }, function(plan)
     local undo = { chat = chat, plan = plan, rollback = { block = block, messages = messages } }
     if plan and #plan.files + #plan.unkept > 0 then

@@ -5,6 +5,8 @@
 --- - Its keys are told in the border, so that no text hides them, and take no key within the guard
 ---   time: the hand that pressed it meant something else.
 local footer = require('eca.ui.footer')
+local guard = require('eca.ui.guard')
+local return_window = require('eca.ui.return_window')
 
 local M = {}
 
@@ -109,7 +111,6 @@ end
 ---@param panel eca.Panel
 ---@param close fun()
 local function bind(buf, panel, close)
-  local guard = require('eca.ui.guard')
   local begun = guard.begin()
   for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
     vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
@@ -130,7 +131,7 @@ function M.show(panel)
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   write(buf, panel)
-  local origin = panel.origin or require('eca.window.return_window').here()
+  local origin = panel.origin or return_window.here()
   local win = open(buf, panel)
   local function vanish()
     if vim.api.nvim_win_is_valid(win) then
@@ -139,7 +140,7 @@ function M.show(panel)
   end
   local function close()
     if vim.api.nvim_get_current_win() == win then
-      require('eca.window.return_window').go_back(origin) -- it vanishes when it is left
+      return_window.go_back(origin) -- it vanishes when it is left
     end
     vanish()
   end

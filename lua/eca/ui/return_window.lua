@@ -14,9 +14,16 @@ local M = {}
 ---@class eca.Asked
 ---@field typed boolean a key was pressed since
 
-local namespace = vim.api.nvim_create_namespace('eca.window.return_window')
+local namespace = vim.api.nvim_create_namespace('eca.ui.return_window')
 
 local waiting = {} ---@type eca.Asked[]
+local floats = {} ---@type (fun(): eca.Origin?)[]
+
+--- A float that takes the user in says where he came from while he is in it, else nil.
+---@param origin fun(): eca.Origin?
+function M.add_float(origin)
+  floats[#floats + 1] = origin
+end
 
 local function key_pressed()
   for _, asked in ipairs(waiting) do
@@ -49,12 +56,14 @@ function M.may_take(asked, what)
   return false
 end
 
---- Where the user is now; from within the float, where he came from.
+--- Where the user is now; from within a float, where he came from.
 ---@return eca.Origin
 function M.here()
-  local before = require('eca.approval.float').origin()
-  if before then
-    return before
+  for _, origin in ipairs(floats) do
+    local before = origin()
+    if before then
+      return before
+    end
   end
   local mode = vim.api.nvim_get_mode().mode
   local inserting = mode:find('^[iRt]') or mode:find('^ni') or mode == 'ntT'
