@@ -161,15 +161,13 @@ end
 --- Answer what is meant, or tell why nothing is.
 ---@param items eca.Pending[]
 ---@param fault string
----@param answer fun(item: eca.Pending): boolean
+---@param answer fun(item: eca.Pending)
 local function decide(items, fault, answer)
   if #items == 0 then
     require('eca.ui.notify').info(fault)
   end
   for _, item in ipairs(items) do
-    if answer(item) then
-      require('eca.approval').answered(item)
-    end
+    answer(item)
   end
 end
 
@@ -179,7 +177,7 @@ function M.approve(opts)
   opts = opts or {}
   local items, fault = meant(opts)
   decide(items, fault, function(item)
-    return require('eca.approval.decide').accept(item, opts.remember)
+    require('eca.approval.decide').accept(item, opts.remember)
   end)
 end
 
@@ -193,7 +191,7 @@ function M.reject(opts)
     return
   end
   decide(items, fault, function(item)
-    return require('eca.approval.decide').reject(item, opts.reason)
+    require('eca.approval.decide').reject(item, opts.reason)
   end)
 end
 
@@ -212,7 +210,7 @@ function M.answer(text, opts)
     return item.chat == chat
   end, items)
   decide({ here[1] or items[1] }, fault, function(item)
-    return require('eca.approval.decide').answer(item, text)
+    require('eca.approval.decide').answer(item, text)
   end)
 end
 

@@ -68,12 +68,12 @@ local function meant()
   end
 end
 
---- Answer what is meant; what waits next takes its place on the screen.
----@param answer fun(item: eca.Pending): boolean
+--- Answer what is meant.
+---@param answer fun(item: eca.Pending)
 local function decide(answer)
   local item = meant()
-  if item and answer(item) then
-    require('eca.approval').answered(item)
+  if item then
+    answer(item)
   end
 end
 
@@ -100,11 +100,11 @@ end
 --- Accept it, and the like for this session.
 function M.remember()
   decide(function(item)
-    if not item.remember then
+    if item.remember then
+      answers.accept(item, true)
+    else
       require('eca.ui.notify').info('there is nothing new to remember: only accept it')
-      return false
     end
-    return answers.accept(item, true)
   end)
 end
 
@@ -129,12 +129,7 @@ end
 
 --- Ask what to do instead, then reject; nothing typed leaves it pending.
 function M.reject_reason()
-  local item = meant()
-  if item then
-    answers.reject_with_reason(item, function()
-      require('eca.approval').answered(item)
-    end)
-  end
+  decide(answers.reject_with_reason)
 end
 
 --- Show the diff of the tool call under the cursor; where there is none, of what is asked.

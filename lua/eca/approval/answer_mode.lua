@@ -122,7 +122,6 @@ function M.submit(chat, text)
   if require('eca.approval.decide').answer(item, text) then
     require('eca.input').set_draft(input_of(item), '')
     finish(chat)
-    require('eca.approval').answered(item)
   end
 end
 

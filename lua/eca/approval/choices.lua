@@ -1,29 +1,20 @@
 --- What the float offers for a call that waits: its choices, and what they are about.
 local answers = require('eca.approval.decide')
+local diff = require('eca.diff')
 
 local M = {}
 
 ---@param item eca.Pending
----@param sent fun(): boolean gives an answer
----@return fun()
-local function answering(item, sent)
-  return function()
-    if sent() then
-      require('eca.approval').answered(item)
-    end
-  end
-end
-
----@param item eca.Pending
+---@param all? eca.Choice accepts all that waits in the chat
 ---@return eca.Choice[]
-local function accepting(item)
+local function accepting(item, all)
   local choices = { ---@type eca.Choice[]
     {
       key = 'a',
       text = 'accept',
-      run = answering(item, function()
-        return answers.accept(item)
-      end),
+      run = function()
+        answers.accept(item)
+      end,
     },
   }
   if item.remember then
@@ -31,22 +22,12 @@ local function accepting(item)
       key = 'A',
       text = 'remember',
       about = 'accept, and remember for this session',
-      run = answering(item, function()
-        return answers.accept(item, true)
-      end),
-    }
-  end
-  local count = #require('eca.approval').of_chat(item.chat)
-  if count > 1 then
-    choices[#choices + 1] = {
-      key = '*',
-      text = ('all %d'):format(count),
-      about = 'accept all that waits in the chat',
       run = function()
-        require('eca.approval').accept_all(item.chat)
+        answers.accept(item, true)
       end,
     }
   end
+  choices[#choices + 1] = all
   return choices
 end
 
@@ -57,56 +38,42 @@ local function rejecting(item)
     {
       key = 'r',
       text = 'reject',
-      run = answering(item, function()
-        return answers.reject(item)
-      end),
+      run = function()
+        answers.reject(item)
+      end,
     },
     {
       key = 'R',
       text = 'say why',
       about = 'reject and say what to do instead',
       run = function()
-        answers.reject_with_reason(item, function()
-          require('eca.approval').answered(item)
-        end)
+        answers.reject_with_reason(item)
       end,
     },
   }
 end
 
---- What leaves it waiting.
 ---@param item eca.Pending
----@return eca.Choice[]
-local function leaving(item)
-  local choices = {} ---@type eca.Choice[]
-  if item.path then
-    choices[1] = {
-      key = 'd',
-      text = 'diff',
-      about = 'whole diff in a tab page',
-      run = function()
-        require('eca.diff').ask('diff', { chat = item.chat, block = item.block })
-      end,
-    }
-  end
-  choices[#choices + 1] = {
-    key = 'q',
-    text = 'hide',
-    about = 'leave it waiting and hide the float',
+---@return eca.Choice
+local function comparing(item)
+  return {
+    key = 'd',
+    text = 'diff',
+    about = 'whole diff in a tab page',
     run = function()
-      require('eca.approval').leave(item)
+      diff.ask('diff', { chat = item.chat, block = item.block })
     end,
   }
-  return choices
 end
 
 --- What the float shows for a call.
 ---@param item eca.Pending
+---@param all? eca.Choice accepts all that waits in the chat
 ---@return eca.PromptContent without key, chat, title and gone
-function M.content(item)
+function M.content(item, all)
   local lines, marks, own = require('eca.approval.body').of(item)
-  local choices = vim.list_extend(accepting(item), rejecting(item))
-  vim.list_extend(choices, leaving(item))
+  local choices = vim.list_extend(accepting(item, all), rejecting(item))
+  choices[#choices + 1] = item.path and comparing(item) or nil
   return {
     lines = lines,
     marks = marks,

@@ -7,6 +7,14 @@
 ---   changed since, nothing is sent and the user looks again. The host checks the same.
 local M = {}
 
+local listeners = {} ---@type (fun(item: eca.Request))[]
+
+--- Call a function after each answer that is sent, wherever the user gave it.
+---@param listener fun(item: eca.Request)
+function M.on_answered(listener)
+  listeners[#listeners + 1] = listener
+end
+
 --- A request as it waits now, or nil when it does not wait any more.
 ---@param item eca.Request
 ---@return eca.Pending?
@@ -42,6 +50,9 @@ local function send(item, name, fields)
   end
   local named = { chat = item.chat, block = item.block, digest = item.digest }
   require('eca.host').send(name, vim.tbl_extend('error', named, fields or {}))
+  for _, listener in ipairs(listeners) do
+    listener(item)
+  end
   return true
 end
 
@@ -74,16 +85,15 @@ end
 
 --- Reject, and say what to do instead. Nothing typed leaves it waiting.
 ---@param item eca.Request
----@param done? fun() when it was sent
-function M.reject_with_reason(item, done)
+function M.reject_with_reason(item)
   vim.ui.input({ prompt = 'What to do instead: ' }, function(reason)
     local fault = fault_of(item)
     if not reason or not reason:find('%S') then
       return
     elseif fault then
       M.keep(item.chat, reason, fault)
-    elseif M.reject(item, reason) and done then
-      done()
+    else
+      M.reject(item, reason)
     end
   end)
 end

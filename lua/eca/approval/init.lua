@@ -8,8 +8,11 @@
 --- - `q` leaves a request pending and hides it until it is called for.
 --- - A request that changes is another one: it is shown again, and begins to wait again.
 local answers = require('eca.approval.decide')
-local guard = require('eca.ui.guard')
+local choices = require('eca.approval.choices')
+local diff = require('eca.diff')
 local float = require('eca.approval.float')
+local guard = require('eca.ui.guard')
+local question = require('eca.approval.question')
 
 local M = {}
 
@@ -31,7 +34,7 @@ end
 ---@return eca.Pending?, integer
 local function compared()
   for index, item in ipairs(items) do
-    if aside[key_of(item)] ~= 'answered' and require('eca.diff').shown(item) then
+    if aside[key_of(item)] ~= 'answered' and diff.shown(item) then
       return item, index
     end
   end
@@ -77,27 +80,16 @@ local function put_aside(item, how)
   draw()
 end
 
---- Leave a request pending and hide it, as `q` does.
----@param item eca.Pending
-function M.leave(item)
-  put_aside(item, 'left')
-end
-
---- An answer was sent: what waits next takes its place.
----@param item eca.Request
-function M.answered(item)
+answers.on_answered(function(item)
   float.pause()
-  put_aside(item, 'answered')
-  local diff = package.loaded['eca.diff'] -- no diff was shown where it is not loaded
-  if diff then
-    diff.leave(item)
-  end
-end
+  put_aside(item, 'answered') -- what waits next takes its place
+  diff.leave(item)
+end)
 
 --- What waits for approval in a chat.
 ---@param chat string
 ---@return eca.Pending[]
-function M.of_chat(chat)
+local function of_chat(chat)
   return vim.tbl_filter(function(item)
     return item.kind == 'approval' and item.chat == chat and aside[key_of(item)] ~= 'answered'
   end, items)
@@ -107,19 +99,41 @@ end
 ---@param chat string
 ---@return integer accepted, integer left those that have only just come up
 function M.accept_all(chat)
-  local waiting = M.of_chat(chat)
-  local accepted = 0
-  for _, item in ipairs(waiting) do
-    if M.ripe(item) and answers.accept(item) then
-      aside[key_of(item)] = 'answered'
-      accepted = accepted + 1
-    end
-  end
-  if accepted > 0 then
-    float.pause()
-  end
-  draw()
+  local waiting = of_chat(chat)
+  local accepted = #vim.tbl_filter(function(item)
+    return M.ripe(item) and answers.accept(item)
+  end, waiting)
   return accepted, #waiting - accepted
+end
+
+---@param chat string
+---@return eca.Choice? all nil when only one waits
+local function accepting_all(chat)
+  local count = #of_chat(chat)
+  if count < 2 then
+    return nil
+  end
+  return {
+    key = '*',
+    text = ('all %d'):format(count),
+    about = 'accept all that waits in the chat',
+    run = function()
+      M.accept_all(chat)
+    end,
+  }
+end
+
+---@param item eca.Pending
+---@return eca.Choice
+local function hiding(item)
+  return {
+    key = 'q',
+    text = 'hide',
+    about = 'leave it waiting and hide the float',
+    run = function()
+      put_aside(item, 'left')
+    end,
+  }
 end
 
 --- Ends a closed window's part: who closed it himself wants it hidden, others took it by accident.
@@ -128,11 +142,24 @@ end
 local function gone(item)
   return function(by_user)
     if by_user then
-      M.leave(item)
+      put_aside(item, 'left')
     else
       draw()
     end
   end
+end
+
+--- What the float shows for a request.
+---@param item eca.Pending
+---@param index integer
+---@return eca.PromptContent
+local function content_of(item, index)
+  local content = item.kind == 'question' and question.content(item)
+    or choices.content(item, accepting_all(item.chat))
+  content.key, content.chat = key_of(item), item.chat
+  content.title, content.gone = title_of(item, index), gone(item)
+  table.insert(content.choices, hiding(item))
+  return content --[[@as eca.PromptContent]]
 end
 
 draw = function()
@@ -144,16 +171,11 @@ draw = function()
   local wanted = item and require('eca.config').get().approval.float
   if not item and float.is_paused() then
     return
-  elseif not item or not wanted or require('eca.diff').shown(item) then
+  elseif not item or not wanted or diff.shown(item) then
     float.close()
     return
   end
-  local kind = item.kind == 'question' and require('eca.approval.question')
-    or require('eca.approval.choices')
-  local content = kind.content(item) ---@type eca.PromptContent
-  content.key, content.chat = key_of(item), item.chat
-  content.title, content.gone = title_of(item, index), gone(item)
-  float.show(content)
+  float.show(content_of(item, index))
 end
 
 local function draw_soon()
@@ -201,7 +223,7 @@ end
 function M.update(pending)
   local new = take(pending)
   follow_windows()
-  require('eca.diff').update()
+  diff.update()
   draw()
   require('eca.approval.alert').call(new)
 end
@@ -210,7 +232,7 @@ end
 ---@return eca.Pending?
 function M.shown()
   local item = first_open()
-  return item and (float.state() or require('eca.diff').shown(item)) and item or nil
+  return item and (float.state() or diff.shown(item)) and item or nil
 end
 
 --- Has it been there long enough that a key pressed now is meant for it?
@@ -248,7 +270,7 @@ function M.focus()
     return nil
   end
   draw()
-  local seen = float.focus() or require('eca.diff').shown(item)
+  local seen = float.focus() or diff.shown(item)
   return not seen and item or nil
 end
 

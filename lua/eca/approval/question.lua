@@ -7,21 +7,13 @@ local M = {}
 
 local MOST_KEYS = 9
 
----@param item eca.Pending
----@param text? string nil cancels
-local function answer(item, text)
-  if answers.answer(item, text) then
-    require('eca.approval').answered(item)
-  end
-end
-
 --- Choose the option the cursor is on.
 ---@param item eca.Pending
 ---@param first_row integer 1-based row of the first option
 local function choose_here(item, first_row)
   local option = (item.options or {})[vim.api.nvim_win_get_cursor(0)[1] - first_row + 1]
   if option then
-    answer(item, option[1])
+    answers.answer(item, option[1])
   end
 end
 
@@ -36,7 +28,7 @@ local function option_choices(item, first_row)
     choices[index] = {
       key = tostring(index),
       run = function()
-        answer(item, options[index][1])
+        answers.answer(item, options[index][1])
       end,
     }
   end
@@ -70,24 +62,15 @@ local function choices_of(item, first_row)
       end,
     }
   end
-  return vim.list_extend(choices, {
-    {
-      key = 'x',
-      text = 'cancel',
-      about = 'cancel the question',
-      run = function()
-        answer(item, nil)
-      end,
-    },
-    {
-      key = 'q',
-      text = 'hide',
-      about = 'leave it waiting and hide the float',
-      run = function()
-        require('eca.approval').leave(item)
-      end,
-    },
-  })
+  choices[#choices + 1] = {
+    key = 'x',
+    text = 'cancel',
+    about = 'cancel the question',
+    run = function()
+      answers.answer(item, nil)
+    end,
+  }
+  return choices
 end
 
 ---@param item eca.Pending
@@ -164,7 +147,7 @@ function M.open(item)
     if option == OWN_WORDS then
       require('eca.approval.answer_mode').write(item)
     elseif option then
-      answer(item, option[1])
+      answers.answer(item, option[1])
     end
   end)
 end

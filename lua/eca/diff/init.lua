@@ -8,7 +8,6 @@
 ---   `d` there shows the new diff.
 --- - It comes up later than it was asked for: only before a user who has pressed no key since, and
 ---   its keys take none within the guard time, because they were meant for something else.
-local answers = require('eca.approval.decide')
 local diff_notice = require('eca.diff.notice')
 local diff_sides = require('eca.diff.sides')
 local guard = require('eca.ui.guard')
@@ -16,8 +15,20 @@ local origin = require('eca.ui.return_window')
 
 local M = {}
 
+---@class eca.DiffAction
+---@field key string
+---@field text string
+---@field run fun()
+
+--- What a tab page asks of those who opened it, about the request that it shows.
+---@class eca.DiffAnswers
+---@field keys fun(request: eca.Request): eca.DiffAction[] none when it does not wait any more
+---@field is_outdated fun(request: eca.Request): boolean it waits, and has changed since
+
 ---@class eca.DiffTab
 ---@field diff eca.Diff
+---@field answers? eca.DiffAnswers
+---@field keys string[] that are mapped
 ---@field sides eca.DiffSides
 ---@field tab integer
 ---@field home integer tab page the user came from
@@ -101,11 +112,6 @@ local function is_inside(tab)
   return vim.api.nvim_get_current_tabpage() == tab.tab
 end
 
----@class eca.DiffAction
----@field key string
----@field text string
----@field run fun()
-
 --- A request was answered, wherever: its tab page goes.
 ---@param item eca.Request
 function M.leave(item)
@@ -120,54 +126,11 @@ function M.leave(item)
   close(tab, is_inside(tab))
 end
 
---- What answers a request from its tab page.
----@param request eca.Request
----@return eca.DiffAction[]
-local function answering(request)
-  local function done()
-    require('eca.approval').answered(request)
-  end
-  local function sending(send)
-    return function()
-      if send() then
-        done()
-      end
-    end
-  end
-  local function accept(remember)
-    return sending(function()
-      return answers.accept(request, remember)
-    end)
-  end
-  return {
-    { key = 'a', text = 'accept', run = accept(false) },
-    { key = 'A', text = 'remember', run = accept(true) },
-    {
-      key = 'r',
-      text = 'reject',
-      run = sending(function()
-        return answers.reject(request)
-      end),
-    },
-    {
-      key = 'R',
-      text = 'say why',
-      run = function()
-        answers.reject_with_reason(request, done)
-      end,
-    },
-  }
-end
-
 ---@param tab eca.DiffTab
 ---@return eca.DiffAction[]
 local function actions(tab)
   local request = tab.diff.request
-  local now = request and answers.now(request)
-  local list = request and now and answering(request) or {}
-  if now and not now.remember then
-    table.remove(list, 2)
-  end
+  local list = request and tab.answers and tab.answers.keys(request) or {}
   list[#list + 1] = {
     key = 'q',
     text = 'close',
@@ -192,10 +155,12 @@ end
 
 ---@param tab eca.DiffTab
 local function bind(tab)
-  for _, key in ipairs({ 'a', 'A', 'r', 'R', 'q' }) do
+  for _, key in ipairs(tab.keys) do
     pcall(vim.keymap.del, 'n', key, { buffer = tab.sides.bound })
   end
+  tab.keys = {}
   for _, action in ipairs(actions(tab)) do
+    tab.keys[#tab.keys + 1] = action.key
     vim.keymap.set('n', action.key, function()
       if is_ripe(tab) then
         action.run()
@@ -241,10 +206,11 @@ local function compare(tab)
 end
 
 ---@param diff eca.Diff
+---@param answers? eca.DiffAnswers
 ---@param home integer
 ---@param from eca.Origin
 ---@return eca.DiffTab
-local function open(diff, home, from)
+local function open(diff, answers, home, from)
   vim.cmd.stopinsert()
   vim.cmd.tabnew()
   vim.bo.bufhidden = 'wipe'
@@ -252,7 +218,8 @@ local function open(diff, home, from)
   local sides = diff_sides.make(diff)
   vim.api.nvim_win_set_buf(left, sides.left)
   local right = vim.api.nvim_open_win(sides.right, true, { split = 'right', win = left })
-  local tab = { diff = diff, sides = sides, home = home, origin = from, wins = { left, right } }
+  local tab = { diff = diff, answers = answers, keys = {}, sides = sides, home = home }
+  tab.origin, tab.wins = from, { left, right }
   tab.tab = vim.api.nvim_get_current_tabpage()
   tab.notice = diff_notice.open(diff)
   return tab
@@ -272,7 +239,8 @@ end
 --- Show a tool call's change, and go there; the tab page it has already is entered when it shows
 --- the same.
 ---@param diff eca.Diff
-function M.show(diff)
+---@param answers? eca.DiffAnswers what its keys do when it waits for approval
+function M.show(diff, answers)
   local known = tabs[key_of(diff)]
   if known and valid(known) and vim.deep_equal(known.diff, diff) then
     enter(known)
@@ -285,7 +253,7 @@ function M.show(diff)
     end
     close(known, is_inside(known))
   end
-  local tab = open(diff, home, from)
+  local tab = open(diff, answers, home, from)
   tabs[key_of(diff)] = tab
   watch(tab)
   bind(tab)
@@ -307,11 +275,12 @@ end
 
 --- Show what the host was asked for, if the user is still there for it (op `diff`).
 ---@param diff eca.Diff
-function M.arrived(diff)
+---@param answers eca.DiffAnswers
+function M.arrived(diff, answers)
   local by = asked
   asked = nil
   if origin.may_take(by, 'the diff of ' .. vim.fs.basename(diff.path)) then
-    M.show(diff)
+    M.show(diff, answers)
   end
 end
 

@@ -25,8 +25,7 @@ local function captions(tab)
   elseif not diff.request then
     return name .. '  before', 'after'
   end
-  local now = require('eca.approval.decide').now(diff.request)
-  if now and now.digest ~= diff.request.digest then
+  if tab.answers and tab.answers.is_outdated(diff.request) then
     return name .. '  now', 'proposed before'
   end
   return name .. '  now', PROPOSED[diff.kind] or 'proposed'

@@ -316,7 +316,7 @@ function draw.diff(chat, id, path, before, after, kind, request, fault, remark)
     request = request and vim.tbl_extend('error', { chat = chat }, request),
     fault = fault,
     remark = remark,
-  })
+  }, require('eca.approval.diff_keys'))
 end
 
 function draw.notify(level, text)
