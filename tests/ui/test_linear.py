@@ -24,10 +24,11 @@ WORST = {
     "fences": (
         (
             "local buf = vim.api.nvim_create_buf(false, true)\n"
-            "vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\\n'))\n"
-            "local last = vim.api.nvim_buf_line_count(buf) - 1\n"
-            "require('eca.markdown.fences').text_appended(buf, 1, 0, last)\n"
-            "require('eca.markdown.fences').block_closed(buf, 1, last)"
+            "local lines = vim.split(text, '\\n')\n"
+            "vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)\n"
+            "require('eca.markdown.fences').text_appended(buf, 1, 0, lines)\n"
+            "require('eca.markdown.fences').block_closed(buf, 1, #lines - 1)\n"
+            "require('eca.markdown.tables').settle(buf)"
         ),
         ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],
     ),

@@ -15,6 +15,8 @@ M.namespace = vim.api.nvim_create_namespace('eca.fences')
 --- Bytes of a language's name, at most.
 local LONGEST_NAME = 40
 
+local BLANK, BACKTICK, BAR, TILDE = (' '):byte(), ('`'):byte(), ('|'):byte(), ('~'):byte()
+
 ---@class eca.markdown.Fence
 ---@field language string as the model wrote it, lower case; '' for none
 ---@field closed boolean it has a closing line
@@ -174,24 +176,37 @@ local function read_line(buf, state, fence, row, line)
   return fence
 end
 
+--- The first byte of a line that is no blank.
+---@param line string
+---@return integer?
+local function sign(line)
+  local byte = line:byte(1)
+  return byte and byte <= BLANK and line:byte(line:find('%S') or 1) or byte
+end
+
 --- Read complete lines. A fence that begins and ends among them is placed once: an extmark over
---- many rows, and one that moves, is dear.
+--- many rows, and one that moves, is dear. Most lines are told by their first byte.
 ---@param buf integer
 ---@param block integer
----@param first integer
----@param stop integer exclusive
+---@param first integer row of the first line
+---@param lines string[]
+---@param count integer how many of them are complete
 ---@param last integer the block's last row so far
-local function read_rows(buf, block, first, stop, last)
+local function read_lines(buf, block, first, lines, count, last)
   local state = state_of(buf)
-  local fence = open_fence(buf, state, block)
-  for offset, line in ipairs(vim.api.nvim_buf_get_lines(buf, first, stop, false)) do
-    if line:find('^%s*[`~]') then
-      tables.ended(buf, block, last - first - offset)
-      fence = read_line(buf, state, fence, first + offset - 1, line)
-    elseif not fence and line:find('^%s*|') then
-      tables.row_read(buf, block, first + offset - 1)
-    else
-      tables.ended(buf, block, last - first - offset)
+  local fence, in_table = open_fence(buf, state, block), tables.is_open(buf, block)
+  for index = 1, count do
+    local line = lines[index]
+    local byte = sign(line)
+    local is_row = byte == BAR and not fence
+    if in_table and not is_row then
+      tables.ended(buf, block)
+    elseif is_row then
+      tables.row_read(buf, block, first + index - 1)
+    end
+    in_table = is_row
+    if byte == BACKTICK or byte == TILDE then
+      fence = read_line(buf, state, fence, first + index - 1, line)
     end
   end
   if fence and not fence.id then
@@ -200,14 +215,23 @@ local function read_rows(buf, block, first, stop, last)
   state.open[block] = fence
 end
 
+---@param buf integer
+---@param row integer
+---@return string
+local function line_at(buf, row)
+  return vim.api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
+end
+
 --- Text was appended to a block of Markdown; its last row may still grow.
 ---@param buf integer
 ---@param block integer
----@param first_row integer where the append began
----@param last_row integer where it ended
-function M.text_appended(buf, block, first_row, last_row)
-  if last_row > first_row then
-    read_rows(buf, block, first_row, last_row, last_row)
+---@param row integer where it went
+---@param lines string[] the first was joined to the text of that row
+function M.text_appended(buf, block, row, lines)
+  local count = #lines - 1
+  if count > 0 then
+    lines[1] = line_at(buf, row)
+    read_lines(buf, block, row, lines, count, row + count)
   end
 end
 
@@ -216,8 +240,8 @@ end
 ---@param block integer
 ---@param last_row integer the block's last row
 function M.block_closed(buf, block, last_row)
-  read_rows(buf, block, last_row, last_row + 1, last_row)
-  tables.ended(buf, block, 0)
+  read_lines(buf, block, last_row, { line_at(buf, last_row) }, 1, last_row)
+  tables.ended(buf, block)
   local state = state_of(buf)
   local fence = open_fence(buf, state, block)
   if fence then

@@ -6,8 +6,8 @@
 --- - What counts is what is seen: hidden markers have no width. A table that would be wider than
 ---   its window is left as it is, as wrapped rows have no columns.
 --- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again
----   once: when it is complete, or, far above the end, where nobody looks while text streams in,
----   when it comes on the screen.
+---   once: when it comes on the screen. One near the end of the text may come there with the next
+---   frame: it is aligned before that is drawn.
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.tables')
@@ -31,6 +31,7 @@ local MOST_SIGNS = 30 -- cells left of the text: signs, numbers and folds take a
 
 local open = {} ---@type table<integer, table<integer, eca.markdown.OpenTable>> by buffer and block
 local waiting = {} ---@type table<integer, table<integer, integer>> rows, by buffer and extmark
+local fresh = {} ---@type table<integer, true> buffers in which a table has ended since `settle`
 
 --- Where bars that stand between cells are.
 ---@param line string
@@ -210,35 +211,72 @@ function M.row_read(buf, block, row)
   open[buf][block] = { mark = mark, rows = 1 }
 end
 
---- Align a complete table where it is now.
+--- Is the last row that was read of a block one of a table?
 ---@param buf integer
----@param mark integer
----@param rows integer
-local function settle(buf, mark, rows)
-  local place = vim.api.nvim_buf_get_extmark_by_id(buf, starts, mark, {})
-  vim.api.nvim_buf_del_extmark(buf, starts, mark)
-  if place[1] then
-    align(buf, place[1], rows)
-  end
+---@param block integer
+---@return boolean
+function M.is_open(buf, block)
+  return open[buf] ~= nil and open[buf][block] ~= nil
 end
 
 --- Something else than a row was read, or nothing more follows: a table that was read is complete.
 ---@param buf integer
 ---@param block integer
----@param left integer rows of the text that follow
-function M.ended(buf, block, left)
+function M.ended(buf, block)
   local current = open[buf] and open[buf][block]
   if not current then
     return
   end
   open[buf][block] = nil
-  if left <= NEAR then
-    settle(buf, current.mark, current.rows)
-  elseif current.rows >= SHORTEST and current.rows <= LONGEST then
+  if current.rows >= SHORTEST and current.rows <= LONGEST then
     waiting[buf] = waiting[buf] or {}
     waiting[buf][current.mark] = current.rows
+    fresh[buf] = true
   else
     vim.api.nvim_buf_del_extmark(buf, starts, current.mark)
+  end
+end
+
+--- Take the tables out of those that wait which are among some rows.
+---@param buf integer
+---@param top integer
+---@param bottom integer
+---@return table<integer, integer> rows by extmark
+local function take_waiting(buf, top, bottom)
+  local known, found = waiting[buf], {} ---@type table<integer, integer>?, table<integer, integer>
+  if not known or not next(known) then
+    return found
+  end
+  local from = { math.max(0, top - LONGEST), 0 }
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, starts, from, { bottom, -1 }, {})) do
+    local rows = known[mark[1]]
+    if rows and mark[2] + rows > top then
+      known[mark[1]], found[mark[1]] = nil, rows
+    end
+  end
+  return found
+end
+
+--- Align complete tables where they are now.
+---@param buf integer
+---@param tables table<integer, integer> rows by extmark
+local function align_all(buf, tables)
+  for mark, rows in pairs(tables) do
+    local place = vim.api.nvim_buf_get_extmark_by_id(buf, starts, mark, {})
+    vim.api.nvim_buf_del_extmark(buf, starts, mark)
+    if place[1] then
+      align(buf, place[1], rows)
+    end
+  end
+end
+
+--- Text was added: align the tables that have ended near its end.
+---@param buf integer
+function M.settle(buf)
+  if fresh[buf] then
+    fresh[buf] = nil
+    local last = vim.api.nvim_buf_line_count(buf) - 1
+    align_all(buf, take_waiting(buf, math.max(0, last - NEAR), last))
   end
 end
 
@@ -247,28 +285,20 @@ end
 ---@param top integer
 ---@param bottom integer
 function M.request(buf, top, bottom)
-  local known = waiting[buf]
-  if not known or not next(known) then
-    return
-  end
-  local from = { math.max(0, top - LONGEST), 0 }
-  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, starts, from, { bottom, -1 }, {})) do
-    local rows = known[mark[1]]
-    if rows and mark[2] + rows > top then
-      known[mark[1]] = nil
-      vim.schedule(function()
-        if vim.api.nvim_buf_is_valid(buf) then
-          settle(buf, mark[1], rows)
-        end
-      end)
-    end
+  local tables = take_waiting(buf, top, bottom)
+  if next(tables) then
+    vim.schedule(function()
+      if vim.api.nvim_buf_is_valid(buf) then
+        align_all(buf, tables)
+      end
+    end)
   end
 end
 
 --- A buffer is gone.
 ---@param buf integer
 function M.forget(buf)
-  open[buf], waiting[buf] = nil, nil
+  open[buf], waiting[buf], fresh[buf] = nil, nil, nil
 end
 
 return M

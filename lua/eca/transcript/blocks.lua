@@ -91,11 +91,16 @@ function M.last_row(chain, block)
 end
 
 --- The block that begins at a row or is the last to begin before it. Neovim takes all marks of a
---- range that it reads backwards: the range is near the row first, then wider.
+--- range that it reads backwards: the range is near the row first, then wider. The last block, which
+--- may be long and is mostly the one on the screen, is asked first.
 ---@param chain eca.Chain
 ---@param row integer
 ---@return eca.Block? block, integer? first_row
 function M.before(chain, row)
+  local last_first = chain.last and M.first_row(chain, chain.last)
+  if last_first and last_first <= row then
+    return chain.last, last_first
+  end
   local reach = NEAR
   repeat
     local top = math.max(0, row - reach)

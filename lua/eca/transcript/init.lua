@@ -55,9 +55,10 @@ function M.unlock(buf)
   vim.bo[buf].modifiable = true
 end
 
---- Make a transcript read-only again.
+--- Make a transcript read-only again, now that all of a frame is in it.
 ---@param buf integer
 function M.lock(buf)
+  require('eca.markdown.tables').settle(buf)
   vim.bo[buf].modifiable = false
 end
 
@@ -202,7 +203,7 @@ function M.append(buf, id, text)
   block.empty, block.held = false, held
   decoration.body(buf, block, first_new, last)
   if blocks.PROSE[block.kind] then
-    require('eca.markdown.fences').text_appended(buf, id, row, last)
+    require('eca.markdown.fences').text_appended(buf, id, row, lines)
   end
 end
 
@@ -239,7 +240,7 @@ function M.body(buf, id, lines, marks, language)
   decoration.body(buf, block, first, last)
   decoration.marks(buf, first, marks, blocks.PROSE[block.kind])
   if blocks.PROSE[block.kind] and not block.empty then
-    require('eca.markdown.fences').text_appended(buf, id, first, last)
+    require('eca.markdown.fences').text_appended(buf, id, first, lines)
     if block.closed then
       M.close(buf, id)
     end
