@@ -72,6 +72,16 @@ def test_a_table_far_above_the_end_is_aligned_when_it_is_seen(view: View) -> Non
     assert marks(view) == filled > 0
 
 
+def test_of_many_tables_that_come_together_only_the_last_are_aligned_at_once(view: View) -> None:
+    many = [op for block in range(1, 101) for op in assistant(block, f"{TABLE}\n\nand so on")]
+    view.draw(*many)
+    few = marks(view)
+    assert shown(view)[-1] == "| longer |  b   | 1000 |"
+    view.nvim.lua("require('eca.markdown.tables').request(..., 0, 1000)", view.buffer())
+    view.nvim.wait_until("true")
+    assert 0 < few < marks(view) / 3
+
+
 def test_a_table_that_was_never_seen_goes_without_a_trace(view: View) -> None:
     view.draw(*assistant(1, f"{TABLE}\n\n" + "text\n" * 500), ops.CloseBlock(CHAT, 1))
     view.draw(ops.ClearChat(CHAT), *assistant(2, "| a | b |\n\n" * 40), ops.CloseBlock(CHAT, 2))

@@ -91,8 +91,8 @@ function M.last_row(chain, block)
 end
 
 --- The block that begins at a row or is the last to begin before it. Neovim takes all marks of a
---- range that it reads backwards: the range is near the row first, then wider. The last block, which
---- may be long and is mostly the one on the screen, is asked first.
+--- range that it reads backwards: the range is near the row first, then wider. The last block may
+--- be long and is mostly the one on the screen: it is looked at first.
 ---@param chain eca.Chain
 ---@param row integer
 ---@return eca.Block? block, integer? first_row
