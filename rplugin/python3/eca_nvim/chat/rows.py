@@ -16,6 +16,9 @@ LONGEST = 8000
 
 def broken(text: str, column: int = 0) -> tuple[str, int]:
     """Break a text that begins in a row of so many characters; gives how many the last one has."""
+    if _fits(text, column):
+        end = text.rfind("\n")
+        return text, len(text) - end - 1 if end >= 0 else column + len(text)
     pieces = [*_pieces(text, column)]
     in_first_row = column if len(pieces) == 1 else 0
     return "\n".join(pieces), in_first_row + len(pieces[-1])
@@ -23,7 +26,18 @@ def broken(text: str, column: int = 0) -> tuple[str, int]:
 
 def rows_of(text: str) -> list[str]:
     """Give the rows of a whole text."""
-    return [*_pieces(text, 0)]
+    return text.split("\n") if _fits(text, 0) else [*_pieces(text, 0)]
+
+
+def _fits(text: str, column: int) -> bool:
+    """Say whether no row is too long: a line break comes in time, again and again."""
+    start, room = 0, LONGEST - column
+    while start + room < len(text):
+        end = text.rfind("\n", start, start + room + 1)
+        if end < 0:
+            return False
+        start, room = end + 1, LONGEST
+    return True
 
 
 def _pieces(text: str, column: int) -> Iterator[str]:

@@ -5,7 +5,8 @@ Rules kept here:
   and a lone CR become LF, tabs stay.
 - Nothing that is not seen: what has no width or turns the direction is written out (`unseen.py`).
 - Nothing that cannot be sent: half a surrogate pair becomes U+FFFD, two halves become one again.
-- Text that has none of these is returned as it is, for the price of one search.
+- Text that has none of these is returned as it is. To find that out, what is plain is taken out of
+  its bytes first, which costs a tenth of a search.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from eca_nvim.chat.unseen import (
     without_blanks,
 )
 
+_PLAIN = bytes((*b"\t\n", *range(0x20, 0x7F)))
 _DIRTY = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
 _CSI = r"[0-?]{0,64}[ -/]{0,8}"
 _ESCAPES = re.compile(
@@ -58,9 +60,14 @@ def without_other_escapes(text: str) -> str:
     return _ESCAPES.sub(lambda it: it.group() if COLOUR.fullmatch(it.group()) else "", text)
 
 
+def _is_dirty(text: str) -> bool:
+    odd = text.encode(errors="surrogatepass").translate(None, _PLAIN)
+    return bool(odd) and _DIRTY.search(odd.decode(errors="surrogatepass")) is not None
+
+
 def clean(text: str) -> str:
     """Make a whole text safe to draw; it may still have several lines."""
-    if not _DIRTY.search(text):
+    if not _is_dirty(text):
         return text
     neighbours = Neighbours()
     return neighbours.feed(_without_controls(text)) + neighbours.finish()
@@ -81,7 +88,7 @@ def literal(text: str) -> str:
     them all the same.
     """
     text = without_blanks(text)
-    if not _DIRTY.search(text):
+    if not _is_dirty(text):
         return text
     neighbours = Neighbours()
     return neighbours.feed(_written(text)) + neighbours.finish()
@@ -108,7 +115,7 @@ class Cleaner:
 
     def feed(self, chunk: str) -> str:
         """Give what of the text so far can be drawn now."""
-        if not self._held and not self._neighbours.waits and not _DIRTY.search(chunk):
+        if not self._held and not self._neighbours.waits and not _is_dirty(chunk):
             self._neighbours.passed(chunk)
             return chunk
         text = self._held + chunk

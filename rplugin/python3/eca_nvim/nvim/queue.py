@@ -36,9 +36,9 @@ INTERVAL = 0.04
 """Seconds between two frames while text streams in: more of them are not read, but cost."""
 BURST = 1 << 9
 """Characters of text that are more than a stream brings in an interval: they do not wait."""
-GOAL_MS = 3.0
-"""How long drawing a frame should take at most, in milliseconds."""
-SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 16
+GOAL_MS, AIM_MS = 3.0, 2.0
+"""How long drawing a frame should take at most, and what larger ones grow to, in milliseconds."""
+SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 18
 """Sizes of a frame in characters: at least, at first, and at most."""
 PIECE = 1 << 14
 """Characters of a text kept in one piece, at most."""
@@ -227,8 +227,9 @@ class FrameQueue:
         self._under_way = False
         if milliseconds > GOAL_MS:
             self._size = max(SMALLEST, int(self._size * max(0.25, GOAL_MS / milliseconds)))
-        elif self._behind and milliseconds < GOAL_MS / 2:
-            self._size = min(LARGEST, self._size * 2)
+        elif self._behind and milliseconds < AIM_MS:
+            growth = AIM_MS / max(milliseconds, AIM_MS / 2)
+            self._size = min(LARGEST, int(self._size * growth))
 
 
 def _key(op: ViewOp) -> Hashable | None:
