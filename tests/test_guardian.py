@@ -87,7 +87,7 @@ def test_a_stranger_with_the_id_of_a_session_stays(
 GUARDED = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from eca_nvim.nvim.guard import guardian
+from eca_nvim.nvim.guardian_process import guardian
 guardian()
 os.kill(os.getpid(), signal.SIGSTOP)
 """

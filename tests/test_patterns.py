@@ -15,7 +15,7 @@ import pytest
 from tests.worst_cases import WORST
 
 import eca_nvim
-from eca_nvim.chat.unseen import ALWAYS, BLANKS, JOINERS, SOMETIMES
+from eca_nvim.chat.text.invisible import ALWAYS, BLANKS, JOINERS, SOMETIMES
 from eca_nvim.demo.scenes import SCENES
 
 ROOT = Path(eca_nvim.__path__[0])
@@ -26,22 +26,22 @@ AT_ONE_PLACE = "tried at one place only, and its repeats share no character"
 DEMO = "eca_nvim.demo.scenes"
 
 ALLOWED: dict[str, dict[str | bytes, str]] = {
-    "eca_nvim.agents.eca_content": {r"\(attempt \d+/\d+\)": APART},
-    "eca_nvim.agents.eca_mentions": {r"/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
-    "eca_nvim.agents.eca_names": {
+    "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
+    "eca_nvim.agents.eca.prompt.mentions": {r"/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
+    "eca_nvim.agents.eca.prompt.mention_words": {
         r"/[^\s:]+": AT_ONE_PLACE,
         r"@[/~.][^\s:]+(?::L\d+-L\d+)?": APART,
         r"(?<!\S)\(?(?=@)": NO_REPEAT,
         r"[\w/\\]": NO_REPEAT,
     },
-    "eca_nvim.chat.argument_peek": {
+    "eca_nvim.chat.model.argument_peek": {
         r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
         r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
     },
-    "eca_nvim.chat.markdown_export": {"^ *(`{3,})": APART},
-    "eca_nvim.chat.output": {r"\\.": NO_REPEAT},
-    "eca_nvim.chat.render_arguments": {r"[\w.$-]+": AT_ONE_PLACE},
-    "eca_nvim.chat.text": {
+    "eca_nvim.chat.render.markdown": {"^ *(`{3,})": APART},
+    "eca_nvim.chat.text.output": {r"\\.": NO_REPEAT},
+    "eca_nvim.chat.render.arguments": {r"[\w.$-]+": AT_ONE_PLACE},
+    "eca_nvim.chat.text.safe_text": {
         f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]": NO_REPEAT,
         r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
         r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
@@ -54,7 +54,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"[ \t\n\v\f\r]+": "nothing follows its repeat",
         r"\x1b\[([0-9;:]{0,64})m": BOUNDED,
     },
-    "eca_nvim.chat.unseen": {
+    "eca_nvim.chat.text.invisible": {
         f"[{ALWAYS}]": NO_REPEAT,
         f"[{SOMETIMES}]": NO_REPEAT,
         f"[{JOINERS}]": NO_REPEAT,
@@ -82,7 +82,9 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"[^\s/@:\"']*:([^\s/@\"']+)@": AT_ONE_PLACE,
         r"[ \t]+": AT_ONE_PLACE,
     },
-    "eca_nvim.session.matching": {"pattern": "the user's own, in a process that the system ends"},
+    "eca_nvim.session.queries.pattern_process": {
+        "pattern": "the user's own, in a process that the system ends"
+    },
     DEMO: {
         "[0-9]{1,9}": BOUNDED,
         **dict.fromkeys((pattern.pattern for pattern in SCENES), NO_REPEAT),
@@ -138,5 +140,5 @@ def test_each_pattern_is_allowed_for_a_reason() -> None:
 
 
 def test_what_reads_by_a_pattern_is_measured_at_its_worst() -> None:
-    ours = set(ALLOWED) - {DEMO, "eca_nvim.session.matching"}
+    ours = set(ALLOWED) - {DEMO, "eca_nvim.session.queries.pattern_process"}
     assert ours <= set(WORST)

@@ -12,28 +12,19 @@ from typing import Any, NamedTuple
 from tests import redacted
 
 from eca_nvim import redaction
-from eca_nvim.agents import eca_content, eca_mentions, eca_names, eca_replay
-from eca_nvim.agents.eca_tools import plain_text
-from eca_nvim.chat import (
-    ansi,
-    argument_peek,
-    diffs,
-    hunks_between,
-    line_spans,
-    markdown_export,
-    output,
-    outside,
-    render_arguments,
-    render_diff,
-    text,
-    unseen,
-)
-from eca_nvim.chat.contexts import FileContext, WebContext
-from eca_nvim.chat.details import FileChange, ToolCall
+from eca_nvim.agents.eca import replay
+from eca_nvim.agents.eca.content import chat_content
+from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca.prompt import mention_words, mentions
+from eca_nvim.chat.model import argument_peek, outside_paths
+from eca_nvim.chat.render import arguments, diff, markdown
+from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.jsonrpc import framing
 from eca_nvim.protocol.eca import body
 from eca_nvim.protocol.eca import content as eca
-from eca_nvim.review import changes
+from eca_nvim.review import text_changes
 from eca_nvim.transport import stderr_tail
 
 
@@ -66,13 +57,13 @@ def as_bytes(make: Callable[[int], str]) -> Callable[[int], bytes]:
 
 def cleaned(chunks: Sequence[str]) -> str:
     """Clean a text as it streams in."""
-    cleaner = text.Cleaner()
+    cleaner = safe_text.Cleaner()
     return "".join(map(cleaner.feed, chunks)) + cleaner.finish()
 
 
 def settled(chunks: Sequence[str]) -> str:
     """Settle joiners in a text as it streams in."""
-    neighbours = unseen.Neighbours()
+    neighbours = invisible.Neighbours()
     return "".join(map(neighbours.feed, chunks)) + neighbours.finish()
 
 
@@ -100,15 +91,15 @@ def told(data: bytes) -> None:
 def progressed(words: str) -> None:
     """Take what a server says it is doing."""
     content = eca.ProgressContent(state=eca.ProgressState.RUNNING, text=words)
-    eca_content.content_event(eca.ContentReceived(role=eca.Role.SYSTEM, content=content))
+    chat_content.content_event(eca.ContentReceived(role=eca.Role.SYSTEM, content=content))
 
 
 def spelt(message: str) -> None:
     """Write tokens of the user's own in a message."""
     contexts = [FileContext(f"/w/{name}", token=f"@{name}") for name in "abcdefgh"]
-    eca_names.spell(message, contexts, every=True)
-    eca_names.append(message, ["@/w/a", "https://example.com"])
-    web = eca_names.name_of(WebContext("https://example.com"))
+    mention_words.spell(message, contexts, every=True)
+    mention_words.append(message, ["@/w/a", "https://example.com"])
+    web = mention_words.name_of(WebContext("https://example.com"))
     assert web is not None
 
 
@@ -134,7 +125,7 @@ def far_hunks(size: int) -> tuple[str, str]:
 
 def placed(path: str) -> None:
     """Find out where a path leads."""
-    outside.paths_outside(ToolCall("a", arguments={"path": path}), ("/w",))
+    outside_paths.paths_outside(ToolCall("a", arguments={"path": path}), ("/w",))
 
 
 def named_arguments(size: int) -> Mapping[str, object]:
@@ -181,23 +172,27 @@ USERS = [
 ]
 
 WORST: dict[str, Sequence[Worst]] = {
-    "eca_nvim.agents.eca_content": [Worst(progressed, repeated("1", "(attempt "))],
-    "eca_nvim.agents.eca_mentions": [
-        Worst(eca_mentions._is_command, repeated("x", "/")),
+    "eca_nvim.agents.eca.content.chat_content": [Worst(progressed, repeated("1", "(attempt "))],
+    "eca_nvim.agents.eca.prompt.mentions": [
+        Worst(mentions._is_command, repeated("x", "/")),
     ],
-    "eca_nvim.agents.eca_names": [
+    "eca_nvim.agents.eca.prompt.mention_words": [
         Worst(spelt, make)
         for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
     ],
-    "eca_nvim.agents.eca_replay": [Worst(eca_replay.words_of_user, make) for make in USERS],
-    "eca_nvim.agents.eca_tools": [Worst(lambda it: plain_text({"x": it}), repeated('"'))],
-    "eca_nvim.chat.ansi": [Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES],
-    "eca_nvim.chat.argument_peek": [
+    "eca_nvim.agents.eca.replay": [Worst(replay.words_of_user, make) for make in USERS],
+    "eca_nvim.agents.eca.content.tool_calls": [
+        Worst(lambda it: plain_text({"x": it}), repeated('"'))
+    ],
+    "eca_nvim.chat.text.ansi": [
+        Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES
+    ],
+    "eca_nvim.chat.model.argument_peek": [
         Worst(peeked, chunked(make, width))
         for make in (repeated('"path" '), repeated("\\", '{"path": "'), repeated('"path":'))
         for width in (1, 5000)
     ],
-    "eca_nvim.chat.diffs": [
+    "eca_nvim.chat.text.diffs": [
         Worst(applied, one_hunk),
         Worst(applied, far_hunks),
         *(
@@ -210,54 +205,53 @@ WORST: dict[str, Sequence[Worst]] = {
             )
         ),
     ],
-    "eca_nvim.chat.hunks_between": [
+    "eca_nvim.chat.text.hunks_between": [
         Worst(lambda it: hunks_between.hunks_between(*it), make)
         for make in (two_texts("a\nb\n", "b\na\nc\n"), two_texts("a\n", "b\n"))
     ],
-    "eca_nvim.chat.line_spans": [
+    "eca_nvim.chat.text.line_spans": [
         Worst(
             lambda it: line_spans.spans(*(side.split("\n") for side in it)),
             two_texts("a\n", "b\n"),
         ),
     ],
-    "eca_nvim.chat.markdown_export": [
-        Worst(markdown_export._fence, make)
-        for make in (repeated(" "), repeated("`"), repeated("\n ``"))
+    "eca_nvim.chat.render.markdown": [
+        Worst(markdown._fence, make) for make in (repeated(" "), repeated("`"), repeated("\n ``"))
     ],
-    "eca_nvim.chat.output": [
+    "eca_nvim.chat.text.output": [
         *(Worst(lambda it: output.text_body(it, None), make) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(lambda it: output.text_body(it, 200), make) for make in ESCAPES),
         Worst(lambda it: output.value_lines([it]), repeated("\\\n")),
         Worst(lambda it: output.value_lines([it]), repeated("\\")),
         Worst(output.indented, nested),
     ],
-    "eca_nvim.chat.outside": [
+    "eca_nvim.chat.model.outside_paths": [
         Worst(placed, make) for make in (repeated("../"), repeated("/"), repeated("./", "/"))
     ],
-    "eca_nvim.chat.render_arguments": [
-        Worst(lambda it: render_arguments.argument_body(it, 200), named_arguments),
-        Worst(lambda it: render_arguments.argument_body({it: 1}, 200), repeated("a", after=" ")),
+    "eca_nvim.chat.render.arguments": [
+        Worst(lambda it: arguments.argument_body(it, 200), named_arguments),
+        Worst(lambda it: arguments.argument_body({it: 1}, 200), repeated("a", after=" ")),
     ],
-    "eca_nvim.chat.render_diff": [
-        Worst(lambda it: render_diff.diff_body(FileChange("/f", it, 1, 1), None), make)
+    "eca_nvim.chat.render.diff": [
+        Worst(lambda it: diff.diff_body(FileChange("/f", it, 1, 1), None), make)
         for make in (
             lambda size: one_hunk(size)[1],
             lambda size: far_hunks(size)[1],
             lambda size: f"@@ -1 +1 @@\n-{'x' * size}a\n+{'x' * size}b\n",
         )
     ],
-    "eca_nvim.chat.text": [
-        *(Worst(text.clean, make) for make in (*ESCAPES, *UNSEEN)),
-        *(Worst(text.literal, make) for make in (*ESCAPES, *UNSEEN)),
+    "eca_nvim.chat.text.safe_text": [
+        *(Worst(safe_text.clean, make) for make in (*ESCAPES, *UNSEEN)),
+        *(Worst(safe_text.literal, make) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(cleaned, chunked(make)) for make in (*ESCAPES, *UNSEEN)),
-        *(Worst(text.one_line, make) for make in (repeated(" \n"), repeated(" ", "a", "a"))),
-        Worst(lambda it: text.shorten(it, 80), repeated("\u0301")),
-        Worst(lambda it: text.truncate(it, 80), repeated("\u0301")),
+        *(Worst(safe_text.one_line, make) for make in (repeated(" \n"), repeated(" ", "a", "a"))),
+        Worst(lambda it: safe_text.shorten(it, 80), repeated("\u0301")),
+        Worst(lambda it: safe_text.truncate(it, 80), repeated("\u0301")),
     ],
-    "eca_nvim.chat.unseen": [
+    "eca_nvim.chat.text.invisible": [
         *(Worst(settled, chunked(make)) for make in UNSEEN),
-        *(Worst(unseen.without_always, make) for make in UNSEEN),
-        Worst(unseen.without_blanks, repeated("\u3000")),
+        *(Worst(invisible.without_always, make) for make in UNSEEN),
+        Worst(invisible.without_blanks, repeated("\u3000")),
     ],
     "eca_nvim.jsonrpc.framing": [
         Worst(framed, as_bytes(make))
@@ -277,9 +271,9 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.redaction": [
         Worst(redaction.without_keys, repeated(piece)) for piece in redacted.WORST
     ],
-    "eca_nvim.review.changes": [
+    "eca_nvim.review.text_changes": [
         Worst(
-            lambda it: changes._holds(*it),
+            lambda it: text_changes._holds(*it),
             lambda size: (["x\n"] * (size // 4), ["x\n"] * (size // 8) + ["y\n"]),
         )
     ],

@@ -16,9 +16,9 @@ from eca_nvim.agents.base import (
     NoAnswer,
     Workspace,
 )
-from eca_nvim.agents.eca import EcaAgent, EcaOptions
-from eca_nvim.agents.eca_editor import Base
-from eca_nvim.chat.events import Addressed, AgentEvent
+from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.agents.eca.editor_requests import Base
+from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent
 from eca_nvim.transport import Guard
 
 TIMEOUT = 20.0

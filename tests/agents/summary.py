@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from msgspec import NODEFAULT
 from msgspec.structs import replace
 
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
     PromptAnswered,

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from tests.agents.client import Client, make_agent, running
-from tests.agents.test_mentions import read_by_server
+from tests.agents.test_eca_mentions import read_by_server
 from tests.support import script
 from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.contexts import Context, FileContext, TextContext
-from eca_nvim.chat.events import Addressed, NoticeReceived, PromptAnswered, TextReceived
+from eca_nvim.chat.vocabulary.contexts import Context, FileContext, TextContext
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, PromptAnswered, TextReceived
 
 pytestmark = pytest.mark.anyio
 

@@ -6,8 +6,8 @@ import pytest
 from tests.agents.client import EDITOR, FakeEditor, running
 
 from eca_nvim.agents.base import Prompt, Workspace
-from eca_nvim.agents.eca import EcaAgent, EcaOptions
-from eca_nvim.chat.events import AgentTurn, Role, TextReceived, TurnChanged
+from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.chat.vocabulary.events import AgentTurn, Role, TextReceived, TurnChanged
 from eca_nvim.server.find import find_server
 
 pytestmark = pytest.mark.anyio

@@ -20,8 +20,9 @@ from eca_nvim.agents.archive import (
     CursorExpired,
 )
 from eca_nvim.agents.base import Prompt, Selection
-from eca_nvim.chat.contexts import FileContext
-from eca_nvim.chat.events import (
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
     ChatOpened,
@@ -33,7 +34,6 @@ from eca_nvim.chat.events import (
     TextReceived,
     ToolRejected,
 )
-from eca_nvim.chat.history import Page
 
 pytestmark = pytest.mark.anyio
 

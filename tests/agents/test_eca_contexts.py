@@ -3,8 +3,8 @@
 import pytest
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca_contexts import wire_context
-from eca_nvim.chat import contexts as ours
+from eca_nvim.agents.eca.prompt.contexts import wire_context
+from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.eca import encode
 
 HERE = {"line": 2, "character": 3}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eca_nvim.agents.eca_dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
 

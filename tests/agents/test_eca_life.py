@@ -13,18 +13,18 @@ from tests.support.factories import PrepareScript
 from tests.support.generations.prepared import GENERATIONS, prepare
 from tests.support.wire import encode as frame
 
-from eca_nvim.agents import eca
 from eca_nvim.agents.base import AgentFault, Prompt, Workspace
-from eca_nvim.agents.eca import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
-from eca_nvim.agents.eca_introduction import introduction
-from eca_nvim.chat.events import ChoicesChanged, MessageShown, TextReceived
+from eca_nvim.agents.eca import agent as eca
+from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
+from eca_nvim.agents.eca.introduction import introduction
+from eca_nvim.chat.vocabulary.events import ChoicesChanged, MessageShown, TextReceived
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.eca import encode
 from eca_nvim.session.server import FAREWELL
 
 pytestmark = pytest.mark.anyio
 
-FOR_EVER = "eca_nvim.agents.eca_readiness.SILENCE_SECONDS"
+FOR_EVER = "eca_nvim.agents.eca.readiness.SILENCE_SECONDS"
 
 
 async def start(agent: EcaAgent) -> AgentFault:
@@ -323,7 +323,7 @@ class TestReadiness:
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("eca_nvim.agents.eca_readiness.LOADING_SECONDS", 0.1)
+        monkeypatch.setattr("eca_nvim.agents.eca.readiness.LOADING_SECONDS", 0.1)
         server = scripted_server(
             script.expect("initialize"),
             script.reply("initialize", {}),

@@ -10,8 +10,8 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Prompt, Selection
-from eca_nvim.chat.contexts import FileContext, TextContext
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentTurn,
     NoticeReceived,

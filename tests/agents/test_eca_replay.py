@@ -2,8 +2,8 @@
 
 import pytest
 
-from eca_nvim.agents.eca_replay import Replays, words_of_user
-from eca_nvim.chat.events import (
+from eca_nvim.agents.eca.replay import Replays, words_of_user
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentTurn,
     ChatOpened,

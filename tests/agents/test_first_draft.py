@@ -10,7 +10,7 @@ from tests.support.generations.prepared import prepare
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
     PromptAnswered,
     ToolFinished,

@@ -13,7 +13,8 @@ from tests.support.workspace import FILES
 
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import Diagnostic, Selection
-from eca_nvim.chat.contexts import (
+from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     DirectoryContext,
     FileContext,
@@ -21,8 +22,7 @@ from eca_nvim.chat.contexts import (
     TextContext,
     WebContext,
 )
-from eca_nvim.chat.details import FileChange
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChatOpened,
     ChoicesChanged,

@@ -8,7 +8,7 @@ from tests.agents.recorded import prepare, relive
 from tests.agents.summary import summary
 from tests.support.golden import assert_golden
 
-from eca_nvim.chat.events import Addressed
+from eca_nvim.chat.vocabulary.events import Addressed
 
 pytestmark = pytest.mark.anyio
 

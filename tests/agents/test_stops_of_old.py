@@ -13,8 +13,8 @@ from tests.support.generations.prepared import GENERATIONS, prepare
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat.contexts import FileContext
-from eca_nvim.chat.events import Addressed, TextReceived
+from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.events import Addressed, TextReceived
 
 pytestmark = pytest.mark.anyio
 

@@ -7,10 +7,8 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Prompt, Selection
-from eca_nvim.chat.contexts import (
-    Context,
-)
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     NoticeReceived,
     TextReceived,

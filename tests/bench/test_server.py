@@ -10,8 +10,8 @@ from bench.plan import MARKS, Plan, Turn, spoken
 from bench.sides import server_command
 
 from bench import calls, plan, texts
-from eca_nvim.chat.details import FileChange
-from eca_nvim.chat.diffs import versions
+from eca_nvim.chat.text.diffs import versions
+from eca_nvim.chat.vocabulary.call_details import FileChange
 
 CHAT = "12345678-1234-4123-8123-123456789abc"
 

@@ -7,19 +7,14 @@ from typing import TypeAlias, TypeVar
 
 from tests.chat.view import View
 
-from eca_nvim.chat import folding, pending, prompts, questions, reducer
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.effects import Changes, Effect
-from eca_nvim.chat.events import (
-    AgentTurn,
-    ChatEvent,
-    Role,
-    TextReceived,
-    TurnChanged,
-)
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import SetPending
-from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.handlers import questions, reducer
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.user_actions import approvals, folding, prompts
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.effects import Changes, Effect
+from eca_nvim.chat.vocabulary.events import AgentTurn, ChatEvent, Role, TextReceived, TurnChanged
+from eca_nvim.chat.vocabulary.ops import SetPending
 
 RUNNING = TurnChanged(AgentTurn.RUNNING)
 STOPPING = TurnChanged(AgentTurn.STOPPING)
@@ -32,9 +27,11 @@ Shown: TypeAlias = tuple[int, str]
 EffectT = TypeVar("EffectT", bound=Effect)
 
 
-def all_pending(chats: Iterable[Chat], look: pending.Look = lambda _chat, _call: ()) -> SetPending:
+def all_pending(
+    chats: Iterable[Chat], look: approvals.Look = lambda _chat, _call: ()
+) -> SetPending:
     """List all that waits in some chats, as it is shown for the first time."""
-    return pending.Shown().update(chats, look)
+    return approvals.Shown().update(chats, look)
 
 
 class Driver:
@@ -80,10 +77,10 @@ class Driver:
         self.answer_shown(self.shown(question), text)
 
     def approve_shown(self, shown: Shown, *, remember: bool = False) -> None:
-        self.take(pending.approve(self.chat, *shown, self.now, remember=remember))
+        self.take(approvals.approve(self.chat, *shown, self.now, remember=remember))
 
     def reject_shown(self, shown: Shown, reason: str | None = None) -> None:
-        self.take(pending.reject(self.chat, *shown, self.now, reason))
+        self.take(approvals.reject(self.chat, *shown, self.now, reason))
 
     def answer_shown(self, shown: Shown, text: str | None) -> None:
         self.take(questions.answer_question(self.chat, *shown, text, self.now))

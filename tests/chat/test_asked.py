@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 from tests.chat.driver import Driver, call
 
-from eca_nvim.chat.details import Details, FileChange, ShellCommand, ShellPart, Subagent, ToolCall
-from eca_nvim.chat.events import ToolFinished, ToolPreparing, ToolRequested
-from eca_nvim.chat.files import changed_paths, may_change, moved, read_paths
-from eca_nvim.chat.wording import is_native
+from eca_nvim.chat.model.call_files import changed_paths, may_change, moved, read_paths
+from eca_nvim.chat.model.known_tools import is_native
+from eca_nvim.chat.vocabulary.call_details import (
+    Details,
+    FileChange,
+    ShellCommand,
+    ShellPart,
+    Subagent,
+    ToolCall,
+)
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolPreparing, ToolRequested
 
 CHANGE = FileChange("/workspace/a.py", "@@ -1 +1 @@\n-old\n+new", 1, 1)
 DEEP = "/workspace/" + "averyverylongfoldername/" * 8 + ".git/hooks/pre-commit"

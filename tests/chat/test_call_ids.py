@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from tests.chat.driver import FINISHED, IDLE, Driver, call
 
-from eca_nvim.chat.details import Subagent, ToolCall
-from eca_nvim.chat.effects import TellApproval, TellRejection
-from eca_nvim.chat.events import (
+from eca_nvim.chat.user_actions.approvals import is_still_approved
+from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.vocabulary.effects import TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.pending import is_still_approved
 
 
 def shell(command: str, call_id: str = "t1") -> ToolCall:

@@ -12,10 +12,12 @@ from tests.chat.driver import Driver, all_pending, call, said
 from tests.chat.test_call_ids import shell, wants
 
 from eca_nvim import chat
-from eca_nvim.chat.answering import CHANGED, CHANGED_TYPED
-from eca_nvim.chat.details import FileChange, Subagent, ToolCall
-from eca_nvim.chat.effects import TellAnswer, TellApproval, TellRejection
-from eca_nvim.chat.events import (
+from eca_nvim.chat.handlers.answer_check import CHANGED, CHANGED_TYPED
+from eca_nvim.chat.handlers.reducer import apply
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
+from eca_nvim.chat.vocabulary.effects import TellAnswer, TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     QuestionAsked,
     ToolFinished,
@@ -23,10 +25,8 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Notify, SetInput
-from eca_nvim.chat.reducer import apply
-from eca_nvim.chat.request import Request
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput
+from eca_nvim.chat.vocabulary.shown_request import Request
 
 HUNK = "@@ -1,60 +1,60 @@\n" + "\n".join(f"+line {number}" for number in range(60))
 
@@ -209,13 +209,13 @@ def test_ids_are_of_one_time_that_something_waits() -> None:
 def test_a_call_changes_where_that_is_noticed_and_nowhere_else() -> None:
     """Elsewhere what waits could change without being shown again."""
     found = set()
-    for path in sorted(Path(chat.__path__[0]).glob("*.py")):
+    for path in sorted(Path(chat.__path__[0]).rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text())):
             if isinstance(function, ast.FunctionDef):
                 targets = (it.targets for it in ast.walk(function) if isinstance(it, ast.Assign))
                 names = [it.attr for it in chain(*targets) if isinstance(it, ast.Attribute)]
                 found |= {(path.stem, function.name)} if "call" in names else set()
-    assert found == {("tool_calls", "_complete"), ("history", "_put_back_calls")}
+    assert found == {("tool_calls", "_complete"), ("earlier_messages", "_put_back_calls")}
 
 
 def test_what_cannot_be_told_apart_is_never_taken_for_the_same() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eca_nvim.chat.contexts import FileContext, MalformedContext, parse_context
+from eca_nvim.chat.vocabulary.contexts import FileContext, MalformedContext, parse_context
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from eca_nvim.chat.details import FileChange
-from eca_nvim.chat.diffs import (
+from eca_nvim.chat.text.diffs import (
     DoesNotApply,
     MalformedDiff,
     added_lines,
@@ -21,6 +20,7 @@ from eca_nvim.chat.diffs import (
     reverse_hunks,
     versions,
 )
+from eca_nvim.chat.vocabulary.call_details import FileChange
 
 BEFORE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 EDIT = (

@@ -16,7 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.chat.test_diffs import SLOW, git
 
-from eca_nvim.chat.diffs import DoesNotApply, MalformedDiff, apply_hunks, parse_hunks
+from eca_nvim.chat.text.diffs import DoesNotApply, MalformedDiff, apply_hunks, parse_hunks
 
 Lines = list[str]
 

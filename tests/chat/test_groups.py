@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from tests.chat.driver import Driver, call, said
 
-from eca_nvim.chat.details import FileChange
-from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRequested, ToolRunning
-from eca_nvim.chat.files import files_used
-from eca_nvim.chat.folding import redraw
-from eca_nvim.chat.markdown_export import transcript
-from eca_nvim.chat.search import places, reveal, whole
+from eca_nvim.chat.model.call_files import files_used
+from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.user_actions.folding import redraw
+from eca_nvim.chat.user_actions.search import places, reveal, whole
+from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested, ToolRunning
 
 CHANGE = FileChange("/workspace/e", "@@ -1 +1 @@\n-a\n+b", 1, 1)
 

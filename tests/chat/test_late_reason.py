@@ -2,11 +2,11 @@
 
 import pytest
 from tests.chat.driver import Driver
-from tests.chat.test_pending import asked
+from tests.chat.test_approvals import asked
 
-from eca_nvim.chat.answering import TOO_LATE
-from eca_nvim.chat.effects import TellRejection
-from eca_nvim.chat.ops import Notify, SetInput
+from eca_nvim.chat.handlers.answer_check import TOO_LATE
+from eca_nvim.chat.vocabulary.effects import TellRejection
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 
 
 @pytest.mark.parametrize("call", ["t1", "never heard of"])

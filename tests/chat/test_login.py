@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import FINISHED, IDLE, LOGIN, RUNNING, Driver, said, system, user
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.effects import TellAnswer, TellLogin, TellPrompt, TellSteer, TellStop
-from eca_nvim.chat.events import AgentGone, PromptAnswered, QuestionAsked
-from eca_nvim.chat.login import NO_OPTION, OVER, answer_login
+from eca_nvim.chat.user_actions.login import NO_OPTION, OVER, answer_login
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellSteer, TellStop
+from eca_nvim.chat.vocabulary.events import AgentGone, PromptAnswered, QuestionAsked
 
 ACCEPTED = PromptAnswered(accepted=True)
 PROVIDERS = (("anthropic", ""), ("z-ai", ""))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eca_nvim.chat.body import Body
-from eca_nvim.chat.output import MOST_MARKS, bounded, cut, indented, table, text_body
+from eca_nvim.chat.text.body import Body
+from eca_nvim.chat.text.output import MOST_MARKS, bounded, cut, indented, table, text_body
 
 
 def test_a_long_text_is_cut_with_a_note() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.contexts import FileContext
-from eca_nvim.chat.effects import TellPrompt, TellSteer, TellUnsteer
-from eca_nvim.chat.events import AgentGone, PromptAnswered, ToolRejected, ToolRequested
-from eca_nvim.chat.prompts import send_prompt
+from eca_nvim.chat.user_actions.prompts import send_prompt
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
+from eca_nvim.chat.vocabulary.events import AgentGone, PromptAnswered, ToolRejected, ToolRequested
 
 
 def prompts(driver: Driver) -> list[str]:

@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 from tests.chat.driver import IDLE, Driver, call
 
-from eca_nvim.chat.effects import TellAnswer
-from eca_nvim.chat.events import (
+from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.vocabulary.effects import TellAnswer
+from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     Dialogue,
     QuestionAsked,
@@ -15,7 +16,6 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.markdown_export import transcript
 
 COLOUR = QuestionAsked("q", "Which colour?", (("red", "warm"), ("blue", "")), False, "t1")
 

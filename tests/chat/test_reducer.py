@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from tests.chat.driver import Driver, call
 from tests.chat.view import View
 
-from eca_nvim.chat import details, events, folding
-from eca_nvim.chat.blocks import ToolBlock, open_question
-from eca_nvim.chat.events import AgentTurn, Role, TextReceived, TurnChanged
-from eca_nvim.chat.markdown_export import transcript
-from eca_nvim.chat.ops import BlockKind
-from eca_nvim.chat.reducer import HANDLERS
-from eca_nvim.chat.states import CallState
+from eca_nvim.chat.handlers.reducer import HANDLERS
+from eca_nvim.chat.model.blocks import ToolBlock, open_question
+from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.user_actions import folding
+from eca_nvim.chat.vocabulary import call_details, events
+from eca_nvim.chat.vocabulary.events import AgentTurn, Role, TextReceived, TurnChanged
+from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.states import CallState
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 NAMES = st.sampled_from(["read_file", "grep", "shell_command", "spawn_agent", "odd", None])
@@ -24,14 +25,14 @@ TEXTS = st.text(st.sampled_from("ab \n\r\x1b[0m\x00\ud83d\ude00é"), max_size=6)
 DETAILS = st.sampled_from(
     [
         None,
-        details.FileChange("/w/f", "@@ -1 +1 @@\n-a\n+b", 1, 1),
-        details.FileChange("/w/f", "junk", 1, 1),
-        details.ShellCommand((details.ShellPart("ls", (), "ls"),)),
-        details.JsonOutputs(("{}",)),
-        details.Subagent("explorer", "sub", step=1),
-        details.Subagent("inner", "subsub"),
-        details.TaskList((details.Task(1, "x", "pending"),)),
-        details.UnknownDetails("odd", "text"),
+        call_details.FileChange("/w/f", "@@ -1 +1 @@\n-a\n+b", 1, 1),
+        call_details.FileChange("/w/f", "junk", 1, 1),
+        call_details.ShellCommand((call_details.ShellPart("ls", (), "ls"),)),
+        call_details.JsonOutputs(("{}",)),
+        call_details.Subagent("explorer", "sub", step=1),
+        call_details.Subagent("inner", "subsub"),
+        call_details.TaskList((call_details.Task(1, "x", "pending"),)),
+        call_details.UnknownDetails("odd", "text"),
     ]
 )
 CALLS = st.builds(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import Driver, call
 
-from eca_nvim.chat.details import (
+from eca_nvim.chat.handlers.reducer import apply
+from eca_nvim.chat.model.display_settings import DEFAULT_ICONS, RenderSettings
+from eca_nvim.chat.render.diff import diff_body
+from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     JsonOutputs,
     ShellCommand,
@@ -15,14 +18,8 @@ from eca_nvim.chat.details import (
     ToolCall,
     UnknownDetails,
 )
-from eca_nvim.chat.events import (
-    ToolFinished,
-    ToolRequested,
-)
-from eca_nvim.chat.ops import SetBody
-from eca_nvim.chat.reducer import apply
-from eca_nvim.chat.render_diff import diff_body
-from eca_nvim.chat.settings import DEFAULT_ICONS, RenderSettings
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
+from eca_nvim.chat.vocabulary.ops import SetBody
 
 CALC = "/workspace/src/calc.py"
 

@@ -2,15 +2,10 @@
 
 from tests.chat.driver import Driver
 
-from eca_nvim.chat.details import Subagent, ToolCall
-from eca_nvim.chat.events import (
-    Role,
-    TextReceived,
-    ToolFinished,
-    ToolRunning,
-)
-from eca_nvim.chat.ops import ShowOutput
-from eca_nvim.chat.search import reveal, whole
+from eca_nvim.chat.user_actions.search import reveal, whole
+from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.vocabulary.events import Role, TextReceived, ToolFinished, ToolRunning
+from eca_nvim.chat.vocabulary.ops import ShowOutput
 
 SPAWN = ToolCall("spawn", "spawn_agent", details=Subagent("explorer", "child"))
 

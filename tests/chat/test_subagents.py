@@ -5,9 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
 
-from eca_nvim.chat.details import Subagent
-from eca_nvim.chat.effects import TellAnswer, TellApproval, TellRejection
-from eca_nvim.chat.events import (
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.routing import route
+from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.vocabulary.call_details import Subagent
+from eca_nvim.chat.vocabulary.effects import TellAnswer, TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatDeleted,
     ProgressChanged,
@@ -20,9 +23,6 @@ from eca_nvim.chat.events import (
     ToolRunning,
     UsageReported,
 )
-from eca_nvim.chat.markdown_export import transcript
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.routing import route
 
 EXPLORER = Subagent("explorer", "sub", "mock", step=1, max_steps=5)
 SPAWN = call("sp", "spawn_agent", details=EXPLORER, arguments={"agent": "explorer"})

@@ -3,8 +3,9 @@
 import pytest
 from tests.chat.driver import FINISHED, IDLE, Driver, call, said
 
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentGone,
     ChatEvent,
@@ -13,7 +14,6 @@ from eca_nvim.chat.events import (
     ToolRejected,
     ToolRequested,
 )
-from eca_nvim.chat.history import Page, show_history
 
 INSTEAD = "Tell the agent what to do differently"
 

@@ -6,16 +6,16 @@ import pytest
 from msgspec.structs import replace
 from tests.chat.driver import FINISHED, IDLE, Driver, call
 
-from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.ops import FilesChanged, ShowPlace
-from eca_nvim.chat.states import CallState
+from eca_nvim.chat.vocabulary.ops import FilesChanged, ShowPlace
+from eca_nvim.chat.vocabulary.states import CallState
 
 PATH = {"path": "/workspace/src/calc.py"}
 MOVED = ("/w/a", "/w/b")

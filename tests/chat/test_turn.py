@@ -15,8 +15,8 @@ from tests.chat.driver import (
     user,
 )
 
-from eca_nvim.chat.effects import TellPrompt, TellStop
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.effects import TellPrompt, TellStop
+from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatDeleted,
     ChatEvent,
@@ -26,7 +26,14 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.states import CALL_STEPS, IllegalTransition, Turn, TurnStep, next_call, next_turn
+from eca_nvim.chat.vocabulary.states import (
+    CALL_STEPS,
+    IllegalTransition,
+    Turn,
+    TurnStep,
+    next_call,
+    next_turn,
+)
 
 ACCEPTED = PromptAnswered(accepted=True, model="m")
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import msgpack
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind, Segment, ViewOp
-from eca_nvim.chat.settings import HIGHLIGHTS
+from eca_nvim.chat.model.display_settings import HIGHLIGHTS
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.ops import BlockKind, Segment, ViewOp
 
 _FORBIDDEN = frozenset(chr(code) for code in [*range(9), *range(11, 32), 127])
 

@@ -9,8 +9,8 @@ from tests.agents.client import Client, make_agent, running
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import Prompt, Selection
-from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.events import AgentTurn, TurnChanged
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.events import AgentTurn, TurnChanged
 
 TRUSTING = Selection(trust=True)
 

@@ -6,8 +6,9 @@ import pytest
 from tests.demo.talks import talk, talking
 
 from eca_nvim.agents.archive import AgentRefused, ChatUnknown, CursorExpired
-from eca_nvim.chat.contexts import FileContext
-from eca_nvim.chat.events import (
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatDeleted,
     FlagReceived,
@@ -15,7 +16,6 @@ from eca_nvim.chat.events import (
     TitleChanged,
     ToolFinished,
 )
-from eca_nvim.chat.history import Page
 
 pytestmark = pytest.mark.anyio
 

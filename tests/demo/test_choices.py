@@ -7,7 +7,7 @@ from tests.agents.client import Client
 from tests.demo.talks import talk, talking
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat.events import ChoicesChanged, PromptAnswered, SelectionChanged
+from eca_nvim.chat.vocabulary.events import ChoicesChanged, PromptAnswered, SelectionChanged
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.chat.settings import DEFAULT_ICONS
+from eca_nvim.chat.model.display_settings import DEFAULT_ICONS
 
 
 def test_defaults_of_options(nvim: Neovim) -> None:

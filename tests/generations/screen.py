@@ -9,7 +9,15 @@ import anyio
 from tests.chat.view import View
 from tests.session.rig import Recorder
 
-from eca_nvim.chat.ops import Emit, ForgetChat, Notify, SetChoices, SetStatus, SetUsage, ViewOp
+from eca_nvim.chat.vocabulary.ops import (
+    Emit,
+    ForgetChat,
+    Notify,
+    SetChoices,
+    SetStatus,
+    SetUsage,
+    ViewOp,
+)
 
 Value: TypeAlias = Any
 TIMEOUT = 20.0

@@ -20,10 +20,10 @@ from tests.support.generations.prepared import prepare
 from tests.support.wire import Message
 
 from eca_nvim.agents.base import Workspace
-from eca_nvim.agents.eca import EcaAgent, EcaOptions
-from eca_nvim.chat import intents
-from eca_nvim.chat.history_intents import ClearMessages, DeleteChat
-from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Keeper, Session
 

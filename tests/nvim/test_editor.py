@@ -6,10 +6,10 @@ import anyio
 import pytest
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
-from eca_nvim.chat.intents import CallReturned
+from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.nvim import editor as editor_module
-from eca_nvim.nvim.calls import CallFailed, Calls, Unanswered
 from eca_nvim.nvim.editor import Editor
+from eca_nvim.nvim.editor_calls import CallFailed, Calls, Unanswered
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ import anyio.lowlevel
 import msgpack
 import pytest
 
-from eca_nvim.chat.ops import Answer, AppendText, CloseBlock, Notify, RemoveBlock, ViewOp
-from eca_nvim.nvim.calls import CallFailed, Calls
-from eca_nvim.nvim.frames import FrameSender, tell_lost
+from eca_nvim.chat.vocabulary.ops import Answer, AppendText, CloseBlock, Notify, RemoveBlock, ViewOp
+from eca_nvim.nvim.editor_calls import CallFailed, Calls
+from eca_nvim.nvim.frame_sender import FrameSender, tell_lost
 from eca_nvim.nvim.wire import plain
 
 pytestmark = pytest.mark.anyio

@@ -4,8 +4,8 @@ from typing import get_args
 
 from tests.support.editor import Neovim
 
-from eca_nvim.chat.intents import INTENTS
-from eca_nvim.chat.ops import ViewOp
+from eca_nvim.chat.vocabulary.intents import INTENTS
+from eca_nvim.chat.vocabulary.ops import ViewOp
 
 
 def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:

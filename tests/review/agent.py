@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ToolFinished,
     ToolPreparing,

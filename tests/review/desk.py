@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 from tests.chat.driver import FINISHED, IDLE, Driver
 
-from eca_nvim.chat import reducer
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolRequested
+from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested
+from eca_nvim.review.change_list import Present, entries
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.listing import Present, entries
-from eca_nvim.review.records import TurnRecord
-from eca_nvim.review.undoing import plan, undo
+from eca_nvim.review.turn_changes import TurnRecord
+from eca_nvim.review.undo import plan, undo
 
 Value: TypeAlias = Any
 

@@ -11,11 +11,11 @@ from tests.chat.driver import Driver
 from tests.review.agent import Agent, Moment
 from tests.review.desk import witnessed
 
-from eca_nvim.chat.events import ChatEvent
+from eca_nvim.chat.vocabulary.events import ChatEvent
+from eca_nvim.review.change_list import Present, entries
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.listing import Present, entries
-from eca_nvim.review.records import FileRecord
-from eca_nvim.review.undoing import undo
+from eca_nvim.review.turn_changes import FileRecord
+from eca_nvim.review.undo import undo
 
 Contents: TypeAlias = Mapping[str, bytes]
 

@@ -10,9 +10,9 @@ import pytest
 from tests.review.agent import Agent, Moment
 from tests.review.late import LateDesk, contents
 
-from eca_nvim.review.listing import Present
-from eca_nvim.review.steps import UNSEEN
-from eca_nvim.review.undoing import plan
+from eca_nvim.review.change_list import Present
+from eca_nvim.review.tracked_calls import UNSEEN
+from eca_nvim.review.undo import plan
 
 Value: TypeAlias = Any
 NOTES = "# Notes\n\none\ntwo\n"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from tests.review.desk import Desk, contents
 
-from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import AgentGone, ToolFinished, ToolRejected
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected
 from eca_nvim.review import ledger as ledger_module
-from eca_nvim.review.undoing import plan
+from eca_nvim.review.undo import plan
 
 
 def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:

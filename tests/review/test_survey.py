@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import survey as survey_module
-from eca_nvim.review.differences import Difference, differences
 from eca_nvim.review.survey import Kept, Survey, keep, survey
+from eca_nvim.review.survey_differences import Difference, differences
 from eca_nvim.review.workspace import Sight
 
 DENSE = bytes(range(100))

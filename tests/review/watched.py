@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 
 from tests.review.desk import Desk, set_content
 
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import ToolFinished, ToolRunning
-from eca_nvim.chat.review_intents import FileWritten
-from eca_nvim.review.differences import differences
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRunning
+from eca_nvim.chat.vocabulary.review_intents import FileWritten
 from eca_nvim.review.survey import Survey, survey
+from eca_nvim.review.survey_differences import differences
 
 Ending: TypeAlias = Literal["written", "given_up"]
 

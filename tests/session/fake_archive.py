@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 
 from eca_nvim.agents.archive import AgentRefused, ChatSummary, OpenedChat
-from eca_nvim.chat.history import Page
+from eca_nvim.chat.user_actions.earlier_messages import Page
 
 
 class FakeArchive:

@@ -8,10 +8,11 @@ import anyio
 from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
-from eca_nvim.chat import intents
-from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.events import Addressed, AgentEvent, ChatEvent
-from eca_nvim.chat.ops import (
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent, ChatEvent
+from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,
     Notify,
@@ -21,7 +22,6 @@ from eca_nvim.chat.ops import (
     SetStatus,
     ViewOp,
 )
-from eca_nvim.chat.settings import RenderSettings
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Keeper, Session
 from eca_nvim.store import Store

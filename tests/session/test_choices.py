@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit, Selection
-from eca_nvim.chat import intents
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChoicesChanged,
     ImageReceived,
@@ -19,8 +19,8 @@ from eca_nvim.chat.events import (
     ToolFinished,
     TurnChanged,
 )
-from eca_nvim.chat.keep_intents import Grep, RequestImage, RequestOutput, Reveal
-from eca_nvim.chat.ops import Answer, SetChoices, ShowOutput
+from eca_nvim.chat.vocabulary.keep_intents import Grep, RequestImage, RequestOutput, Reveal
+from eca_nvim.chat.vocabulary.ops import Answer, SetChoices, ShowOutput
 
 pytestmark = pytest.mark.anyio
 

@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import pytest
 
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
     QuestionAsked,
@@ -21,16 +22,15 @@ from eca_nvim.chat.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.ops import ViewOp
-from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.nvim.queue import FrameQueue
+from eca_nvim.chat.vocabulary.ops import ViewOp
+from eca_nvim.nvim.frame_queue import FrameQueue
 from eca_nvim.nvim.wire import packed
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices
-from eca_nvim.session.hearing import Hearing
-from eca_nvim.session.keeping import Keeper
+from eca_nvim.session.incoming import Hearing
+from eca_nvim.session.persistence import Keeper
 from eca_nvim.session.trust import Trust
 
 FEW, MANY = 100, 1000

@@ -7,9 +7,9 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 from tests.support.recording import Event, read_recording
 
-from eca_nvim.agents.eca_choices import changed_choices
-from eca_nvim.chat import intents
-from eca_nvim.chat.events import ChatOpened, PromptAnswered
+from eca_nvim.agents.eca.server_events import changed_choices
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.events import ChatOpened, PromptAnswered
 from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.decode import decode_notification
 

@@ -4,8 +4,14 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.chat.events import AgentTurn, PromptAnswered, Role, TextReceived, TurnChanged
-from eca_nvim.chat.intents import (
+from eca_nvim.chat.vocabulary.events import (
+    AgentTurn,
+    PromptAnswered,
+    Role,
+    TextReceived,
+    TurnChanged,
+)
+from eca_nvim.chat.vocabulary.intents import (
     OpenChat,
     QuitServer,
     SendPrompt,
@@ -13,7 +19,7 @@ from eca_nvim.chat.intents import (
     StopTurn,
     ToggleBlock,
 )
-from eca_nvim.chat.ops import Emit, OpenBlock, SetInput
+from eca_nvim.chat.vocabulary.ops import Emit, OpenBlock, SetInput
 
 pytestmark = pytest.mark.anyio
 

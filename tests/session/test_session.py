@@ -9,10 +9,10 @@ import pytest
 from tests.session.rig import PATIENCE, Rig
 
 from eca_nvim.agents.base import AgentExit, Selection
-from eca_nvim.chat import details, events, intents
-from eca_nvim.chat.contexts import FileContext
-from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary import call_details, events, intents
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChatCleared,
     ChatDeleted,
@@ -24,7 +24,7 @@ from eca_nvim.chat.events import (
     TurnChanged,
     WorkChanged,
 )
-from eca_nvim.chat.ops import (
+from eca_nvim.chat.vocabulary.ops import (
     Answer,
     BlockKind,
     ClearChat,
@@ -45,7 +45,7 @@ CHANGE = FileChange("/w/a.txt", "@@ -1,1 +1,1 @@\n-old\n+new", 1, 1)
 PNG = base64.b64encode(b"\x89PNG data").decode()
 
 
-def call(call_id: str = "c1", carries: details.Details | None = CHANGE) -> ToolCall:
+def call(call_id: str = "c1", carries: call_details.Details | None = CHANGE) -> ToolCall:
     return ToolCall(call_id, name="edit_file", details=carries)
 
 
@@ -185,7 +185,7 @@ async def test_a_deleted_chat_is_told_as_closed(rig: Rig) -> None:
 
 async def test_a_subagents_events_are_shown_in_its_parents_chat(rig: Rig) -> None:
     agent = await rig.ready()
-    spawn = ToolCall("s", name="spawn_agent", details=details.Subagent("explorer", "sub-1"))
+    spawn = ToolCall("s", name="spawn_agent", details=call_details.Subagent("explorer", "sub-1"))
     agent.say("a", ToolRequested(spawn))
     agent.say("sub-1", TextReceived(Role.ASSISTANT, "digging"), parent="a")
     agent.say("sub-1", TurnChanged(AgentTurn.IDLE))

@@ -12,10 +12,11 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.agents.archive import OpenedChat
-from eca_nvim.chat import history_intents as asks
-from eca_nvim.chat import intents
-from eca_nvim.chat.details import ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary import history_intents as asks
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentTurn,
     ChatEvent,
@@ -26,9 +27,8 @@ from eca_nvim.chat.events import (
     ToolRequested,
     TurnChanged,
 )
-from eca_nvim.chat.history import Page
-from eca_nvim.chat.ops import FilesChanged
-from eca_nvim.chat.review_intents import PlanUndo, UndoTurn
+from eca_nvim.chat.vocabulary.ops import FilesChanged
+from eca_nvim.chat.vocabulary.review_intents import PlanUndo, UndoTurn
 from eca_nvim.disk import private
 from eca_nvim.session import session
 

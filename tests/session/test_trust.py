@@ -8,12 +8,12 @@ from typing import get_args
 import anyio
 import pytest
 from tests.session.rig import Recorder, Rig
-from tests.session.test_histories import asked, page, prompt
+from tests.session.test_saved_chats import asked, page, prompt
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat import history_intents, intents
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary import history_intents, intents
+from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatEvent,
     ChatOpened,
@@ -21,7 +21,7 @@ from eca_nvim.chat.events import (
     QuestionAsked,
     TrustRefused,
 )
-from eca_nvim.chat.ops import SetPending
+from eca_nvim.chat.vocabulary.ops import SetPending
 from eca_nvim.session import Keeper
 from eca_nvim.session.trust import NO, QUESTION, YES
 from eca_nvim.store import Store

@@ -4,7 +4,8 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.agents.archive import AgentLacks, ChatSummary
-from eca_nvim.chat import intents, silence
+from eca_nvim.chat.handlers import silent_turn
+from eca_nvim.chat.vocabulary import intents
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio
@@ -14,8 +15,8 @@ pytestmark = pytest.mark.anyio
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let times pass fast."""
     monkeypatch.setattr(chats, "TICK", 0.01)
-    monkeypatch.setattr(silence, "PATIENCE_MS", dict.fromkeys(silence.PATIENCE_MS, 20))
-    monkeypatch.setattr(silence, "LONGEST_MS", 20)
+    monkeypatch.setattr(silent_turn, "PATIENCE_MS", dict.fromkeys(silent_turn.PATIENCE_MS, 20))
+    monkeypatch.setattr(silent_turn, "LONGEST_MS", 20)
 
 
 async def test_a_turn_that_the_agent_forgot_ends(rig: Rig) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.session.rig import FakeAgent, Rig
 
-from eca_nvim.chat import intents
-from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChatEvent,
     ToolFinished,
@@ -19,7 +19,7 @@ from eca_nvim.chat.events import (
     ToolRunning,
     TurnChanged,
 )
-from eca_nvim.chat.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
+from eca_nvim.chat.vocabulary.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
 
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"

@@ -8,7 +8,7 @@ from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.staged import CHAT, WITHOUT_HOST
 
-from eca_nvim.chat.contexts import parse_context
+from eca_nvim.chat.vocabulary.contexts import parse_context
 
 CODE = "first line\nsecond línea 😀 end\nthird line\nfourth\n"
 

@@ -10,12 +10,19 @@ from tests.support.golden import assert_golden
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
 from tests.ui.test_approval_screens import floating
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.details import Details, FileChange, ShellCommand, ShellPart, Subagent, ToolCall
-from eca_nvim.chat.events import ToolRequested
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.reducer import apply
-from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.handlers.reducer import apply
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.call_details import (
+    Details,
+    FileChange,
+    ShellCommand,
+    ShellPart,
+    Subagent,
+    ToolCall,
+)
+from eca_nvim.chat.vocabulary.events import ToolRequested
 
 GOLDEN = Path(__file__).parent / "golden" / "asked"
 DEEP = "/workspace/" + "/".join(["averyverylongfoldername"] * 6) + "/.git/hooks/pre-commit"

@@ -5,8 +5,8 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, RECORDER, View
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.ops import BlockKind
 
 IDLE, RUNNING, WAITING = ({"state": state} for state in ("idle", "running", "waiting"))
 

@@ -10,7 +10,7 @@ from tests.support.script import MODEL, content, expect, handshake, send, text, 
 from tests.ui.talk import say, start_chat, wait_idle, wait_line
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 CHOICES = ops.SetChoices(
     {

@@ -9,7 +9,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, open_view, start_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 ADDRESS = "https://example.org/authorize?" + "state=0123456789&" * 20 + "end=1"
 NO_OPENER = "vim.ui.open = function() return nil, 'vim.ui.open: no handler found' end "

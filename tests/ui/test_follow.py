@@ -6,8 +6,8 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.ops import BlockKind
 
 MORE = ops.AppendText(CHAT, 1, numbered(101, 200))
 

@@ -12,8 +12,14 @@ from tests.support.script import Steps, handshake, text, turn
 from tests.ui.talk import done, say, start_chat, tool, wait_idle, wait_line
 from tests.ui.test_refactor import changes, contents
 
-from eca_nvim.chat.details import FileChange, ToolCall
-from eca_nvim.chat.events import ChatEvent, ToolFinished, ToolPreparing, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.events import (
+    ChatEvent,
+    ToolFinished,
+    ToolPreparing,
+    ToolRequested,
+    ToolRunning,
+)
 
 Value: TypeAlias = Any
 

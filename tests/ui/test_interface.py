@@ -8,8 +8,8 @@ from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
 from tests.ui.view import CHAT, View, assistant, open_view, start_view
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.settings import HIGHLIGHTS
+from eca_nvim.chat.model.display_settings import HIGHLIGHTS
+from eca_nvim.chat.vocabulary import ops
 
 FUNCTIONS = {
     "setup",

@@ -10,7 +10,7 @@ from tests.support.script import handshake, text, turn
 from tests.ui.talk import catch_up, draft, say, start_chat, wait_idle, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 StartAgain = Callable[[], Neovim]
 

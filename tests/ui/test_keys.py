@@ -7,8 +7,8 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, tool, user
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.ops import BlockKind
 
 WAITING = {
     "chat": CHAT,

@@ -15,7 +15,7 @@ from tests.ui.staged import draw, question
 from tests.ui.talk import asks, catch_up, draft, host_of, say, start_chat, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 StartAgain = Callable[..., Neovim]
 Ending = Callable[[Neovim], object]

@@ -5,7 +5,7 @@ import re
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, open_view, start_view, tool, user
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 WAITING = {"chat": CHAT, "id": "call", "digest": "call", "kind": "approval", "title": "edit a"}
 QUESTION = {**WAITING, "id": "asked", "kind": "question", "title": "which?", "block": 4}

@@ -13,8 +13,8 @@ from tests.support.servers import ScriptedServer
 from tests.ui.talk import asks, done, lines_of, say, start_chat, tool, wait_idle, wait_line
 from tests.ui.view import CHAT, View, assistant, open_view
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.ops import BlockKind
 
 PNG = base64.b64encode(b"\x89PNG and so on").decode()
 SNACKS = """

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 
-from eca_nvim.review.listing import Present, entries
-from eca_nvim.review.records import FileRecord, TurnRecord
+from eca_nvim.review.change_list import Present, entries
 from eca_nvim.review.snapshots import Blobs, take
+from eca_nvim.review.turn_changes import FileRecord, TurnRecord
 
 REVERT = """
 local path, changes = ...

@@ -6,7 +6,7 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 Told = Callable[[str], str]
 

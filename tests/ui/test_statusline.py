@@ -4,7 +4,7 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 ID = "2f4cd52e-8a4e-4c6f-9a55-0d2f1b7c9e11"
 HOSTILE = "%{execute('let g:pwned = 1')} 50%% %!g:pwned %#Error# done"

@@ -4,7 +4,7 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, open_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 TABLE = "\n".join(
     [

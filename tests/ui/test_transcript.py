@@ -9,11 +9,13 @@ from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
 
-from eca_nvim.chat import folding, ops, reducer
-from eca_nvim.chat.events import ChatEvent, ToolFinished
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import BlockKind
-from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.user_actions import folding
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished
+from eca_nvim.chat.vocabulary.ops import BlockKind
 
 
 @pytest.fixture

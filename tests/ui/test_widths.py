@@ -5,7 +5,7 @@ from tests.support.factories import StartNeovim
 from tests.ui.test_windows import sizes
 from tests.ui.view import CHAT, View, open_view, start_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 LONG = [f"{word} of a line that is longer than half a screen" for word in ("one", "two", "end")]
 

@@ -6,7 +6,7 @@ from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat import ops
+from eca_nvim.chat.vocabulary import ops
 
 FULL = {
     "state": "running",

@@ -4,8 +4,8 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 
-from eca_nvim.chat import ops
-from eca_nvim.chat.ops import BlockKind, ViewOp
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.ops import BlockKind, ViewOp
 
 RECORDER = """
 local host = { sent = {} }

@@ -2,7 +2,7 @@
 ---
 --- Rules kept here:
 --- - The Python side has the same names and fields, and says what they mean
----   (`eca_nvim/chat/intents.py`); a test holds the two equal.
+---   (`eca_nvim/chat/vocabulary/intents.py`); a test holds the two equal.
 ---@type table<string, string[]>
 return {
   attach = { 'settings', 'folders', 'editor', 'pid' },

@@ -5,7 +5,7 @@
 --- - Events come last: who hears one finds the state that it tells of.
 local M = {}
 
---- The host's own icon of a call that was stopped (`eca_nvim/chat/settings.py`).
+--- The host's own icon of a call that was stopped (`eca_nvim/chat/model/display_settings.py`).
 local STOPPED = '⊘'
 
 --- What a header tells of what goes on; it is left out when nothing does.

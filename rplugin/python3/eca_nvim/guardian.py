@@ -1,7 +1,8 @@
 """The guardian: a process that ends what a host and its servers would leave behind.
 
-The host starts it (`nvim/guard.py`) as `python -I -S guardian.py PIPE HOST`: the descriptor to read
-from, and the host's process id. `transport` ends its servers with the functions of this file, too.
+The host starts it (`nvim/guardian_process.py`) as `python -I -S guardian.py PIPE HOST`: the
+descriptor to read from, and the host's process id. `transport` ends its servers with the
+functions of this file, too.
 
 Rules kept here:
 - It needs nobody's help. The end of its own standard input, which is the host's, means that Neovim

@@ -14,8 +14,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from eca_nvim.chat.events import SelectionChanged
-from eca_nvim.chat.history import Page
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.events import SelectionChanged
 
 
 class AgentRefused(Exception):

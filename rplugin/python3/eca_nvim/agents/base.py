@@ -17,8 +17,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
-from eca_nvim.chat.contexts import Context
-from eca_nvim.chat.events import AgentEvent
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.events import AgentEvent
 
 
 class AgentFault(Exception):

@@ -1,16 +1,15 @@
 """The chat: what a conversation is, whichever agent speaks and whichever editor shows it.
 
-Pure: events and intents in, changes out; no I/O, no clock (times are given, in ms).
+Each package may import those above it in this list:
 
-events.py   what an agent said                       (agent  → chat)
-intents.py  what the user did                        (editor → session)
-effects.py  what the agent must be told; Changes     (chat   → session)
-ops.py      what the view must draw                  (chat   → editor)
+vocabulary/    events (agent → chat), intents (editor → session), effects (chat → agent),
+               ops (chat → view); what a turn and a tool call can be
+text/          text made safe to draw, colours, bodies, diffs
+model/         a chat and its blocks, and what is derived from them
+render/        how blocks read
+update.py      what one event or action changes, gathered and rendered once
+handlers/      what an event of the agent does; `reducer.apply` finds the handler
+user_actions/  what an intent of the user does
 
-reducer.py  apply(chat, event), tick                 prompts.py, pending.py, questions.py,
-                                                     folding.py: the user's side
-turn.py, speech.py, tool_calls.py, extras.py         what events do; states.py has the tables
-model.py, blocks.py                                  the aggregate
-render*.py, status.py, markdown_export.py            how it reads; text.py makes it safe to draw
-diffs.py                                             changes of files as hunks and as two files
+Rule: pure. Events and intents in, changes out; no I/O, no clock (times are given, in ms).
 """

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Flag, auto
 
-from eca_nvim.chat.blocks import (
+from eca_nvim.chat.model.blocks import (
     AUTOMATIC_FOLDS,
     Block,
     Fold,
@@ -21,9 +21,12 @@ from eca_nvim.chat.blocks import (
     SpokenBlock,
     ToolBlock,
 )
-from eca_nvim.chat.effects import Changes, Effect
-from eca_nvim.chat.model import Chat, Lane
-from eca_nvim.chat.ops import (
+from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.render.block import body, header
+from eca_nvim.chat.render.status import plan_line, queue_lines, status, usage_table
+from eca_nvim.chat.text.long_rows import LONGEST, broken, rows_of
+from eca_nvim.chat.vocabulary.effects import Changes, Effect
+from eca_nvim.chat.vocabulary.ops import (
     AppendText,
     CloseBlock,
     Emit,
@@ -37,10 +40,7 @@ from eca_nvim.chat.ops import (
     SetUsage,
     ViewOp,
 )
-from eca_nvim.chat.render import body, header
-from eca_nvim.chat.rows import LONGEST, broken, rows_of
-from eca_nvim.chat.states import Turn, TurnEnd
-from eca_nvim.chat.status import plan_line, queue_lines, status, usage_table
+from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 
 
 class Dirty(Flag):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from eca_nvim.agents.base import AgentFault, EditorServices, Workspace
-from eca_nvim.agents.eca import EcaAgent, EcaOptions
-from eca_nvim.nvim.guard import Guardian
+from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eca_nvim.agents.base import Workspace
-from eca_nvim.chat.intents import (
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary.intents import (
     Attach,
     CallReturned,
     FrameDrawn,
@@ -25,13 +26,12 @@ from eca_nvim.chat.intents import (
     MalformedIntent,
     parse_intent,
 )
-from eca_nvim.chat.ops import Notify, SetPending, ViewOp
-from eca_nvim.chat.settings import RenderSettings
+from eca_nvim.chat.vocabulary.ops import Notify, SetPending, ViewOp
 from eca_nvim.nvim.agents import EcaAgents
-from eca_nvim.nvim.calls import ALIVE, APPLY, Calls
 from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.frames import FrameSender, tell_lost
-from eca_nvim.nvim.guard import guardian
+from eca_nvim.nvim.editor_calls import ALIVE, APPLY, Calls
+from eca_nvim.nvim.frame_sender import FrameSender, tell_lost
+from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
-from eca_nvim.nvim.calls import CallFailed, Calls, Run, Unanswered
+from eca_nvim.nvim.editor_calls import CallFailed, Calls, Run, Unanswered
 
 DIAGNOSTICS_PATIENCE = 1.0
 """Seconds until the diagnostics last heard of have to do."""

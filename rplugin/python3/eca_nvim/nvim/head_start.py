@@ -17,7 +17,7 @@ from functools import cache
 from typing import NamedTuple
 
 from eca_nvim.environment import take_head_start
-from eca_nvim.nvim.guard import guardian
+from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.settings import read_settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
 from eca_nvim.spawn import StartError, spawn

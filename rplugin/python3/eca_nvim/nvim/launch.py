@@ -53,7 +53,7 @@ def serve(package: str) -> None:
     check()
     sys.path.insert(0, str(Path(package).parent))
     # Neovim gave us a session of our own: what we start in it must end with us.
-    _load(package, "nvim.guard").guardian().watch(os.getpid())
+    _load(package, "nvim.guardian_process").guardian().watch(os.getpid())
     if _load(package, "environment").wants_head_start():
         _load(package, "nvim.head_start").head_start()
     try:

@@ -39,7 +39,7 @@ class EcaPlugin:
 
     @pynvim.function("EcaIntent", sync=False)  # type: ignore[untyped-decorator]
     def intent(self, arguments: Sequence[object]) -> None:
-        """Take an intent: its name and its payload (`eca_nvim.chat.intents`)."""
+        """Take an intent: its name and its payload (`eca_nvim.chat.vocabulary.intents`)."""
         app = self._app or self._start()
         if app is not None:
             app.receive(arguments)

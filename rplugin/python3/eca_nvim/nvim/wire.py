@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.msgpack import Encoder
 
-from eca_nvim.chat.ops import (
+from eca_nvim.chat.vocabulary.ops import (
     AppendText,
     CloseBlock,
     OpenBlock,

@@ -3,8 +3,9 @@
 Rules kept here:
 - A file is looked at as soon as the model has written which one a call is to change, when the call
   is complete, when the user lets it, and when it has ended in whatever way. What the file was
-  before, and what the call did to it, follows from all of that (`tracing.py`).
-- What calls change without saying so, as a shell command does, is found by surveys (`watch.py`).
+  before, and what the call did to it, follows from all of that (`earlier_states.py`).
+- What calls change without saying so, as a shell command does, is found by surveys
+  (`attribution.py`).
 - Memory is bounded: the oldest turns are forgotten first.
 """
 
@@ -14,8 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from eca_nvim.chat.blocks import TextBlock, ToolBlock
-from eca_nvim.chat.events import (
+from eca_nvim.chat.model.blocks import TextBlock, ToolBlock
+from eca_nvim.chat.model.call_files import changed_paths, may_change, paths_so_far
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatEvent,
     ToolFinished,
@@ -25,17 +29,14 @@ from eca_nvim.chat.events import (
     ToolRunning,
     TurnChanged,
 )
-from eca_nvim.chat.files import changed_paths, may_change, paths_so_far
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import BlockKind
-from eca_nvim.chat.states import ENDED_CALLS
-from eca_nvim.chat.text import one_line, truncate
+from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.disk.replacing import NEW_MODE
-from eca_nvim.review.records import TurnRecord
+from eca_nvim.review.attribution import Watch
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
-from eca_nvim.review.steps import Fate, Look, Step
 from eca_nvim.review.survey import NO_ROOM
-from eca_nvim.review.watch import Watch
+from eca_nvim.review.tracked_calls import Fate, Look, Step
+from eca_nvim.review.turn_changes import TurnRecord
 
 MOST_BYTES = 1 << 28
 """Bytes that all snapshots take, about, before the oldest turn is forgotten."""

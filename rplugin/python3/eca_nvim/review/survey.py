@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.files import is_plain
+from eca_nvim.chat.model.call_files import is_plain
 from eca_nvim.paths import open_regular
 from eca_nvim.review.workspace import Sight, look, walk
 

@@ -1,27 +1,28 @@
 """The session: one agent, its chats, one view.
 
-session.py      intents in, and what each leads to
-hearing.py      what the agent says, and whom it concerns
-work.py         what the agent is busy with beside its chats
-histories.py    the chats the agent keeps, and what the user does with them
-revising.py     a history rolled back, forked, flagged
-server.py       the life of the agent: start, restart, end
-telling.py      what the agent must be told, kept until it can be
-chats.py        the chats, and what the view sees of them
-choices.py      what the user may choose from, and what is chosen
-reading.py      what the user wants to know of a chat
-reviewing.py    what the user asks about the changes of tools
-surveying.py    the workspace looked at when commands may change it
-view.py         where ops go, and what becomes of faults of our own
-diff.py         a tool call's change as two whole files
-whole_writes.py a file written whole, told as what changes in it
-warnings.py     what only a look at the disk tells of a call that waits
-keeping.py      what outlives Neovim: prompts, drafts, choices
-images.py       images on their way to the system's own viewer
+session.py          intents in, and what each leads to
+incoming.py         what the agent says, and which chat it is for
+outgoing.py         what the agent must be told, kept until it can be
+server.py           the life of the agent: start, restart, end
+chats.py            the chats, and what the view sees of them
+saved_chats.py      the chats the agent keeps, and what the user does with them
+history_changes.py  a history rolled back, forked, flagged
+choices.py          what the user may choose from, and what is chosen
+trust.py            which chats work without asking
+turn_checks.py      turns of which the agent says nothing any more
+tool_servers.py     tool servers of the agent that failed
+background_work.py  what the agent does beside its chats
+persistence.py      what outlives Neovim: prompts, drafts, choices
+secrets.py          answers that must not stand in the log
+view.py             where ops go, and how errors of our own are shown
+files/              what calls do to the user's files: diff tab, surveys, changes
+queries/            what the user asks about a chat: search, output, images
+
+Rule: intents are taken one after the other; the chats outlive the server.
 """
 
-from eca_nvim.session.diff import Files
-from eca_nvim.session.keeping import Keeper
+from eca_nvim.session.files.diff_tab import Files
+from eca_nvim.session.persistence import Keeper
 from eca_nvim.session.server import Candidate, MakeAgent
 from eca_nvim.session.session import Session
 

@@ -16,18 +16,18 @@ from contextlib import contextmanager
 import anyio
 from msgspec.structs import replace
 
-from eca_nvim.chat import reducer
-from eca_nvim.chat.blocks import ToolBlock
-from eca_nvim.chat.effects import Changes, Effect
-from eca_nvim.chat.events import ChatEvent
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Emit, ForgetChat, SetPending
-from eca_nvim.chat.pending import Shown, pending_item
-from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.states import Turn
+from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.user_actions.approvals import Shown, pending_item
+from eca_nvim.chat.vocabulary.effects import Changes, Effect
+from eca_nvim.chat.vocabulary.events import ChatEvent
+from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
+from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.session.files.call_warnings import on_disk
+from eca_nvim.session.files.whole_writes import Look, told_whole
 from eca_nvim.session.view import View, isolated
-from eca_nvim.session.warnings import on_disk
-from eca_nvim.session.whole_writes import Look, told_whole
 
 TICK = 1.0
 """Seconds between two updates of the times that are shown."""

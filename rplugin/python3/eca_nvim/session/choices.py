@@ -20,12 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat.events import ChoicesChanged, PromptAnswered, SelectionChanged
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import BlockKind, SetChoices
-from eca_nvim.chat.states import Turn
-from eca_nvim.chat.text import one_line
-from eca_nvim.session.keeping import Keeper
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.events import ChoicesChanged, PromptAnswered, SelectionChanged
+from eca_nvim.chat.vocabulary.ops import BlockKind, SetChoices
+from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.session.persistence import Keeper
 
 SELECTABLE = ("model", "agent", "variant")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.chat import intents
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.states import Turn
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.redaction import Redactor
 
 

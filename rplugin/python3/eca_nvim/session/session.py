@@ -20,10 +20,17 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.chat import intents
-from eca_nvim.chat.blocks import ToolBlock
-from eca_nvim.chat.contexts import Context, MalformedContext, parse_context
-from eca_nvim.chat.effects import (
+from eca_nvim.chat.handlers.questions import answer_question
+from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.user_actions.approvals import approve, is_still_approved, reject
+from eca_nvim.chat.user_actions.folding import act, redraw, toggle
+from eca_nvim.chat.user_actions.login import answer_login
+from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.contexts import Context, MalformedContext, parse_context
+from eca_nvim.chat.vocabulary.effects import (
     AskTurn,
     Changes,
     Effect,
@@ -33,7 +40,7 @@ from eca_nvim.chat.effects import (
     TellPrompt,
     TellStop,
 )
-from eca_nvim.chat.events import (
+from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     AgentTurn,
     ChatEvent,
@@ -41,35 +48,28 @@ from eca_nvim.chat.events import (
     PromptAnswered,
     TurnChanged,
 )
-from eca_nvim.chat.folding import act, redraw, toggle
-from eca_nvim.chat.history_intents import HistoryIntent
-from eca_nvim.chat.keep_intents import Grep, KeepDraft, KeepPrompt
-from eca_nvim.chat.login import answer_login
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.ops import Answer, Notify, OpenExternal, SetInput, SetServer
-from eca_nvim.chat.pending import approve, is_still_approved, reject
-from eca_nvim.chat.prompts import send_prompt, stop_turn, unqueue
-from eca_nvim.chat.questions import answer_question
-from eca_nvim.chat.review_intents import FileWritten, ReviewIntent
-from eca_nvim.chat.settings import RenderSettings
-from eca_nvim.chat.states import Turn
+from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
+from eca_nvim.chat.vocabulary.keep_intents import Grep, KeepDraft, KeepPrompt
+from eca_nvim.chat.vocabulary.ops import Answer, Notify, OpenExternal, SetInput, SetServer
+from eca_nvim.chat.vocabulary.review_intents import FileWritten, ReviewIntent
+from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, NotOffered, selection
-from eca_nvim.session.diff import Files
-from eca_nvim.session.hearing import Hearing
-from eca_nvim.session.histories import Histories
-from eca_nvim.session.images import Images, StrangeImage
-from eca_nvim.session.keeping import Keeper
-from eca_nvim.session.reading import ReadIntent, read
-from eca_nvim.session.reviewing import Reviews
-from eca_nvim.session.searching import search
+from eca_nvim.session.files.diff_tab import Files
+from eca_nvim.session.files.review_requests import Reviews
+from eca_nvim.session.files.surveys import Surveyor, in_thread
+from eca_nvim.session.incoming import Hearing
+from eca_nvim.session.outgoing import Held, deliver
+from eca_nvim.session.persistence import Keeper
+from eca_nvim.session.queries.chat_content import ReadIntent, read
+from eca_nvim.session.queries.images import Images, StrangeImage
+from eca_nvim.session.queries.search import search
+from eca_nvim.session.saved_chats import Histories
 from eca_nvim.session.secrets import hide_answers, without_secrets
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
-from eca_nvim.session.surveying import Surveyor, in_thread
-from eca_nvim.session.telling import Held, deliver
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated

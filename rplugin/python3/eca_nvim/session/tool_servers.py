@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 
-from eca_nvim.chat.events import ToolServerChanged
-from eca_nvim.chat.ops import Notify
-from eca_nvim.chat.text import one_line, truncate
+from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.vocabulary.events import ToolServerChanged
+from eca_nvim.chat.vocabulary.ops import Notify
 
 NAME_CELLS = 30
 _FAILED = "failed"

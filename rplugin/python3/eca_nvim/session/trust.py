@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import uuid4
 
-from eca_nvim.chat.blocks import open_question
-from eca_nvim.chat.events import QuestionAsked
-from eca_nvim.chat.model import Chat
-from eca_nvim.chat.questions import withdraw
-from eca_nvim.chat.trust import set_trust
+from eca_nvim.chat.handlers.questions import withdraw
+from eca_nvim.chat.handlers.trust import set_trust
+from eca_nvim.chat.model.blocks import open_question
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.vocabulary.events import QuestionAsked
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.keeping import Keeper
+from eca_nvim.session.persistence import Keeper
 
 QUESTION = (
     "This server's configuration wants tools to run\n"

@@ -13,8 +13,8 @@ import anyio
 
 from eca_nvim.agents.archive import AgentRefused, Archive
 from eca_nvim.agents.base import Agent
-from eca_nvim.chat.effects import AskTurn
-from eca_nvim.chat.events import TurnLapsed
+from eca_nvim.chat.vocabulary.effects import AskTurn
+from eca_nvim.chat.vocabulary.events import TurnLapsed
 from eca_nvim.session.chats import Chats
 
 PATIENCE = 5.0

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from eca_nvim.chat.ops import Notify, ViewOp
+from eca_nvim.chat.vocabulary.ops import Notify, ViewOp
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,328 @@
+"""An ECA server as an agent: its life, from the introduction to the exit.
+
+Rules kept here:
+- One object is one life of one server process; a restart makes a new one.
+- `eca_inbox` reads what the server tells, `eca_requests` answers what it asks, `eca_outbox` says
+  what the user does, `eca_archive` asks for the chats it keeps. This file opens and closes the
+  connection they share.
+- What is said while no server is there is dropped: the exit has been told.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Final
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from eca_nvim.agents.archive import Archive
+from eca_nvim.agents.base import (
+    Agent,
+    AgentExit,
+    AgentFault,
+    EditorServices,
+    Emit,
+    Prompt,
+    Selection,
+    Workspace,
+)
+from eca_nvim.agents.eca.archive import EcaArchive
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.codec import EcaCodec
+from eca_nvim.agents.eca.content.proposals import Proposals
+from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.editor_requests import Base
+from eca_nvim.agents.eca.inbox import Inbox
+from eca_nvim.agents.eca.introduction import introduction
+from eca_nvim.agents.eca.outbox import Outbox, one_line
+from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.readiness import Readiness
+from eca_nvim.agents.eca.replay import Replays
+from eca_nvim.agents.eca.requests import ServerRequests
+from eca_nvim.agents.eca.server_events import initial_choices
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.events import AgentEvent, MessageShown
+from eca_nvim.jsonrpc import Request
+from eca_nvim.protocol.eca import DecodeError, decode_result, encode
+from eca_nvim.protocol.eca import lifecycle as eca
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Exit,
+    Guard,
+    Incoming,
+    RemoteError,
+    StartError,
+    open_connection,
+)
+
+INTRODUCTION_SECONDS: Final = 60.0
+"""How long a server may take to answer initialize: a JVM on a busy machine is slow."""
+
+GOODBYE_SECONDS: Final = 3.0
+"""How long a server may take to shut down: it ends its MCP servers."""
+
+EXIT_SECONDS: Final = 0.5
+"""How long a server that has shut down may take to exit before the close ladder begins."""
+
+_STDERR_LINES: Final = 20
+
+logger = logging.getLogger(__name__)
+
+
+class EcaOptions(Struct, frozen=True):
+    """How to run a server.
+
+    `environment` is its whole environment, None for what every child process inherits; `process` is
+    the server if it runs already; `agent` the one to begin with; `diagnostics_base` what lines and
+    characters of diagnostics count from; `repo_map` asks old servers for a map of the project with
+    each prompt; `guard` has the server end with us when we are killed, and `see_off` lets one that
+    was asked to end do so after us; it says whether it can.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    process: subprocess.Popen[bytes] | None = None
+    agent: str | None = None
+    diagnostics_base: Base = 1
+    repo_map: bool = True
+    guard: Guard | None = None
+    see_off: Callable[[], bool] | None = None
+
+
+class _Life(Struct, frozen=True):
+    """The parts that share one connection."""
+
+    connection: Connection
+    inbox: Inbox
+    requests: ServerRequests
+    outbox: Outbox
+    archive: EcaArchive
+    readiness: Readiness
+    proposals: Proposals
+    dialect: Dialect
+    emit: Emit
+
+    def receive(self, batch: Sequence[Incoming]) -> None:
+        """Hand on what one read brought, as one batch of events.
+
+        The message that makes the server ready ends a batch: what comes after it is shown after.
+        """
+        events: list[AgentEvent] = []
+        for message in batch:
+            try:
+                events += self._read(message)
+            except Exception as fault:  # our own: the next message may be read
+                logger.exception("cannot read %s", message.method)
+                line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
+                events.append(MessageShown("error", line))
+            if self.readiness.is_due:
+                self._hand_on(events)
+                self.readiness.announce()
+                events = []
+        self._hand_on(events)
+
+    def _hand_on(self, events: Sequence[AgentEvent]) -> None:
+        if events:
+            self.emit(events)
+        self.outbox.heard(events)
+
+    def _read(self, message: Incoming) -> Sequence[AgentEvent]:
+        if isinstance(message, Request):
+            return self.requests.take(message)
+        return self.inbox.read(message.method, message.params)
+
+
+class EcaAgent(Agent):
+    """A server that speaks the ECA protocol."""
+
+    def __init__(self, options: EcaOptions, workspace: Workspace, services: EditorServices) -> None:
+        self._options = options
+        self._workspace = workspace
+        self._services = services
+        self._life: _Life | None = None
+        self._leaving = False
+
+    async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
+        """Start the server, introduce ourselves, call `ready`, deliver events until it ends.
+
+        Raises AgentFault.
+        """
+        try:
+            async with self._connect() as connection, anyio.create_task_group() as tasks:
+                self._life = self._begin(connection, tasks, emit)
+                outcome = await self._live(self._life, tasks, ready)
+                tasks.cancel_scope.cancel()
+        except StartError as fault:
+            raise AgentFault(str(fault)) from fault
+        if isinstance(outcome, AgentFault):
+            raise outcome
+        return _agent_exit(outcome, expected=self._leaving)
+
+    async def close(self) -> None:
+        """Shut the server down and have it exit, by the close ladder where it does not."""
+        self._leaving = True
+        if self._life is None:
+            return
+        connection = self._life.connection
+        with suppress(ConnectionClosed):
+            with anyio.move_on_after(GOODBYE_SECONDS), suppress(RemoteError):
+                await connection.request(eca.Shutdown.method)
+            connection.notify(eca.Exit.method)
+            with anyio.move_on_after(EXIT_SECONDS):
+                await connection.wait_closed()
+        await connection.aclose()
+
+    def kill(self) -> None:
+        """End the server and its group at once, without the event loop."""
+        if self._life is not None:
+            self._life.connection.kill_now()
+
+    def leave(self) -> None:
+        """Ask the server to end, as our process ends; it is ended if nobody sees it off."""
+        if self._life is not None:
+            self._life.connection.say_now(eca.Shutdown.method, eca.Exit.method)
+            if self._options.see_off is None or not self._options.see_off():
+                self._life.connection.kill_now()
+
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt; its answer comes as PromptAnswered."""
+        self._living.proposals.prompted(prompt.chat_id)
+        self._living.outbox.prompt(prompt)
+
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Say something to the running turn."""
+        self._living.outbox.steer(chat_id, text, contexts)
+
+    def unsteer(self, chat_id: str) -> None:
+        """Take back all that the running turn was told and has not read."""
+        self._living.outbox.unsteer(chat_id)
+
+    def stop(self, chat_id: str) -> None:
+        """Ask for the running turn to end; then what it asks the user is cancelled."""
+        if not self._living.proposals.stop(chat_id):
+            self._living.outbox.stop(chat_id)
+        self._living.requests.cancel_questions(chat_id)
+
+    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
+        """Let a waiting tool call run, or make a change that was only proposed."""
+        if not self._living.proposals.approve(chat_id, call_id):
+            self._living.outbox.approve(chat_id, call_id, remember=remember)
+
+    def reject(self, chat_id: str, call_id: str) -> None:
+        """Refuse a waiting tool call, or a change that was only proposed."""
+        if not self._living.proposals.reject(chat_id, call_id):
+            self._living.outbox.reject(chat_id, call_id)
+
+    def answer(self, question_id: str, text: str | None) -> None:
+        """Answer a question; None cancels it."""
+        self._living.requests.answer(question_id, text)
+
+    def answer_login(self, chat_id: str, text: str | None) -> None:
+        """Give the login that runs what it asks for; None cancels it."""
+        self._living.outbox.answer_login(chat_id, text)
+
+    def choose(self, chat_id: str, selection: Selection) -> None:
+        """Tell the server of a new selection."""
+        self._living.outbox.choose(chat_id, selection)
+
+    @property
+    def archive(self) -> Archive:
+        """The chats that the server keeps."""
+        return self._living.archive
+
+    @property
+    def _living(self) -> _Life:
+        if self._life is None:
+            raise RuntimeError("the agent does not run yet")
+        return self._life
+
+    def _connect(self) -> AbstractAsyncContextManager[Connection]:
+        folders = self._workspace.folders
+        return open_connection(
+            self._options.command,
+            self._receive,
+            env=self._options.environment,
+            cwd=folders[0] if folders else None,
+            process=self._options.process,
+            codec=EcaCodec(),
+            guard=self._options.guard,
+        )
+
+    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
+        chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
+        dialect = Dialect(repo_map=self._options.repo_map)
+        proposals = Proposals(self._workspace.folders, tasks, emit)
+        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals)
+        base = self._options.diagnostics_base
+        return _Life(
+            connection=connection,
+            inbox=inbox,
+            requests=ServerRequests(connection, tasks, self._services, chats, base),
+            outbox=Outbox(connection, emit, chats, inbox, mentions, dialect),
+            archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect),
+            readiness=readiness,
+            proposals=proposals,
+            dialect=dialect,
+            emit=emit,
+        )
+
+    def _receive(self, batch: list[Incoming]) -> None:
+        self._living.receive(batch)
+
+    async def _live(
+        self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]
+    ) -> Exit | AgentFault:
+        """Return the end, or the fault of the start: a group of tasks would wrap what is raised."""
+        try:
+            result = await self._introduce(life.connection)
+        except AgentFault as fault:
+            return fault
+        except ConnectionClosed as closed:
+            return closed.exit if self._leaving else self._stillborn(closed.exit)
+        life.dialect.introduced(result)
+        life.emit([initial_choices(result)])
+        life.readiness.models_known(result.models)
+        life.readiness.introduced(ready)
+        tasks.start_soon(life.readiness.wait)
+        return await life.connection.wait_closed()
+
+    async def _introduce(self, connection: Connection) -> eca.InitializeResult:
+        """Say initialize and initialized. Raises AgentFault and ConnectionClosed."""
+        params = introduction(self._workspace, self._options.agent)
+        try:
+            with anyio.fail_after(INTRODUCTION_SECONDS):
+                raw = await connection.request(params.method, encode(params))
+            result = decode_result(eca.InitializeParams, raw)
+        except TimeoutError:
+            raise self._fault(f"does not answer after {INTRODUCTION_SECONDS:.0f} s") from None
+        except (RemoteError, DecodeError) as fault:
+            raise self._fault(f"refuses to start, {one_line(str(fault))}") from fault
+        connection.notify(eca.Initialized.method, encode(eca.Initialized()))
+        return result
+
+    def _stillborn(self, ending: Exit) -> AgentFault:
+        last = [line for line in ending.stderr_tail if line.strip()][-1:]
+        said = f": {one_line(last[0])}" if last else ""
+        return self._fault(f"ended before it could be used, {ending}{said}")
+
+    def _fault(self, what: str) -> AgentFault:
+        program = self._options.command[0]
+        return AgentFault(f"{program} {what}; is it an ECA server? :Eca log tells more")
+
+
+def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
+    told = f"the server was stopped, {ending}"
+    if not expected:
+        told = f"the server ended, {ending}: your next prompt or :Eca restart starts it again"
+    return AgentExit(
+        reason=told,
+        code=ending.code,
+        expected=expected,
+        stderr_tail=ending.stderr_tail[-_STDERR_LINES:],
+    )

@@ -1,0 +1,40 @@
+"""A question and its answer, read from the call that asked: a replayed chat tells no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked
+from eca_nvim.protocol.eca.tool_call import ToolCalled
+
+_TOOL: Final = "ask_user"
+_ANSWERED: Final = "User answered: "
+"""How the server tells its model what the user said."""
+
+
+def dialogue(content: ToolCalled) -> Dialogue | None:
+    """Read what a call asked the user; None when it asks nothing, or was not understood."""
+    question = content.arguments.get("question")
+    if content.name != _TOOL or not isinstance(question, str):
+        return None
+    said = "\n".join(output.text for output in content.outputs)
+    if not content.error and not said.startswith(_ANSWERED):
+        return None
+    asked = QuestionAsked(
+        id=content.id or "",
+        question=question,
+        options=tuple(_options(content.arguments.get("options"))),
+        tool_call_id=content.id,
+    )
+    return Dialogue(asked, None if content.error else said.removeprefix(_ANSWERED))
+
+
+def _options(options: object) -> Iterator[tuple[str, str]]:
+    """Read what a model wrote as options, of which nothing is sure."""
+    for option in options if isinstance(options, list) else ():
+        match option:
+            case {"label": str(label), "description": str(description)}:
+                yield label, description
+            case {"label": str(label)} | str(label):
+                yield label, ""

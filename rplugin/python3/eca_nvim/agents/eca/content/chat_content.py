@@ -1,0 +1,139 @@
+"""ECA's contents of a chat as chat events; `tool_calls.py` has the kinds that are tool calls.
+
+Rules kept here:
+- Nothing is dropped for being unknown: a kind we do not know becomes plain text under its name.
+- This is the hot path: one look-up by class, one event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from eca_nvim.agents.eca.content import tool_calls
+from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.events import AgentTurn, ChatEvent, Role
+from eca_nvim.protocol.eca import content as eca
+from eca_nvim.protocol.eca.tool_call import ToolCall
+from eca_nvim.protocol.eca.usage import ContextBreakdown, UsageContent
+
+_ROLES: Final[Mapping[eca.Role, Role]] = {
+    eca.Role.USER: Role.USER,
+    eca.Role.ASSISTANT: Role.ASSISTANT,
+    eca.Role.SYSTEM: Role.SYSTEM,
+    eca.Role.UNKNOWN: Role.SYSTEM,
+}
+_NO_MEDIA_TYPE: Final = "application/octet-stream"
+_INSTEAD: Final = "Tell ECA what to do differently for the rejected tool(s)"
+_RETRY: Final = re.compile(r"\(attempt \d+/\d+\)")
+"""How the server says, in words alone, that the model failed and is asked again."""
+
+
+def content_event(received: eca.ContentReceived) -> ChatEvent:
+    """Turn one piece of content into the event it stands for."""
+    content = received.content
+    role = _ROLES[received.role]
+    if type(content) is eca.TextContent:
+        if role is Role.SYSTEM and content.text.strip() == _INSTEAD:
+            return events.InsteadWanted(content.text)
+        return events.TextReceived(role, content.text, content.content_id)
+    if isinstance(content, ToolCall):
+        return tool_calls.tool_event(content)
+    return _CONVERTERS[type(content)](content, role)
+
+
+def _link(content: eca.UrlContent, _: Role) -> ChatEvent:
+    return events.LinkReceived(content.title or content.url, content.url)
+
+
+def _image(content: eca.ImageContent, _: Role) -> ChatEvent:
+    return events.ImageReceived(content.media_type or _NO_MEDIA_TYPE, content.base64)
+
+
+def _progress(content: eca.ProgressContent, _: Role) -> ChatEvent:
+    if content.state is eca.ProgressState.FINISHED:
+        return events.TurnChanged(AgentTurn.FINISHED)
+    text = content.text or ""
+    return events.ProgressChanged(text, is_retry=bool(_RETRY.search(text)))
+
+
+def _reason_started(content: eca.ReasonStarted, _: Role) -> ChatEvent:
+    return events.ReasoningStarted(content.id)
+
+
+def _reason_text(content: eca.ReasonText, _: Role) -> ChatEvent:
+    return events.ReasoningText(content.id, content.text)
+
+
+def _reason_finished(content: eca.ReasonFinished, _: Role) -> ChatEvent:
+    return events.ReasoningFinished(content.id, content.total_time_ms)
+
+
+def _hook_started(content: eca.HookStarted, _: Role) -> ChatEvent:
+    return events.HookStarted(content.id, content.name or "")
+
+
+def _hook_finished(content: eca.HookFinished, _: Role) -> ChatEvent:
+    return events.HookFinished(
+        id=content.id,
+        name=content.name or "",
+        status=content.status,
+        output=content.output,
+        error=content.error,
+        tool_call_id=content.tool_call_id,
+    )
+
+
+def _metadata(content: eca.MetadataContent, _: Role) -> ChatEvent:
+    return events.TitleChanged(content.title or "")
+
+
+def _flag(content: eca.FlagContent, _: Role) -> ChatEvent:
+    return events.FlagReceived(content.text, content.content_id)
+
+
+def _proposed_change(content: eca.FileChangeContent, role: Role) -> ChatEvent:
+    """Show a proposal of the protocol's first draft plainly; it has no word of today's."""
+    lines = [content.description, content.file, *(change.content for change in content.changes)]
+    return events.UnknownReceived("fileChange", "\n".join(filter(None, lines)), role)
+
+
+def _unknown(content: eca.UnknownContent, role: Role) -> ChatEvent:
+    return events.UnknownReceived(content.kind, plain_text(content.fields), role)
+
+
+def _usage(content: UsageContent, _: Role) -> ChatEvent:
+    limit, breakdown = content.limit, content.context_breakdown or ContextBreakdown()
+    return events.UsageReported(
+        session_tokens=content.session_tokens,
+        context_limit=limit.context if limit else breakdown.context_limit,
+        output_limit=limit.output if limit else None,
+        last_message_cost=content.last_message_cost,
+        session_cost=content.session_cost,
+        auto_compact_percentage=content.auto_compact_percentage,
+        categories=tuple(
+            events.UsageCategory(category.name, category.tokens, category.color)
+            for category in breakdown.categories
+        ),
+        free_tokens=breakdown.free_tokens,
+        free_color=breakdown.free_color,
+    )
+
+
+_CONVERTERS: Final[Mapping[type, Callable[[Any, Role], ChatEvent]]] = {
+    eca.UrlContent: _link,
+    eca.ImageContent: _image,
+    eca.ProgressContent: _progress,
+    UsageContent: _usage,
+    eca.ReasonStarted: _reason_started,
+    eca.ReasonText: _reason_text,
+    eca.ReasonFinished: _reason_finished,
+    eca.HookStarted: _hook_started,
+    eca.HookFinished: _hook_finished,
+    eca.MetadataContent: _metadata,
+    eca.FlagContent: _flag,
+    eca.FileChangeContent: _proposed_change,
+    eca.UnknownContent: _unknown,
+}

@@ -1,0 +1,207 @@
+"""Changes of files that a server of the protocol's first draft proposes, made by us.
+
+That draft has no tool calls and no message for an approval: it tells the client what to change, and
+whether to ask the user first. Rules kept here:
+- A proposal reads as a tool call. The user is asked. A change is made at once only if the server
+  says that it needs no approval, while it answers a prompt, to an ordinary file of the workspace:
+  none that a link, git or the editor makes more of (`places`).
+- A file is changed as it is when the user says yes, in the place that he was told of; where the
+  change does not fit any more, or a link is in the way, the file stays and the call has failed.
+- An answer that is complete ends the turn when nothing of it waits for the user any more.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from eca_nvim.agents.base import Emit
+from eca_nvim.agents.eca.content.proposed_change import DoesNotFit, changed_text
+from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
+from eca_nvim.chat.text.hunks_between import hunks_between
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    AgentTurn,
+    ChatEvent,
+    Role,
+    TextReceived,
+    ToolFinished,
+    ToolRejected,
+    ToolRequested,
+    TurnChanged,
+)
+from eca_nvim.disk.replacing import remove, replace
+from eca_nvim.paths import LARGEST_LOADED, open_regular, path_of
+from eca_nvim.places import leads_to, real_path
+from eca_nvim.protocol.eca.draft import FileChangeContent
+
+_END = TurnChanged(AgentTurn.FINISHED)
+
+
+class _Proposal(Struct, frozen=True):
+    """A change that can be made; `is_gone`: the file is to be deleted.
+
+    place: where the path led when it was shown; a link that is deleted is its own place.
+    """
+
+    chat_id: str
+    call: ToolCall
+    change: FileChange
+    is_gone: bool
+    place: str
+
+
+class Proposals:
+    """The proposals of one server process."""
+
+    def __init__(self, folders: Sequence[str], tasks: TaskGroup, emit: Emit) -> None:
+        self._folders = folders
+        self._tasks = tasks
+        self._emit = emit
+        self._waiting: dict[str, _Proposal] = {}  # by the id of its call
+        self._answering: set[str] = set()  # chats with a prompt whose answer is not complete
+        self._complete: set[str] = set()  # chats whose answer is complete
+        self._stopped: set[str] = set()  # chats whose answer the user wants no more of
+
+    def prompted(self, chat_id: str) -> None:
+        """Take that the answer to a prompt is to come."""
+        self._answering.add(chat_id)
+
+    def take(self, chat_id: str, told: FileChangeContent) -> Sequence[ChatEvent]:
+        """Read a proposal that names a file; what needs no word of the user is made after it."""
+        named = told.file or ""
+        call = ToolCall(str(uuid4()), "edit_file", arguments={"path": named})  # no id of the server
+        before: Sequence[ChatEvent] = ()
+        if told.description:
+            before = (TextReceived(Role.ASSISTANT, f"\n\n{told.description}\n"),)
+        try:
+            proposal = _read(chat_id, call, self._path(named), told)
+        except (DoesNotFit, OSError, ValueError) as fault:
+            return (*before, ToolRequested(call), _failed(call, str(fault)))
+        if chat_id in self._stopped:
+            return (*before, ToolRequested(proposal.call), ToolRejected(proposal.call, "user"))
+        self._waiting[call.id] = proposal
+        asks = told.manual_approval is not False or not self._is_plain(proposal)
+        if not asks:
+            self._tasks.start_soon(self._make, proposal)
+        return (*before, ToolRequested(proposal.call, asks))
+
+    def complete(self, chat_id: str) -> Sequence[ChatEvent]:
+        """Take that an answer is complete; gives the turn's end unless something waits."""
+        self._answering.discard(chat_id)
+        self._complete.add(chat_id)
+        return self._end(chat_id)
+
+    def approve(self, chat_id: str, call_id: str) -> bool:
+        """Make a change that waits; say whether it is one of ours."""
+        proposal = self._find(chat_id, call_id)
+        if proposal is not None:
+            self._tasks.start_soon(self._make, proposal)
+        return proposal is not None
+
+    def reject(self, chat_id: str, call_id: str) -> bool:
+        """Drop a change that waits; say whether it is one of ours."""
+        proposal = self._find(chat_id, call_id)
+        if proposal is not None:
+            self._decided(proposal, ToolRejected(proposal.call, "user"))
+        return proposal is not None
+
+    def _find(self, chat_id: str, call_id: str) -> _Proposal | None:
+        proposal = self._waiting.get(call_id)
+        return proposal if proposal is not None and proposal.chat_id == chat_id else None
+
+    def stop(self, chat_id: str) -> bool:
+        """Drop all that waits in a chat, or is still to come; say whether that ends the turn."""
+        self._stopped.add(chat_id)
+        for call_id in [key for key, it in self._waiting.items() if it.chat_id == chat_id]:
+            del self._waiting[call_id]
+        ends = self._end(chat_id)
+        self._tell(chat_id, ends)
+        return bool(ends)
+
+    async def _make(self, proposal: _Proposal) -> None:
+        if proposal.call.id not in self._waiting:
+            return
+        try:
+            _write(proposal)
+        except (DoesNotApply, OSError, ValueError) as fault:
+            self._decided(proposal, _failed(proposal.call, str(fault)))
+        else:
+            self._decided(proposal, ToolFinished(proposal.call))
+
+    def _decided(self, proposal: _Proposal, event: ChatEvent) -> None:
+        del self._waiting[proposal.call.id]
+        self._tell(proposal.chat_id, (event, *self._end(proposal.chat_id)))
+
+    def _end(self, chat_id: str) -> Sequence[ChatEvent]:
+        waits = any(it.chat_id == chat_id for it in self._waiting.values())
+        if waits or chat_id not in self._complete:
+            return ()
+        self._complete.remove(chat_id)
+        self._stopped.discard(chat_id)
+        return (_END,)
+
+    def _tell(self, chat_id: str, told: Sequence[ChatEvent]) -> None:
+        if told:
+            self._emit([Addressed(chat_id, event) for event in told])
+
+    def _path(self, named: str) -> str:
+        """Give the path of a file that a proposal names. Raises NotAFile."""
+        is_uri = named[:5].lower() == "file:"
+        return path_of(named if is_uri else posixpath.join(*self._folders[:1], named))
+
+    def _is_plain(self, proposal: _Proposal) -> bool:
+        """Say whether a change is of an ordinary file, and of an answer to the user."""
+        path, folders = proposal.change.path, self._folders
+        inside = any(Path(path).is_relative_to(folder) for folder in folders)
+        return proposal.chat_id in self._answering and inside and not leads_to(path, folders)
+
+
+def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _Proposal:
+    before = _text(path)
+    after = changed_text(before, told.changes)
+    change = FileChange(path, *hunks_between(before or "", after or ""))
+    name = "delete_file" if after is None else "write_file" if before is None else call.name
+    whole = ToolCall(call.id, name, details=change, arguments={"path": path})
+    if after is not None:
+        return _Proposal(chat_id, whole, change, is_gone=False, place=real_path(path))
+    folder, file = posixpath.split(path)
+    place = posixpath.join(real_path(folder), file)
+    return _Proposal(chat_id, whole, change, is_gone=True, place=place)
+
+
+def _write(proposal: _Proposal) -> None:
+    """Change the file as it is now. Raises DoesNotApply, OSError and ValueError."""
+    text = _text(proposal.place)
+    after = apply_hunks(text or "", parse_hunks(proposal.change.diff))
+    if proposal.is_gone and after:
+        raise DoesNotApply("the file has other lines by now")
+    if proposal.is_gone:
+        remove(proposal.place)
+    elif text is None or after != text:
+        replace(proposal.place, after.encode())
+
+
+def _text(path: str) -> str | None:
+    """Read a file as it is, line ends included; None where there is none.
+
+    Raises OSError and ValueError.
+    """
+    try:
+        with open_regular(path) as file:
+            content = file.read(LARGEST_LOADED + 1)
+    except FileNotFoundError:
+        return None
+    if len(content) > LARGEST_LOADED:
+        raise DoesNotFit(f"it is larger than {LARGEST_LOADED >> 20} MiB")
+    return content.decode()
+
+
+def _failed(call: ToolCall, fault: str) -> ToolFinished:
+    return ToolFinished(call, (fault,), failed=True)

@@ -1,0 +1,145 @@
+"""ECA's tool calls as chat events: prepare, run, running, called, rejected, and their details.
+
+Rules kept here:
+- Only `manualApproval` says that a call waits for the user.
+- An id is all that can be relied on: what a message leaves out, an earlier one may have said.
+- Details of a kind we do not know are kept as text.
+- Older servers said whose a tool of their own is in its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from eca_nvim.agents.eca.content.answered_question import dialogue
+from eca_nvim.chat.text.diffs import added_lines
+from eca_nvim.chat.text.output import document
+from eca_nvim.chat.vocabulary import call_details as ours
+from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.events import ChatEvent
+from eca_nvim.protocol.eca import details as eca_details
+from eca_nvim.protocol.eca import tool_call as eca
+
+_OLD_PREFIX: Final = "eca_"
+
+
+def tool_event(content: eca.ToolCall) -> ChatEvent:
+    """Turn one message about a tool call into its event.
+
+    A finished call has the id "" when the server only tells that it cleared its plan.
+    """
+    match content:
+        case eca.ToolCallPrepare():
+            return events.ToolPreparing(_call(content, content.id), content.arguments_text)
+        case eca.ToolCallRun():
+            call = _call(content, content.id, content.arguments)
+            return events.ToolRequested(call, content.manual_approval)
+        case eca.ToolCallRunning():
+            return events.ToolRunning(_call(content, content.id, content.arguments))
+        case eca.ToolCalled():
+            return _finished(content)
+        case eca.ToolCallRejected():
+            call = _call(content, content.id, content.arguments)
+            return events.ToolRejected(call, content.reason)
+        case _:
+            raise TypeError(f"{type(content).__name__} is no message about a tool call")
+
+
+def _finished(content: eca.ToolCalled) -> ChatEvent:
+    return events.ToolFinished(
+        call=_call(content, content.id or "", _named(content.arguments)),
+        outputs=tuple(output.text for output in content.outputs),
+        failed=bool(content.error),
+        total_ms=content.total_time_ms,
+        dialogue=dialogue(content),
+    )
+
+
+def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Give arguments that have names; a list of them says less than was told before."""
+    return None if arguments and all(name.isdigit() for name in arguments) else arguments
+
+
+def _call(
+    content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
+) -> ours.ToolCall:
+    return ours.ToolCall(
+        id=call_id,
+        name=_own_name(content),
+        server=content.server,
+        origin=content.origin,
+        summary=content.summary,
+        details=_details(content.details),
+        arguments=arguments,
+    )
+
+
+def _own_name(content: eca.ToolCall) -> str | None:
+    """Give a tool's name: what is eca_read_file today is read_file of eca."""
+    if content.name is None or content.origin != "native":
+        return content.name
+    return content.name.removeprefix(_OLD_PREFIX) or content.name
+
+
+def _details(details: eca_details.Details | None) -> ours.Details | None:
+    match details:
+        case None:
+            return None
+        case eca_details.FileChangeDetails():
+            return _file_change(details)
+        case eca_details.ShellCommandDetails():
+            parts = tuple(map(_shell_part, details.commands))
+            return ours.ShellCommand(parts, details.background)
+        case eca_details.JsonOutputsDetails():
+            return ours.JsonOutputs(details.jsons)
+        case eca_details.SubagentDetails():
+            return _subagent(details)
+        case eca_details.TaskDetails():
+            return ours.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
+        case eca_details.UnknownDetails():
+            return ours.UnknownDetails(details.kind, plain_text(details.fields))
+
+
+def _file_change(details: eca_details.FileChangeDetails) -> ours.FileChange:
+    added, removed = details.lines_added or 0, details.lines_removed or 0
+    change = ours.FileChange(details.path, details.diff, added, removed)
+    return replace(change, added=added_lines(change))
+
+
+def _shell_part(command: eca_details.ShellCommand) -> ours.ShellPart:
+    return ours.ShellPart(command.command, command.args, command.approval_key, command.remembered)
+
+
+def _subagent(details: eca_details.SubagentDetails) -> ours.Subagent:
+    return ours.Subagent(
+        agent=details.agent_name or "",
+        chat_id=details.subagent_chat_id,
+        model=details.model,
+        variant=details.variant,
+        step=details.step,
+        max_steps=details.max_steps,
+    )
+
+
+def _task(task: eca_details.Task) -> ours.Task:
+    return ours.Task(
+        id=task.id,
+        subject=task.subject,
+        status=task.status.value,
+        description=task.description or "",
+        priority=task.priority or "",
+        blocked_by=task.blocked_by,
+        blocked=task.is_blocked,
+    )
+
+
+def plain_text(fields: Mapping[str, Any]) -> str:
+    """Show an object nobody knows: its text if it has one, else all of it as JSON."""
+    text = fields.get("text")
+    if isinstance(text, str) and text:
+        return text
+    shown = {key: value for key, value in fields.items() if key != "type"}
+    return document(shown)

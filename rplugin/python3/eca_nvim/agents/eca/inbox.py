@@ -1,0 +1,222 @@
+"""What a server tells, as agent events.
+
+Rules kept here:
+- Every notification becomes events, or a line in the debug log when the client has no use for it.
+  One that cannot be read is logged and skipped; one of an unknown kind is shown if it names a chat.
+- The session only ever sees our ids of chats. What is said of a chat is held while nobody can tell
+  which chat it is; the answer to a prompt tells.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from eca_nvim.agents.eca import server_events
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.content.chat_content import content_event
+from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
+from eca_nvim.agents.eca.content.proposals import Proposals
+from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.readiness import Readiness
+from eca_nvim.agents.eca.replay import Replays, words_of_user
+from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    AgentEvent,
+    AgentTurn,
+    ChatEvent,
+    UsageReported,
+)
+from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
+from eca_nvim.protocol.eca.chat import (
+    ChatCleared,
+    ChatDeleted,
+    ChatOpened,
+    ChatStatus,
+    StatusChanged,
+)
+from eca_nvim.protocol.eca.choice import ConfigUpdated
+from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
+from eca_nvim.protocol.eca.jobs import JobsUpdated
+from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+
+_COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
+"""All that a server says when it put a summary in the place of a chat's messages."""
+
+_TURNS: Final[Mapping[ChatStatus, AgentTurn]] = {
+    ChatStatus.IDLE: AgentTurn.IDLE,
+    ChatStatus.RUNNING: AgentTurn.RUNNING,
+    ChatStatus.STOPPING: AgentTurn.STOPPING,
+    ChatStatus.LOGIN: AgentTurn.LOGIN,
+}
+
+logger = logging.getLogger(__name__)
+
+
+class Inbox:
+    """Reads the notifications of one server process."""
+
+    def __init__(
+        self,
+        chats: ChatIds,
+        readiness: Readiness,
+        mentions: Mentions,
+        replays: Replays,
+        dialect: Dialect,
+        proposals: Proposals,
+    ) -> None:
+        self._chats = chats
+        self._dialect = dialect
+        self._proposals = proposals
+        self._held: list[ContentReceived | StatusChanged] = []
+        self._code_blocks = CodeBlocks()
+        self._spent: dict[str, int] = {}  # tokens by chat, where a server does not add them up
+        self._mentions = mentions
+        self._replays = replays
+        self._readiness = readiness
+        self._readers: Mapping[type, Callable[[Any], Sequence[AgentEvent]]] = {
+            StatusChanged: self._status,
+            ChatOpened: self._opened,
+            ChatCleared: self._cleared,
+            ChatDeleted: self._deleted,
+            ConfigUpdated: self._config,
+            TaskProgress: self._progress,
+            Unknown: self._unknown,
+            ShowMessage: lambda message: (server_events.message(message),),
+            JobsUpdated: lambda message: (server_events.jobs(message),),
+            ToolServerUpdated: lambda message: (server_events.tool_server(message),),
+            ToolServerRemoved: lambda message: (server_events.removed_tool_server(message),),
+        }
+
+    def read(self, method: str, params: object) -> Sequence[AgentEvent]:
+        """Turn one notification into events, in order; what is replayed is kept apart."""
+        return self._replays.sort(self._read(method, params))
+
+    def _read(self, method: str, params: object) -> Sequence[AgentEvent]:
+        try:
+            message = decode_notification(method, params)
+        except (DecodeError, RecursionError) as fault:
+            logger.warning("skipped a message: %s", fault)
+            return ()
+        self._dialect.heard(message)
+        return self._take(message, method)
+
+    def named(self) -> Sequence[AgentEvent]:
+        """Read what was held, as far as it is known by now of which chat it speaks."""
+        held, self._held = self._held, []
+        return [event for it in held for event in self._replays.sort(self._take(it, it.method))]
+
+    def forgotten(self, chat_id: str) -> None:
+        """Take that the server has a chat no more: what it used begins with nothing."""
+        self._spent.pop(chat_id, None)
+        self._code_blocks.complete(chat_id)
+
+    def _take(self, message: object, method: str) -> Sequence[AgentEvent]:
+        if isinstance(message, ContentReceived | StatusChanged) and self._is_doubtful(message):
+            self._held.append(message)
+            return ()
+        if type(message) is ContentReceived:
+            return self.content(message)
+        reader = self._readers.get(type(message))
+        if reader is None:
+            logger.debug("no use for %s yet: %r", method, message)
+            return ()
+        return reader(message)
+
+    def _is_doubtful(self, message: ContentReceived | StatusChanged) -> bool:
+        return self._chats.is_doubtful(message.chat_id)
+
+    def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
+        """Turn a piece of a chat into events, whichever way it came; a replay changes no file."""
+        event, parent = content_event(received), received.parent_chat_id
+        if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
+            event = replace(event, text=self._mentions.read(words_of_user(event.text)))
+        if received.chat_id is None:
+            return (Addressed(None, event),)
+        chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
+        parent_id = None if parent is None else self._chats.ours(parent)
+        self._note(chat_id, received.role, event)
+        told = Addressed(chat_id, event, parent_id)
+        if not self._is_drafted(received) or replayed or self._replays.take(told):
+            return (told,)
+        return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
+
+    def _is_drafted(self, received: ContentReceived) -> bool:
+        """Say whether this is a piece of an answer as the protocol's first draft has them."""
+        is_piece = received.is_complete is not None or type(received.content) is FileChangeContent
+        return is_piece and self._dialect.generation is Generation.DRAFT
+
+    def _note(self, chat_id: str, role: Role, event: ChatEvent) -> None:
+        """Note what the model has of what went along with prompts (hot)."""
+        if role is Role.ASSISTANT:
+            self._mentions.answered(chat_id)
+        elif isinstance(event, events.TextReceived) and event.text.strip() in _COMPACTED:
+            self._mentions.shortened(chat_id)
+
+    def _drafted(
+        self, chat_id: str, event: ChatEvent, received: ContentReceived
+    ) -> Sequence[ChatEvent]:
+        """Read a piece of an answer in the protocol's first draft."""
+        told, content = [event], received.content
+        if isinstance(content, FileChangeContent) and content.file:
+            told = [*self._proposals.take(chat_id, content)]
+        elif isinstance(content, TextContent):
+            self._code_blocks.take(chat_id, content)
+        used = received.metadata.tokens_used if received.metadata else None
+        if used is not None:
+            told.append(UsageReported(self._spent.get(chat_id, 0) + used))
+        if received.is_complete:
+            self._spent[chat_id] = self._spent.get(chat_id, 0) + (used or 0)
+            code = self._code_blocks.complete(chat_id)
+            told += [events.TextReceived(events.Role.ASSISTANT, code)] if code else []
+            told += self._proposals.complete(chat_id)
+        return told
+
+    def _status(self, message: StatusChanged) -> Sequence[AgentEvent]:
+        turn = _TURNS.get(message.status)
+        if turn is None:
+            logger.debug("unknown status of chat %s", message.chat_id)
+            return ()
+        chat_id = self._chats.ours(message.chat_id, adopt=True)
+        return (Addressed(chat_id, events.TurnChanged(turn)),)
+
+    def _opened(self, message: ChatOpened) -> Sequence[AgentEvent]:
+        return self._about(message.chat_id, events.ChatOpened(message.title))
+
+    def _cleared(self, message: ChatCleared) -> Sequence[AgentEvent]:
+        return self._about(message.chat_id, events.ChatCleared(message.messages is not False))
+
+    def _deleted(self, message: ChatDeleted) -> Sequence[AgentEvent]:
+        return self._about(message.chat_id, events.ChatDeleted())
+
+    def _about(self, server_id: str | None, event: ChatEvent) -> Sequence[AgentEvent]:
+        """Address an event about a chat as such; without an id it is about none."""
+        if server_id is None:
+            logger.debug("no chat is named: %r", event)
+            return ()
+        return (Addressed(self._chats.ours(server_id), event),)
+
+    def _config(self, message: ConfigUpdated) -> Sequence[AgentEvent]:
+        chat_id = None if message.chat_id is None else self._chats.ours(message.chat_id)
+        changed = server_events.changed_choices(message, chat_id)
+        self._readiness.models_known(changed.models)
+        return (changed,)
+
+    def _progress(self, message: TaskProgress) -> Sequence[AgentEvent]:
+        self._readiness.progressed(message)
+        return (server_events.work(message),)
+
+    def _unknown(self, message: Unknown) -> Sequence[AgentEvent]:
+        params = message.params
+        if isinstance(params, dict) and isinstance(params.get("chatId"), str):
+            shown = events.UnknownReceived(message.method, plain_text(params))
+            return (Addressed(self._chats.ours(params["chatId"]), shown),)
+        logger.debug("unknown notification %s: %r", message.method, params)
+        return ()

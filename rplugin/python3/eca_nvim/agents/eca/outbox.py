@@ -1,0 +1,332 @@
+"""What the user does, as messages to the server.
+
+Rules kept here:
+- Everything is queued in the order of the calls and nothing waits.
+- The server keeps neither agent nor variant of a prompt: all of the selection goes with each.
+- A choice is told only for a chat that was prompted: for others the server loses it, and the
+  first prompt carries it anyway. A choice of a behavior names no chat, and is told at once.
+- What the server does not know is said once; the feature is absent and all else goes on. What
+  older generations lack is known beforehand (`eca_dialect`), and is not sent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from eca_nvim.agents.base import Emit, Prompt, Selection
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca.inbox import Inbox
+from eca_nvim.agents.eca.prompt.attached_files import fit
+from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    AgentEvent,
+    AgentTurn,
+    ChatEvent,
+    ChatOpened,
+    MessageShown,
+    NoticeReceived,
+    ProgressChanged,
+    PromptAnswered,
+    SelectionChanged,
+    TrustRefused,
+    TurnChanged,
+)
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
+from eca_nvim.protocol.eca.chat import (
+    PromptParams,
+    PromptResult,
+    PromptStatus,
+    PromptSteer,
+    PromptSteerRemove,
+    PromptStop,
+    ToolCallApprove,
+    ToolCallReject,
+)
+from eca_nvim.protocol.eca.chats import ChatUpdateParams
+from eca_nvim.protocol.eca.choice import (
+    SelectedAgentChanged,
+    SelectedBehaviorChanged,
+    SelectedModelChanged,
+)
+from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
+
+_CANCEL: Final = "cancel"
+"""What a user types to leave a login."""
+
+logger = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Speaks to one server process."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        emit: Emit,
+        chats: ChatIds,
+        inbox: Inbox,
+        mentions: Mentions,
+        dialect: Dialect,
+    ) -> None:
+        self._connection = connection
+        self._emit = emit
+        self._chats = chats
+        self._inbox = inbox
+        self._mentions = mentions
+        self._dialect = dialect
+        self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
+        self._absent: set[str] = set()  # methods the server does not know
+        self._last: dict[str, Prompt] = {}  # by our chat id, what was sent last
+        self._stops: dict[str, Prompt | None] = {}  # what shall stop when the server can hear it
+        self._logins: set[str] = set()  # our ids of chats whose last answer said login
+
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
+        chosen = self._possible(prompt.chat_id, prompt.selection)
+        self._tell_lacks(prompt)
+        contexts, missing = fit(prompt.contexts)
+        for line in missing:
+            self._say(prompt.chat_id, NoticeReceived(line))
+        fitted = replace(prompt, contexts=contexts, selection=chosen)
+        params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
+        if params.chat_id is not None:
+            self._stops.pop(prompt.chat_id, None)
+        else:  # another chat of the server begins
+            self._say(prompt.chat_id, ChatOpened())
+        self._chats.prompted(prompt.chat_id)
+        self._told[prompt.chat_id] = chosen
+        self._last[prompt.chat_id] = fitted
+        self._ask(fitted, params)
+
+    def answer_login(self, chat_id: str, text: str | None) -> None:
+        """Answer the login that runs (chat/prompt), which knows a word to cancel it."""
+        chosen = self._told.get(chat_id, Selection())
+        answer = Prompt(chat_id, _CANCEL if text is None else text, selection=chosen)
+        self._ask(answer, login_params(answer, self._chats, self._dialect))
+
+    def _ask(self, prompt: Prompt, params: PromptParams) -> None:
+        with suppress(ConnectionClosed):
+            heard = partial(self._report_answer, prompt)
+            self._connection.start_request(params.method, encode(params), heard)
+
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Say something to the running turn (chat/promptSteer), which has room for words only."""
+        if self._lacks(chat_id, Lack.STEER):
+            return
+        message = self._mentions.write_steer(text, contexts)
+        self._tell(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
+
+    def unsteer(self, chat_id: str) -> None:
+        """Take back what the turn was told and has not read (chat/promptSteerRemove)."""
+        if not self._dialect.lacks(Lack.STEER):
+            self._tell(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
+
+    def stop(self, chat_id: str) -> None:
+        """Ask for the turn to end (chat/promptStop).
+
+        Older servers do not know a chat before their first word on it: they are asked then.
+        """
+        self._stops[chat_id] = self._last.get(chat_id)
+        self._send_stop(chat_id)
+
+    def heard(self, told: Sequence[AgentEvent]) -> None:
+        """Send the stops that the server can hear since it told something; a turn may be over."""
+        if not self._stops:
+            return
+        for event in told:
+            match event:
+                case Addressed(chat_id, TurnChanged(AgentTurn.IDLE | AgentTurn.FINISHED)):
+                    self._stops.pop(chat_id or "", None)
+        for chat_id, prompt in tuple(self._stops.items()):
+            if prompt is self._last.get(chat_id):
+                self._send_stop(chat_id)
+
+    def _send_stop(self, chat_id: str) -> None:
+        chats = self._chats
+        theirs = chats.minted(chat_id) if self._is_older else chats.theirs(chat_id)
+        lacks = self._lacks(chat_id, Lack.STOP)
+        if lacks or theirs is not None:
+            del self._stops[chat_id]
+        if theirs is not None and not lacks:
+            self._tell(PromptStop(chat_id=theirs))
+
+    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
+        """Let a call run (chat/toolCallApprove)."""
+        saves = remember and not self._lacks(chat_id, Lack.REMEMBER)
+        approval = ToolCallApprove(
+            chat_id=self._chats.theirs(chat_id),
+            tool_call_id=call_id,
+            save="session" if saves else None,
+        )
+        self._tell(approval)
+
+    def reject(self, chat_id: str, call_id: str) -> None:
+        """Refuse a call (chat/toolCallReject)."""
+        self._tell(ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
+
+    def choose(self, chat_id: str, chosen: Selection) -> None:
+        """Tell what changed since the server last heard of it."""
+        chosen = self._possible(chat_id, chosen)
+        is_known = self._chats.was_prompted(chat_id)
+        if not is_known and not self._dialect.speaks_of_behaviors:
+            return
+        told = self._told.get(chat_id, Selection())
+        self._told[chat_id] = chosen
+        theirs = self._chats.theirs(chat_id)
+        if chosen.agent and chosen.agent != told.agent:
+            self._tell_agent(theirs, chosen.agent)
+        if not is_known:
+            return
+        is_other = (chosen.model, chosen.variant) != (told.model, told.variant)
+        if chosen.model and is_other and not self._is_older:
+            variant = chosen.variant or None
+            changed = SelectedModelChanged(chat_id=theirs, model=chosen.model, variant=variant)
+            self._tell(changed)
+        if chosen.trust != told.trust:
+            self._update_trust(chat_id, trust=chosen.trust)
+
+    def _possible(self, chat_id: str, chosen: Selection) -> Selection:
+        """Take out of a selection what the server does not know, and say so.
+
+        That a chat is not trusted is said whenever somebody wants it to be.
+        """
+        if chosen.trust and self._dialect.lacks(Lack.TRUST):
+            self._say(chat_id, TrustRefused())
+            self._emit([MessageShown("warn", Lack.TRUST.value)])
+            chosen = replace(chosen, trust=False)
+        if chosen.agent and self._lacks(chat_id, Lack.AGENT):
+            self._say(chat_id, SelectionChanged(agent=""))
+            chosen = replace(chosen, agent=None)
+        return chosen
+
+    def _tell_agent(self, server_id: str, agent: str) -> None:
+        if self._dialect.speaks_of_behaviors:
+            self._tell(SelectedBehaviorChanged(behavior=agent))
+        else:
+            self._tell(SelectedAgentChanged(chat_id=server_id, agent=agent))
+
+    def _update_trust(self, chat_id: str, *, trust: bool) -> None:
+        params = ChatUpdateParams(chat_id=self._chats.theirs(chat_id), trust=trust)
+        if params.method in self._absent:
+            return
+        with suppress(ConnectionClosed):
+            heard = partial(self._report_update, chat_id)
+            self._connection.start_request(params.method, encode(params), heard)
+
+    def _tell(self, message: Notification) -> None:
+        with suppress(ConnectionClosed):
+            self._connection.notify(message.method, encode(message))
+
+    def _report_answer(self, prompt: Prompt, pending: PendingRequest) -> None:
+        chat_id = prompt.chat_id
+        try:
+            result = decode_result(PromptParams, pending.answer())
+        except RemoteError as fault:
+            self._chats.answered(chat_id, None)
+            answer = PromptAnswered(accepted=False, fault=_line(PromptParams.method, fault))
+        except DecodeError as fault:
+            logger.warning("odd answer to a prompt: %s", fault)
+            self._chats.answered(chat_id, None)
+            answer = PromptAnswered(accepted=True)
+        except ConnectionClosed:
+            return
+        else:
+            self._dialect.answered(result)
+            answer = self._read_answer(chat_id, prompt.selection, result)
+            self._tell_lacks(prompt)
+            if self._is_older:
+                self._tell_login(chat_id, result.status)
+            if answer.accepted and result.result_message:
+                self._say(chat_id, ProgressChanged(result.result_message))
+        held = self._inbox.named()
+        self._emit([*held, Addressed(chat_id, answer)])
+        self.heard(held)
+        if self._stops.get(chat_id) is prompt:
+            self._stop_answered(chat_id, answer)
+
+    def _stop_answered(self, chat_id: str, answer: PromptAnswered) -> None:
+        """Stop a prompt that is answered, though there may be another one since."""
+        if answer.accepted:
+            self._send_stop(chat_id)
+        else:
+            del self._stops[chat_id]
+
+    def _tell_login(self, chat_id: str, status: PromptStatus) -> None:
+        """Tell that a login begins, goes on, or is over."""
+        if status is PromptStatus.LOGIN:
+            self._logins.add(chat_id)
+            self._say(chat_id, TurnChanged(AgentTurn.LOGIN))
+        elif chat_id in self._logins:
+            self._logins.discard(chat_id)
+            self._say(chat_id, TurnChanged(AgentTurn.IDLE))
+
+    def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> PromptAnswered:
+        """Read what became of a prompt that went out with what was `chosen` then.
+
+        An error is told in the chat before the answer, but for a chat id the server refuses. The
+        model that answers is no news when the user has chosen another one meanwhile.
+        """
+        failed = result.status is PromptStatus.ERROR
+        is_refused = failed and not self._is_older
+        silent = self._chats.answered(chat_id, None if is_refused else result.chat_id)
+        if not failed:
+            is_news = self._told[chat_id].model == chosen.model
+            return PromptAnswered(accepted=True, model=result.model if is_news else None)
+        fault = "the server refused the prompt without a reason" if silent else None
+        return PromptAnswered(accepted=False, fault=result.result_message or fault)
+
+    def _report_update(self, chat_id: str, pending: PendingRequest) -> None:
+        try:
+            pending.answer()
+        except RemoteError as fault:
+            method = ChatUpdateParams.method
+            if fault.code == METHOD_NOT_FOUND:
+                self._absent.add(method)
+                self._say(chat_id, NoticeReceived(f"{_line(method, fault)}; prompts carry trust"))
+            else:
+                self._say(chat_id, NoticeReceived(_line(method, fault), is_error=True))
+        except ConnectionClosed:
+            return
+
+    @property
+    def _is_older(self) -> bool:
+        return self._dialect.generation < Generation.AGENTS
+
+    def _tell_lacks(self, prompt: Prompt) -> None:
+        """Tell what of a prompt's contexts the server cannot take."""
+        for kind, lack in NOT_EVERYWHERE.items():
+            if any(isinstance(context, kind) for context in prompt.contexts):
+                self._lacks(prompt.chat_id, lack)
+
+    def _lacks(self, chat_id: str, lack: Lack) -> bool:
+        """Say whether the server lacks something, and tell the user the first time."""
+        lacks = self._dialect.lacks(lack)
+        if lacks and self._dialect.first_told(lack):
+            self._say(chat_id, NoticeReceived(lack.value))
+        return lacks
+
+    def _say(self, chat_id: str, event: ChatEvent) -> None:
+        self._emit([Addressed(chat_id, event)])
+
+
+def _line(method: str, fault: RemoteError) -> str:
+    """Put a failed request into one line."""
+    if fault.code == METHOD_NOT_FOUND:
+        return f"this server does not know {method}"
+    return f"{method} failed: {one_line(str(fault))}"
+
+
+def one_line(text: str) -> str:
+    """Put a text of the server into one line."""
+    return " ".join(text.split())

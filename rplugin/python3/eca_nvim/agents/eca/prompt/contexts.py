@@ -1,0 +1,39 @@
+"""What a user sends along, in ECA's words.
+
+Positions: ECA says nothing on where a cursor's line and character begin. The server hands both to
+the model as they come ("line:character") beside file excerpts that count lines from 1, and its
+reference client counts both from 1. So do we, characters in UTF-16 code units as everywhere in
+ECA; the end of a selection is exclusive.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from eca_nvim.chat.vocabulary import contexts as ours
+from eca_nvim.protocol.eca import contexts as eca
+from eca_nvim.protocol.eca.positions import LinesRange, Position, Range
+
+
+def wire_context(context: ours.Context) -> eca.Context:
+    """Turn a context into ECA's."""
+    match context:
+        case ours.FileContext(path, int(first), int(last), _):
+            return eca.FileContext(path=path, lines_range=LinesRange(start=first, end=last))
+        case ours.FileContext(path=path):
+            return eca.FileContext(path=path)
+        case ours.DirectoryContext(path=path):
+            return eca.DirectoryContext(path=path)
+        case ours.WebContext(url):
+            return eca.WebContext(url=url)
+        case ours.CursorContext(path, start, end):
+            place = Range(start=_position(start), end=_position(end))
+            return eca.CursorContext(path=path, position=place)
+        case ours.TextContext(label, content):
+            return eca.TextContext(label=label, content=content)
+        case _:
+            assert_never(context)
+
+
+def _position(position: ours.Position) -> Position:
+    return Position(line=position.line, character=position.column)

@@ -1,0 +1,36 @@
+"""What the protocol's first draft reads otherwise: the contexts of a prompt.
+
+Rule: lines count from 1, as the draft has it for changes; so do the cursor's characters, which it
+leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from eca_nvim.chat.vocabulary import contexts as ours
+from eca_nvim.protocol.eca import draft
+from eca_nvim.protocol.eca.positions import Position
+
+
+def draft_context(context: ours.Context) -> draft.DraftContext | None:
+    """Turn a context into the first draft's; None for a folder, which it does not know."""
+    match context:
+        case ours.FileContext(path, int(first), int(last), _):
+            span = draft.LineSpan(start_line=first, end_line=last)
+            return draft.DraftFile(path=path, selection=span)
+        case ours.FileContext(path=path):
+            return draft.DraftFile(path=path)
+        case ours.CursorContext(path, start, end):
+            cursor = Position(line=start.line, character=start.column)
+            span = draft.LineSpan(start_line=start.line, end_line=end.line)
+            selection = None if start == end else span
+            return draft.DraftFile(path=path, selection=selection, cursor=cursor)
+        case ours.WebContext(url):
+            return draft.DraftWeb(url=url)
+        case ours.TextContext(label, content):
+            return draft.DraftCode(content=content, language="text", description=label)
+        case ours.DirectoryContext():
+            return None
+        case _:
+            assert_never(context)

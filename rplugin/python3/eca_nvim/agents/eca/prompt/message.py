@@ -1,0 +1,83 @@
+"""A prompt in a server's words, which differ with its generation.
+
+Rules kept here:
+- Today's servers take our ids of chats and read files that a message names; older ones make their
+  own id for a prompt without one, and read what goes along as contexts, with every prompt.
+- Servers of the time of behaviors make a map of the project for each prompt that asks for it.
+- A context that the server has no word for is left out; the outbox tells so. A server that has
+  not shown its generation gets them in the words of each.
+- Every prompt says whether its chat is trusted: a server that hears nothing may take it to be. One
+  that seems old may only be slow to show what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca.prompt.contexts import wire_context
+from eca_nvim.agents.eca.prompt.draft_contexts import draft_context
+from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.chat.vocabulary.contexts import Context, DirectoryContext, TextContext
+from eca_nvim.protocol.eca.chat import PromptParams
+from eca_nvim.protocol.eca.contexts import RepoMapContext
+
+NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
+    TextContext: Lack.TEXTS,
+    DirectoryContext: Lack.FOLDERS,
+}
+"""Kinds of contexts that not every server takes."""
+
+
+def prompt_params(
+    prompt: Prompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
+) -> PromptParams:
+    """Build chat/prompt, whose selection holds only what the server knows."""
+    if dialect.generation < Generation.AGENTS:
+        params = _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+        more = (RepoMapContext(),) if dialect.wants_repo_map else ()
+        return replace(params, contexts=(*params.contexts, *more))
+    return _for_today(prompt, chats, *mentions.write(prompt))
+
+
+def login_params(prompt: Prompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
+    """Build chat/prompt for a login: its words as they are, and nothing else is remembered."""
+    if dialect.generation < Generation.AGENTS:
+        return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+    return _for_today(prompt, chats, prompt.text, ())
+
+
+def _for_today(
+    prompt: Prompt, chats: ChatIds, message: str, contexts: Sequence[Context]
+) -> PromptParams:
+    chosen = prompt.selection
+    return PromptParams(
+        chat_id=chats.theirs(prompt.chat_id),
+        message=message,
+        model=chosen.model or None,
+        agent=chosen.agent or None,
+        variant=chosen.variant or None,
+        contexts=tuple(map(wire_context, contexts)),
+        trust=chosen.trust,
+    )
+
+
+def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptParams:
+    chosen, generation = prompt.selection, dialect.generation
+    taken = [it for it in prompt.contexts if not isinstance(it, TextContext)]
+    drafted = map(draft_context, prompt.contexts)
+    return PromptParams(
+        chat_id=minted,
+        message=prompt.text,
+        model=chosen.model or None,
+        agent=chosen.agent or None,
+        variant=chosen.variant or None,
+        contexts=tuple(map(wire_context, taken)) if generation is not Generation.DRAFT else (),
+        context=tuple(filter(None, drafted)) if generation <= Generation.DRAFT else (),
+        trust=False,
+    )

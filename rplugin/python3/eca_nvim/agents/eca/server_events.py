@@ -1,0 +1,108 @@
+"""What a server says of itself as events: choices, tools, start-up work, messages to the user.
+
+Rule: updates are partial. None in an event leaves a value as it was; a variant taken away is ""
+(ECA: `selectVariant` null), and an empty list says that there is nothing to choose from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from eca_nvim.chat.vocabulary.events import (
+    ChoicesChanged,
+    JobsChanged,
+    MessageShown,
+    ToolServerChanged,
+    WorkChanged,
+)
+from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
+from eca_nvim.protocol.eca.jobs import JobsUpdated
+from eca_nvim.protocol.eca.lifecycle import InitializeResult
+from eca_nvim.protocol.eca.notices import NoticeLevel, ProgressKind, ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+
+_T = TypeVar("_T")
+
+_LEVELS: Final[Mapping[NoticeLevel, str]] = {
+    NoticeLevel.ERROR: "error",
+    NoticeLevel.WARNING: "warn",
+    NoticeLevel.INFO: "info",
+    NoticeLevel.UNKNOWN: "info",
+}
+
+
+def initial_choices(result: InitializeResult) -> ChoicesChanged:
+    """Read the choices an older server tells in its answer to initialize."""
+    return ChoicesChanged(
+        models=result.models,
+        agents=result.agents,
+        model=result.default_model,
+        agent=result.default_agent,
+        welcome=result.welcome_message,
+        bring_models=not result.agents,
+    )
+
+
+def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChanged:
+    """Read config/updated; `chat_id` is our id of the chat it is about, None for all.
+
+    That a chat is trusted is no news: it is what the user said of it, or said once.
+    """
+    config = update.chat or ChatConfig()
+    selected = {"model": config.select_model, "agent": config.select_agent}
+    forced = () if chat_id else tuple(what for what, name in selected.items() if _said(name))
+    return ChoicesChanged(
+        models=_said(config.models),
+        agents=_said(config.agents),
+        variants=_said(config.variants),
+        model=_said(config.select_model, config.default_model),
+        agent=_said(config.select_agent, config.default_agent),
+        variant="" if config.select_variant is None else _said(config.select_variant),
+        wants_trust=_said(config.select_trust) if chat_id is None else None,
+        welcome=_said(config.welcome_message),
+        chat_id=chat_id,
+        forced=forced,
+        bring_models=not config.of_behaviors,
+    )
+
+
+def _said(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSET) -> _T | None:
+    if value is UNSET:
+        return None if otherwise is UNSET else otherwise
+    return value
+
+
+def tool_server(update: ToolServerUpdated) -> ToolServerChanged:
+    """Read tool/serverUpdated; an explicit null says no more than leaving it out."""
+    tools = _said(update.tools)
+    return ToolServerChanged(
+        name=update.name,
+        status=_said(update.status),
+        kind=_said(update.type),
+        tools=None if tools is None else tuple(tool.name for tool in tools),
+    )
+
+
+def removed_tool_server(removal: ToolServerRemoved) -> ToolServerChanged:
+    """Read tool/serverRemoved."""
+    return ToolServerChanged(name=removal.name, removed=True)
+
+
+def work(progress: TaskProgress) -> WorkChanged:
+    """Read $/progress."""
+    done = progress.type is ProgressKind.FINISH
+    return WorkChanged(progress.task_id, progress.title or progress.task_id, done)
+
+
+def jobs(update: JobsUpdated) -> JobsChanged:
+    """Read jobs/updated."""
+    running = (job for job in update.jobs if job.status == "running")
+    return JobsChanged(tuple(job.label or job.summary or job.id for job in running))
+
+
+def message(shown: ShowMessage) -> MessageShown:
+    """Read $/showMessage."""
+    return MessageShown(_LEVELS[shown.type], shown.message)

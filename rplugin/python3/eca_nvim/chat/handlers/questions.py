@@ -1,0 +1,136 @@
+"""Questions: what the agent asks the user, and what became of it.
+
+Rules kept here:
+- A question and the tool call that asks it are one block.
+- An answer in the user's own words is not shown when a login asked for it.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.handlers.answer_check import fits
+from eca_nvim.chat.handlers.subagents import conceal, reveal
+from eca_nvim.chat.model.blocks import (
+    Block,
+    Fold,
+    Question,
+    QuestionBlock,
+    QuestionState,
+    ToolBlock,
+    open_question,
+)
+from eca_nvim.chat.model.call_ids import at_work
+from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.text.safe_text import HIDDEN, one_line
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.effects import Changes, TellAnswer
+from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked
+from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.states import SECRET_TURNS, CallState
+
+_ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
+
+
+def asked(update: Update, event: QuestionAsked) -> None:
+    """Show a question and let it wait for the user."""
+    question = Question(event)
+    block = _asking_call(update, event)
+    if block is None:
+        block = QuestionBlock(update.mint(), BlockKind.QUESTION, Fold.OPEN, question=question)
+        update.chat.live[block.id] = (block, update.lane)
+        update.add(block)
+    else:
+        block.question = question
+        update.auto_fold(block, update.lane, Fold.OPEN)
+    request = update.chat.ask(block.id, update.now)
+    reveal(update, update.lane)
+    update.dirty |= Dirty.PENDING | Dirty.STATUS
+    update.emit("EcaQuestionAsked", {"id": request.id, "title": one_line(event.question)})
+
+
+def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBlock | None:
+    """Find the call that asks; None when it is over, or waits for another answer."""
+    block = at_work(update.lane, ToolCall(event.tool_call_id or ""))
+    asks = block is not None and block.state in _ASKING and not open_question(block)
+    return block if asks else None
+
+
+def told_later(dialogue: Dialogue) -> Question:
+    """Give a question that was asked and answered before anyone was here to hear it."""
+    answered = dialogue.answer is not None
+    state = QuestionState.ANSWERED if answered else QuestionState.DISMISSED
+    return Question(dialogue.question, state, dialogue.answer)
+
+
+def answer_question(chat: Chat, block_id: int, digest: str, text: str | None, now: int) -> Changes:
+    """Answer the question that waits in a block and was shown so, or cancel it with None."""
+    update = Update(chat, chat.root, now)
+    if fits(update, block_id, digest, _typed(chat, block_id, text)):
+        block, lane = chat.live[block_id]
+        if open_question(block):
+            close_question(update, block, lane, text)
+    return update.finish()
+
+
+def withdraw(chat: Chat, question_id: str, now: int) -> Changes:
+    """End a question without an answer, by the id that who asks it has for it."""
+    update = Update(chat, chat.root, now)
+    for block, lane in list(chat.live.values()):
+        question = open_question(block)
+        if question is not None and question.asked.id == question_id:
+            close_question(update, block, lane, None)
+    return update.finish()
+
+
+def question_of_agent(chat: Chat) -> tuple[Block, Lane] | None:
+    """Find the oldest question of the agent that waits, and the lane it is in."""
+    for block_id in chat.pending:
+        block, lane = chat.live[block_id]
+        question = open_question(block)
+        if question is not None and question.asked.by_agent:
+            return block, lane
+    return None
+
+
+def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
+    """Give an answer that may go back into the input: in the user's own words, and no secret."""
+    block = chat.blocks.get(block_id)
+    question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
+    is_option = question is not None and text is not None and question.offers(text)
+    return None if is_option or chat.turn.state in SECRET_TURNS else text
+
+
+def dismiss(update: Update, block: Block, lane: Lane) -> None:
+    """End the question in a block, if one waits, without an answer."""
+    if open_question(block):
+        close_question(update, block, lane, None)
+
+
+def dismiss_for_call(update: Update, call: ToolBlock) -> None:
+    """End the questions of a tool call that has ended."""
+    dismiss(update, call, update.lane)
+    for block, lane in list(update.chat.live.values()):
+        question = block.question if isinstance(block, QuestionBlock) else None
+        if question and lane is update.lane and question.asked.tool_call_id == call.call.id:
+            dismiss(update, block, lane)
+
+
+def close_question(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
+    """End a question; the agent is told in any case, because it asked.
+
+    An answer that names an option is that option's label.
+    """
+    question = open_question(block)
+    assert question is not None
+    option = None if answer is None else question.option(answer)
+    answer = answer if option is None else option
+    secret = update.chat.turn.state in SECRET_TURNS and answer and option is None
+    question.answer = HIDDEN if secret else answer
+    question.state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
+    if isinstance(block, QuestionBlock):
+        update.chat.live.pop(block.id, None)
+    update.chat.pending.pop(block.id, None)
+    update.dirty |= Dirty.PENDING | Dirty.STATUS
+    update.auto_fold(block, lane, Fold.CLOSED)
+    conceal(update, lane)
+    update.tell(TellAnswer(question.asked.id, answer))

@@ -1,0 +1,105 @@
+"""Reducer: what an event of the agent, or the passing of time, does to a chat.
+
+Rules kept here:
+- Pure: no I/O, no clock. `now` is in ms; the chat changes in place, what must be shown and told
+  is returned.
+- One row an event in HANDLERS; a test holds the table complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from eca_nvim.chat.handlers import (
+    chat_title,
+    messages,
+    other_events,
+    questions,
+    silent_turn,
+    task_list,
+    tool_calls,
+    trust,
+    turn,
+)
+from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.effects import Changes
+from eca_nvim.chat.vocabulary.states import CallState, Turn
+
+HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
+    events.TextReceived: messages.text_received,
+    events.ReasoningStarted: messages.reasoning_started,
+    events.ReasoningText: messages.reasoning_text,
+    events.ReasoningFinished: messages.reasoning_finished,
+    events.NoticeReceived: messages.notice_received,
+    events.InsteadWanted: messages.instead_wanted,
+    events.ToolPreparing: tool_calls.preparing,
+    events.ToolRequested: tool_calls.requested,
+    events.ToolRunning: tool_calls.running,
+    events.ToolFinished: tool_calls.finished,
+    events.ToolRejected: tool_calls.rejected,
+    events.HookStarted: other_events.hook_started,
+    events.HookFinished: other_events.hook_finished,
+    events.LinkReceived: other_events.link_received,
+    events.ImageReceived: other_events.image_received,
+    events.FlagReceived: other_events.flag_received,
+    events.UnknownReceived: other_events.unknown_received,
+    events.TitleChanged: chat_title.title_changed,
+    events.ProgressChanged: other_events.progress_changed,
+    events.UsageReported: other_events.usage_reported,
+    events.SelectionChanged: other_events.selection_changed,
+    events.TrustRefused: trust.trust_refused,
+    events.ChatOpened: chat_title.chat_opened,
+    events.ChatCleared: other_events.chat_cleared,
+    events.QuestionAsked: questions.asked,
+    events.TurnChanged: turn.turn_changed,
+    events.TurnLapsed: silent_turn.lapsed,
+    events.PromptAnswered: turn.prompt_answered,
+    events.ChatDeleted: turn.chat_deleted,
+    events.AgentGone: turn.agent_gone,
+}
+
+
+def apply(
+    chat: Chat, event: events.ChatEvent, now: int, child: str | None = None, *, later: bool = False
+) -> Changes:
+    """Take an event; `child` is the chat id of the subagent it is of, None for the chat itself.
+
+    later: more events follow at once; headers are drawn when they are all taken (`settled`).
+    """
+    update = Update(chat, chat.lane(child), now, later=later)
+    if not isinstance(event, events.TurnLapsed):
+        chat.turn.heard(now)
+    HANDLERS[type(event)](update, event)
+    return update.finish()
+
+
+def settled(chat: Chat, now: int) -> Changes:
+    """Draw the headers that waited for the last of many events."""
+    return Update(chat, chat.root, now).finish()
+
+
+def tick(chat: Chat, now: int) -> Changes:
+    """Let times pass: elapsed time of the turn, and of calls that run. Nothing when idle."""
+    update = Update(chat, chat.root, now)
+    if chat.turn.state is not Turn.IDLE:
+        update.dirty |= Dirty.STATUS
+        silent_turn.ask_when_silent(update)
+    for block, lane in chat.live.values():
+        if isinstance(block, ToolBlock) and block.state is CallState.RUNNING:
+            update.redraw(block, lane)
+    return update.finish()
+
+
+def server_changed(chat: Chat, state: str, now: int) -> Changes:
+    """Take the state of the agent's process; what it planned ends with it."""
+    update = Update(chat, chat.root, now)
+    chat.server = state
+    if state != "ready":
+        task_list.drop_plan(update)
+        chat_title.doubt(chat)
+    update.dirty |= Dirty.STATUS
+    return update.finish()

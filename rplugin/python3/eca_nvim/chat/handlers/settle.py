@@ -1,0 +1,54 @@
+"""Settle: end what is still going on when a turn stops or ends."""
+
+from __future__ import annotations
+
+from eca_nvim.chat.handlers.call_steps import step
+from eca_nvim.chat.handlers.messages import finish_thought
+from eca_nvim.chat.handlers.questions import dismiss
+from eca_nvim.chat.model.blocks import ReasoningBlock, ToolBlock
+from eca_nvim.chat.model.chat import Lane
+from eca_nvim.chat.update import Update
+from eca_nvim.chat.vocabulary.states import CallState
+
+INCOMPLETE = (
+    "The model did not complete this call: its arguments are no valid JSON. Nothing was run."
+)
+
+
+def settle(update: Update, only: Lane | None = None, *, completed: bool = False) -> None:
+    """End every live block and every text being said, of one lane or of all.
+
+    completed: the turn ended by itself, so nobody stopped what had not begun.
+    """
+    for block, lane in list(update.chat.live.values()):
+        if only is not None and lane is not only:
+            continue
+        dismiss(update, block, lane)
+        if isinstance(block, ToolBlock):
+            if completed and block.state is CallState.PREPARING:
+                block.outputs = (INCOMPLETE,)
+            step(update, block, lane, _end_of(block, completed=completed))
+        elif isinstance(block, ReasoningBlock):
+            finish_thought(update, block, lane, None)
+    for lane in update.chat.lanes.values():
+        if only is None or lane is only:
+            update.finish_speech(lane)
+
+
+def _end_of(block: ToolBlock, *, completed: bool) -> CallState:
+    match block.state:
+        case CallState.REFUSED:
+            return CallState.REJECTED
+        case CallState.PREPARING if completed:
+            return CallState.FAILED
+        case _:
+            return CallState.STOPPED
+
+
+def settle_pending(update: Update) -> None:
+    """End what waits for the user; calls that run may still end by themselves."""
+    for block_id in list(update.chat.pending):
+        block, lane = update.chat.live[block_id]
+        dismiss(update, block, lane)
+        if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
+            step(update, block, lane, CallState.STOPPED)

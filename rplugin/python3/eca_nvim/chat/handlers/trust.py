@@ -1,0 +1,27 @@
+"""Trust: a chat's tools run without asking.
+
+Rule: the user switches it on, here; what the agent says can only switch it off.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.effects import Changes, TellSelection
+from eca_nvim.chat.vocabulary.events import TrustRefused
+
+
+def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
+    """Let a chat work without asking, or no longer; the agent is told."""
+    update = Update(chat, chat.root, now)
+    if chat.selected.trust is not trusted:
+        chat.selected.trust = trusted
+        update.dirty |= Dirty.STATUS
+        update.tell(TellSelection(chat.id))
+    return update.finish()
+
+
+def trust_refused(update: Update, _: TrustRefused) -> None:
+    """Take that the agent goes on asking."""
+    update.chat.selected.trust = False
+    update.dirty |= Dirty.STATUS

@@ -1,0 +1,194 @@
+"""Render: a block as a header line and a body.
+
+Rules kept here:
+- Pure functions of block, settings and time; the model is not touched.
+- Headers are one clean line; body lines are clean. Columns in marks are bytes.
+- User and assistant text has no header: it is all body, and is drawn by appending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from eca_nvim.chat.model.blocks import (
+    Block,
+    FlagBlock,
+    Fold,
+    GroupBlock,
+    HookBlock,
+    ImageBlock,
+    LinkBlock,
+    NoteBlock,
+    OlderBlock,
+    PlainBlock,
+    QuestionBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolBlock,
+)
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.render.group import group_body, group_header
+from eca_nvim.chat.render.question import question_body, question_header
+from eca_nvim.chat.render.tool import tool_body, tool_header
+from eca_nvim.chat.text.body import Body
+from eca_nvim.chat.text.long_rows import rows_of
+from eca_nvim.chat.text.output import table, text_body
+from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
+from eca_nvim.chat.vocabulary.ops import Segment
+
+TITLE_CELLS = 120
+OUTPUT_LINES = 200
+PREVIEW_LINES = 10
+
+
+def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
+    """Give the header line; `now` in ms lets what runs tick."""
+    return _LOOKS[type(block)].header(block, settings, now)
+
+
+def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:
+    """Give the body as its fold wants it: nothing when collapsed, a preview when it failed.
+
+    limit: most lines of output, None for all.
+    """
+    if not block.is_open:
+        return Body(())
+    return full_body(block, settings, limit)
+
+
+def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:
+    """Give the body whether collapsed or not."""
+    return _LOOKS[type(block)].body(block, settings, limit)
+
+
+# --- the kinds of blocks ------------------------------------------------------------------------
+
+
+def _no_header(_block: Block, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    return ()
+
+
+def _no_body(_block: Block, _settings: RenderSettings, _limit: int | None) -> Body:
+    return Body(())
+
+
+def _spoken_body(
+    block: TextBlock | ReasoningBlock, _settings: RenderSettings, _limit: int | None
+) -> Body:
+    return Body(rows_of(block.text))
+
+
+def _reasoning_header(
+    block: ReasoningBlock, settings: RenderSettings, _now: int
+) -> Sequence[Segment]:
+    icon = settings.icon("open" if block.is_open else "closed")
+    return ((f"{icon} {reasoning_title(block)}", "EcaReasoning"),)
+
+
+def reasoning_title(block: ReasoningBlock) -> str:
+    """Say that the model thinks, or how long it thought when that is known."""
+    if block.total_ms is None:
+        return "thinking…"
+    return f"thought {duration(block.total_ms)}".rstrip()
+
+
+def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) -> Body:
+    lines = [row for line in body_lines(block.text) for row in rows_of(line)]
+    group = "EcaError" if block.is_error else "EcaNote"
+    return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
+
+
+def _plain_header(block: PlainBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    name = truncate(one_line(block.name), TITLE_CELLS)
+    return ((f"{settings.icon('unknown')} {name}", "EcaMuted"),)
+
+
+def _plain_body(block: PlainBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    return text_body(block.text, limit)
+
+
+def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    name = truncate(one_line(block.name), TITLE_CELLS)
+    if block.result is None:
+        return ((f"{settings.icon('hook')} {name} …", "EcaHook"),)
+    failed = hook_failed(block)
+    segments: list[Segment] = [
+        (settings.icon("failed" if failed else "hook"), "EcaToolFailed" if failed else "EcaHook"),
+        (f" {name}", "EcaHook"),
+    ]
+    if block.result.status:
+        segments.append((f" exit {block.result.status}", "EcaToolFailed"))
+    return segments
+
+
+def hook_failed(block: HookBlock) -> bool:
+    """Say whether a hook ended badly."""
+    return block.result is not None and bool(block.result.status or block.result.error)
+
+
+def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    """Give a small table: a name a row, its value beside it, and below where it has more lines."""
+    if block.result is None:
+        return Body(())
+    shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit
+    told = (("output", block.result.output), ("error", block.result.error))
+    return table([(name, text_body(text, shown)) for name, text in told if text])
+
+
+def _question_header(
+    block: QuestionBlock, settings: RenderSettings, _now: int
+) -> Sequence[Segment]:
+    return question_header(block.question, settings)
+
+
+def _question_body(block: QuestionBlock, _settings: RenderSettings, limit: int | None) -> Body:
+    return question_body(block.question, limit)
+
+
+def _image_header(block: ImageBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    kilobytes = max(1, len(block.base64) * 3 // 4 // 1024)
+    name = truncate(one_line(block.media_type) or "image", TITLE_CELLS)
+    return ((f"{settings.icon('image')} {name}", "EcaImage"), (f" {kilobytes} KB", "EcaMuted"))
+
+
+def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    title = truncate(one_line(block.title) or "link", TITLE_CELLS)
+    url = truncate(one_line(block.url), TITLE_CELLS)
+    return ((f"{settings.icon('link')} {title}", "EcaLink"), (f" {url}", "EcaMuted"))
+
+
+def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    text = truncate(one_line(block.text), TITLE_CELLS)
+    return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
+
+
+def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    if block.loading:
+        return (("▴ older messages …", "EcaMuted"),)
+    known = block.count is not None and block.total is not None
+    told = f" ({block.count} of {block.total})" if known else ""
+    return ((f"▴ older messages{told}", "EcaMuted"),)
+
+
+class _Look(Struct, frozen=True):
+    header: Callable[[Any, RenderSettings, int], Sequence[Segment]]
+    body: Callable[[Any, RenderSettings, int | None], Body]
+
+
+_LOOKS: Mapping[type[Block], _Look] = {
+    TextBlock: _Look(_no_header, _spoken_body),
+    ReasoningBlock: _Look(_reasoning_header, _spoken_body),
+    NoteBlock: _Look(_no_header, _note_body),
+    PlainBlock: _Look(_plain_header, _plain_body),
+    ToolBlock: _Look(tool_header, tool_body),
+    GroupBlock: _Look(group_header, group_body),
+    HookBlock: _Look(_hook_header, _hook_body),
+    QuestionBlock: _Look(_question_header, _question_body),
+    ImageBlock: _Look(_image_header, _no_body),
+    LinkBlock: _Look(_link_header, _no_body),
+    FlagBlock: _Look(_flag_header, _no_body),
+    OlderBlock: _Look(_older_header, _no_body),
+}

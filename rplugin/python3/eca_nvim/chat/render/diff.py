@@ -1,0 +1,95 @@
+"""Render diff: a change as a unified diff with marks for lines, hunks and changed words.
+
+Rules kept here: marks are byte columns; a diff that cannot be read is shown as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+
+from eca_nvim.chat.text.body import Body
+from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
+from eca_nvim.chat.text.output import MORE, cut, more, narrowed
+from eca_nvim.chat.text.safe_text import literal_lines, literal_name
+from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.ops import Mark
+
+COLUMNS = 500
+
+_GROUPS = {LineKind.ADDED: "EcaDiffAdd", LineKind.REMOVED: "EcaDiffDelete"}
+_WORD_GROUPS = {LineKind.ADDED: "EcaDiffAddText", LineKind.REMOVED: "EcaDiffDeleteText"}
+
+
+def diff_body(change: FileChange, limit: int | None) -> Body:
+    """Give the diff of a change, at most `limit` lines and a note of how many are left."""
+    try:
+        hunks = change_hunks(change)
+    except MalformedDiff:
+        return cut(literal_lines(change.diff), limit, language="diff")
+    lines: list[str] = []
+    marks: list[Mark] = []
+    total = sum(len(hunk.lines) + 1 for hunk in hunks)
+    for hunk in hunks:
+        if limit is not None and len(lines) >= limit:
+            break
+        _hunk(hunk, lines, marks, limit)
+    if limit is not None and total > limit:
+        lines = [*lines[:limit], more(total - limit)]
+        marks = [*(mark for mark in marks if mark[0] < limit), (limit, 0, -1, MORE)]
+    return Body(lines, marks, "diff")
+
+
+def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) -> None:
+    marks.append((len(lines), 0, -1, "EcaDiffHunk"))
+    lines.append(f"@@ -{hunk.start},{len(hunk.before)} +{hunk.target},{len(hunk.after)} @@")
+    first = len(lines)
+    shown = hunk.lines if limit is None else hunk.lines[: limit + 1]
+    for line in shown:
+        if line.kind is not LineKind.CONTEXT:
+            marks.append((len(lines), 0, -1, _GROUPS[line.kind]))
+        lines.append(line.kind.value + _one(line.text, limit))
+    marks += _words(shown, lines[first:], first)
+
+
+def _one(text: str, limit: int | None) -> str:
+    line = literal_name(text.removesuffix("\r"))
+    return line if limit is None else narrowed(line, COLUMNS)
+
+
+def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark]:
+    """Mark what differs within lines that replace each other one by one."""
+    runs = [
+        (kind, [row for row, _ in rows])
+        for kind, rows in groupby(enumerate(shown), key=lambda item: item[1].kind)
+    ]
+    marks: list[Mark] = []
+    for (kind, removed), (next_kind, added) in pairwise(runs):
+        if (kind, next_kind) == (LineKind.REMOVED, LineKind.ADDED):
+            for old, new in zip(removed, added, strict=False):
+                marks += _pair(old + first, texts[old], new + first, texts[new])
+    return marks
+
+
+def _pair(old_row: int, old: str, new_row: int, new: str) -> list[Mark]:
+    head = _common(old[1:], new[1:]) + 1
+    tail = min(_common(old[:0:-1], new[:0:-1]), len(old) - head, len(new) - head)
+    if (head - 1 + tail) * 2 < min(len(old), len(new)) - 1:
+        return []  # another line rather than the same one changed
+    return [
+        (row, len(text[:head].encode()), len(text[: len(text) - tail].encode()), _WORD_GROUPS[kind])
+        for row, text, kind in (
+            (old_row, old, LineKind.REMOVED),
+            (new_row, new, LineKind.ADDED),
+        )
+        if len(text) - tail > head
+    ]
+
+
+def _common(first: str, second: str) -> int:
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

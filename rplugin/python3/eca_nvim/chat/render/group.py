@@ -1,0 +1,50 @@
+"""Render group: calls that only looked, as one line: what was read, and what was searched for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from eca_nvim.chat.model.blocks import GroupBlock, ToolBlock
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.model.outside_paths import paths_outside
+from eca_nvim.chat.render.tool import call_title, call_words, tool_body
+from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.safe_text import truncate
+from eca_nvim.chat.vocabulary.ops import Segment
+
+CELLS = 80
+"""Screen cells that all the names together may take; how many there are is told beyond two."""
+
+
+def count_in(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
+    """Count a call that joins a group for its header."""
+    what, target = call_words(block, settings)
+    group.names.setdefault(what, {})[target] = None
+    group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
+
+
+def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    """Give one line for all calls, by what they did: each name once, in the order they came."""
+    segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
+    for place, (what, targets) in enumerate(group.names.items()):
+        seen = islice(filter(None, targets), CELLS)  # no more have room
+        told = truncate(", ".join(seen), CELLS // len(group.names))
+        count = f" ({len(targets)})" if len(targets) > 2 else ""
+        segments += [(" ·", "EcaMuted")] if place else []
+        segments += [(f" {what}", "EcaToolName"), (f" {told}", "EcaToolTarget")]
+        segments += [(count, "EcaMuted")] if count else []
+    if group.outside:
+        segments.append((" outside the workspace", "EcaWarning"))
+    return segments
+
+
+def group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Give nothing: the calls are drawn as blocks. With all asked for (no limit), all of theirs."""
+    return stacked(_calls(group, settings)) if limit is None else Body(())
+
+
+def _calls(group: GroupBlock, settings: RenderSettings) -> Iterator[Body]:
+    for block in group.members:
+        yield Body([call_title(block, settings)])
+        yield tool_body(block, settings, None)

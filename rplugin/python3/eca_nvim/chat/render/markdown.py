@@ -1,0 +1,137 @@
+"""Markdown export: a whole chat as one Markdown text, collapsed bodies included and uncut.
+
+Rules kept here: a subagent's conversation is one quote that begins with its name, so that nobody
+takes its prompts and answers for those of the chat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from eca_nvim.chat.model.blocks import (
+    Block,
+    GroupBlock,
+    NoteBlock,
+    ReasoningBlock,
+    SpokenBlock,
+    ToolBlock,
+)
+from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.render.block import full_body, header, reasoning_title
+from eca_nvim.chat.text.output import text_body
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.call_details import Subagent
+from eca_nvim.chat.vocabulary.ops import BlockKind
+
+
+class Levels(NamedTuple):
+    """How deep the headings of a conversation are."""
+
+    speech: int
+    call: int
+
+
+OURS = Levels(speech=2, call=3)
+THEIRS = Levels(speech=4, call=5)
+
+_FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
+
+
+def transcript(chat: Chat, now: int) -> str:
+    """Write the chat; subagents follow the call that spawned them, as quotes. `now` in ms."""
+    parts = [f"# {chat.title}"] if chat.title else []
+    for lane, blocks in _runs(chat):
+        if lane is chat.root:
+            parts += _blocks(chat, blocks, now, OURS)
+        elif blocks:
+            title = f"{'#' * OURS.call} subagent {_agent(chat, lane)}".rstrip()
+            parts.append(_quote("\n\n".join([title, *_blocks(chat, blocks, now, THEIRS)])))
+    return "\n\n".join(parts) + "\n"
+
+
+def ordered(chat: Chat) -> Iterator[Block]:
+    """Give all blocks in the order they read, nested ones after their anchor."""
+    for _, blocks in _runs(chat):
+        yield from blocks
+
+
+def _runs(chat: Chat) -> Iterator[tuple[Lane, Sequence[Block]]]:
+    """Give all blocks in the order they read, by the conversation they are of."""
+    nested: dict[int, list[Lane]] = {}
+    lost: list[Lane] = []
+    for lane in chat.lanes.values():
+        if lane.anchor is not None:
+            nested.setdefault(lane.anchor.id, []).append(lane)
+        elif lane is not chat.root:
+            lost.append(lane)
+    for block in _told(chat.root):
+        yield chat.root, (block,)
+        for lane in nested.get(block.id, ()):
+            yield lane, _told(lane)
+    for lane in lost:
+        yield lane, _told(lane)
+
+
+def _told(lane: Lane) -> Sequence[Block]:
+    """Give the blocks of a lane that say anything of their own: a group repeats its calls."""
+    return [block for block in lane.blocks if not isinstance(block, GroupBlock)]
+
+
+def _agent(chat: Chat, lane: Lane) -> str:
+    """Give the name of the agent that talks in a lane; "" when no call tells it."""
+    for other in chat.lanes.values():
+        for block in other.calls.values():
+            details = block.call.details
+            if isinstance(details, Subagent) and details.chat_id == lane.chat_id:
+                return one_line(details.agent)
+    return ""
+
+
+def _blocks(chat: Chat, blocks: Sequence[Block], now: int, levels: Levels) -> list[str]:
+    return [part for block in blocks for part in _block(chat, block, now, levels)]
+
+
+def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
+    if isinstance(block, SpokenBlock) and not isinstance(block, ReasoningBlock):
+        speaker = "User" if block.kind is BlockKind.USER else "Assistant"
+        return [f"{'#' * levels.speech} {speaker}", block.text]
+    content = full_body(block, chat.settings, None)
+    text = "\n".join(content.lines)
+    if isinstance(block, NoteBlock):
+        return [_quote(text)]
+    parts = [f"{'#' * levels.call} {_title(chat, block, now)}"]
+    if text and content.language is not None:
+        fence = _fence(text)
+        parts.append(f"{fence}{content.language}\n{text}\n{fence}")
+    elif text:
+        parts.append(text)
+    if isinstance(block, ToolBlock):
+        parts += _more(block, text)
+    return parts
+
+
+def _title(chat: Chat, block: Block, now: int) -> str:
+    """Give the header of a block; a thought's without the sign of its fold."""
+    if isinstance(block, ReasoningBlock):
+        return reasoning_title(block)
+    return "".join(piece for piece, _ in header(block, chat.settings, now))
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def _more(block: ToolBlock, shown: str) -> list[str]:
+    """Give the outputs that a body leaves out, cleaned as it: of an edit, a task list, JSON."""
+    text = "\n".join(text_body("\n".join(filter(None, block.outputs)), None).lines)
+    if not text or text in shown or block.question is not None:
+        return []
+    fence = _fence(text)
+    return [f"{fence}\n{text}\n{fence}"]
+
+
+def _fence(text: str) -> str:
+    longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
+    return "`" * (longest + 1)

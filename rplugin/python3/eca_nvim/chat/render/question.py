@@ -1,0 +1,44 @@
+"""Render question: what the agent asks, with its options, and what the user said to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eca_nvim.chat.model.blocks import Question, QuestionState
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.text.body import Body
+from eca_nvim.chat.text.output import cut
+from eca_nvim.chat.text.safe_text import body_lines, one_line, truncate
+from eca_nvim.chat.vocabulary.ops import Segment
+
+CELLS = 120
+
+_LOOKS: Mapping[QuestionState, tuple[str, str]] = {
+    QuestionState.WAITING: ("question", "EcaToolWaiting"),
+    QuestionState.ANSWERED: ("done", "EcaToolDone"),
+    QuestionState.DISMISSED: ("rejected", "EcaToolRejected"),
+}
+
+
+def question_header(question: Question, settings: RenderSettings) -> Sequence[Segment]:
+    """Give the header: the question, and the answer if there is one."""
+    icon, group = _LOOKS[question.state]
+    asked = truncate(one_line(question.asked.question), CELLS)
+    segments: list[Segment] = [(settings.icon(icon), group), (f" {asked}", "EcaQuestion")]
+    if question.answer is not None:
+        segments.append((f" → {truncate(one_line(question.answer), CELLS)}", "EcaToolTarget"))
+    elif question.state is QuestionState.DISMISSED:
+        segments.append((" not answered", "EcaMuted"))
+    return segments
+
+
+def question_body(question: Question, limit: int | None) -> Body:
+    """Give the body: what the header has no room for, the options, and an answer of its own."""
+    asked = question.asked
+    lines = [*cut(body_lines(asked.question), limit).lines] if "\n" in asked.question else []
+    for number, (label, description) in enumerate(asked.options, 1):
+        tail = f" — {one_line(description)}" if description else ""
+        lines.append(f"{number}. {one_line(label)}{tail}")
+    if question.answer is not None and question.answer not in dict(asked.options):
+        lines += [f"→ {line}" for line in cut(body_lines(question.answer), limit).lines]
+    return Body(lines)

@@ -1,0 +1,99 @@
+"""Status: a chat in a few words, for the winbar and `require('eca').status()`.
+
+Rules kept here:
+- What is not known is absent, never nil.
+- `waiting` is derived from what is pending, never from what the agent says it is doing; a login
+  that asks is a login.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eca_nvim.chat.model.chat import Chat, QueueKind
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.events import UsageCategory, UsageReported
+from eca_nvim.chat.vocabulary.states import Turn
+
+_WORDS: Mapping[Turn, Turn] = {
+    Turn.SENDING: Turn.RUNNING,
+    Turn.CLOSING: Turn.RUNNING,
+    Turn.LEAVING: Turn.STOPPING,
+}
+
+
+def state_word(chat: Chat) -> str:
+    """Say idle, running, stopping, waiting or login."""
+    if chat.pending and chat.turn.state is not Turn.LOGIN:
+        return "waiting"
+    return _WORDS.get(chat.turn.state, chat.turn.state).value
+
+
+def status(chat: Chat, now: int) -> Mapping[str, object]:
+    """Build the table of the op `status`; `elapsed` is ms since the turn began."""
+    usage = chat.usage
+    running = chat.turn.state not in (Turn.IDLE, Turn.LOGIN)
+    table: dict[str, object | None] = {
+        "server": chat.server,
+        "state": state_word(chat),
+        "title": chat.title,
+        "model": chat.selected.model or None,
+        "agent": chat.selected.agent or None,
+        "variant": chat.selected.variant or None,
+        "trust": chat.selected.trust,
+        "pending": len(chat.pending),
+        "tokens": usage and usage.session_tokens,
+        "limit": usage and usage.context_limit,
+        "cost": usage and usage.session_cost,
+        "elapsed": now - chat.turn.started_ms if running else None,
+        "activity": chat.activity,
+        "retrying": chat.retrying or None,
+    }
+    return {
+        key: one_line(value) if isinstance(value, str) else value
+        for key, value in table.items()
+        if value is not None
+    }
+
+
+def plan_line(chat: Chat) -> Mapping[str, object] | None:
+    """Tell the plan as the op `plan` wants it."""
+    if chat.plan is None or chat.plan_block is None:
+        return None
+    return {
+        "block": chat.plan_block.id,
+        "done": chat.plan.done,
+        "total": len(chat.plan.tasks),
+        "doing": one_line(chat.plan.doing),
+    }
+
+
+def usage_table(usage: UsageReported | None) -> Mapping[str, object]:
+    """Build the table of the op `usage`."""
+    if usage is None:
+        return {}
+    table: dict[str, object | None] = {
+        "tokens": usage.session_tokens,
+        "limit": usage.context_limit,
+        "output_limit": usage.output_limit,
+        "cost": usage.session_cost and one_line(usage.session_cost),
+        "last_cost": usage.last_message_cost and one_line(usage.last_message_cost),
+        "compact_at": usage.auto_compact_percentage,
+        "free": usage.free_tokens,
+        "free_color": usage.free_color,
+        "categories": [_category(category) for category in usage.categories],
+    }
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def _category(category: UsageCategory) -> Mapping[str, object]:
+    color = {} if category.color is None else {"color": category.color}
+    return {"name": one_line(category.name), "tokens": category.tokens, **color}
+
+
+def queue_lines(chat: Chat) -> list[tuple[str, str]]:
+    """List the waiting prompts as the op `queue` wants them."""
+    return [
+        ("steer" if waiting.kind is QueueKind.STEER else "queue", one_line(waiting.text))
+        for waiting in chat.queue
+    ]

@@ -1,0 +1,315 @@
+"""Render tool: the header of a tool call, `{icon} {what} {target} {stats} {time}`, and its body.
+
+Rules kept here: everything in a call may be missing at any time; what is known is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Any
+
+from eca_nvim.chat.model.argument_peek import telling
+from eca_nvim.chat.model.blocks import Fold, ToolBlock
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.model.known_tools import file_name, full_name, runs, shell_line, wording_of
+from eca_nvim.chat.model.outside_paths import paths_outside
+from eca_nvim.chat.render.arguments import argument_body, unsaid
+from eca_nvim.chat.render.diff import diff_body
+from eca_nvim.chat.render.question import question_body, question_header
+from eca_nvim.chat.render.shell import shell_parts
+from eca_nvim.chat.text.body import Body, joined
+from eca_nvim.chat.text.output import cut, hanging, indented, text_body
+from eca_nvim.chat.text.safe_text import duration, literal_line, literal_lines, one_line, truncate
+from eca_nvim.chat.vocabulary.call_details import (
+    FileChange,
+    JsonOutputs,
+    ShellCommand,
+    Subagent,
+    Task,
+    TaskList,
+    UnknownDetails,
+)
+from eca_nvim.chat.vocabulary.ops import Segment
+from eca_nvim.chat.vocabulary.states import CallState
+
+TARGET_CELLS = 120
+DIFF_LINES = 40
+FAILED_LINES = 10
+
+_GROUPS: Mapping[CallState, str] = {
+    CallState.PREPARING: "EcaToolPreparing",
+    CallState.WAITING: "EcaToolWaiting",
+    CallState.APPROVED: "EcaToolRunning",
+    CallState.REFUSED: "EcaToolRejected",
+    CallState.RUNNING: "EcaToolRunning",
+    CallState.DONE: "EcaToolDone",
+    CallState.FAILED: "EcaToolFailed",
+    CallState.REJECTED: "EcaToolRejected",
+    CallState.STOPPED: "EcaToolRejected",
+}
+_TOLD_STATES = frozenset(
+    {CallState.WAITING, CallState.REFUSED, CallState.REJECTED, CallState.STOPPED}
+)
+_STATE_WORDS = {CallState.REFUSED: "rejected"}
+
+
+# --- header -------------------------------------------------------------------------------------
+
+
+def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[Segment]:
+    """Give the header of a call; `now` in ms for the time a running call ticks."""
+    if block.question is not None and block.state is not CallState.STOPPED:
+        return question_header(block.question, settings)
+    what, target = call_words(block, settings)
+    waits = block.nested is not None and block.nested.waits
+    state = CallState.WAITING if waits else block.state
+    segments: list[Segment] = [_sign(block, state, settings), (f" {what}", "EcaToolName")]
+    if target:
+        segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
+    segments += _stats(block)
+    if paths_outside(block.call, settings.folders):
+        segments.append((" outside the workspace", "EcaWarning"))
+    if waits:
+        segments.append((" · waits for you", _GROUPS[CallState.WAITING]))
+    if block.state in _TOLD_STATES:
+        word = _STATE_WORDS.get(block.state, block.state.value)
+        whose = " by the server's configuration" if block.by_config else ""
+        segments.append((f" {word}{whose}", _GROUPS[block.state]))
+    if time := _time(block, now):
+        segments.append((f"  {time}", "EcaTime"))
+    return segments
+
+
+def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
+    """Give the sign of a call's state; a plan that was noted is not a plan that is done."""
+    plan = block.call.details
+    if isinstance(plan, TaskList) and state is CallState.DONE and plan.done < len(plan.tasks):
+        return (settings.icon("task_pending"), _GROUPS[CallState.RUNNING])
+    return (settings.icon(state.value), _GROUPS[state])
+
+
+def call_title(block: ToolBlock, settings: RenderSettings) -> str:
+    """Say in one line what a call will do, without its state."""
+    what, target = call_words(block, settings)
+    stats = "".join(text for text, _ in _stats(block))
+    return " ".join(filter(None, (what, truncate(target, TARGET_CELLS)))) + stats
+
+
+def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
+    """Give what a call does, and to what."""
+    call = block.call
+    wording = wording_of(call)
+    summary = literal_line(call.summary or "")
+    if wording is None:
+        return full_name(call) or _nameless(block), summary or _telling(block)
+    if call.arguments is not None:
+        return wording.what, wording.target(call.arguments, settings)
+    if block.arguments.telling is not None:
+        key, value = block.arguments.telling
+        return wording.what, wording.target({key: value}, settings) or summary
+    if isinstance(call.details, FileChange):
+        return wording.what, file_name(call.details.path, settings)
+    return wording.what, summary.removeprefix("$ ") if wording.runs else summary
+
+
+def _nameless(block: ToolBlock) -> str:
+    """Call a tool something; of a rejected call a server that replays it has lost the name."""
+    return "a call" if block.replayed else "unknown tool"
+
+
+def _telling(block: ToolBlock) -> str:
+    """Give the argument that says most of a call: what a replayed one without a name has left."""
+    if block.arguments.telling is not None:
+        return literal_line(block.arguments.telling[1])
+    is_nameless = block.replayed and not block.call.name
+    return literal_line((is_nameless and telling(block.call.arguments or {})) or "")
+
+
+def _stats(block: ToolBlock) -> list[Segment]:
+    match block.call.details:
+        case FileChange(added=added, removed=removed):
+            return [(f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
+        case TaskList(tasks=()):
+            return [(" cleared", "EcaMuted")]
+        case TaskList(tasks=tasks) as plan:
+            told = f" · {truncate(one_line(plan.doing), TARGET_CELLS)}" if plan.doing else ""
+            return [(f" {plan.done}/{len(tasks)}{told}", "EcaMuted")]
+        case Subagent() as subagent if block.state is CallState.RUNNING:
+            doing = block.nested.doing if block.nested and not block.nested.waits else ""
+            pieces = (_step(subagent), truncate(doing, TARGET_CELLS))
+            return [(f" · {piece}", "EcaMuted") for piece in pieces if piece]
+        case ShellCommand(background=True):
+            return [(" in the background", "EcaMuted")]
+        case _ if block.state is CallState.PREPARING and block.arguments.size >= 1000:
+            return [(f" {block.arguments.size // 1000}k characters", "EcaMuted")]
+        case _:
+            return []
+
+
+def _step(subagent: Subagent) -> str:
+    if subagent.step is None:
+        return ""
+    most = "" if subagent.max_steps is None else f"/{subagent.max_steps}"
+    return f"step {subagent.step}{most}"
+
+
+def _time(block: ToolBlock, now: int) -> str:
+    if isinstance(block.call.details, TaskList):
+        return ""  # how long it takes to note a plan is nobody's concern
+    if block.total_ms is not None:
+        return duration(block.total_ms)
+    if block.state is CallState.RUNNING and block.started_ms is not None:
+        elapsed = now - block.started_ms
+        return duration(elapsed) if elapsed >= 1000 else ""
+    return ""
+
+
+# --- body ---------------------------------------------------------------------------------------
+
+
+def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Give the body of a call; at most `limit` lines of output, None for all of everything."""
+    if block.state is CallState.PREPARING:
+        return text_body(block.arguments.text, limit)
+    if block.question is not None:
+        return question_body(block.question, limit)
+    if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
+        return _output(block, FAILED_LINES)
+    details = block.call.details
+    render = _DETAILS.get(type(details), _plain_body)
+    return render(block, details, settings, limit)
+
+
+def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
+    """Give all that a call will do; of a diff the first lines, since the diff tab has it whole."""
+    change = block.call.details
+    if isinstance(change, FileChange):
+        return joined(_unsaid(block, settings, None), diff_body(change, DIFF_LINES))
+    return tool_body(block, settings, None)
+
+
+def _unsaid(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Give the arguments that nothing else tells, while the user is asked for them."""
+    waits = block.state is CallState.WAITING
+    return argument_body(unsaid(block.call, settings) if waits else {}, limit)
+
+
+def _output(block: ToolBlock, limit: int | None) -> Body:
+    return text_body("\n".join(filter(None, block.outputs)), limit)
+
+
+def _shell_body(
+    block: ToolBlock, details: object, settings: RenderSettings, limit: int | None
+) -> Body:
+    if not runs(block.call):
+        return _plain_body(block, None, settings, limit)
+    first, *rest = _command(block)
+    command = Body(hanging([f"$ {first}", *rest]), language="")
+    command = joined(command, _unsaid(block, settings, limit))
+    if isinstance(details, ShellCommand):
+        waits = block.state is CallState.WAITING
+        command = joined(command, shell_parts(details.parts, waits=waits))
+    return joined(command, _output(block, limit))
+
+
+def _command(block: ToolBlock) -> list[str]:
+    command = shell_line(block.call)
+    if command is not None:
+        return literal_lines(command)
+    if isinstance(block.call.details, ShellCommand):
+        parts = block.call.details.parts
+        return literal_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
+    return literal_lines((block.call.summary or "").removeprefix("$ "))
+
+
+def _change_body(
+    block: ToolBlock, change: FileChange, settings: RenderSettings, limit: int | None
+) -> Body:
+    diff = diff_body(change, None if limit is None else DIFF_LINES)
+    if block.state is CallState.FAILED:
+        return joined(_output(block, limit), diff)
+    return joined(_unsaid(block, settings, limit), diff)
+
+
+def _json_body(
+    block: ToolBlock, details: JsonOutputs, settings: RenderSettings, limit: int | None
+) -> Body:
+    outputs = text_body("\n".join(map(indented, details.documents)), limit, "json")
+    return joined(_unsaid(block, settings, limit), outputs)
+
+
+def _subagent_body(
+    block: ToolBlock, details: Subagent, settings: RenderSettings, limit: int | None
+) -> Body:
+    """Give what it is and used; its result is the last word of its blocks, that follow."""
+    told = (details.agent, details.model, details.variant, _step(details), *_used(block))
+    about = Body([one_line(" · ".join(filter(None, told)))])
+    about = joined(about, _unsaid(block, settings, limit))
+    told_below = block.nested is not None and limit is not None
+    return about if told_below else joined(about, _output(block, limit))
+
+
+def _used(block: ToolBlock) -> tuple[str, ...]:
+    usage = block.nested.usage if block.nested else None
+    if usage is None or usage.session_tokens is None:
+        return ()
+    cost = f"${usage.session_cost.removeprefix('$')}" if usage.session_cost else ""
+    return f"{usage.session_tokens} tokens", cost
+
+
+_TASK_LOOKS = {
+    "done": ("task_done", "EcaToolDone"),
+    "in-progress": ("task_running", "EcaToolRunning"),
+    "pending": ("task_pending", "EcaMuted"),
+}
+
+
+def _task_body(
+    block: ToolBlock, details: TaskList, settings: RenderSettings, limit: int | None
+) -> Body:
+    lines, marks = [], []
+    done = {task.id for task in details.tasks if task.status == "done"}
+    for row, task in enumerate(details.tasks):
+        icon_name, group = _TASK_LOOKS.get(task.status, _TASK_LOOKS["pending"])
+        start = f"{settings.icon(icon_name)} {task.id}. {one_line(task.subject)}"
+        lines.append(start + _task_notes(task, done))
+        end = len(start.encode())
+        marks += [(row, 0, end, group), (row, end, -1, "EcaMuted")]
+    return joined(_unsaid(block, settings, limit), Body(lines, marks))
+
+
+def _task_notes(task: Task, done: Set[int]) -> str:
+    """Give the priority, where it is not the usual one, and what must be done before."""
+    before = [f"#{number}" for number in task.blocked_by if number not in done]
+    priority = one_line(task.priority) if task.priority not in ("", "medium") else ""
+    told = filter(None, (priority, f"after {', '.join(before)}" if before else ""))
+    notes = " · ".join(told)
+    return f"  {notes}" if notes else ""
+
+
+def _unknown_body(
+    block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
+) -> Body:
+    told = cut(hanging(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
+    return joined(told, _plain_body(block, None, settings, limit))
+
+
+def _plain_body(
+    block: ToolBlock, _details: object, settings: RenderSettings, limit: int | None
+) -> Body:
+    if runs(block.call):
+        return _shell_body(block, None, settings, limit)
+    wording = wording_of(block.call)
+    told = wording is not None and wording.tells_all and block.outputs
+    arguments = {} if told else block.call.arguments or {}
+    return joined(argument_body(arguments, limit), _output(block, limit))
+
+
+_DETAILS: Mapping[type, Callable[[ToolBlock, Any, RenderSettings, int | None], Body]] = {
+    ShellCommand: _shell_body,
+    FileChange: _change_body,
+    JsonOutputs: _json_body,
+    Subagent: _subagent_body,
+    TaskList: _task_body,
+    UnknownDetails: _unknown_body,
+}

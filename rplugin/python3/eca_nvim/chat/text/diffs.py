@@ -1,0 +1,305 @@
+r"""Diffs: unified diffs as agents send them, read, applied and reversed.
+
+Rules kept here:
+- A diff may be hunks only: no ---/+++ lines, no final newline. What unidiff cannot read is a
+  MalformedDiff, what does not fit a file is DoesNotApply; both say which hunk.
+- Hunks are exact: lines without their line feed. A carriage return at a line's end does not count
+  when lines are compared, and added lines take the line ends of the file.
+- Line numbers are 1-based, as in diffs.
+- The work is linear in the diff and the file, whatever they hold: reading takes each line once, and
+  a place is looked for with so many comparisons and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from eca_nvim.chat.vocabulary.call_details import FileChange
+
+if TYPE_CHECKING:
+    from unidiff import PatchedFile
+
+
+class MalformedDiff(ValueError):
+    """Raised when a text is not a unified diff; the message says where."""
+
+
+class DoesNotApply(ValueError):
+    """Raised when a hunk finds no place in a file; the message names the hunk."""
+
+
+class LineKind(StrEnum):
+    """What a line of a hunk is; the value is how a diff writes it."""
+
+    CONTEXT = " "
+    ADDED = "+"
+    REMOVED = "-"
+
+
+class Line(Struct, frozen=True):
+    """A line of a hunk; `ends` is false for a last line without a line feed."""
+
+    kind: LineKind
+    text: str
+    ends: bool = True
+
+
+class Hunk(Struct, frozen=True):
+    """A place in the file before (`start`) and after (`target`), and its lines."""
+
+    start: int
+    target: int
+    lines: tuple[Line, ...]
+
+    @property
+    def before(self) -> list[Line]:
+        """Give the lines the file must have."""
+        return [line for line in self.lines if line.kind is not LineKind.ADDED]
+
+    @property
+    def after(self) -> list[Line]:
+        """Give the lines the file will have instead."""
+        return [line for line in self.lines if line.kind is not LineKind.REMOVED]
+
+
+EFFORT: Final = 64
+"""Lines that are compared for each line of a file and its diff, at most, to find its hunks."""
+_OF_HUNKS = tuple(kind.value for kind in LineKind)
+_NAMES = ("--- ", "+++ ")
+_OF_DIFFS = (*_OF_HUNKS, "@@", "\\", "\r")
+"""How the lines of a diff begin that is hunks and nothing else; a context line may be empty."""
+
+
+def parse_hunks(diff: str) -> tuple[Hunk, ...]:
+    """Read the hunks of one file's diff. Raises MalformedDiff.
+
+    A new file's has a line that was never there: see `change_hunks`.
+    """
+    start = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
+    if not diff.startswith("@@", start):
+        if diff.strip():
+            raise MalformedDiff("a diff without a hunk")
+        return ()
+    above = (line for line in diff[:start].split("\n") if not line.startswith(_NAMES))
+    if any(line.startswith(_OF_HUNKS) for line in above):
+        raise MalformedDiff("lines of a hunk before the first one")
+    body = diff[start:].rstrip("\n")
+    hunks = _read(body)
+    read = sum(len(hunk) + 1 for hunk in hunks)
+    if not all(hunks) or read < body.count("\n") + 1:
+        raise MalformedDiff(f"only {read} lines of the diff belong to a hunk")
+    return tuple(Hunk(hunk.source_start, hunk.target_start, _lines(hunk)) for hunk in hunks)
+
+
+def _read(diff: str) -> PatchedFile:
+    """Read a diff of hunks alone. Raises MalformedDiff.
+
+    Other lines never reach unidiff: its patterns for the headers of git backtrack.
+    """
+    from unidiff import PatchSet, UnidiffParseError  # noqa: PLC0415 - the start needs no diff
+
+    for line in diff.split("\n"):
+        if line and not line.startswith(_OF_DIFFS):
+            raise MalformedDiff(f"no line of a hunk: {line[:200]}")
+    try:
+        files = PatchSet("--- before\n+++ after\n" + diff)
+    except (UnidiffParseError, ValueError) as fault:
+        raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
+    if len(files) != 1:
+        raise MalformedDiff("a diff of several files")
+    return files[0]
+
+
+def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for read in hunk:
+        kind, value = str(read)[:1], str(read)[1:]
+        if kind == "\\":
+            if lines:
+                lines[-1] = replace(lines[-1], ends=False)
+        else:
+            lines.append(Line(LineKind(kind), value.removesuffix("\n")))
+    return tuple(lines)
+
+
+def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
+    """Read the hunks of a change, without the empty line a new file never had.
+
+    Agents write a new file as if it had one empty line before, which is then taken out or, when
+    the text has an empty line itself, stays as that. With `before`, a text the file has had, it
+    is no new file; nor is it with a line counted as removed. Raises MalformedDiff.
+    """
+    hunks = parse_hunks(change.diff)
+    if before or change.removed or not _from_one_empty_line(hunks):
+        return hunks
+    (hunk,) = hunks
+    return (Hunk(0, 1, tuple(replace(line, kind=LineKind.ADDED) for line in hunk.after)),)
+
+
+def _from_one_empty_line(hunks: Sequence[Hunk]) -> bool:
+    """Say whether hunks read as a new file, made from one empty line."""
+    return len(hunks) == 1 and hunks[0].start <= 1 and [it.text for it in hunks[0].before] == [""]
+
+
+def added_lines(change: FileChange) -> int:
+    """Count the lines a change adds, those of a new file that its agent does not count too."""
+    if change.removed or not change.diff.startswith(("@@ -1,1 ", "@@ -1 ")):
+        return change.added
+    try:
+        hunks = change_hunks(change)
+    except MalformedDiff:
+        return change.added  # it is shown as it came, with a word about that
+    return sum(line.kind is LineKind.ADDED for hunk in hunks for line in hunk.lines)
+
+
+def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
+    """Give the hunks that take a change back."""
+    turned = {
+        LineKind.ADDED: LineKind.REMOVED,
+        LineKind.REMOVED: LineKind.ADDED,
+        LineKind.CONTEXT: LineKind.CONTEXT,
+    }
+    return tuple(
+        Hunk(
+            hunk.target,
+            hunk.start,
+            tuple(replace(line, kind=turned[line.kind]) for line in hunk.lines),
+        )
+        for hunk in hunks
+    )
+
+
+# --- applying -----------------------------------------------------------------------------------
+
+
+def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
+    """Give the text after the change: each hunk at its place, else at the nearest that fits.
+
+    A file keeps whether it ends in a line feed unless the hunks say otherwise; one made from
+    nothing ends in one. Raises DoesNotApply.
+    """
+    lines = text.split("\n")
+    ends = lines[-1] == ""
+    if ends:
+        lines.pop()
+    bare = [line.removesuffix("\r") for line in lines]
+    mark = "\r" if lines and sum(map(len, lines)) - sum(map(len, bare)) > len(lines) // 2 else ""
+    if lines and not ends:
+        lines[-1] = bare[-1] + mark  # it may not stay the last
+    result: list[str] = []
+    finder = _Finder(bare, EFFORT * (len(bare) + sum(len(hunk.lines) for hunk in hunks)))
+    done = 0
+    shift = 0
+    for number, hunk in enumerate(hunks, 1):
+        wanted = [line.text.removesuffix("\r") for line in hunk.before]
+        expected = hunk.start - 1 + shift if wanted else hunk.start + shift
+        place = finder.find(wanted, expected, done)
+        if place is None:
+            raise DoesNotApply(f"hunk {number} (line {hunk.start}) does not fit the file")
+        shift += place - expected
+        result += lines[done:place]
+        result += _replaced(lines[place : place + len(wanted)], hunk, mark)
+        done = place + len(wanted)
+        ends = _ends(hunk, ends, at_end=done == len(lines))
+    result += lines[done:]
+    if result and not ends:
+        result[-1] = result[-1].removesuffix(mark)
+    return "\n".join(result) + ("\n" if ends and result else "")
+
+
+def _replaced(old: Sequence[str], hunk: Hunk, mark: str) -> list[str]:
+    kept = iter(old)
+    new: list[str] = []
+    for line in hunk.lines:
+        match line.kind:
+            case LineKind.CONTEXT:
+                new.append(next(kept))
+            case LineKind.REMOVED:
+                next(kept)
+            case LineKind.ADDED:
+                new.append(line.text.removesuffix("\r") + mark if mark else line.text)
+    return new
+
+
+def _ends(hunk: Hunk, ends: bool, *, at_end: bool) -> bool:
+    if not at_end or not hunk.lines:
+        return ends
+    if any(not line.ends for line in hunk.lines):
+        return all(line.ends for line in hunk.after)
+    return ends
+
+
+class _Finder(Struct):
+    """Looks for places in a file; `left` is how many lines it may still compare."""
+
+    lines: Sequence[str]
+    left: int
+
+    def find(self, wanted: Sequence[str], expected: int, least: int) -> int | None:
+        """Find the place nearest to `expected`, not before `least`, where the wanted lines are."""
+        most = len(self.lines) - len(wanted)
+        if not wanted:
+            return expected if least <= expected <= len(self.lines) else None
+        near = max(least, min(expected, most))
+        for away in range(max(most - near, near - least) + 1 if least <= most else 0):
+            for place in (near + away, near - away):
+                if least <= place <= most and self._has(wanted, place):
+                    return place
+            if self.left <= 0:
+                return None
+        return None
+
+    def _has(self, wanted: Sequence[str], place: int) -> bool:
+        for at, line in enumerate(wanted, place):
+            self.left -= 1
+            if self.lines[at] != line:
+                return False
+        return True
+
+
+# --- a change as two files ----------------------------------------------------------------------
+
+
+class Versions(Struct, frozen=True):
+    """A change as two whole files.
+
+    kind: changed, new, deleted, or moved (the same text at another path). fault: why the change
+    does not fit the file; then `before` is the file as it is and `after` the raw diff.
+    """
+
+    before: str
+    after: str
+    kind: str
+    fault: str | None = None
+
+
+def versions(current: str | None, change: FileChange, *, applied: bool) -> Versions:
+    """Give a file before and after a change, from its text now (None: there is no such file)."""
+    text = current or ""
+    try:
+        hunks = change_hunks(change, "" if applied else text)
+        if applied:
+            before, after = apply_hunks(text, reverse_hunks(hunks)), text
+        else:
+            before, after = text, apply_hunks(text, hunks)
+    except (MalformedDiff, DoesNotApply) as fault:
+        return Versions(text, change.diff, "changed", str(fault))
+    return Versions(before, after, _kind(before, after, hunks))
+
+
+def rewritten(current: str | None, text: str) -> Versions:
+    """Give a file before and after it is written whole; None: there is no such file."""
+    return Versions(current or "", text, "changed" if current else "new")
+
+
+def _kind(before: str, after: str, hunks: Sequence[Hunk]) -> str:
+    if not before and after:
+        return "new"
+    if before and not after and hunks:
+        return "deleted"
+    return "changed"

@@ -1,0 +1,169 @@
+"""Output: raw text as a body, with its colours, cut where it is too long.
+
+Rules kept here: a body that was cut ends with a row in the group MORE, under which the view offers
+all of it; colours are bounded, the text is not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from eca_nvim.chat.text.ansi import coloured_lines
+from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.safe_text import body_lines, literal, width
+from eca_nvim.chat.vocabulary.ops import Mark
+
+MORE = "EcaMore"
+MOST_MARKS = 2000
+COLUMNS = 2000
+SHORT = 72
+"""Characters that a value may have to stay one line."""
+TOO_DEEP = "… nested too deeply to be shown"
+_ESCAPE = re.compile(r"\\.")
+
+
+def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
+    """Give a text as a body of at most `limit` lines and a note of how many are left; None: all."""
+    if not text:
+        return Body((), language=language)
+    if "\x1b[" not in text:
+        return cut(body_lines(text), limit, language=language)
+    rows = _without_blank_ends(list(coloured_lines(text)))
+    marks = islice(_marks(rows), MOST_MARKS)
+    return cut(["".join(piece for piece, _ in row) for row in rows], limit, marks, language)
+
+
+def cut(
+    lines: Sequence[str],
+    limit: int | None,
+    marks: Iterable[Mark] = (),
+    language: str | None = "",
+) -> Body:
+    """Cut lines to a number of them, and what is too wide; None leaves all as it is."""
+    if limit is None:
+        return Body(lines, tuple(marks), language)
+    shown = [narrowed(line, COLUMNS) for line in lines[:limit]]
+    kept = [mark for mark in marks if mark[0] < limit and mark[2] <= len(shown[mark[0]].encode())]
+    left = len(lines) - limit
+    if left > 0:
+        shown.append(more(left))
+        kept.append((limit, 0, -1, MORE))
+    return Body(shown, kept, language)
+
+
+def narrowed(line: str, columns: int) -> str:
+    """Cut a line that is too long, and say how much of it is left out."""
+    left = len(line) - columns
+    return line if left <= 0 else f"{line[:columns]}… {left} more characters"
+
+
+def bounded(body: Body, most: int) -> Body:
+    """Give so many characters of a body at most, and say how much is left out."""
+    lines: list[str] = []
+    room = most
+    for line in body.lines:
+        if room <= 0:
+            break
+        lines.append(narrowed(line, room))
+        room -= max(1, len(line))  # an empty one takes room, too
+    left = len(body.lines) - len(lines)
+    if not left and room >= 0:
+        return body
+    widths = [len(line.encode()) for line in lines]
+    kept = [mark for mark in body.marks if mark[0] < len(lines) and mark[2] <= widths[mark[0]]]
+    if left:
+        kept.append((len(lines), 0, -1, MORE))
+        lines.append(more(left))
+    return Body(lines, kept, body.language)
+
+
+def table(rows: Sequence[tuple[str, Body]]) -> Body:
+    """Put bodies beside their names, which all take the room of the longest."""
+    room = max((width(name) for name, _ in rows), default=0)
+    return stacked(_table_row(name, value, " " * (room + 2)) for name, value in rows)
+
+
+def _table_row(name: str, value: Body, margin: str) -> Body:
+    first, *rest = value.lines
+    lines = [f"{name}{margin[width(name) :]}{first}", *(margin + line for line in rest)]
+    shift = len(margin)
+    moved = [
+        (row, shift + start if end >= 0 else start, shift + end if end >= 0 else end, group)
+        for row, start, end, group in value.marks
+    ]
+    return Body(lines, [(0, 0, len(name.encode()), "EcaMuted"), *moved], "")
+
+
+def indented(document: str) -> str:
+    """Give a JSON document a line a value; one that has lines already, or is none, as it is."""
+    if "\n" in document.strip():
+        return document
+    try:
+        return json.dumps(json.loads(document), ensure_ascii=False, indent=2)
+    except (ValueError, RecursionError):
+        return document
+
+
+def as_line(value: object) -> str:
+    """Give a value of JSON as one line, a text as it is."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return TOO_DEEP
+
+
+def document(value: object) -> str:
+    """Give a value of JSON indented, a line a value; one that is nested too deeply in one line."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    except RecursionError:
+        return as_line(value)
+
+
+def value_lines(value: object) -> list[str]:
+    """Give a value of JSON as clean lines: a text as its own, what is short as one, else indented.
+
+    Texts within are quoted; their lines stand below each other, behind a bar.
+    """
+    line = as_line(value)
+    if isinstance(value, str):
+        return literal(value).split("\n") if value else ['""']
+    if len(line) <= SHORT and "\\n" not in line:
+        return [literal(line)]
+    return [literal(piece) for row in document(value).split("\n") for piece in _quoted_lines(row)]
+
+
+def _quoted_lines(row: str) -> list[str]:
+    margin = " " * (len(row) - len(row.lstrip(" ")) + 2)
+    broken = _ESCAPE.sub(lambda it: f"\\n\n{margin}│ " if it[0] == "\\n" else it[0], row)
+    return broken.split("\n")
+
+
+def hanging(lines: Sequence[str]) -> list[str]:
+    """Give lines with a margin before all but the first; an empty one has none that could mean."""
+    return [*lines[:1], *(f"  {line}" if line else "" for line in lines[1:])]
+
+
+def more(left: int) -> str:
+    """Say how many lines are left out."""
+    return f"… {left} more line{'' if left == 1 else 's'}"
+
+
+def _without_blank_ends(rows: list[list[tuple[str, str]]]) -> list[list[tuple[str, str]]]:
+    filled = [place for place, row in enumerate(rows) if any(piece for piece, _ in row)]
+    return rows[filled[0] : filled[-1] + 1] if filled else [[("", "")]]
+
+
+def _marks(rows: Iterable[Sequence[tuple[str, str]]]) -> Iterable[Mark]:
+    for number, row in enumerate(rows):
+        start = 0
+        for piece, group in row:
+            end = start + len(piece.encode())
+            if group and piece:
+                yield number, start, end, group
+            start = end

@@ -1,0 +1,162 @@
+"""History: what a chat was before it was opened here, in pages, the newest first.
+
+Rules kept here:
+- A replayed chat reads like one that was lived through: no turn, no approval, no file changes.
+- An older page goes above what is there and changes nothing below it.
+- What a replay leaves unfinished was stopped: nothing replayed is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from eca_nvim.chat.handlers.groups import join_replayed
+from eca_nvim.chat.handlers.other_events import chat_cleared
+from eca_nvim.chat.handlers.reducer import HANDLERS
+from eca_nvim.chat.handlers.settle import settle
+from eca_nvim.chat.handlers.tool_calls import completed
+from eca_nvim.chat.model.blocks import Block, OlderBlock, ToolBlock
+from eca_nvim.chat.model.chat import Chat, Older
+from eca_nvim.chat.model.routing import route
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.effects import Changes
+from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared
+from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS
+
+
+class Page(Struct, frozen=True):
+    """A part of a chat's history, the oldest first.
+
+    `older` is the agent's cursor to what comes before, None at the beginning; `total` is how many
+    messages the whole history has and `returned` how many the page has, None where not told.
+    """
+
+    events: Sequence[Addressed] = ()
+    older: str | None = None
+    total: int | None = None
+    returned: int | None = None
+
+
+def show_history(chat: Chat, page: Page, now: int) -> Changes:
+    """Show a chat anew, beginning with its newest page."""
+    update = Update(chat, chat.root, now)
+    chat_cleared(update, ChatCleared())
+    if page.older is not None:
+        block = OlderBlock(update.mint(), BlockKind.OLDER)
+        _count(block, page, page.total)
+        chat.older = Older(page.older, block)
+        update.add(block)
+    _replay(update, page.events)
+    return update.finish()
+
+
+def show_older(chat: Chat, page: Page, now: int) -> Changes:
+    """Put an older page above what is there, below the block that stands for the rest."""
+    update = Update(chat, chat.root, now)
+    older, speaking = chat.older, chat.root.speaking
+    plan, plan_block = chat.plan, chat.plan_block
+    if older is None:
+        return update.finish()
+    update.after = older.block
+    chat.root.speaking = None
+    _replay(update, page.events)
+    chat.root.speaking = speaking
+    if plan is not None:
+        chat.plan, chat.plan_block = plan, plan_block
+    older.block.loading = False
+    _count(older.block, page, older.block.count)
+    if page.older is None:
+        chat.older = None
+        update.remove(older.block, chat.root)
+    else:
+        chat.older = Older(page.older, older.block)
+        update.redraw(older.block, chat.root)
+    return update.finish()
+
+
+def show_loading(chat: Chat, now: int, *, loading: bool) -> Changes:
+    """Show that older messages are on their way, or are not any more."""
+    update = Update(chat, chat.root, now)
+    if chat.older is not None:
+        chat.older.block.loading = loading
+        update.redraw(chat.older.block, chat.root)
+    return update.finish()
+
+
+def _count(block: OlderBlock, page: Page, left: int | None) -> None:
+    """Say how many messages are left, now that a page is there."""
+    known = left is not None and page.returned is not None
+    block.count = max(0, (left or 0) - (page.returned or 0)) if known else None
+    block.total = page.total
+
+
+def _replay(update: Update, events: Sequence[Addressed]) -> None:
+    """Let events of a chat happen as they once did."""
+    chat = update.chat
+    before = chat.last_block
+    below = _take_calls(chat)
+    update.replays = update.later = True
+    for told in events:
+        if isinstance(told.event, ChatCleared):
+            continue
+        _, child = route({chat.id: chat}, told)
+        update.lane = chat.lane(child)
+        HANDLERS[type(told.event)](update, told.event)
+    update.lane = chat.root
+    _put_back_calls(update, below)
+    _settle_since(update, before)
+    join_replayed(update, before)
+    update.later = False
+    update.draw_stale()
+    update.dirty |= Dirty.STATUS
+
+
+def _take_calls(chat: Chat) -> Mapping[str, Mapping[str, ToolBlock]]:
+    """Take out the calls known so far, by lane: an id in a page names a call of that page."""
+    known = {lane.chat_id: lane.calls for lane in chat.lanes.values()}
+    for lane in chat.lanes.values():
+        lane.calls = {}
+    return known
+
+
+def _put_back_calls(update: Update, below: Mapping[str, Mapping[str, ToolBlock]]) -> None:
+    """Put back the calls that were known, and join a call that the page cuts with its end."""
+    for lane in update.chat.lanes.values():
+        known = below.get(lane.chat_id, {})
+        for call_id, block in list(lane.calls.items()):
+            end = known.get(call_id)
+            is_cut = block.state not in ENDED_CALLS and block.nested is None
+            if is_cut and end is not None and end.replayed:
+                end.call = completed(block.call, end.call)
+                update.remove(block, lane)
+                update.chat.live.pop(block.id, None)
+                update.redraw(end, lane, with_body=end.is_open)
+        lane.calls |= known
+
+
+def _settle_since(update: Update, before: int) -> None:
+    """End what a replay left open; what was live before it goes on."""
+    chat = update.chat
+    living = {key: entry for key, entry in chat.live.items() if key <= before}
+    for key in living:
+        del chat.live[key]
+    settle(update)
+    chat.live |= living
+
+
+def root_place(chat: Chat, block_id: int) -> int | None:
+    """Give the place in the chat's own lane of a block, or of the call it is nested in.
+
+    Block 0 stands for the last one; None when there is no such block.
+    """
+    blocks = chat.root.blocks
+    if not block_id:
+        return len(blocks) - 1 if blocks else None
+    block: Block | None = chat.blocks.get(block_id)
+    for lane in chat.lanes.values():
+        if lane.anchor is not None and block in lane.blocks:
+            block = lane.anchor
+    return blocks.index(block) if block in blocks else None

@@ -1,0 +1,82 @@
+"""Folding: what the user opens, collapses and acts on."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from eca_nvim.chat.model.blocks import Block, Fold, ImageBlock, LinkBlock
+from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.effects import Changes, ShowImage
+from eca_nvim.chat.vocabulary.ops import ClearChat, Notify, OpenExternal
+
+_SAFE_LINKS = ("https://", "http://", "mailto:")
+
+
+def toggle(chat: Chat, block_id: int, now: int, *, to_open: bool | None = None) -> Changes:
+    """Open or collapse a block, or turn it round with None; block 0 means all of the chat.
+
+    What the user decided wins over what would happen by itself later. With None, all blocks open
+    unless one is open already.
+    """
+    update = Update(chat, chat.root, now)
+    if block_id:
+        found = [(block, lane) for block, lane in _foldable(chat) if block.id == block_id]
+    else:
+        found = list(_foldable(chat))
+    if to_open is None:
+        to_open = not any(block.is_open for block, _ in found)
+    fold = Fold.USER_OPEN if to_open else Fold.USER_CLOSED
+    for block, lane in found:
+        update.fold(block, lane, fold)
+    return update.finish()
+
+
+def _foldable(chat: Chat) -> list[tuple[Block, Lane]]:
+    return [
+        (block, lane)
+        for lane in chat.lanes.values()
+        for block in lane.blocks
+        if block.fold is not Fold.FIXED
+    ]
+
+
+def act(chat: Chat, block_id: int, now: int) -> Changes:
+    """Do what a block offers beyond toggling: open its link or image.
+
+    Only web and mail addresses are opened: the text comes from outside.
+    """
+    update = Update(chat, chat.root, now)
+    match chat.blocks.get(block_id):
+        case LinkBlock(url=url) if _is_safe(url):
+            update.ops.append(OpenExternal(url))
+        case LinkBlock(url=url):
+            update.ops.append(Notify("warn", f"Not opened, no web address: {one_line(url)}"))
+        case ImageBlock(media_type=media_type, base64=encoded):
+            _show_image(update, media_type, encoded)
+    return update.finish()
+
+
+def _is_safe(url: str) -> bool:
+    return url.lower().startswith(_SAFE_LINKS) and url == one_line(url)
+
+
+def _show_image(update: Update, media_type: str, encoded: str) -> None:
+    try:
+        update.tell(ShowImage(media_type, base64.b64decode(encoded, validate=True)))
+    except binascii.Error:
+        update.ops.append(Notify("error", "The image cannot be read: it is not base64"))
+
+
+def redraw(chat: Chat, now: int) -> Changes:
+    """Draw the whole chat from nothing, for a buffer that lost its text."""
+    update = Update(chat, chat.root, now)
+    update.ops.append(ClearChat(chat.id))
+    for lane in chat.lanes.values():
+        if lane.is_shown:
+            update.draw_lane(lane)
+    chat.shown_status = None
+    update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING | Dirty.PLAN | Dirty.USAGE
+    return update.finish()

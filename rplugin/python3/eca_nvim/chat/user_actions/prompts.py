@@ -1,0 +1,96 @@
+"""Prompts: what the user says to the agent, sent, waiting and taken back.
+
+Rules kept here:
+- A second prompt never replaces a running turn; it steers the turn or waits.
+- Blank lines around a prompt are no part of it: a command after one would be read as words.
+- A command (`/…`) never steers: the model would read it as words. Nor does anything while a login
+  runs: it is no answer to that.
+"""
+
+from __future__ import annotations
+
+from eca_nvim.chat.handlers.prompt_queue import is_command, next_waiting
+from eca_nvim.chat.handlers.turn import start_prompt, stop
+from eca_nvim.chat.model.chat import Chat, QueueKind, Waiting
+from eca_nvim.chat.text.safe_text import clean
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.effects import Changes, TellSteer, TellUnsteer
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput
+from eca_nvim.chat.vocabulary.states import Turn
+
+_STEERED = frozenset({Turn.SENDING, Turn.RUNNING})
+
+
+def send_prompt(
+    chat: Chat,
+    text: str,
+    now: int,
+    contexts: tuple[Context, ...] = (),
+    *,
+    queue: bool = False,
+) -> Changes:
+    """Send a prompt; while a turn runs it steers, or waits for the end when `queue`.
+
+    A command waits for the end in any case. An empty prompt to an idle chat sends the oldest one
+    that waits.
+    """
+    update = Update(chat, chat.root, now)
+    text = _without_blank_lines(text)
+    if chat.turn.state is not Turn.IDLE:
+        if text:
+            _wait(update, text, contexts, queue=queue)
+    elif text:
+        start_prompt(update, text, contexts)
+    elif waiting := next_waiting(update):
+        start_prompt(update, waiting.text, waiting.contexts)
+    return update.finish()
+
+
+def _without_blank_lines(text: str) -> str:
+    """Cut off what is blank around a text, but for the indent of its first line."""
+    blank = len(text) - len(text.lstrip())
+    return text[text.rfind("\n", 0, blank) + 1 :].rstrip()
+
+
+def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
+    may_steer = update.chat.turn.state in _STEERED and not is_command(text)
+    steers = may_steer and not queue
+    kind = QueueKind.STEER if steers else QueueKind.QUEUE
+    update.chat.queue.append(Waiting(kind, text, contexts))
+    update.dirty |= Dirty.QUEUE
+    if steers:
+        update.tell(TellSteer(update.chat.id, text, contexts))
+
+
+def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
+    """Take a waiting prompt back, by its place (1-based) in the queue shown.
+
+    edit: its text goes back into the input.
+    """
+    update = Update(chat, chat.root, now)
+    if 1 <= index <= len(chat.queue):
+        taken = chat.queue.pop(index - 1)
+        update.dirty |= Dirty.QUEUE
+        if taken.kind is QueueKind.STEER:
+            _steer_again(update)
+        if edit:
+            update.ops.append(SetInput(chat.id, clean(taken.text)))
+    return update.finish()
+
+
+def _steer_again(update: Update) -> None:
+    """Take back what was told, which is all or nothing, and tell the rest again."""
+    update.tell(TellUnsteer(update.chat.id))
+    for waiting in update.chat.queue:
+        if waiting.kind is QueueKind.STEER:
+            update.tell(TellSteer(update.chat.id, waiting.text, waiting.contexts))
+
+
+def stop_turn(chat: Chat, now: int) -> Changes:
+    """Stop the running turn; a second stop asks the agent again. None is told."""
+    update = Update(chat, chat.root, now)
+    if chat.turn.state is Turn.IDLE:
+        update.ops.append(Notify("info", "no turn runs"))
+    stop(update)
+    return update.finish()

@@ -1,0 +1,126 @@
+"""Search: what is said in a chat, wherever it is, and how to get there.
+
+Rules kept here:
+- All text is looked at, collapsed or cut in the view or not; rows count the lines of a block's
+  whole text from 0.
+- Which lines match is found elsewhere: a pattern of the user's own may take for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from eca_nvim.chat.model.blocks import Block, Fold
+from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.render.block import body, full_body, header
+from eca_nvim.chat.render.markdown import ordered
+from eca_nvim.chat.text.safe_text import truncate
+from eca_nvim.chat.update import Update
+from eca_nvim.chat.vocabulary.effects import Changes
+from eca_nvim.chat.vocabulary.ops import ShowOutput
+
+MOST_HITS = 1000
+CELLS = 200
+
+
+class Place(Struct, frozen=True):
+    """A line of a block, which is in the view as `shown`; row None: its header."""
+
+    block: int
+    shown: int
+    row: int | None
+    line: str
+
+
+def places(chat: Chat, now: int) -> list[Place]:
+    """Give all lines of a chat, in the order they read; `now` in ms."""
+    lanes = {block.id: lane for lane in chat.lanes.values() for block in lane.blocks}
+    return [place for block in ordered(chat) for place in _places(chat, block, lanes, now)]
+
+
+def _places(chat: Chat, block: Block, lanes: Mapping[int, Lane], now: int) -> Iterator[Place]:
+    shown = _in_view(block, lanes).id
+    yield Place(block.id, shown, None, _title(chat, block, now))
+    for row, line in enumerate(full_body(block, chat.settings, None).lines):
+        yield Place(block.id, shown, row, line)
+
+
+def hits(found: Sequence[tuple[Place, int]], more: int) -> Mapping[str, object]:
+    """Give what the view shows of lines that match from a character on, and how many more do."""
+    return {"hits": [_hit(place, start) for place, start in found], "more": more}
+
+
+def _hit(place: Place, start: int) -> Mapping[str, object]:
+    where: dict[str, object] = {"block": place.block, "shown": place.shown}
+    if place.row is None:
+        return {**where, "column": 0, "text": place.line}
+    column = len(place.line[:start].encode())
+    text = truncate(place.line[max(0, start - CELLS // 2) :], CELLS)
+    return {**where, "row": place.row, "column": column, "text": text}
+
+
+def _in_view(block: Block, lanes: Mapping[int, Lane]) -> Block:
+    """Give the block, or the one it is nested in that is not closed away; `lanes` by block."""
+    lane = lanes[block.id]
+    if block.group is not None and not block.group.is_open:
+        return _in_view(block.group, lanes)
+    if lane.anchor is None:
+        return block
+    outer = _in_view(lane.anchor, lanes)
+    return block if outer is lane.anchor and lane.anchor.is_open else outer
+
+
+def _title(chat: Chat, block: Block, now: int) -> str:
+    return "".join(piece for piece, _ in header(block, chat.settings, now))
+
+
+def reveal(chat: Chat, block_id: int, row: int | None, now: int) -> tuple[Changes, int | None]:
+    """Open a block and what it is in; gives the row of the shown body that a line is in, if any.
+
+    A line that the shown body leaves out is shown with all of the block's text (op `output`).
+    """
+    update = Update(chat, chat.root, now)
+    block = chat.blocks.get(block_id)
+    if block is None:
+        return update.finish(), None
+    lane = _lane_of(chat, block)
+    _open(update, block, lane)
+    place = None if row is None else _shown_row(chat, block, row)
+    if row is not None and place is None:
+        update.ops.append(whole(chat, block, row, now))
+    return update.finish(), place
+
+
+def _lane_of(chat: Chat, block: Block) -> Lane:
+    return next(lane for lane in chat.lanes.values() if block in lane.blocks)
+
+
+def _open(update: Update, block: Block, lane: Lane) -> None:
+    if lane.anchor is not None:
+        _open(update, lane.anchor, _lane_of(update.chat, lane.anchor))
+    if block.group is not None:
+        _open(update, block.group, lane)
+    if block.fold not in (Fold.FIXED, Fold.USER_OPEN):
+        update.fold(block, lane, Fold.USER_OPEN)
+
+
+def _shown_row(chat: Chat, block: Block, row: int) -> int | None:
+    """Find a line of the whole text in the shown body."""
+    shown, lines = body(block, chat.settings).lines, full_body(block, chat.settings, None).lines
+    return row if row < min(len(shown), len(lines)) and shown[row] == lines[row] else None
+
+
+def whole(chat: Chat, block: Block, row: int, now: int) -> ShowOutput:
+    """Show all of a block's text, at a line."""
+    content = full_body(block, chat.settings, None)
+    return ShowOutput(
+        chat=chat.id,
+        block=block.id,
+        title=_title(chat, block, now),
+        lines=content.lines,
+        marks=content.marks,
+        language=content.language,
+        row=min(row, max(0, len(content.lines) - 1)),
+    )

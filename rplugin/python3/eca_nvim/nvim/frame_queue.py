@@ -1,0 +1,277 @@
+"""The queue of view ops and the frames cut from it, without I/O: ops in, frames out.
+
+Rules kept here:
+- Order is kept. Only what a later op makes invisible is left out: an older status, header, body,
+  queue or list of work, of the same thing. A block that waits to be opened is opened with its last
+  header. Ops that others can see happen (events, answers) are never overtaken by such an op.
+- Neighbouring pieces of text for the same block travel as one; a text larger than a frame is cut,
+  at a line break where there is one, else between two code points.
+- Nothing is lost while nobody takes frames, and memory is bounded by what there is to show.
+- The clock is passed in: seconds that only grow.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from eca_nvim.chat.vocabulary.ops import (
+    Answer,
+    AppendText,
+    Emit,
+    OpenBlock,
+    SetBody,
+    SetHeader,
+    SetPending,
+    SetQueue,
+    SetStatus,
+    SetWork,
+    ViewOp,
+)
+
+INTERVAL = 0.04
+"""Seconds between two frames while text streams in: more of them are not read, but cost."""
+BURST = 1 << 9
+"""Characters of text that are more than a stream brings in an interval: they do not wait."""
+GOAL_MS, AIM_MS = 3.0, 2.0
+"""How long drawing a frame should take at most, and what larger ones grow to, in milliseconds."""
+SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 18
+"""Sizes of a frame in characters: at least, at first, and at most."""
+PIECE = 1 << 14
+"""Characters of a text kept in one piece, at most."""
+FLAT_SIZE = 64
+"""What an op weighs besides its text."""
+_PACED = (AppendText, SetHeader, SetBody, SetStatus, SetQueue)
+"""Ops that come many times a second while an agent works."""
+
+
+class Frame(Struct, frozen=True):
+    """Ops to draw together; `number` comes back when they are drawn."""
+
+    number: int
+    ops: tuple[ViewOp, ...]
+
+
+class _Text:
+    """Text on its way to a block's end, in the pieces it came in."""
+
+    __slots__ = ("block", "chat", "pieces")
+
+    def __init__(self, op: AppendText) -> None:
+        self.chat, self.block = op.chat, op.block
+        self.pieces: deque[str] = deque()
+        self.add(op.text)
+
+    def add(self, text: str) -> None:
+        """Append text, in pieces small enough that cutting one copies little."""
+        self.pieces.extend(text[start : start + PIECE] for start in range(0, len(text), PIECE))
+
+    def continues(self, op: AppendText) -> bool:
+        """Tell whether `op` is for the same block."""
+        return op.block == self.block and op.chat == self.chat
+
+    def take(self, room: int) -> AppendText:
+        """Take out the first `room` characters (at least one), or fewer up to a line break."""
+        taken, size = [], 0
+        while self.pieces and size < room:
+            taken.append(self.pieces.popleft())
+            size += len(taken[-1])
+        text = "".join(taken)
+        if size > room:
+            cut = text.rfind("\n", 0, room) + 1 or room
+            self.pieces.appendleft(text[cut:])
+            text = text[:cut]
+        return AppendText(self.chat, self.block, text)
+
+
+class OpQueue:
+    """Ops that wait to be drawn."""
+
+    def __init__(self) -> None:
+        self._entries: deque[ViewOp | _Text | None] = deque()
+        self.characters = 0
+        """Text that waits to be appended, in characters."""
+        self._first = 0
+        self._places: dict[Hashable, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    def push(self, op: ViewOp) -> None:
+        """Add an op at the end."""
+        match op:
+            case AppendText():
+                self._push_text(op)
+            case Emit() | Answer():
+                self._places.clear()
+                self._entries.append(op)
+            case OpenBlock():
+                self._places[_header_key(op)] = self._first + len(self._entries)
+                self._entries.append(op)
+            case _:
+                self._push_state(op)
+
+    def _push_text(self, op: AppendText) -> None:
+        self.characters += len(op.text)
+        last = self._entries[-1] if self._entries else None
+        if isinstance(last, _Text) and last.continues(op):
+            last.add(op.text)
+        elif op.text:
+            self._entries.append(_Text(op))
+
+    def _push_state(self, op: ViewOp) -> None:
+        key = _key(op)
+        if key is not None:
+            older = self._places.get(key)
+            if older is not None and self._opens_with(older - self._first, op):
+                return
+            if older is not None:
+                self._entries[older - self._first] = None
+                self._drop_blank_end()
+            self._places[key] = self._first + len(self._entries)
+        self._entries.append(op)
+
+    def _opens_with(self, place: int, op: ViewOp) -> bool:
+        """Say whether a header is that of a block which is opened only now; then it has it."""
+        opening = self._entries[place]
+        if not isinstance(opening, OpenBlock) or not isinstance(op, SetHeader):
+            return False
+        self._entries[place] = replace(opening, header=op.header)
+        return True
+
+    def _drop_blank_end(self) -> None:
+        while self._entries and self._entries[-1] is None:
+            self._entries.pop()
+
+    def take(self, size: int) -> tuple[ViewOp, ...]:
+        """Take ops off the front, about `size` characters of them, at least one."""
+        ops: list[ViewOp] = []
+        room = size
+        while self._entries and room > 0:
+            op = self._take_one(room)
+            if op is None:
+                continue
+            room -= _add(ops, op)
+        return tuple(ops)
+
+    def _take_one(self, room: int) -> ViewOp | None:
+        entry = self._entries[0]
+        if isinstance(entry, _Text):
+            op = entry.take(room)
+            self.characters -= len(op.text)
+            if entry.pieces:
+                return op
+            self._leave()
+            return op
+        self._leave()
+        if entry is not None:
+            key = _key(entry)
+            if key is not None and self._places.get(key, self._first) < self._first:
+                del self._places[key]
+        return entry
+
+    def _leave(self) -> None:
+        self._entries.popleft()
+        self._first += 1
+
+
+class FrameQueue:
+    """Decides when the next frame goes out and how large it is.
+
+    At most one frame is on its way. One that brings only a little more text, or says anew what is
+    on the screen already, goes INTERVAL after the one before; all others as soon as that is drawn.
+    """
+
+    def __init__(self) -> None:
+        self._ops = OpQueue()
+        self._size = FIRST
+        self._number = 0
+        self._under_way = False
+        self._behind = False
+        self._pressing = False
+        self._sent_at = float("-inf")
+
+    def push(self, ops: Iterable[ViewOp]) -> None:
+        """Add ops at the end."""
+        for op in ops:
+            self._ops.push(op)
+            self._pressing = self._pressing or not isinstance(op, _PACED)
+
+    def due(self) -> float | None:
+        """When the next frame may go, by the clock; None while there is nothing to wait for."""
+        if self._under_way or not self._ops:
+            return None
+        at_once = self._behind or self._pressing or self._ops.characters >= BURST
+        return self._sent_at if at_once else self._sent_at + INTERVAL
+
+    def take(self, now: float) -> Frame | None:
+        """Cut the next frame, when it is due."""
+        due = self.due()
+        if due is None or now < due:
+            return None
+        self._number += 1
+        self._under_way = True
+        self._sent_at = now
+        ops = self._ops.take(self._size)
+        self._behind = bool(self._ops)
+        self._pressing = False
+        return Frame(self._number, ops)
+
+    def drawn(self, number: int, milliseconds: float) -> None:
+        """Take the word that a frame is on the screen, and how long drawing it took."""
+        if number != self._number or not self._under_way:
+            return
+        self._under_way = False
+        if milliseconds > GOAL_MS:
+            self._size = max(SMALLEST, int(self._size * max(0.25, GOAL_MS / milliseconds)))
+        elif self._behind and milliseconds < AIM_MS:
+            growth = AIM_MS / max(milliseconds, AIM_MS / 2)
+            self._size = min(LARGEST, int(self._size * growth))
+
+
+def _key(op: ViewOp) -> Hashable | None:
+    """Name what an op sets as a whole, so that a later one for the same makes it pointless."""
+    match op:
+        case SetHeader() | OpenBlock():
+            return _header_key(op)
+        case SetBody():
+            return (op.name, op.chat, op.block)
+        case SetStatus() | SetQueue():
+            return (op.name, op.chat)
+        case SetWork():
+            return op.name
+        case _:
+            return None
+
+
+def _header_key(op: OpenBlock | SetHeader) -> Hashable:
+    return ("header", op.chat, op.block)
+
+
+def _weight(op: ViewOp) -> int:
+    match op:
+        case AppendText():
+            return FLAT_SIZE + len(op.text)
+        case SetBody():
+            return FLAT_SIZE + sum(map(len, op.lines)) + len(op.lines)
+        case SetPending():
+            return FLAT_SIZE + sum(len(it["detail"]) for it in op.items if isinstance(it, Mapping))
+        case _:
+            return FLAT_SIZE
+
+
+def _add(ops: list[ViewOp], op: ViewOp) -> int:
+    """Add an op and give its weight; text goes on where the op before it stopped, if it can."""
+    match op, ops[-1] if ops else None:
+        case AppendText(chat, block, text), AppendText() as last if (last.chat, last.block) == (
+            chat,
+            block,
+        ):
+            ops[-1] = AppendText(chat, block, last.text + text)
+            return len(text)
+        case _:
+            ops.append(op)
+            return _weight(op)

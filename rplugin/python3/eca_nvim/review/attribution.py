@@ -1,0 +1,229 @@
+"""Watch: what calls did to files without saying which, as a shell command does.
+
+Rules kept here:
+- What changed between two surveys of the workspace is laid to the turns whose calls were at work
+  before the later one began; to those that began meanwhile only what was changed meanwhile, and
+  of that nobody knows what it was before, unless the call surely began after the earlier one.
+- What was changed before a call began, or what somebody else is known to have changed, is never
+  laid to it.
+- What a survey finds of a turn is a step of its own, after all that was known of the turn by then.
+"""
+
+from __future__ import annotations
+
+import os.path
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import takewhile
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from eca_nvim.chat.model.call_files import is_plain
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.review_intents import FileWritten
+from eca_nvim.review.changed_by_others import Others
+from eca_nvim.review.snapshots import Snapshot
+from eca_nvim.review.survey import Kept, Survey, above, keep
+from eca_nvim.review.survey_differences import Difference
+from eca_nvim.review.tracked_calls import UNSEEN, Fate, Look, Step
+from eca_nvim.review.turn_changes import TurnRecord
+
+TOLD_LATE = 1_000_000_000
+"""Nanoseconds by which it may be told late, at most, that a call runs."""
+
+Store: TypeAlias = Callable[[bytes, int, str], Snapshot]
+"""Makes a snapshot of some content, permissions and the path without links."""
+
+
+class _Watched(Struct, eq=False):
+    """A call that may change any file, since when (ns since 1970), and whether it has ended."""
+
+    step: Step
+    turn: TurnRecord
+    since: int
+    has_ended: bool = False
+
+
+_Makers: TypeAlias = Mapping[int, tuple[_Watched, bool]]
+"""A call of each turn that may have made a difference, by the turn's identity, and whether what
+was there before is known."""
+
+
+class _Finding(Struct, eq=False):
+    """What is found of a turn at once: a step of its own, with files before and after it."""
+
+    step: Step
+    before: dict[str, Snapshot]
+    after: dict[str, Snapshot]
+
+
+class Watch:
+    """The calls at work that may change any file, and the workspace when it was last surveyed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._calls: dict[int, _Watched] = {}  # by the identity of the step that each holds
+        self._surveyed: frozenset[_Watched] = frozenset()
+        self._ended: tuple[_Watched, ...] = ()
+        self._others = Others()
+        self._has_begun = False
+        self._being_written: set[str] = set()
+        self._held: dict[str, list[tuple[Difference, _Makers]]] = {}
+        self.needs_survey = False
+        self.last: Survey | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Say whether a call has ended of which it is not known yet what it did."""
+        return any(call.has_ended for call in self._calls.values())
+
+    # --- who changes files ----------------------------------------------------------------------
+
+    def started(self, step: Step, turn: TurnRecord) -> None:
+        """Take that a call may be at work from now on."""
+        if id(step) not in self._calls:
+            self._calls[id(step)] = _Watched(step, turn, time.time_ns())
+
+    def ended(self, step: Step) -> None:
+        """Take that a call is at work no more."""
+        call = self._calls.get(id(step))
+        if call is not None:
+            call.has_ended = self.needs_survey = True
+
+    def others(self, paths: Iterable[str]) -> None:
+        """Take that files were changed just now, and not by a call that is watched."""
+        if self._has_begun:
+            self._others.changed(paths)
+
+    def written(self, by_user: FileWritten) -> None:
+        """Take that the user writes a file; what is found of it meanwhile waits for the end."""
+        path = os.path.realpath(by_user.path)
+        if by_user.state == "begun":
+            self._being_written.add(path)
+            return
+        held = self._held.pop(path, [])
+        self._being_written.discard(path)
+        if by_user.state == "written":
+            self.others([path])
+            return
+        for difference, makers in held:
+            self._lay(difference, makers, {})
+
+    def named(self, paths: Sequence[str]) -> None:
+        """Take that a call is about to change files that it names: what they are by now is not its.
+
+        To be called before that call has a step.
+        """
+        if self.last is None or not self._calls:
+            return
+        changed = [it for path in paths if (it := _since(self.last, path)) is not None]
+        if changed:
+            for _ in self._lay_all(changed, frozenset(self._calls.values())):
+                continue
+        self.others(paths)
+
+    # --- surveys --------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take that a survey begins: it is of what the calls now at work have done by now."""
+        self._has_begun, self.needs_survey = True, False
+        if self.last is not None:
+            self.last = self._others.added_to(self.last)
+        self._others.survey_begins()
+        self._surveyed = frozenset(self._calls.values())
+        self._ended = tuple(call for call in self._surveyed if call.has_ended)
+
+    def take(self, new: Survey, found: Iterable[Difference]) -> Iterator[None]:
+        """Take a survey and what it found; stops at each file, for others to have their turn."""
+        self.last = new
+        yield from self._lay_all(found, self._surveyed)
+        self._others.survey_ends()
+        self._forget_ended()
+
+    def failed(self, why: str) -> None:
+        """Take that there is no survey: of the calls at work it is not known what they did."""
+        self.last = None
+        self._others.survey_ends()
+        for call in self._calls.values():
+            call.turn.unknown = why
+        self._forget_ended()
+
+    def _forget_ended(self) -> None:
+        for call in self._ended:
+            self._calls.pop(id(call.step), None)
+
+    # --- whose it is ----------------------------------------------------------------------------
+
+    def _lay_all(self, found: Iterable[Difference], at_work: Set[_Watched]) -> Iterator[None]:
+        """Lay differences to turns; `at_work` are the calls that were so before anyone looked."""
+        findings: dict[int, _Finding] = {}
+        for difference in found:
+            makers, path = self._makers(difference, at_work), os.path.realpath(difference.path)
+            if path in self._being_written:  # whose it is shows when that is done
+                self._held.setdefault(path, []).append((difference, makers))
+            elif (own := self._others.without(difference)) is not None:
+                self._lay(own, makers, findings)
+            yield
+
+    def _lay(self, difference: Difference, makers: _Makers, findings: dict[int, _Finding]) -> None:
+        for number, (call, is_known) in makers.items():
+            if not is_plain(difference.path):
+                call.turn.odd.add(difference.path)
+                continue
+            if number not in findings or findings[number].step not in call.turn.steps:
+                findings[number] = _begun(call)  # the first, or the turn was settled meanwhile
+            is_seen = is_known and not difference.is_unknown
+            self._note(findings[number], difference, is_seen=is_seen)
+
+    def _makers(self, difference: Difference, at_work: Set[_Watched]) -> _Makers:
+        """Give a call of each turn that may have made a difference, by the turn's identity.
+
+        With it: whether what was there before it is known.
+        """
+        makers: dict[int, tuple[_Watched, bool]] = {}
+        for call in self._calls.values():
+            was_there = call in at_work
+            if difference.when >= call.since - TOLD_LATE and (was_there or difference.is_late):
+                _, seen = makers.get(id(call.turn), (call, False))
+                is_seen = seen or was_there or call.step.certain
+                makers[id(call.turn)] = (call, is_seen)
+        return makers
+
+    def _note(self, finding: _Finding, difference: Difference, *, is_seen: bool) -> None:
+        path, missing = difference.path, len(difference.folders)
+        place = os.path.realpath(path) if self.last is None else self.last.place(path)
+        before = self._snapshot(difference.before, place, missing) if is_seen else UNSEEN
+        finding.before[path] = before
+        finding.after[path] = self._snapshot(difference.after, place)
+
+    def _snapshot(self, kept: Kept | None, place: str, missing: int = 0) -> Snapshot:
+        if kept is None:
+            return Snapshot(place=place, missing=missing)
+        if kept.fault is not None:
+            return Snapshot(fault=kept.fault)
+        return self._store(kept.content, kept.sight.mode, place)
+
+
+def _begun(call: _Watched) -> _Finding:
+    """Begin to find what became of a turn's files."""
+    before: dict[str, Snapshot] = {}
+    after: dict[str, Snapshot] = {}
+    bare = ToolCall(call.step.call.id)  # nothing in it says which files it changes
+    look = Look(before, len(call.turn.steps))
+    step = Step(bare, Look(), look, certain=True, after=after, fate=Fate.DONE)
+    call.turn.steps.append(step)
+    return _Finding(step, before, after)
+
+
+def _since(last: Survey, path: str) -> Difference | None:
+    """Tell what became of a file by now."""
+    before, after = last.files.get(path), keep(path)
+    if before is None and (after is None or not last.would_have(path)):
+        return None
+    if before is not None and after is not None and before.same_as(after):
+        return None
+    when = time.time_ns() if after is None else after.sight.changed
+    is_new = before is None
+    made = tuple(takewhile(lambda it: it not in last.folders, above(path))) if is_new else ()
+    return Difference(path, before, after, when, folders=made)

@@ -1,0 +1,115 @@
+"""Changes: two texts compared line by line, and where a change is found in a third.
+
+Rules kept here:
+- Texts are as the editor holds them: UTF-8 without its byte order mark, else Latin-1. What has a
+  NUL is binary and has no lines.
+- Lines are exact, with their line feed: a missing last one is a difference, so is a carriage
+  return. Line numbers are 0-based here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from eca_nvim.chat.text.line_spans import Lines, Span, spans
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Change(Struct, frozen=True):
+    """Lines `removed` that became the lines `added`, from line `start` of the new text on."""
+
+    start: int
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+    @property
+    def end(self) -> int:
+        """Give the line after it, in the new text."""
+        return self.start + len(self.added)
+
+
+def text_of(content: bytes) -> str | None:
+    """Read a file's content as the editor does; None for a binary file."""
+    if b"\0" in content:
+        return None
+    try:
+        return content.removeprefix(_BYTE_ORDER_MARK).decode()
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def is_latin1(content: bytes) -> bool:
+    """Say whether the editor reads a content as Latin-1, for want of a better guess."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def lines_of(text: str) -> list[str]:
+    """Cut a text into lines, each with its line feed."""
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def changes(before: Lines, after: Lines) -> list[Change]:
+    """Find what changed, in order."""
+    return [
+        Change(new, tuple(before[old:old_end]), tuple(after[new:new_end]))
+        for old, old_end, new, new_end in spans(before, after)
+    ]
+
+
+class Place(Struct, frozen=True):
+    """Where a change is in a later text; `is_lost` when its lines were changed again."""
+
+    start: int
+    is_lost: bool = False
+
+
+def counts(before: str | None, after: str | None) -> tuple[int, int]:
+    """Count the lines that are new in a text, and those that are gone from it; None: no text."""
+    found = changes(lines_of(before or ""), lines_of(after or ""))
+    return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
+
+
+def find(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
+    """Find a change in a later text, given what differs between; None when it was taken back."""
+    shift = sum(
+        (new_end - new) - (old_end - old)
+        for old, old_end, new, new_end in later
+        if old_end <= change.start and not _touches(change, old, old_end)
+    )
+    touching = [span for span in later if _touches(change, span[0], span[1])]
+    if not touching:
+        return Place(change.start + shift)
+    first, last = touching[0], touching[-1]
+    low = first[2] if first[0] <= change.start else change.start + shift
+    high = last[3] if last[1] >= change.end else last[3] + change.end - last[1]
+    if _holds(now[low:high], change.removed):
+        return None
+    if not change.added and first[0] == first[1]:
+        return Place(low)
+    return Place(max(0, min(low, len(now) - 1)), is_lost=True)
+
+
+def _touches(change: Change, old: int, old_end: int) -> bool:
+    """Say whether a later difference is within a change, not merely beside it."""
+    if not change.added:
+        return old < change.start < old_end or old == old_end == change.start
+    return old < change.end and old_end > change.start
+
+
+def _holds(lines: Lines, removed: Lines) -> bool:
+    """Say whether what a change removed is in the lines that now are in its place."""
+    if not removed:
+        return not lines
+    text, wanted = ("\n" + "".join(some) for some in (lines, removed))
+    return wanted in text if wanted.endswith("\n") else text.endswith(wanted)

@@ -1,0 +1,266 @@
+"""Undoing: the files of one turn or of several put back as they were before them.
+
+Rules kept here:
+- Nothing is done that was not planned first, and a plan tells every file that somebody else has
+  changed since: what becomes of it, the user says.
+- A file that is not what the plan has shown any more stays, whatever the user has said of it.
+- A file goes from what it is to what it was in one step, over however many turns. A failure leaves
+  it as it is, or says that it is damaged and where the copy is.
+- What is put back can be put forth again: the records of the turns are turned round.
+- What was moved is not deleted when it could not go back to where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from eca_nvim.chat.text.safe_text import literal_name
+from eca_nvim.disk.replacing import Damaged
+from eca_nvim.review.change_list import Present, Table, snapshot_text
+from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, leads_there, put_back
+from eca_nvim.review.survey import ODD_NAME
+from eca_nvim.review.text_changes import counts
+from eca_nvim.review.turn_changes import FileRecord, TurnRecord
+
+CHANGED = "changed since it was shown: ask again"
+ONLY_PLACE = "what is in it could not go back to where it was"
+
+
+class Plan(Struct, frozen=True):
+    """What undoing turns does; `again`: all of it was undone, so that it is done again.
+
+    A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
+    sees it), conflict (why it needs the user's word), fault (why it cannot be done), command (what
+    one did to it: made, changed, deleted; None when a tool named it), seen (names what it is now).
+    """
+
+    files: list[Table]
+    again: bool = False
+
+
+class Outcome(Struct, frozen=True):
+    """What became of a file: `fault` says why it is as it was, with `copy` why it is damaged.
+
+    copy: path of a file that holds what it was.
+    """
+
+    path: str
+    fault: str | None = None
+    copy: str | None = None
+
+
+def plan(
+    turns: Sequence[TurnRecord], present: Mapping[str, Present], only: Sequence[str] | None = None
+) -> Plan:
+    """Tell what undoing turns does to each file, or to some and where these were moved from.
+
+    turns: the newest first; of several, what was undone already counts for nothing.
+    """
+    files = merged(turns)
+    named = files.keys() if only is None else files.keys() & set(only)
+    meant = {*named, *(files[path].origin for path in named)}
+    changed = [
+        path for path, record in files.items() if path in meant and _differs(record, present[path])
+    ]
+    left = [path for path in changed if not files[path].undone]
+    again = bool(changed) and not left
+    planned = [_planned(files, path, present[path]) for path in left or changed]
+    if only is None and not again:
+        planned += [_odd(path) for path in sorted({it for turn in turns for it in turn.odd})]
+    return Plan(planned, again)
+
+
+def moved_on(turn: TurnRecord, later: Iterable[TurnRecord]) -> str | None:
+    """Say why there is nothing to undo in a turn when a later one has moved its files."""
+    for other in later:
+        for record in other.files.values():
+            if record.origin in turn.files and not record.undone:
+                name = literal_name(PurePath(record.origin or "").name)
+                return f"turn {other.number} has moved {name}: undo that turn first"
+    return None
+
+
+def merged(turns: Sequence[TurnRecord]) -> Mapping[str, FileRecord]:
+    """Give what turns did to files as if they were one turn; turns the newest first."""
+    chains = {path: _chain(turns, path) for turn in turns for path in turn.files}
+    return {path: _merge(chain) for path, chain in chains.items() if chain}
+
+
+def _chain(turns: Sequence[TurnRecord], path: str) -> Sequence[FileRecord]:
+    """Give what turns did to a file, the newest first."""
+    records = [turn.files[path] for turn in turns if path in turn.files]
+    return records if len(turns) == 1 else [it for it in records if not it.undone]
+
+
+def _merge(chain: Sequence[FileRecord]) -> FileRecord:
+    whole = chain[0]
+    for older in chain[1:]:
+        fits = older.after.same_as(whole.before)
+        whole = FileRecord(
+            older.before,
+            whole.after,
+            mixed=older.mixed or whole.mixed or not fits,
+            origin=whole.origin or older.origin,
+            unnamed=older.unnamed and whole.unnamed,
+        )
+    return whole
+
+
+def _origins(files: Mapping[str, FileRecord], record: FileRecord) -> Iterator[str]:
+    """Give where a file was moved from, and that one before it, and so on."""
+    passed: set[str] = set()
+    while (origin := record.origin) is not None and origin in files and origin not in passed:
+        passed.add(origin)
+        yield origin
+        record = files[origin]
+
+
+def _differs(record: FileRecord, present: Present) -> bool:
+    return present.edited is not None or not present.disk.same_as(record.before)
+
+
+def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Table:
+    record = files[path]
+    added, removed = counts(present.text, snapshot_text(record.before))
+    return {
+        "path": path,
+        "what": _what(record, present.disk),
+        "added": added,
+        "removed": removed,
+        "conflict": _conflict(record, present),
+        "fault": _fault(files, path),
+        "command": _by_command(record),
+        "seen": present.seal,
+    }
+
+
+def _odd(path: str) -> Table:
+    """Tell of a file that commands changed, and that nobody has looked at."""
+    about = {"path": literal_name(path), "what": "restore", "fault": ODD_NAME, "seen": ""}
+    return {**about, "added": 0, "removed": 0, "conflict": None, "command": None}
+
+
+def _by_command(record: FileRecord) -> str | None:
+    if not record.unnamed or record.undone:
+        return None
+    if record.before.is_absent:
+        return "made"
+    return "deleted" if record.after.is_absent else "changed"
+
+
+def _fault(files: Mapping[str, FileRecord], path: str) -> str | None:
+    """Say why a file cannot be put back: one that was moved stays when it cannot go back."""
+    sources = [files[origin].before.fault for origin in _origins(files, files[path])]
+    lost = LOST if files[path].before.is_lost else None
+    fault = next((it for it in (files[path].before.fault, lost, *sources) if it is not None), None)
+    is_there = leads_there(path, files[path].before)
+    return fault or (None if is_there else LINKED)
+
+
+def _what(record: FileRecord, disk: Snapshot) -> str:
+    if record.before.is_absent:
+        return "delete"
+    return "create" if disk.is_absent else "restore"
+
+
+def _conflict(record: FileRecord, present: Present) -> str | None:
+    if present.edited is not None:
+        return "unsaved changes"
+    if record.after.fault is not None:
+        return record.after.fault  # nobody can say whether it was changed since
+    if present.disk.is_elsewhere(record.after):
+        return LINKED
+    if not present.disk.same_as(record.after):
+        return "changed since"
+    return "changed by others, too" if record.mixed else None
+
+
+def undo(
+    turns: Sequence[TurnRecord],
+    asked: Mapping[str, Snapshot],
+    ledger: Ledger,
+    changed: Collection[str] = (),
+) -> Iterator[Outcome]:
+    """Put files of turns back, one each time; turns the newest first.
+
+    asked: the files as they were when that was asked for. Those that have `changed` since the plan
+    stay.
+    """
+    for turn in turns:
+        turn.settle()
+    undoing = _Undoing(turns, ledger)
+    for path in sorted(asked.keys() & undoing.files.keys(), key=undoing.place_in_order):
+        yield undoing.undo(path, None if path in changed else asked[path])
+    undoing.pass_over(undoing.files.keys() - asked.keys())
+
+
+class _Undoing:
+    """Turns that are undone, file by file; `files` is what they did."""
+
+    def __init__(self, turns: Sequence[TurnRecord], ledger: Ledger) -> None:
+        self.files = merged(turns)
+        self._turns = turns
+        self._ledger = ledger
+        self._order = {path: place for place, path in enumerate(self.files)}
+        self._failed: dict[str, str] = {}
+        self._homeless: set[bytes] = set()
+
+    def place_in_order(self, path: str) -> tuple[bool, int]:
+        """Sort files: those that go, go last."""
+        return self.files[path].before.is_absent, self._order[path]
+
+    def undo(self, path: str, asked: Snapshot | None) -> Outcome:
+        """Put a file back unless it is not what it was `asked` as; None: it surely is not."""
+        before = self.files[path].before
+        now = self._ledger.snapshot(path, self.files[path].after)
+        outcome = Outcome(path, self._objection(path, now, asked))
+        if outcome.fault is None:
+            outcome = _put_back(path, before)
+        if outcome.fault is None:
+            self._turn_round(path, now)
+        else:
+            self._failed[path] = outcome.fault
+            self._homeless |= {before.blob.digest} if before.blob else set()
+        return outcome
+
+    def pass_over(self, paths: Iterable[str]) -> None:
+        """Take that files that came and went in these turns are what they were."""
+        for path in paths:
+            record = self.files[path]
+            if record.before.same_as(record.after):
+                now = self._ledger.snapshot(path, record.after)
+                if now.same_as(record.before):
+                    self._turn_round(path, now)
+
+    def _objection(self, path: str, now: Snapshot, asked: Snapshot | None) -> str | None:
+        """Say why a file stays as it is."""
+        record = self.files[path]
+        if asked is None:
+            return CHANGED
+        if now.fault is not None or not now.same_as(asked):
+            return now.fault or CHANGED
+        for origin in _origins(self.files, record):
+            if origin in self._failed:
+                return self._failed[origin]
+        if record.before.is_absent and now.blob and now.blob.digest in self._homeless:
+            return ONLY_PLACE
+        return _fault(self.files, path)
+
+    def _turn_round(self, path: str, now: Snapshot) -> None:
+        for record in _chain(self._turns, path):
+            now, record.before, record.after = record.before, now, record.before
+            record.mixed, record.undone = False, not record.undone
+
+
+def _put_back(path: str, before: Snapshot) -> Outcome:
+    try:
+        put_back(path, before)
+    except Damaged as damaged:
+        return Outcome(path, damaged.strerror or str(damaged), damaged.copy)
+    except OSError as fault:
+        return Outcome(path, fault.strerror or str(fault))
+    return Outcome(path)

@@ -1,0 +1,236 @@
+"""Reviewing: what the user asks about the changes of tools, answered.
+
+Rules kept here:
+- What the user has typed and not written is part of a file as he sees it.
+- Between two files the agent's words go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+
+import anyio.lowlevel
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.chat.model.past_turns import turns_since
+from eca_nvim.chat.text.safe_text import literal_name
+from eca_nvim.chat.vocabulary.intents import RequestDiff
+from eca_nvim.chat.vocabulary.ops import Answer, Emit, FilesChanged, Notify, ShowDiff, ViewOp
+from eca_nvim.chat.vocabulary.review_intents import (
+    KeepChanges,
+    ListChanges,
+    ListFiles,
+    PlanUndo,
+    ReviewIntent,
+    ShowCheckpoint,
+    UndoTurn,
+)
+from eca_nvim.review.change_list import Present, Table, entries, snapshot_text
+from eca_nvim.review.files_used import used
+from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.survey import ODD_NAME
+from eca_nvim.review.turn_changes import TurnRecord
+from eca_nvim.review.undo import Outcome, Plan, merged, moved_on, plan, undo
+from eca_nvim.session import history_changes
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.files.diff_tab import Files, diff
+from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.view import View, isolated
+
+MOST_ENTRIES = 1000
+"""Changes listed at once, at most."""
+MOST_NAMES = 5
+UNSETTLED = "what commands did is still being looked for: ask again in a moment"
+
+_DOING: Mapping[type[ReviewIntent | RequestDiff], str] = {
+    RequestDiff: "show the diff",
+    ListChanges: "list the changes",
+    KeepChanges: "keep the changes",
+    PlanUndo: "tell what would be undone",
+    UndoTurn: "undo the turn",
+    ShowCheckpoint: "show the diff",
+    ListFiles: "list the files",
+}
+
+
+class Reviews:
+    """What was changed, shown, kept and taken back."""
+
+    def __init__(
+        self, ledger: Ledger, surveyor: Surveyor, chats: Chats, files: Files, view: View
+    ) -> None:
+        self._ledger = ledger
+        self._surveyor = surveyor
+        self._chats = chats
+        self._files = files
+        self._view = view
+        self._kept: dict[str, frozenset[str]] = {}
+
+    async def do(self, intent: ReviewIntent | RequestDiff) -> None:
+        """Do what the user wants to see or to have."""
+        with isolated(self._view, _DOING[type(intent)], intent):
+            if isinstance(intent, ListChanges | PlanUndo):
+                await self._settle(intent.chat)
+            match intent:
+                case RequestDiff():
+                    look = self._ledger.snapshot
+                    shown = await diff(self._chats.get, intent, self._files, look)
+                    self._view.push([shown])
+                case ListChanges():
+                    self._view.push(await self._list(intent))
+                case KeepChanges(chat, keys):
+                    self._kept[chat] = self._kept.get(chat, frozenset()) | frozenset(keys)
+                case PlanUndo():
+                    self._view.push([Answer(intent.request, await self._plan(intent))])
+                case UndoTurn():
+                    await self._undo(intent)
+                case ShowCheckpoint():
+                    await self._show(intent)
+                case ListFiles(chat, request):
+                    self._view.push([Answer(request, await self._used(chat))])
+
+    async def _settle(self, chat: str) -> None:
+        """Wait until it is known what commands did; tell of what it is not."""
+        lines = [UNSETTLED] if not await self._surveyor.settled() else []
+        unknown: dict[str, list[str]] = {}
+        for number, why in self._ledger.unknown(chat).items():
+            unknown.setdefault(why, []).append(str(number))
+        for why, turns in unknown.items():
+            where = "turn" if len(turns) == 1 else "turns"
+            lines.append(f"what commands did in {where} {', '.join(turns)} is not known: {why}")
+        self._view.push([Notify("warn", line) for line in lines])
+
+    async def _list(self, wanted: ListChanges) -> list[ViewOp]:
+        """Answer with what is left of the changes; without a turn that made some, say so."""
+        number = wanted.turn
+        turns = self._ledger.turns(wanted.chat)
+        turns = [turn for turn in turns if number in (None, turn.number)]
+        if not turns:
+            where = "here" if number is None else f"in turn {number}"
+            told = Notify("info", f"the agent has changed nothing {where}")
+            return [told, Answer(wanted.request, None)]
+        odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd]
+        return [*odd, Answer(wanted.request, await self._entries(wanted.chat, turns))]
+
+    async def _entries(self, chat: str, turns: Sequence[TurnRecord]) -> list[Table]:
+        present = await self._present(path for turn in turns for path in turn.files)
+        kept = self._kept.get(chat, frozenset())
+        listed: list[Table] = []
+        for record, path in [(turn, path) for turn in turns for path in turn.files]:
+            found = entries(record, path, present[path])
+            listed += [entry for entry in found if entry["key"] not in kept]
+            await anyio.lowlevel.checkpoint()
+        return listed[:MOST_ENTRIES]
+
+    async def _plan(self, wanted: PlanUndo) -> Table | None:
+        """Plan for the turn that is named, else for the last one with something to undo."""
+        if wanted.since is not None:
+            return await self._plan_since(wanted.chat, wanted.since)
+        turns = self._ledger.turns(wanted.chat)
+        for turn in reversed(turns):
+            if wanted.turn in (None, turn.number):
+                found = plan([turn], await self._present(turn.files), wanted.paths)
+                if found.files and (wanted.turn is not None or not found.again):
+                    return _planned([turn], found)
+        later = [turn for turn in turns if wanted.turn is not None and turn.number > wanted.turn]
+        named = [turn for turn in turns if turn.number == wanted.turn]
+        return {"files": [], "why": moved_on(named[0], later) if named else None}
+
+    async def _plan_since(self, chat_id: str, block: int) -> Table | None:
+        """Plan for all turns from a message of the user on."""
+        try:
+            chat = self._chats.get(chat_id)
+            history_changes.require_idle(chat)
+            prompt, _ = history_changes.named_prompt(chat, block)
+        except AgentRefused as fault:
+            self._view.push([Notify("warn", str(fault))])
+            return None
+        past, kept = turns_since(chat, prompt), self._ledger.turns(chat_id)
+        turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
+        paths = [path for turn in turns for path in turn.files]
+        unkept = [
+            turn.prompt
+            for turn in past
+            if turn.may_have_changed and not self._ledger.has_kept(chat_id, turn.number)
+        ]
+        found = plan(turns, await self._present(paths))
+        left = Plan([]) if found.again else found
+        return {**_planned(turns, left), "prompt": past[0].prompt, "unkept": unkept}
+
+    async def _undo(self, wanted: UndoTurn) -> None:
+        paths = [path for path, _ in wanted.files]
+        present = await self._present(paths)
+        changed = {path for path, seen in wanted.files if present[path].seal != seen}
+        asked = {path: present[path].disk for path in paths}
+        turns = self._turns(wanted.chat, wanted.turns)
+        outcomes: list[Outcome] = []
+        for outcome in undo(turns, asked, self._ledger, changed):
+            outcomes.append(outcome)
+            self._ledger.watch.others([outcome.path])
+            await anyio.lowlevel.checkpoint()
+        done = [it.path for it in outcomes if it.fault is None]
+        failed = [_told(it) for it in outcomes if it.fault is not None]
+        self._view.push([Answer(wanted.request, {"done": done, "failed": failed})])
+        touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
+        if touched:
+            told = (Emit("EcaFileChanged", {"chat": wanted.chat, "path": path}) for path in touched)
+            self._view.push([FilesChanged(wanted.chat, touched), *told])
+
+    async def _show(self, wanted: ShowCheckpoint) -> None:
+        turns = self._turns(wanted.chat, wanted.turns)
+        files = merged(turns)
+        if wanted.path not in files:
+            self._view.push([Notify("warn", "there is no such change any more")])
+            return
+        before = files[wanted.path].before
+        present = (await self._present([wanted.path]))[wanted.path]
+        old, new = snapshot_text(before), present.text
+        if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
+            why = f": {before.fault}" if before.fault else ""
+            self._view.push([Notify("warn", f"there is no text to compare{why}")])
+            return
+        self._view.push([_diff(turns[-1], wanted.path, old or "", new or "")])
+
+    def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnRecord]:
+        """Give some turns of a chat, the newest first."""
+        return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
+
+    async def _used(self, chat_id: str) -> list[Table]:
+        await self._surveyor.settled()
+        chat = self._chats.table.get(chat_id)
+        return [] if chat is None else used(chat, self._ledger.turns(chat_id))
+
+    async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
+        wanted: Sequence[str] = tuple(dict.fromkeys(paths))
+        edited = await self._files.edited(wanted) if wanted else {}
+        present: dict[str, Present] = {}
+        for path in wanted:
+            present[path] = Present(self._ledger.snapshot(path), edited.get(path))
+            await anyio.lowlevel.checkpoint()
+        return present
+
+
+def _planned(turns: Sequence[TurnRecord], found: Plan) -> Table:
+    numbers = [turn.number for turn in turns]
+    prompt = turns[-1].prompt if turns else ""
+    return {"turns": numbers, "prompt": prompt, "again": found.again, "files": found.files}
+
+
+def _odd(turn: TurnRecord) -> str:
+    """Name the files that commands changed in a turn, and that nobody looks at."""
+    names = [literal_name(PurePath(path).name) for path in sorted(turn.odd)]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"turn {turn.number}: {ODD_NAME}: {', '.join(names[:MOST_NAMES])}{more}"
+
+
+def _told(outcome: Outcome) -> Table:
+    """Tell why a file was not put back, and when it is damaged, where the copy of it is."""
+    copy = {"copy": outcome.copy} if outcome.copy is not None else {}
+    return {"path": outcome.path, "fault": outcome.fault, **copy}
+
+
+def _diff(turn: TurnRecord, path: str, before: str, after: str) -> ShowDiff:
+    kind = "changed" if before and after else "new" if after else "deleted"
+    call = f"turn {turn.number} {path}"
+    return ShowDiff(turn.chat, call, path, before, after, kind)

@@ -1,0 +1,100 @@
+"""What the user does with a history: roll it back, fork it, set and remove flags.
+
+Rules kept here: the agent does it first; what is shown follows. Everything raises AgentRefused.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from eca_nvim.agents.archive import AgentRefused, Archive
+from eca_nvim.chat.model.blocks import FlagBlock, TextBlock
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.user_actions import history_changes
+from eca_nvim.chat.user_actions.earlier_messages import show_history
+from eca_nvim.chat.vocabulary import history_intents as intents
+from eca_nvim.chat.vocabulary.effects import Changes
+from eca_nvim.chat.vocabulary.events import SelectionChanged, TitleChanged
+from eca_nvim.chat.vocabulary.ops import ShowChat
+from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.session.chats import Chats, now
+
+Revision: TypeAlias = intents.Rollback | intents.ForkChat | intents.AddFlag | intents.RemoveFlag
+
+
+async def roll_back(chats: Chats, archive: Archive, chat: Chat, wanted: intents.Rollback) -> None:
+    """Take a message of the user and all after it back, what tools did to files, or both."""
+    require_idle(chat)
+    prompt, content_id = named_prompt(chat, wanted.block)
+    await archive.rollback(chat.id, content_id, messages=wanted.messages, tools=wanted.tools)
+    if wanted.messages:
+        chats.show(history_changes.roll_back(chat, prompt, now()))
+    if wanted.tools:
+        chats.show(history_changes.files_restored(chat, now()))
+
+
+async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
+    """Copy a chat up to a block, show the copy and give its id.
+
+    A prompt that ends the copy is taken out of it; the one that was meant goes into its input.
+    """
+    cut = history_changes.cut_of(chat, block)
+    if cut is None:
+        raise AgentRefused("the agent cannot copy up to here, but up to a prompt or a tool call")
+    copy_id, opened = await archive.fork(chat.id, cut.content_id)
+    copy = chats.get(copy_id)
+    chats.show(show_history(copy, opened.page, now()))
+    chats.apply(copy, [TitleChanged(opened.title or ""), inherited(chat)])
+    try:
+        if cut.is_prompt:
+            prompt, content_id = named_prompt(copy, 0)
+            await archive.rollback(copy_id, content_id, messages=True, tools=False)
+            chats.show(history_changes.roll_back(copy, prompt, now(), give_back=cut.anew))
+    finally:
+        chats.show(Changes([ShowChat(copy_id)]))
+    return copy_id
+
+
+def inherited(chat: Chat) -> SelectionChanged:
+    """Give what answers the prompts of a copy: the same."""
+    chosen = chat.selected
+    return SelectionChanged(chosen.model, chosen.agent, chosen.variant)
+
+
+async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text: str) -> None:
+    """Set a flag after a block."""
+    anchor, content_id = _anchor(chat, block)
+    flag = await archive.add_flag(chat.id, content_id, text)
+    chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
+
+
+async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) -> None:
+    """Take a flag away."""
+    flag = chat.blocks.get(block)
+    if not isinstance(flag, FlagBlock):
+        raise AgentRefused("there is no flag here")
+    await archive.remove_flag(chat.id, flag.content_id)
+    chats.show(history_changes.remove_flag(chat, flag, now()))
+
+
+def require_idle(chat: Chat) -> None:
+    """Raise AgentRefused while a turn runs."""
+    if chat.turn.state is not Turn.IDLE:
+        raise AgentRefused("the agent is still at work, stop the turn first")
+
+
+def _anchor(chat: Chat, block: int) -> history_changes.Anchor:
+    found = history_changes.anchor_of(chat, block)
+    if found is None:
+        raise AgentRefused("the agent has no name for this place")
+    return found
+
+
+def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
+    """Find the message of the user that a block is or belongs to, and the agent's name for it."""
+    prompt = history_changes.prompt_of(chat, block)
+    if prompt is None:
+        raise AgentRefused("there is no message of yours here")
+    if prompt.content_id is None:
+        raise AgentRefused("the agent has no name for this message")
+    return prompt, prompt.content_id

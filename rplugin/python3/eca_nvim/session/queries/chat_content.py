@@ -1,0 +1,58 @@
+"""Reading: what the user wants to know of a chat, answered from what is there.
+
+Rules kept here: a chat that nobody knows is empty, and is not made by being asked about.
+"""
+
+from __future__ import annotations
+
+import binascii
+import logging
+from base64 import b64decode
+from typing import TypeAlias
+
+from eca_nvim.chat.model.blocks import Block, ImageBlock
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.user_actions.history_changes import timeline
+from eca_nvim.chat.user_actions.search import reveal, whole
+from eca_nvim.chat.vocabulary.history_intents import RequestTimeline
+from eca_nvim.chat.vocabulary.intents import RequestTranscript
+from eca_nvim.chat.vocabulary.keep_intents import RequestImage, RequestOutput, Reveal
+from eca_nvim.chat.vocabulary.ops import Answer
+from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.queries.images import Images, StrangeImage
+from eca_nvim.session.view import View
+
+log = logging.getLogger(__name__)
+
+ReadIntent: TypeAlias = RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
+
+
+def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
+    """Answer, or show, what an intent asks for."""
+    chat = chats.table.get(intent.chat) or Chat(intent.chat)
+    match intent:
+        case RequestTranscript(_, request):
+            view.push([Answer(request, transcript(chat, now()) if chat.blocks else "")])
+        case RequestTimeline(_, request, block):
+            view.push([Answer(request, timeline(chat, block))])
+        case Reveal(_, block, request, row):
+            changes, place = reveal(chat, block, row, now())
+            chats.show(changes)
+            view.push([Answer(request, place)])
+        case RequestOutput(_, block, row):
+            if block in chat.blocks:
+                view.push([whole(chat, chat.blocks[block], row, now())])
+        case RequestImage(_, block, request):
+            view.push([Answer(request, _file_of(chat.blocks.get(block), images))])
+
+
+def _file_of(block: Block | None, images: Images) -> str | None:
+    """Write an image to a file; one that cannot be shown has none."""
+    if not isinstance(block, ImageBlock):
+        return None
+    try:
+        return str(images.write(block.media_type, b64decode(block.base64, validate=True)))
+    except (OSError, StrangeImage, binascii.Error) as fault:
+        log.info("an image is not shown: %s", fault)
+        return None

@@ -1,0 +1,189 @@
+"""The chats the agent keeps: listed, gone on with, paged, renamed, emptied and deleted.
+
+Rules kept here:
+- The agent is asked first, and waited for: it is started if need be. What it refuses is told in
+  one line, and nothing has changed.
+- A history is changed between turns only.
+- A chat that the agent never heard of is nobody's but ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import asdict
+
+from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
+from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.model.blocks import TextBlock
+from eca_nvim.chat.model.chat import Chat, Naming
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.user_actions.earlier_messages import show_history, show_loading, show_older
+from eca_nvim.chat.vocabulary import history_intents as intents
+from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, NoticeReceived, TitleChanged
+from eca_nvim.chat.vocabulary.ops import Answer, Notify
+from eca_nvim.session import history_changes
+from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.choices import Choices
+from eca_nvim.session.server import Server
+from eca_nvim.session.view import View, isolated
+
+PAGE = 100
+"""Messages that are loaded together."""
+
+
+class Histories:
+    """Does what the user wants of the chats that the agent keeps."""
+
+    def __init__(self, chats: Chats, choices: Choices, server: Server, view: View) -> None:
+        self._chats = chats
+        self._choices = choices
+        self._server = server
+        self._view = view
+
+    async def do(self, intent: intents.HistoryIntent) -> None:
+        """Do what an intent wants, or tell why not."""
+        with isolated(self._view, intent.name.replace("_", " "), intent):
+            try:
+                await self._do(intent)
+            except (AgentRefused, AgentFault) as fault:
+                self._view.push([Notify("warn", str(fault))])
+                if isinstance(intent, intents.ListChats):
+                    self._view.push([Answer(intent.request, None)])
+
+    async def _do(self, intent: intents.HistoryIntent) -> None:
+        match intent:
+            case intents.ListChats(request):
+                await self._list(request)
+            case intents.ResumeChat():
+                await self._resume(intent)
+            case intents.LoadOlder():
+                await self._load_older(self._known(intent.chat))
+            case intents.RenameChat(_, title):
+                await self._rename(self._known(intent.chat), title)
+            case intents.ClearMessages():
+                await self._clear(self._known(intent.chat))
+            case intents.DeleteChat():
+                await self._delete(self._known(intent.chat))
+            case _:
+                await self._revise(self._known(intent.chat), intent)
+
+    def _known(self, chat_id: str) -> Chat:
+        chat = self._chats.table.get(chat_id)
+        if chat is None:
+            raise AgentRefused("there is no such chat")
+        return chat
+
+    async def _archive(self) -> Archive:
+        return (await self._server.ready()).archive
+
+    async def _list(self, request: int) -> None:
+        chats = await (await self._archive()).list_chats()
+        self._view.push([Answer(request, [self._row(chat) for chat in chats])])
+
+    def _row(self, summary: ChatSummary) -> Mapping[str, object]:
+        row = asdict(summary) | {"open": self._is_open(summary.id)}
+        row["created"], row["updated"] = row.pop("created_ms"), row.pop("updated_ms")
+        return {
+            key: one_line(value) if isinstance(value, str) and key != "id" else value
+            for key, value in row.items()
+            if value is not None
+        }
+
+    def _is_open(self, chat_id: str) -> bool:
+        chat = self._chats.table.get(chat_id)
+        return chat is not None and not _is_blank(chat)
+
+    async def _resume(self, wanted: intents.ResumeChat) -> None:
+        if self._is_open(wanted.chat):
+            return
+        try:
+            opened = await (await self._archive()).open_chat(wanted.chat, PAGE)
+        except AgentRefused:
+            if not wanted.quiet:
+                raise
+        else:
+            self._show(self._chats.get(wanted.chat), opened)
+            self._leave(wanted.instead)
+
+    def _leave(self, chat_id: str | None) -> None:
+        """Forget a chat in which nothing was said."""
+        chat = self._chats.table.get(chat_id) if chat_id is not None else None
+        if chat is not None and _is_blank(chat):
+            self._choices.forget(chat.id)
+            self._chats.forget(chat.id)
+
+    def _show(self, chat: Chat, opened: OpenedChat) -> None:
+        """Show a chat from its newest page on, and what answers its prompts."""
+        self._chats.show(show_history(chat, opened.page, now()))
+        if opened.title is not None:
+            self._chats.apply(chat, [TitleChanged(opened.title)])
+        if opened.selection is not None:
+            self._choices.keep(chat.id, opened.selection)
+            self._chats.apply(chat, [opened.selection])
+
+    async def _load_older(self, chat: Chat) -> None:
+        older = chat.older
+        if older is None or older.block.loading:
+            return
+        self._chats.show(show_loading(chat, now(), loading=True))
+        try:
+            page = await (await self._archive()).history(chat.id, older.cursor, PAGE)
+        except CursorExpired:
+            await self._reload(chat)
+        except (AgentRefused, AgentFault):
+            self._chats.show(show_loading(chat, now(), loading=False))
+            raise
+        else:
+            if chat.older is older:
+                self._chats.show(show_older(chat, page, now()))
+
+    async def _reload(self, chat: Chat) -> None:
+        """Show a chat anew whose history has become another one."""
+        self._chats.show(show_loading(chat, now(), loading=False))
+        history_changes.require_idle(chat)
+        self._show(chat, await (await self._archive()).open_chat(chat.id, PAGE))
+        told = "the history has changed meanwhile, its newest messages are shown anew"
+        self._view.push([Notify("info", told)])
+
+    async def _rename(self, chat: Chat, title: str) -> None:
+        if _is_blank(chat):
+            raise AgentRefused("the agent does not have this chat yet, send a prompt first")
+        archive = await self._archive()
+        chat.naming = Naming.AGENT  # it will say the title that the user wants
+        await archive.rename(chat.id, title)
+
+    async def _clear(self, chat: Chat) -> None:
+        history_changes.require_idle(chat)
+        if not _is_blank(chat):
+            await (await self._archive()).clear(chat.id)
+        self._chats.apply(chat, [ChatCleared(usage=True)])
+        if self._choices.welcome:
+            self._chats.apply(chat, [NoticeReceived(self._choices.welcome.strip())])
+
+    async def _delete(self, chat: Chat) -> None:
+        if not _is_blank(chat) and not chat.deleted:
+            await (await self._archive()).delete(chat.id)
+        told = chat.deleted
+        if not told:
+            self._chats.apply(chat, [ChatDeleted()])
+        self._choices.forget(chat.id)
+        self._chats.forget(chat.id, told=told)
+
+    async def _revise(self, chat: Chat, intent: history_changes.Revision) -> None:
+        archive = await self._archive()
+        match intent:
+            case intents.Rollback():
+                await history_changes.roll_back(self._chats, archive, chat, intent)
+            case intents.ForkChat(_, block):
+                copy = await history_changes.fork(self._chats, archive, chat, block)
+                self._choices.keep(copy, history_changes.inherited(chat))
+            case intents.AddFlag(_, block, text):
+                await history_changes.add_flag(self._chats, archive, chat, block, text)
+            case intents.RemoveFlag(_, block):
+                await history_changes.remove_flag(self._chats, archive, chat, block)
+
+
+def _is_blank(chat: Chat) -> bool:
+    """Say whether nothing was said in a chat yet."""
+    return not any(isinstance(block, TextBlock) for block in chat.root.blocks)

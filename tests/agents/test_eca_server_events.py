@@ -1,0 +1,148 @@
+"""What a server says of itself: partial updates stay partial."""
+
+import pytest
+from tests.support.screen import Value
+
+from eca_nvim.agents.eca import server_events
+from eca_nvim.chat.vocabulary.events import (
+    ChoicesChanged,
+    MessageShown,
+    ToolServerChanged,
+    WorkChanged,
+)
+from eca_nvim.protocol.eca import decode_notification, decode_result
+from eca_nvim.protocol.eca.choice import ConfigUpdated
+from eca_nvim.protocol.eca.lifecycle import InitializeParams
+from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+
+
+def choices(chat: Value, chat_id: str | None = None) -> ChoicesChanged:
+    """Read a config/updated."""
+    update = decode_notification("config/updated", {"chat": chat})
+    assert isinstance(update, ConfigUpdated)
+    return server_events.changed_choices(update, chat_id)
+
+
+def test_what_is_left_out_stays_as_it_was() -> None:
+    assert choices({}) == ChoicesChanged()
+    assert choices({"models": ["a"]}) == ChoicesChanged(models=("a",))
+
+
+def test_a_null_stays_as_it_was_but_takes_a_variant_away() -> None:
+    nulls = {"selectModel": None, "selectAgent": None, "selectTrust": None, "models": None}
+    assert choices(nulls) == ChoicesChanged()
+    assert choices({"selectVariant": None}) == ChoicesChanged(variant="")
+
+
+def test_an_empty_list_means_that_there_is_nothing_to_choose() -> None:
+    assert choices({"variants": [], "models": []}) == ChoicesChanged(variants=(), models=())
+
+
+def test_all_of_a_chats_choices() -> None:
+    chat = {
+        "models": ["m"],
+        "agents": ["code"],
+        "variants": ["high"],
+        "selectModel": "m",
+        "selectAgent": "code",
+        "selectVariant": "high",
+        "selectTrust": True,
+        "welcomeMessage": "Hi",
+    }
+    assert choices(chat, "our-1") == ChoicesChanged(
+        models=("m",),
+        agents=("code",),
+        variants=("high",),
+        model="m",
+        agent="code",
+        variant="high",
+        welcome="Hi",
+        chat_id="our-1",
+    )
+
+
+def test_a_server_can_want_trust_for_all_chats_only() -> None:
+    assert choices({"selectTrust": True}) == ChoicesChanged(wants_trust=True)
+    assert choices({"selectTrust": False}) == ChoicesChanged(wants_trust=False)
+    assert choices({"selectTrust": True}, "our-1") == ChoicesChanged(chat_id="our-1")
+
+
+def test_older_names_are_read() -> None:
+    chat = {"behaviors": ["plan"], "selectBehavior": "plan"}
+    assert choices(chat) == ChoicesChanged(
+        agents=("plan",), agent="plan", forced=("agent",), bring_models=False
+    )
+
+
+def test_a_default_counts_where_nothing_is_selected() -> None:
+    chat = {"defaultModel": "m", "defaultAgent": "code"}
+    assert choices(chat) == ChoicesChanged(model="m", agent="code")
+    selected = ChoicesChanged(model="n", agent="code", forced=("model",))
+    assert choices({**chat, "selectModel": "n"}) == selected
+
+
+def test_an_older_server_tells_its_choices_at_once() -> None:
+    answer = {
+        "models": ["m"],
+        "chatDefaultModel": "m",
+        "chatBehaviors": ["agent", "plan"],
+        "chatDefaultBehavior": "plan",
+        "chatWelcomeMessage": "Hi",
+    }
+    result = decode_result(InitializeParams, answer)
+    assert server_events.initial_choices(result) == ChoicesChanged(
+        models=("m",),
+        agents=("agent", "plan"),
+        model="m",
+        agent="plan",
+        welcome="Hi",
+        bring_models=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        (
+            {"name": "s", "type": "mcp", "status": "running", "tools": [{"name": "echo"}]},
+            ToolServerChanged("s", "running", "mcp", ("echo",)),
+        ),
+        ({"name": "s", "status": "stopped"}, ToolServerChanged("s", "stopped")),
+        ({"name": "s", "status": None, "tools": None}, ToolServerChanged("s")),
+        ({"name": "s", "tools": []}, ToolServerChanged("s", tools=())),
+    ],
+)
+def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> None:
+    update = decode_notification("tool/serverUpdated", said)
+    assert isinstance(update, ToolServerUpdated)
+    assert server_events.tool_server(update) == ours
+
+
+def test_a_tool_server_is_removed() -> None:
+    removal = decode_notification("tool/serverRemoved", {"name": "s"})
+    assert isinstance(removal, ToolServerRemoved)
+    assert server_events.removed_tool_server(removal) == ToolServerChanged("s", removed=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ({"type": "start", "taskId": "t", "title": "T"}, WorkChanged("t", "T", done=False)),
+        ({"type": "finish", "taskId": "t"}, WorkChanged("t", "t", done=True)),
+    ],
+)
+def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
+    progress = decode_notification("$/progress", said)
+    assert isinstance(progress, TaskProgress)
+    assert server_events.work(progress) == ours
+
+
+@pytest.mark.parametrize(
+    ("kind", "level"),
+    [("error", "error"), ("warning", "warn"), ("info", "info"), ("fanfare", "info")],
+)
+def test_messages_have_our_levels(kind: str, level: str) -> None:
+    shown = decode_notification("$/showMessage", {"type": kind, "message": "M"})
+    assert isinstance(shown, ShowMessage)
+    assert server_events.message(shown) == MessageShown(level, "M")

@@ -1,0 +1,182 @@
+"""Hooks, links, images, flags, unknown content, and the status."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import IDLE, Driver, call, said, user
+
+from eca_nvim.chat.handlers.reducer import apply, server_changed
+from eca_nvim.chat.handlers.trust import set_trust
+from eca_nvim.chat.user_actions.folding import act, redraw
+from eca_nvim.chat.vocabulary.effects import ShowImage
+from eca_nvim.chat.vocabulary.events import (
+    ChatCleared,
+    ChatOpened,
+    FlagReceived,
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    LinkReceived,
+    ProgressChanged,
+    ReasoningText,
+    SelectionChanged,
+    TitleChanged,
+    ToolRequested,
+    UnknownReceived,
+    UsageCategory,
+    UsageReported,
+)
+from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal, SetStatus, SetUsage
+
+
+def test_a_hook_shows_how_it_ended() -> None:
+    driver = Driver()
+    driver.hear(HookStarted("h", "lint"))
+    assert driver.view.lines == ["⚙ lint …"]
+    driver.hear(HookFinished("h", "lint", 0, "fine"))
+    assert driver.view.lines == ["⚙ lint"]
+    driver.toggle(1)
+    assert driver.view.lines == ["⚙ lint", "  output  fine"]
+
+
+def test_a_failed_hook_opens() -> None:
+    driver = Driver()
+    driver.hear(HookFinished("h", "lint", 2, "out", "bad"))
+    assert driver.view.lines == ["✗ lint exit 2", "  output  out", "  error   bad"]
+
+
+def test_a_hook_may_run_again() -> None:
+    driver = Driver()
+    driver.hear(HookFinished("h", "lint", 0), HookStarted("h", "lint"))
+    assert driver.view.lines == ["⚙ lint", "⚙ lint …"]
+
+
+def test_a_link_is_opened_only_on_the_web() -> None:
+    driver = Driver()
+    driver.hear(LinkReceived("Docs", "https://x.org"), LinkReceived("Bad", "file:///etc/passwd"))
+    assert driver.view.lines == ["↗ Docs https://x.org", "↗ Bad file:///etc/passwd"]
+    assert act(driver.chat, 1, 0).ops == [OpenExternal("https://x.org")]
+    assert isinstance(act(driver.chat, 2, 0).ops[0], Notify)
+
+
+def test_an_image_is_a_line_that_opens_it() -> None:
+    driver = Driver()
+    driver.hear(ImageReceived("image/png", "aGVsbG8="), ImageReceived("image/png", "!"))
+    assert driver.view.lines[0] == "▣ image/png 1 KB"
+    assert act(driver.chat, 1, 0).effects == [ShowImage("image/png", b"hello")]
+    assert isinstance(act(driver.chat, 2, 0).ops[0], Notify)
+    assert act(driver.chat, 99, 0).ops == []
+
+
+def test_flags_and_unknown_content_are_shown_plainly() -> None:
+    driver = Driver()
+    driver.hear(FlagReceived("here\nit is", "c"), UnknownReceived("hologram", '{"a": 1}'))
+    assert driver.view.lines == ["⚑ here it is", "· hologram", '  {"a": 1}']
+
+
+def test_the_status_tells_what_is_known_and_only_changes() -> None:
+    driver = Driver()
+    driver.take(server_changed(driver.chat, "ready", 0))
+    driver.hear(TitleChanged("  ## a\ntitle \x1b[1m"), SelectionChanged("m", "code"))
+    driver.hear(SelectionChanged(variant="high"))
+    driver.take(set_trust(driver.chat, 0, trusted=True))
+    driver.hear(UsageReported(34_000, 200_000, session_cost="0.09"), ChatOpened())
+    assert driver.view.status == {
+        "server": "ready",
+        "state": "idle",
+        "title": "## a title",
+        "model": "m",
+        "agent": "code",
+        "variant": "high",
+        "trust": True,
+        "pending": 0,
+        "tokens": 34_000,
+        "limit": 200_000,
+        "cost": "0.09",
+    }
+    assert apply(driver.chat, SelectionChanged("m"), 0).ops == []
+
+
+def test_one_event_draws_the_status_once() -> None:
+    driver = Driver()
+    driver.run()
+    changes = apply(driver.chat, ToolRequested(call(), needs_approval=True), 0)
+    assert sum(isinstance(op, SetStatus) for op in changes.ops) == 1
+
+
+def test_a_cleared_chat_is_empty_and_goes_on() -> None:
+    driver = Driver()
+    driver.send("hello")
+    driver.hear(ToolRequested(call(), needs_approval=True), ChatCleared(messages=False))
+    assert driver.items
+    driver.hear(ChatCleared())
+    assert driver.view.lines == []
+    assert driver.items == []
+    driver.hear(user("hello\n"), *said("Hi"))
+    assert driver.view.lines == ["hello", "Hi"]
+
+
+def test_a_lost_buffer_is_drawn_anew() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ReasoningText("r", "hm"), *said("Hi"), ToolRequested(call(), needs_approval=True))
+    driver.send("later", queue=True)
+    lines, status = driver.view.lines, driver.view.status
+    driver.view.status = {}
+    changes = driver.take(redraw(driver.chat, driver.now))
+    assert driver.view.lines == lines
+    assert driver.view.status == status
+    assert changes.pending_changed
+
+
+def test_usage_is_told_whole_and_what_is_not_known_is_absent() -> None:
+    driver = Driver()
+    conversation = UsageCategory("Conver\nsation", 7, "#98c379")
+    usage = UsageReported(
+        session_tokens=9,
+        context_limit=100,
+        session_cost="0.02",
+        auto_compact_percentage=75,
+        categories=(conversation, UsageCategory("Skills", 2)),
+        free_tokens=91,
+    )
+    driver.hear(usage, UsageReported(session_tokens=3))
+    assert [op.usage for op in driver.view.other if isinstance(op, SetUsage)] == [
+        {
+            "tokens": 9,
+            "limit": 100,
+            "cost": "0.02",
+            "compact_at": 75,
+            "free": 91,
+            "categories": [
+                {"name": "Conver sation", "tokens": 7, "color": "#98c379"},
+                {"name": "Skills", "tokens": 2},
+            ],
+        },
+        {"tokens": 3, "categories": []},
+    ]
+
+
+def test_trying_again_is_told_until_something_else_happens_14() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ProgressChanged("Retrying in 2s (attempt 1/10)", is_retry=True))
+    assert driver.view.status["retrying"] is True
+    driver.hear(ProgressChanged("Generating"))
+    assert "retrying" not in driver.view.status
+    driver.hear(ProgressChanged("Retrying", is_retry=True), IDLE)
+    assert "retrying" not in driver.view.status
+
+
+@pytest.mark.parametrize("to_open", [True, False])
+def test_all_blocks_fold_but_what_is_said(to_open: bool) -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ReasoningText("r", "hm"), *said("Hi"), HookFinished("h", "lint", 0, "out"))
+    driver.toggle(0, to_open=to_open)
+    driver.toggle(1)
+    opened = ["hello", "▾ thinking…", "  hm", "Hi", "⚙ lint", "  output  out"]
+    closed = ["hello", "▸ thinking…", "Hi", "⚙ lint"]
+    assert driver.view.lines == (opened if to_open else closed)
+    driver.toggle(0)
+    assert driver.view.lines == (closed if to_open else opened)

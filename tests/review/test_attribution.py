@@ -1,0 +1,237 @@
+"""The watch: what calls did without saying so, found by surveys and laid to whom it belongs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.chat.driver import Driver
+from tests.review.desk import contents, witnessed
+from tests.review.watched import Watched
+
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import (
+    AgentGone,
+    ToolFinished,
+    ToolPreparing,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.review import survey as survey_module
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_all_that_a_command_did_is_taken_back_and_done_again(watched: Watched, waits: bool) -> None:
+    before = contents(watched.folder)
+    changed = {"a": b"1\ntwo\n3\n", "b": None, "deep__down__new": b"new\n"}
+    watched.command(watched.change(**changed), waits=waits)
+    after = contents(watched.folder)
+    assert sorted(watched.listed(), key=str) == [
+        (1, "a", "lines", 2),
+        (1, "b", "deleted", 1),
+        (1, "new", "new", 1),
+    ]
+    planned = watched.plan()
+    assert {name: it["what"] for name, it in planned.items()} == {
+        "a": "restore",
+        "b": "create",
+        "new": "delete",
+    }
+    assert all(it["conflict"] is None and it["command"] for it in planned.values())
+    watched.undo()
+    assert contents(watched.folder) == before
+    assert not (watched.folder / "deep").exists()
+    watched.undo(1)
+    assert contents(watched.folder) == after
+
+
+def test_a_command_that_failed_or_was_stopped_changed_files_all_the_same(watched: Watched) -> None:
+    before = contents(watched.folder)
+    for name, end in (("a", ToolFinished), ("c", ToolRejected)):
+        call = watched.start()
+        watched.put(name, b"half\n")
+        watched.hear(end(call))
+        watched.survey()
+    watched.undo()
+    assert contents(watched.folder) == before
+
+
+def test_what_a_command_does_while_it_runs_is_listed(watched: Watched) -> None:
+    watched.start()
+    watched.put("a", b"1\ntwo\n3\n")
+    watched.survey()
+    assert watched.listed() == [(1, "a", "lines", 2)]
+    watched.put("a", b"one\ntwo\n3\n")
+    watched.hear(AgentGone("killed"))
+    watched.survey()
+    assert watched.listed() == [(1, "a", "lines", 1)]
+    assert not watched.ledger.watch.waits
+
+
+def test_files_are_changed_by_name_and_by_command_in_one_turn(watched: Watched) -> None:
+    before = contents(watched.folder)
+    watched.write("a", b"named\n")
+    watched.command(watched.change(a=b"formatted\n"))
+    watched.write("a", b"named again\n")
+    watched.command(watched.change(c=b"x\n"), waits=False)
+    watched.write("c", b"z\n")
+    planned = watched.plan()
+    assert {name: it["command"] for name, it in planned.items()} == {"a": None, "c": None}
+    watched.undo()
+    assert contents(watched.folder) == before
+
+
+def test_there_and_back_again_is_no_change(watched: Watched) -> None:
+    watched.command(watched.change(a=b"other\n"))
+    watched.command(watched.change(a=b"1\n2\n3\n"))
+    assert watched.turns() == []
+
+
+def test_what_changed_between_turns_is_nobodys(watched: Watched) -> None:
+    watched.put("a", b"somebody\n")
+    watched.survey()
+    watched.command(watched.change(c=b"x\n"))
+    assert list(watched.plan()) == ["c"]
+
+
+def test_what_changed_while_a_command_waited_is_nobodys(watched: Watched) -> None:
+    call = watched.request("shell_command", arguments={"command": "do"})
+    watched.put("a", b"mine\n")
+    watched.survey()
+    watched.approved(call, surveyed=True)
+    watched.hear(ToolFinished(call))
+    watched.survey()
+    assert watched.turns() == []
+
+
+def test_what_the_user_wrote_is_his(watched: Watched) -> None:
+    call = watched.start()
+    for name, content in {"a": b"mine\n", "b": None, "mine": b"new\n"}.items():
+        watched.put(name, content)
+        watched.ledger.watch.others([str(watched.folder / name)])
+    watched.hear(ToolFinished(call))
+    watched.survey()
+    assert watched.turns() == []
+
+
+def test_what_the_user_wrote_while_a_survey_was_made_is_his(watched: Watched) -> None:
+    watched.start()
+    with watched.surveying():
+        watched.put("a", b"mine\n")
+        watched.ledger.watch.others([str(watched.folder / "a")])
+    watched.survey()
+    assert watched.turns() == []
+
+
+def test_what_a_command_made_of_the_users_words_is_taken_back_to_these(watched: Watched) -> None:
+    call = watched.start()
+    watched.put("a", b"mine\n")
+    watched.ledger.watch.others([str(watched.folder / "a")])
+    watched.put("a", b"formatted\n")
+    watched.hear(ToolFinished(call))
+    watched.survey()
+    watched.undo()
+    assert (watched.folder / "a").read_bytes() == b"mine\n"
+
+
+def test_a_path_by_another_name_is_the_same_file(watched: Watched, tmp_path: Path) -> None:
+    link = tmp_path.with_name(f"{tmp_path.name}-link")
+    link.symlink_to(tmp_path)
+    watched.start()
+    watched.put("a", b"mine\n")
+    watched.ledger.watch.others([str(link / "a")])
+    watched.survey()
+    assert watched.turns() == []
+
+
+def test_what_another_chats_call_named_is_its_own(watched: Watched) -> None:
+    other = Driver((str(watched.folder),))
+    other.chat = Chat("other", other.chat.settings)
+    other.run("beside")
+    watched.start()
+    path = watched.folder / "a"
+    call = ToolCall("beside", "write_file", arguments={"path": str(path)})
+    for event in (ToolRequested(call), ToolFinished(call)):
+        witnessed(other, watched.ledger, event)
+        path.write_bytes(b"theirs\n")
+    watched.survey()
+    assert watched.turns() == []
+
+
+def test_a_command_that_began_with_the_survey_has_what_changed_since_unseen(
+    watched: Watched,
+) -> None:
+    watched.put("c", b"somebody\n")
+    with watched.surveying():
+        watched.start(waits=False)
+        watched.put("a", b"changed\n")
+    planned = watched.plan()
+    assert planned["a"]["fault"] == "its earlier text was not seen"
+
+
+def test_without_a_survey_before_nothing_is_guessed(watched: Watched) -> None:
+    watched.ledger.watch.failed("no room")
+    watched.command(watched.change(a=b"changed\n"), waits=False)
+    planned = watched.plan() if watched.turns() else {}
+    assert {it["fault"] for it in planned.values()} <= {"its earlier text was not seen"}
+    assert (watched.folder / "a").read_bytes() == b"changed\n"
+
+
+def test_what_is_not_known_is_said_of_the_turn(watched: Watched) -> None:
+    call = watched.start(waits=False)
+    watched.hear(ToolFinished(call))
+    watched.ledger.watch.begin()
+    watched.ledger.watch.failed("too many files")
+    assert watched.ledger.unknown("chat") == {1: "too many files"}
+    assert not watched.ledger.watch.waits
+
+
+def test_what_a_command_did_is_found_when_the_next_turn_has_begun(watched: Watched) -> None:
+    before = contents(watched.folder)
+    call = watched.start()
+    watched.put("a", b"changed\n")
+    watched.hear(ToolFinished(call))
+    watched.turn("next")
+    watched.write("c", b"next\n")
+    watched.survey()
+    assert [turn.number for turn in watched.turns()] == [1, 2]
+    watched.undo()
+    watched.undo(1)
+    assert contents(watched.folder) == before
+
+
+def test_files_that_are_not_kept_are_listed(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(survey_module, "LARGEST", 3)
+    watched.put("big", b"large\n")
+    watched.survey()
+    watched.command(watched.change(big=b"larger\n"))
+    assert watched.plan()["big"]["fault"] == survey_module.LARGE
+
+
+@pytest.mark.parametrize("name", ["read_file", "grep", "directory_tree", "ask_user"])
+def test_a_call_that_changes_nothing_is_not_watched(watched: Watched, name: str) -> None:
+    call = watched.request(name, waits=False, arguments={})
+    watched.put("a", b"somebody\n")
+    watched.hear(ToolFinished(call))
+    assert not watched.ledger.watch.needs_survey
+    watched.survey()
+    assert watched.turns() == []
+
+
+@pytest.mark.parametrize("name", ["unheard_of", None, "shell_command", "write_file"])
+def test_a_call_that_may_change_anything_is_watched(watched: Watched, name: str | None) -> None:
+    before = contents(watched.folder)
+    call = ToolCall("any", name, arguments={"path": "relative"})
+    for event in (ToolPreparing(call), ToolRequested(call), ToolRunning(call)):
+        watched.hear(event)
+    assert watched.ledger.is_watched("chat", watched.driver.chat.root.calls["any"].id)
+    watched.put("a", b"changed\n")
+    watched.hear(ToolFinished(call))
+    assert watched.ledger.watch.needs_survey
+    watched.survey()
+    watched.undo()
+    assert contents(watched.folder) == before

@@ -1,0 +1,58 @@
+"""What the agent says of itself that the user must know, in one line."""
+
+import pytest
+from tests.session.rig import Rig
+
+from eca_nvim.agents.base import AgentExit
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.events import ChoicesChanged, JobsChanged, ToolServerChanged
+from eca_nvim.chat.vocabulary.ops import Notify, SetWork
+
+pytestmark = pytest.mark.anyio
+
+NO_MODEL = "no model: type /login, or see :Eca log"
+
+
+async def test_that_there_is_no_model_is_said_with_the_way_out(rig: Rig) -> None:
+    rig.do(intents.OpenChat("a"))
+    await rig.done()
+    await rig.agent.started.wait()
+    rig.agent.announce(ChoicesChanged(models=(), agents=("code",)))
+    assert NO_MODEL not in rig.view.text()  # they may still be loading
+    rig.agent.ready()
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    assert rig.view.text().split("\n").count(NO_MODEL) == 2
+
+
+@pytest.mark.parametrize("models", [None, ("some/model",)])
+async def test_where_there_may_be_a_model_nothing_is_said(
+    rig: Rig, models: tuple[str, ...] | None
+) -> None:
+    rig.do(intents.OpenChat("a"))
+    await rig.done()
+    await rig.agent.started.wait()
+    rig.agent.announce(ChoicesChanged(models=models))
+    rig.agent.ready()
+    assert NO_MODEL not in rig.view.text()
+
+
+async def test_a_tool_server_that_fails_is_named_once(rig: Rig) -> None:
+    agent = await rig.ready()
+    for status in ("starting", "failed", None, "failed", "running", "failed"):
+        agent.announce(ToolServerChanged("mine\nown", status))
+    told = Notify("warn", "the MCP server mine own failed: :Eca log may say why")
+    assert rig.view.of(Notify) == [told, told]
+
+
+async def test_commands_in_the_background_are_said_while_they_run(rig: Rig) -> None:
+    agent = await rig.ready()
+    agent.announce(JobsChanged(("npm run\ndev", "x" * 99)))
+    first, second = rig.view.of(SetWork)[-1].titles
+    assert first == "job: npm run dev"
+    assert len(second) < 50
+    agent.announce(JobsChanged(()))
+    assert rig.view.of(SetWork)[-1] == SetWork(())
+    agent.announce(JobsChanged(("sleep",)))
+    agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: rig.view.of(SetWork)[-1] == SetWork(()))

@@ -1,0 +1,414 @@
+"""The chats the agent keeps, through the session with an agent in memory."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from tests.session.fake_archive import FakeArchive
+from tests.session.rig import Rig
+
+from eca_nvim.agents.archive import (
+    AgentRefused,
+    ChatSummary,
+    ChatUnknown,
+    CursorExpired,
+    OpenedChat,
+)
+from eca_nvim.agents.base import AgentExit, AgentFault
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary import history_intents as asks
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    AgentTurn,
+    ChatCleared,
+    ChatDeleted,
+    ChatEvent,
+    ChatOpened,
+    ChoicesChanged,
+    FlagReceived,
+    Role,
+    SelectionChanged,
+    TextReceived,
+    TitleChanged,
+    TurnChanged,
+)
+from eca_nvim.chat.vocabulary.ops import (
+    Answer,
+    ClearChat,
+    Emit,
+    FilesChanged,
+    ForgetChat,
+    OpenBlock,
+    RemoveBlock,
+    SetInput,
+    ShowChat,
+)
+
+pytestmark = pytest.mark.anyio
+
+RUNNING, IDLE = TurnChanged(AgentTurn.RUNNING), TurnChanged(AgentTurn.IDLE)
+
+
+def prompt(text: str, content_id: str) -> TextReceived:
+    return TextReceived(Role.USER, f"\n{text}", content_id)
+
+
+def page(chat: str, *events: ChatEvent, older: str | None = None) -> Page:
+    return Page([Addressed(chat, event) for event in events], older, 9, 2)
+
+
+async def talking(rig: Rig, chat: str = "a") -> FakeArchive:
+    """Bring the agent up and live through a turn of a chat."""
+    agent = await rig.ready(chat)
+    rig.do(intents.SendPrompt(chat, "hello"))
+    await rig.view.until(lambda: agent.told)
+    answer = TextReceived(Role.ASSISTANT, "hi there")
+    agent.say(chat, TextReceived(Role.USER, "hello\n", "u1"), RUNNING, answer, IDLE)
+    return agent.archive
+
+
+async def asked(rig: Rig, *done: intents.Intent) -> list[tuple[object, ...]]:
+    """Do something, wait until the agent was asked, and give what it was asked so far."""
+    archive = rig.agent.archive
+    count = len(archive.asked)
+    rig.do(*done)
+    with anyio.fail_after(5):
+        while len(archive.asked) == count:
+            await anyio.lowlevel.checkpoint()
+    await anyio.wait_all_tasks_blocked()
+    return archive.asked
+
+
+async def warned(rig: Rig, *done: intents.Intent) -> str:
+    """Do something that cannot be, and give the line that tells why."""
+    count = len(rig.lines())
+    rig.do(*done)
+    await rig.view.until(lambda: len(rig.lines()) > count)
+    return rig.lines()[-1]
+
+
+class TestList:
+    """What the picker shows."""
+
+    async def test_chats_are_rows(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.chats = [
+            ChatSummary("a", "My\nchat", "m", 3, 1, 2, running=True),
+            ChatSummary("b"),
+        ]
+        assert await asked(rig, asks.ListChats(7)) == [("list", None)]
+        assert rig.view.of(Answer)[-1] == Answer(
+            7,
+            [
+                {
+                    "id": "a",
+                    "title": "My chat",
+                    "model": "m",
+                    "messages": 3,
+                    "created": 1,
+                    "updated": 2,
+                    "running": True,
+                    "open": True,
+                },
+                {"id": "b", "open": False},
+            ],
+        )
+
+    async def test_the_agent_is_started_for_it(self, rig: Rig) -> None:
+        rig.do(asks.ListChats(7))
+        agent = await rig.starting()
+        assert agent.archive.asked == []
+        agent.ready()
+        await rig.view.until(lambda: rig.view.of(Answer))
+        assert agent.archive.asked == [("list", None)]
+
+    async def test_an_agent_that_does_not_start(self, rig: Rig) -> None:
+        rig.fault = AgentFault("no server")
+        rig.do(asks.ListChats(7))
+        await rig.view.until(lambda: rig.view.of(Answer))
+        assert rig.lines()[-1].startswith("the server does not run")
+        assert rig.view.of(Answer) == [Answer(7, None)]
+
+    async def test_an_agent_that_keeps_none(self, rig: Rig) -> None:
+        agent = await rig.ready()
+        agent.archive.fault = AgentRefused("this agent keeps no chats")
+        assert await warned(rig, asks.ListChats(7)) == "this agent keeps no chats"
+        await rig.view.until(lambda: rig.view.of(Answer))
+
+
+class TestResume:
+    """A chat of another day goes on."""
+
+    async def test_its_newest_page_is_shown(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        chosen = SelectionChanged("m2", "plan", "")
+        events = (ChatCleared(), ChatOpened("Fix"), prompt("old", "u1"))
+        archive.opened = OpenedChat(page("b", *events, older="c1"), "Fix", chosen)
+        rig.do(intents.OpenChat("b"))
+        assert await asked(rig, asks.ResumeChat("b")) == [("open", "b", 100)]
+        headers = [op.header for op in rig.view.of(OpenBlock) if op.chat == "b"]
+        assert headers == [(("▴ older messages (7 of 9)", "EcaMuted"),), ()]
+        status = rig.status("b")
+        assert (status["title"], status["model"], status["agent"]) == ("Fix", "m2", "plan")
+        assert status["trust"] is False
+
+    async def test_what_it_goes_on_with_is_its_own_choice(self, rig: Rig) -> None:
+        agent = await rig.ready()
+        agent.archive.opened = OpenedChat(Page(), None, SelectionChanged("m2", "plan"))
+        await asked(rig, asks.ResumeChat("b"))
+        agent.announce(ChoicesChanged(model="m1", agent="code"))
+        rig.do(intents.SendPrompt("b", "go"))
+        await rig.view.until(lambda: agent.told)
+        chosen = agent.last_prompt.selection
+        assert (chosen.model, chosen.agent) == ("m2", "plan")
+
+    async def test_a_chat_left_for_it_goes_when_nothing_was_said(self, rig: Rig) -> None:
+        await rig.ready("blank")
+        await asked(rig, asks.ResumeChat("b", instead="blank"))
+        assert rig.view.of(ForgetChat) == [ForgetChat("blank")]
+
+    async def test_a_chat_left_for_it_stays_when_something_was_said(self, rig: Rig) -> None:
+        await talking(rig)
+        await asked(rig, asks.ResumeChat("b", instead="a"))
+        assert rig.view.of(ForgetChat) == []
+
+    async def test_a_chat_that_may_be_new(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        archive.fault = ChatUnknown("gone")
+        await asked(rig, asks.ResumeChat("b", quiet=True))
+        assert rig.lines() == []
+        archive.fault = ChatUnknown("gone")
+        assert await warned(rig, asks.ResumeChat("b")) == "gone"
+
+    async def test_one_that_is_open_is_not_asked_for(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        rig.do(asks.ResumeChat("a"))
+        await rig.done()
+        await anyio.wait_all_tasks_blocked()
+        assert archive.asked == []
+
+
+class TestOlder:
+    """Pages come when they are asked for."""
+
+    async def opened(self, rig: Rig) -> FakeArchive:
+        archive = (await rig.ready()).archive
+        archive.opened = OpenedChat(page("b", prompt("new", "u9"), older="c1"))
+        await asked(rig, asks.ResumeChat("b"))
+        return archive
+
+    async def test_a_page_is_loaded_once(self, rig: Rig) -> None:
+        archive = await self.opened(rig)
+        archive.gate = anyio.Event()
+        archive.page = page("b", prompt("old", "u1"))
+        await asked(rig, asks.LoadOlder("b"), asks.LoadOlder("b"))
+        archive.gate.set()
+        await rig.view.until(lambda: rig.view.of(RemoveBlock))
+        assert archive.asked[1:] == [("history", "b", "c1", 100)]
+        rig.do(asks.LoadOlder("b"))
+        await rig.done()
+        assert len(archive.asked) == 2
+
+    async def test_one_that_fails_can_be_asked_for_again(self, rig: Rig) -> None:
+        archive = await self.opened(rig)
+        archive.fault = AgentRefused("busy")
+        assert await warned(rig, asks.LoadOlder("b")) == "busy"
+        await asked(rig, asks.LoadOlder("b"))
+        assert [it[0] for it in archive.asked] == ["open", "history", "history"]
+
+    async def test_a_history_that_has_changed_is_shown_anew(self, rig: Rig) -> None:
+        archive = await self.opened(rig)
+        archive.fault = CursorExpired("gone")
+        line = await warned(rig, asks.LoadOlder("b"))
+        assert "shown anew" in line
+        assert [it[0] for it in archive.asked] == ["open", "history", "open"]
+        assert rig.view.of(ClearChat)[-1] == ClearChat("b")
+
+
+class TestWhole:
+    """Rename, clear, delete."""
+
+    async def test_rename(self, rig: Rig) -> None:
+        await talking(rig)
+        assert await asked(rig, asks.RenameChat("a", "New")) == [("rename", "a", "New")]
+
+    async def test_the_user_renames_a_chat_that_keeps_its_title(self, rig: Rig) -> None:
+        await talking(rig)
+        rig.agent.say("a", TitleChanged("First"))
+        rig.agent.end(AgentExit("it crashed"))
+        await rig.view.until(lambda: rig.states()[-1] == "failed")
+        rig.do(intents.SendPrompt("a", "go on"))
+        (await rig.starting(2)).ready()
+        rig.agent.say("a", ChatOpened(), TitleChanged("Second"), RUNNING, IDLE)
+        assert rig.status()["title"] == "First"
+        await asked(rig, asks.RenameChat("a", "Mine"))
+        rig.agent.say("a", TitleChanged("Mine"))
+        assert rig.status()["title"] == "Mine"
+
+    async def test_a_chat_the_agent_never_heard_of_has_no_title(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        assert "send a prompt first" in await warned(rig, asks.RenameChat("a", "New"))
+        assert archive.asked == []
+
+    async def test_clear(self, rig: Rig) -> None:
+        await talking(rig)
+        assert await asked(rig, asks.ClearMessages("a")) == [("clear", "a")]
+        assert rig.view.of(ClearChat) == [ClearChat("a")]
+
+    async def test_clear_waits_for_the_end_of_the_turn(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        rig.agent.say("a", RUNNING)
+        assert "stop the turn first" in await warned(rig, asks.ClearMessages("a"))
+        assert archive.asked == []
+
+    async def test_delete(self, rig: Rig) -> None:
+        await talking(rig)
+        assert await asked(rig, asks.DeleteChat("a")) == [("delete", "a")]
+        assert rig.view.of(ForgetChat) == [ForgetChat("a")]
+        rig.do(intents.OpenChat("a"))
+        await rig.done()
+        assert "title" not in rig.status("a")
+
+    async def test_delete_is_told_once(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.gate = anyio.Event()
+        await asked(rig, asks.DeleteChat("a"))
+        rig.agent.say("a", ChatDeleted())
+        archive.gate.set()
+        await rig.view.until(lambda: rig.view.of(ForgetChat))
+        assert [op.event for op in rig.view.of(Emit)].count("EcaChatClosed") == 1
+
+    async def test_a_chat_of_ours_alone_is_deleted_here(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        rig.do(asks.DeleteChat("a"))
+        await rig.view.until(lambda: rig.view.of(ForgetChat))
+        assert archive.asked == []
+        assert Emit("EcaChatClosed", {"chat": "a"}) in rig.view.ops
+
+    async def test_one_deleted_elsewhere_can_be_prompted_again(self, rig: Rig) -> None:
+        await talking(rig)
+        rig.agent.say("a", ChatDeleted())
+        assert "a prompt starts it anew" in rig.view.text()
+        rig.do(intents.SendPrompt("a", "again"))
+        await rig.view.until(lambda: ("prompt", "a", "again") in rig.said())
+
+    async def test_a_refusal_changes_nothing(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.fault = AgentRefused("this server does not know chat/delete")
+        assert "does not know" in await warned(rig, asks.DeleteChat("a"))
+        assert rig.view.of(ForgetChat) == []
+
+    async def test_a_chat_nobody_knows(self, rig: Rig) -> None:
+        await rig.ready()
+        assert await warned(rig, asks.DeleteChat("zz")) == "there is no such chat"
+
+
+class TestRevising:
+    """Rollback, fork, flags."""
+
+    async def test_rollback(self, rig: Rig) -> None:
+        await talking(rig)
+        done = asks.Rollback("a", 0, messages=True, tools=True)
+        assert await asked(rig, done) == [("rollback", "a", "u1", True, True)]
+        assert rig.view.of(SetInput) == [SetInput("a", "hello")]
+        assert rig.view.of(FilesChanged) == [FilesChanged("a", ())]
+        assert len(rig.view.of(RemoveBlock)) == 2
+
+    async def test_rollback_of_files_alone(self, rig: Rig) -> None:
+        await talking(rig)
+        await asked(rig, asks.Rollback("a", 0, messages=False, tools=True))
+        assert rig.view.of(RemoveBlock) == []
+        assert rig.view.of(FilesChanged) == [FilesChanged("a", ())]
+
+    async def test_no_rollback_while_a_turn_runs(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        rig.agent.say("a", RUNNING)
+        assert "stop the turn first" in await warned(rig, asks.Rollback("a", 0))
+        assert archive.asked == []
+
+    async def test_no_rollback_to_what_has_no_name(self, rig: Rig) -> None:
+        agent = await rig.ready()
+        assert "no message of yours" in await warned(rig, asks.Rollback("a", 0))
+        rig.do(intents.SendPrompt("a", "hello"))
+        await rig.view.until(lambda: agent.told)
+        agent.say("a", RUNNING, IDLE)
+        assert "no name" in await warned(rig, asks.Rollback("a", 0))
+
+    async def test_fork_before_a_prompt(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        rig.do(intents.Choose("a", "agent", "plan"), intents.Choose("a", "trust", value=True))
+        events = (prompt("hello", "u1"),)
+        archive.opened = OpenedChat(page("copy", *events), "Copy")
+        assert await asked(rig, asks.ForkChat("a", 1)) == [
+            ("fork", "a", "u1"),
+            ("rollback", "copy", "u1", True, False),
+        ]
+        assert rig.view.of(SetInput) == [SetInput("copy", "hello")]
+        assert rig.view.of(ShowChat) == [ShowChat("copy")]
+        status = rig.status("copy")
+        assert (status["title"], status["agent"], status["trust"]) == ("Copy", "plan", False)
+
+    async def test_a_copy_is_shown_with_the_prompt_it_cannot_lose(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.opened = OpenedChat(page("copy", prompt("hello", "u1")), "Copy")
+        archive.faults["rollback"] = AgentRefused("this server does not know chat/rollback")
+        assert "does not know" in await warned(rig, asks.ForkChat("a", 1))
+        assert rig.view.of(ShowChat) == [ShowChat("copy")]
+        assert rig.view.of(SetInput) == []
+
+    async def test_no_fork_without_a_name(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        assert "cannot copy up to here" in await warned(rig, asks.ForkChat("a", 0))
+        assert archive.asked == []
+
+    async def test_flags(self, rig: Rig) -> None:
+        await talking(rig)
+        assert await asked(rig, asks.AddFlag("a", 1, "here")) == [("add_flag", "a", "u1", "here")]
+        flag = rig.view.of(OpenBlock)[-1]
+        assert (flag.header, flag.after) == ((("⚑ here", "EcaFlag"),), 1)
+        told = await asked(rig, asks.RemoveFlag("a", flag.block))
+        assert told[-1] == ("remove_flag", "a", "flag-1")
+        assert rig.view.of(RemoveBlock) == [RemoveBlock("a", flag.block)]
+        assert await warned(rig, asks.RemoveFlag("a", 1)) == "there is no flag here"
+
+    async def test_the_timeline(self, rig: Rig) -> None:
+        await talking(rig)
+        rig.agent.say("a", FlagReceived("here", "f1"))
+        flag = rig.view.of(OpenBlock)[-1].block
+        rig.do(asks.RequestTimeline("a", 5), asks.RequestTimeline("zz", 6))
+        rig.do(asks.RequestTimeline("a", 7, flag))
+        await rig.view.until(lambda: len(rig.view.of(Answer)) == 3)
+        first, second, third = rig.view.of(Answer)
+        assert isinstance(third.value, list)
+        assert [row["title"] for row in third.value] == ["hello"]
+        assert isinstance(first.value, list)
+        assert [row["title"] for row in first.value] == ["hello", "here"]
+        assert second == Answer(6, [])
+
+
+class TestStrangers:
+    """Chats that only the agent knows."""
+
+    async def test_one_that_is_opened_appears(self, rig: Rig) -> None:
+        agent = await rig.ready()
+        agent.announce(ChoicesChanged(model="m1", agent="code"))
+        agent.say("other", ChatOpened("Copy"), prompt("hi", "u1"))
+        agent.say("other", ChatOpened("Copy"))
+        assert rig.status("other")["title"] == "Copy"
+        assert rig.status("other")["model"] == "m1"
+        opened = [op for op in rig.view.of(Emit) if op.event == "EcaChatOpened"]
+        assert len([op for op in opened if op.data["chat"] == "other"]) == 1
+
+    async def test_words_about_one_nobody_sees_make_none(self, rig: Rig) -> None:
+        agent = await rig.ready()
+        agent.say("other", RUNNING, IDLE, ChatCleared(), ChatDeleted())
+        agent.announce(ChoicesChanged(model="m", chat_id="other"))
+        assert all(op.data.get("chat") != "other" for op in rig.view.of(Emit))
+
+    async def test_the_end_of_the_server_is_told_to_who_waits(self, rig: Rig) -> None:
+        rig.do(asks.ListChats(1))
+        agent = await rig.starting()
+        agent.end(AgentExit("it died", 1))
+        await rig.view.until(lambda: rig.view.of(Answer))
+        assert rig.view.of(Answer) == [Answer(1, None)]
