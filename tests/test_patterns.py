@@ -27,6 +27,7 @@ DEMO = "eca_nvim.demo.scenes"
 
 ALLOWED: dict[str, dict[str | bytes, str]] = {
     "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
+    "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},
     "eca_nvim.agents.eca.prompt.mentions": {r"/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
     "eca_nvim.agents.eca.prompt.mention_words": {
         r"/[^\s:]+": AT_ONE_PLACE,

@@ -13,7 +13,7 @@ from tests import redacted
 
 from eca_nvim import redaction
 from eca_nvim.agents.eca import replay
-from eca_nvim.agents.eca.content import chat_content
+from eca_nvim.agents.eca.content import chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import plain_text
 from eca_nvim.agents.eca.prompt import mention_words, mentions
 from eca_nvim.chat.model import argument_peek, outside_paths
@@ -24,6 +24,7 @@ from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.jsonrpc import framing
 from eca_nvim.protocol.eca import body
 from eca_nvim.protocol.eca import content as eca
+from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.review import text_changes
 from eca_nvim.transport import stderr_tail
 
@@ -173,6 +174,10 @@ USERS = [
 
 WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.eca.content.chat_content": [Worst(progressed, repeated("1", "(attempt "))],
+    "eca_nvim.agents.eca.content.code_blocks": [
+        Worst(lambda it: code_blocks._fenced(CodeBlock(code=it, language=it)), repeated(piece))
+        for piece in ("`", "`a", " `")
+    ],
     "eca_nvim.agents.eca.prompt.mentions": [
         Worst(mentions._is_command, repeated("x", "/")),
     ],
