@@ -57,7 +57,7 @@ end
 
 --- Say what becomes of a file that changed on disk under unsaved changes.
 function M.conflicts()
-  require('eca.editor.conflicts').choose()
+  require('eca.review.conflicts').choose()
 end
 
 return M

@@ -104,7 +104,7 @@ local IF = {
     return now.chat ~= nil and next(require('eca.state.mirror').usage(now.chat)) ~= nil
   end,
   conflicts = function()
-    return require('eca.editor.conflicts').any()
+    return #require('eca.editor.conflicts').list() > 0
   end,
   shown = function(now)
     return now.shown

@@ -37,7 +37,7 @@ function M.get()
     local over = options.check(given, complaints)
     merged = vim.tbl_deep_extend('force', options.defaults(), base, over)
     for _, complaint in ipairs(complaints) do
-      require('eca.ui.notify').warn(complaint)
+      require('eca.ui.message').show('warn', complaint, merged.notify) -- late: seldom needed
     end
   end
   return merged

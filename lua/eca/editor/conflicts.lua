@@ -1,13 +1,10 @@
---- Files that changed on disk while their buffers have unsaved changes: what becomes of them.
+--- Files that changed on disk while their buffers have unsaved changes.
 ---
 --- Rules kept here: nothing happens to such a buffer before the user has said so. What he takes
 --- from disk can be undone.
 local files = require('eca.files')
-local paths = require('eca.files.paths')
 
 local M = {}
-
-local KEEP, TAKE, DIFF = 'keep mine', 'take theirs', 'diff'
 
 local found = {} ---@type table<integer, true>
 
@@ -17,13 +14,20 @@ function M.note(buf)
   found[buf] = true
 end
 
+--- The buffers of which the user has not said what becomes of them.
 ---@return integer[] buffers
-local function open_ones()
+function M.list()
   local buffers = vim.tbl_filter(function(buf)
     return vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
   end, vim.tbl_keys(found))
   table.sort(buffers)
   return buffers
+end
+
+--- Leave a buffer as it is.
+---@param buf integer
+function M.keep(buf)
+  found[buf] = nil
 end
 
 --- Read a buffer's file again, over unsaved changes; `u` brings them back.
@@ -33,91 +37,6 @@ function M.take(buf)
     files.reload(buf)
   end)
   found[buf] = not taken or nil
-end
-
----@param buf integer
-local function keep(buf)
-  found[buf] = nil
-  require('eca.ui.notify').info('your text stays; :w! writes it over what is on disk')
-end
-
---- The text of a file on disk, read as its buffer was.
----@param text string
----@param buf integer
----@return string
-local function decoded(text, buf)
-  local encoding = vim.bo[buf].fileencoding
-  if encoding ~= '' and encoding ~= 'utf-8' then
-    text = vim.iconv(text, encoding, 'utf-8') or text
-  end
-  return (text:gsub('^\239\187\191', '')) -- the byte order mark
-end
-
---- Show the file as it is on disk beside the buffer.
----@param buf integer
-local function compare(buf)
-  local path = assert(paths.of_buffer(buf))
-  local text, fault = files.read(path)
-  if not text then
-    require('eca.ui.notify').warn(fault)
-    return
-  end
-  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
-  require('eca.diff').show({
-    chat = '',
-    id = path,
-    path = path,
-    before = decoded(text, buf),
-    after = table.concat(lines, '\n') .. '\n',
-    kind = 'changed',
-    captions = { 'on disk', 'yours' },
-  })
-end
-
-local ACTS = { [KEEP] = keep, [TAKE] = M.take, [DIFF] = compare }
-
----@param buf integer
-local function ask(buf)
-  local name = paths.short(vim.api.nvim_buf_get_name(buf))
-  local options = { prompt = ('%s changed on disk, and here'):format(name) }
-  require('eca.ui.choose').one({ KEEP, TAKE, DIFF }, options, function(choice)
-    if choice and vim.api.nvim_buf_is_loaded(buf) then
-      ACTS[choice](buf)
-    end
-  end)
-end
-
---- Is there a file that changed on disk and in its buffer?
----@return boolean
-function M.any()
-  return #open_ones() > 0
-end
-
---- Ask what becomes of a file that changed on disk and in its buffer; of which, when of several.
-function M.choose()
-  local buffers = open_ones()
-  if #buffers < 2 then
-    if buffers[1] then
-      ask(buffers[1])
-    else
-      require('eca.ui.notify').info('no file changed on disk under unsaved changes of yours')
-    end
-    return
-  end
-  local options = {
-    prompt = 'Changed on disk, and here',
-    format_item = function(buf)
-      return paths.short(vim.api.nvim_buf_get_name(buf))
-    end,
-  }
-  require('eca.ui.choose').one(buffers, options, function(buf)
-    if buf then
-      vim.schedule(function() -- the first question leaves the screen before the second comes
-        vim.cmd.redraw()
-        ask(buf)
-      end)
-    end
-  end)
 end
 
 return M

@@ -11,6 +11,7 @@ local our_buffers = require('eca.ui.our_buffers')
 local paths = require('eca.files.paths')
 local rows = require('eca.review.rows')
 local said = require('eca.review.notes')
+local undo = require('eca.review.undo')
 
 local M = {}
 
@@ -196,11 +197,7 @@ local function tell(chat, word, keys)
   refresh(chat)
 end
 
---- Turns were undone in some files, or done again: their changes in the list say so.
----@param chat string
----@param plan eca.UndoPlan
----@param files string[] absolute
-function M.undone(chat, plan, files)
+undo.on_undone(function(chat, plan, files)
   local known = review and review.chat == chat and review.changes or {}
   for key, change in pairs(known) do
     if vim.list_contains(plan.turns, change.turn) and vim.list_contains(files, change.path) then
@@ -208,7 +205,7 @@ function M.undone(chat, plan, files)
     end
   end
   refresh(chat)
-end
+end)
 
 --- Keep changes: they are not listed again.
 function M.keep()
@@ -289,7 +286,7 @@ function M.revert()
     )
   end
   if review and #whole > 0 then
-    require('eca.review.undo').open(review.chat, meant[#meant].change.turn, whole)
+    undo.open(review.chat, meant[#meant].change.turn, whole)
   end
 end
 
@@ -359,7 +356,7 @@ function M.send()
     require('eca.ui.notify').info('there is no comment to send')
     return
   end
-  require('eca').send(require('eca.review.comments').prompt(comments), { chat = chat })
+  require('eca.input').send(chat, require('eca.review.comments').prompt(comments))
   said.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key

@@ -41,6 +41,16 @@ local M = {}
 ---@field by_server? boolean the user said so
 ---@field panel eca.PanelHandle
 
+--- Called when turns were undone in some files (absolute paths), or done again.
+---@alias eca.UndoListener fun(chat: string, plan: eca.UndoPlan, files: string[])
+
+local listeners = {} ---@type eca.UndoListener[]
+
+---@param listener eca.UndoListener
+function M.on_undone(listener)
+  listeners[#listeners + 1] = listener
+end
+
 ---@param undo eca.Undo
 ---@return [string, string][] keys and what they do
 local function keys_of(undo)
@@ -93,7 +103,9 @@ end
 ---@param result { done: string[], failed: { path: string, fault: string, copy?: string }[] }
 local function tell(undo, result)
   vim.tbl_map(reload, result.done)
-  require('eca.review').undone(undo.chat, undo.plan, result.done)
+  for _, listener in ipairs(listeners) do
+    listener(undo.chat, undo.plan, result.done)
+  end
   vim.tbl_map(tell_failure, result.failed)
   local count = #result.done == 1 and '1 file' or ('%d files'):format(#result.done)
   if #result.done > 0 then

@@ -1,0 +1,92 @@
+--- Asks what becomes of files that changed on disk under unsaved changes: keep, take, or compare.
+local choose = require('eca.ui.choose')
+local conflicts = require('eca.editor.conflicts')
+local diff = require('eca.diff')
+local files = require('eca.files')
+local notify = require('eca.ui.notify')
+local paths = require('eca.files.paths')
+
+local M = {}
+
+local KEEP, TAKE, DIFF = 'keep mine', 'take theirs', 'diff'
+
+---@param buf integer
+local function keep(buf)
+  conflicts.keep(buf)
+  notify.info('your text stays; :w! writes it over what is on disk')
+end
+
+--- The text of a file on disk, read as its buffer was.
+---@param text string
+---@param buf integer
+---@return string
+local function decoded(text, buf)
+  local encoding = vim.bo[buf].fileencoding
+  if encoding ~= '' and encoding ~= 'utf-8' then
+    text = vim.iconv(text, encoding, 'utf-8') or text
+  end
+  return (text:gsub('^\239\187\191', '')) -- the byte order mark
+end
+
+--- Show the file as it is on disk beside the buffer.
+---@param buf integer
+local function compare(buf)
+  local path = assert(paths.of_buffer(buf))
+  local text, fault = files.read(path)
+  if not text then
+    notify.warn(fault)
+    return
+  end
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
+  diff.show({
+    chat = '',
+    id = path,
+    path = path,
+    before = decoded(text, buf),
+    after = table.concat(lines, '\n') .. '\n',
+    kind = 'changed',
+    captions = { 'on disk', 'yours' },
+  })
+end
+
+local ACTS = { [KEEP] = keep, [TAKE] = conflicts.take, [DIFF] = compare }
+
+---@param buf integer
+local function ask(buf)
+  local name = paths.short(vim.api.nvim_buf_get_name(buf))
+  local options = { prompt = ('%s changed on disk, and here'):format(name) }
+  choose.one({ KEEP, TAKE, DIFF }, options, function(choice)
+    if choice and vim.api.nvim_buf_is_loaded(buf) then
+      ACTS[choice](buf)
+    end
+  end)
+end
+
+--- Ask what becomes of a file that changed on disk and in its buffer; of which, when of several.
+function M.choose()
+  local buffers = conflicts.list()
+  if #buffers < 2 then
+    if buffers[1] then
+      ask(buffers[1])
+    else
+      notify.info('no file changed on disk under unsaved changes of yours')
+    end
+    return
+  end
+  local options = {
+    prompt = 'Changed on disk, and here',
+    format_item = function(buf)
+      return paths.short(vim.api.nvim_buf_get_name(buf))
+    end,
+  }
+  choose.one(buffers, options, function(buf)
+    if buf then
+      vim.schedule(function() -- the first question leaves the screen before the second comes
+        vim.cmd.redraw()
+        ask(buf)
+      end)
+    end
+  end)
+end
+
+return M
