@@ -192,7 +192,7 @@ OWN_NAMES = {
     "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "nvim/logs.py": {"open"},
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
-    "session/queries/images.py": {"write_bytes"},
+    "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},
 }

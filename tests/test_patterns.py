@@ -83,7 +83,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"[^\s/@:\"']*:([^\s/@\"']+)@": AT_ONE_PLACE,
         r"[ \t]+": AT_ONE_PLACE,
     },
-    "eca_nvim.session.queries.pattern_process": {
+    "eca_nvim.session.requests.pattern_process": {
         "pattern": "the user's own, in a process that the system ends"
     },
     DEMO: {
@@ -141,5 +141,5 @@ def test_each_pattern_is_allowed_for_a_reason() -> None:
 
 
 def test_what_reads_by_a_pattern_is_measured_at_its_worst() -> None:
-    ours = set(ALLOWED) - {DEMO, "eca_nvim.session.queries.pattern_process"}
+    ours = set(ALLOWED) - {DEMO, "eca_nvim.session.requests.pattern_process"}
     assert ours <= set(WORST)

@@ -8,11 +8,12 @@ from typing import TypeAlias, TypeVar
 from tests.chat.view import View
 
 from eca_nvim.chat.handlers import questions, reducer
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions import approvals, folding, prompts
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.effects import Changes, Effect
+from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import AgentTurn, ChatEvent, Role, TextReceived, TurnChanged
 from eca_nvim.chat.vocabulary.ops import SetPending
 

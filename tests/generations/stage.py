@@ -24,6 +24,7 @@ from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
+from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Keeper, Session
 
@@ -225,7 +226,7 @@ class Stage:
         """Wait until all that the user did so far was handled."""
         self._requests -= 1
         number = self._requests
-        self.session.receive(intents.RequestTranscript(SYNC, number))
+        self.session.receive(RequestTranscript(SYNC, number))
         await self.view.until(
             lambda: any(getattr(op, "request", 0) == number for op in self.view.ops)
         )

@@ -22,6 +22,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetStatus,
     ViewOp,
 )
+from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Keeper, Session
 from eca_nvim.store import Store
@@ -190,7 +191,7 @@ class Rig:
     async def done(self) -> None:
         """Wait until all that the user did so far was handled."""
         number = len(self.view.ops) + 1
-        self.do(intents.RequestTranscript("barrier", number))
+        self.do(RequestTranscript("barrier", number))
         await self.view.until(
             lambda: any(getattr(op, "request", 0) == number for op in self.view.ops)
         )

@@ -19,8 +19,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     TurnChanged,
 )
-from eca_nvim.chat.vocabulary.keep_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.vocabulary.ops import Answer, SetChoices, ShowOutput
+from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
 
 pytestmark = pytest.mark.anyio
 

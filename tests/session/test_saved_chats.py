@@ -44,6 +44,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetInput,
     ShowChat,
 )
+from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
 
 pytestmark = pytest.mark.anyio
 
@@ -376,8 +377,8 @@ class TestRevising:
         await talking(rig)
         rig.agent.say("a", FlagReceived("here", "f1"))
         flag = rig.view.of(OpenBlock)[-1].block
-        rig.do(asks.RequestTimeline("a", 5), asks.RequestTimeline("zz", 6))
-        rig.do(asks.RequestTimeline("a", 7, flag))
+        rig.do(RequestTimeline("a", 5), RequestTimeline("zz", 6))
+        rig.do(RequestTimeline("a", 7, flag))
         await rig.view.until(lambda: len(rig.view.of(Answer)) == 3)
         first, second, third = rig.view.of(Answer)
         assert isinstance(third.value, list)

@@ -14,7 +14,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRunning,
 )
-from eca_nvim.session.queries.search import TOO_LONG, grep
+from eca_nvim.session.requests.search import TOO_LONG, grep
 
 SPAWN = ToolCall("spawn", "spawn_agent", details=Subagent("explorer", "child"))
 

@@ -37,6 +37,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetWork,
     ShowDiff,
 )
+from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio
@@ -233,7 +234,7 @@ async def test_a_chat_is_drawn_anew_for_a_buffer_that_lost_its_text(rig: Rig) ->
 async def test_the_transcript_is_answered_by_its_number(rig: Rig) -> None:
     agent = await rig.ready()
     agent.say("a", TextReceived(Role.ASSISTANT, "hello"))
-    rig.do(intents.RequestTranscript("a", 42))
+    rig.do(RequestTranscript("a", 42))
     await rig.done()
     assert [op.value for op in rig.view.of(Answer) if op.request == 42] == [
         "## Assistant\n\nhello\n"

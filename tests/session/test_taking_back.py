@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary.events import (
     TurnChanged,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged
+from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
 from eca_nvim.chat.vocabulary.review_intents import PlanUndo, UndoTurn
 from eca_nvim.disk import private
 from eca_nvim.session import session
@@ -75,7 +76,7 @@ async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatE
 
 async def blocks(rig: Rig) -> list[int]:
     """Give the blocks of the user's messages."""
-    listed = await rig.ask(asks.RequestTimeline("a", -99))
+    listed = await rig.ask(RequestTimeline("a", -99))
     return [row["block"] for row in listed]
 
 

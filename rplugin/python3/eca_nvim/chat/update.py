@@ -21,11 +21,12 @@ from eca_nvim.chat.model.blocks import (
     SpokenBlock,
     ToolBlock,
 )
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header
 from eca_nvim.chat.render.status import plan_line, queue_lines, status, usage_table
 from eca_nvim.chat.text.long_rows import LONGEST, broken, rows_of
-from eca_nvim.chat.vocabulary.effects import Changes, Effect
+from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
     AppendText,
     CloseBlock,

@@ -18,10 +18,11 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions.approvals import Shown, pending_item
-from eca_nvim.chat.vocabulary.effects import Changes, Effect
+from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
 from eca_nvim.chat.vocabulary.states import Turn

@@ -22,6 +22,7 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.handlers.questions import answer_question
 from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions.approvals import approve, is_still_approved, reject
@@ -32,7 +33,6 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.contexts import Context, MalformedContext, parse_context
 from eca_nvim.chat.vocabulary.effects import (
     AskTurn,
-    Changes,
     Effect,
     ShowImage,
     TellAnswer,
@@ -49,8 +49,9 @@ from eca_nvim.chat.vocabulary.events import (
     TurnChanged,
 )
 from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
-from eca_nvim.chat.vocabulary.keep_intents import Grep, KeepDraft, KeepPrompt
+from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.ops import Answer, Notify, OpenExternal, SetInput, SetServer
+from eca_nvim.chat.vocabulary.query_intents import Grep
 from eca_nvim.chat.vocabulary.review_intents import FileWritten, ReviewIntent
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.disk.private import sweep
@@ -59,15 +60,15 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices, NotOffered, selection
 from eca_nvim.session.files.diff_tab import Files
-from eca_nvim.session.files.review_requests import Reviews
 from eca_nvim.session.files.surveys import Surveyor, in_thread
 from eca_nvim.session.incoming import Hearing
 from eca_nvim.session.outgoing import Held, deliver
 from eca_nvim.session.persistence import Keeper
-from eca_nvim.session.queries.chat_content import ReadIntent, read
-from eca_nvim.session.queries.images import Images, StrangeImage
-from eca_nvim.session.queries.search import search
-from eca_nvim.session.saved_chats import Histories
+from eca_nvim.session.requests.chat_content import ReadIntent, read
+from eca_nvim.session.requests.images import Images, StrangeImage
+from eca_nvim.session.requests.review import Reviews
+from eca_nvim.session.requests.saved_chats import Histories
+from eca_nvim.session.requests.search import search
 from eca_nvim.session.secrets import hide_answers, without_secrets
 from eca_nvim.session.server import MakeAgent, Server, ServerState, Wish
 from eca_nvim.session.trust import Trust

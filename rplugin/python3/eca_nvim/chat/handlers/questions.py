@@ -19,11 +19,12 @@ from eca_nvim.chat.model.blocks import (
     open_question,
 )
 from eca_nvim.chat.model.call_ids import at_work
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.effects import Changes, TellAnswer
+from eca_nvim.chat.vocabulary.effects import TellAnswer
 from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import SECRET_TURNS, CallState

@@ -12,21 +12,21 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eca_nvim.chat.handlers import (
+    chat_state,
     chat_title,
     messages,
-    other_events,
     questions,
+    received_blocks,
     silent_turn,
     task_list,
     tool_calls,
-    trust,
     turn,
 )
 from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.effects import Changes
 from eca_nvim.chat.vocabulary.states import CallState, Turn
 
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
@@ -41,19 +41,19 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolRunning: tool_calls.running,
     events.ToolFinished: tool_calls.finished,
     events.ToolRejected: tool_calls.rejected,
-    events.HookStarted: other_events.hook_started,
-    events.HookFinished: other_events.hook_finished,
-    events.LinkReceived: other_events.link_received,
-    events.ImageReceived: other_events.image_received,
-    events.FlagReceived: other_events.flag_received,
-    events.UnknownReceived: other_events.unknown_received,
+    events.HookStarted: received_blocks.hook_started,
+    events.HookFinished: received_blocks.hook_finished,
+    events.LinkReceived: received_blocks.link_received,
+    events.ImageReceived: received_blocks.image_received,
+    events.FlagReceived: received_blocks.flag_received,
+    events.UnknownReceived: received_blocks.unknown_received,
     events.TitleChanged: chat_title.title_changed,
-    events.ProgressChanged: other_events.progress_changed,
-    events.UsageReported: other_events.usage_reported,
-    events.SelectionChanged: other_events.selection_changed,
-    events.TrustRefused: trust.trust_refused,
+    events.ProgressChanged: chat_state.progress_changed,
+    events.UsageReported: chat_state.usage_reported,
+    events.SelectionChanged: chat_state.selection_changed,
+    events.TrustRefused: chat_state.trust_refused,
     events.ChatOpened: chat_title.chat_opened,
-    events.ChatCleared: other_events.chat_cleared,
+    events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.asked,
     events.TurnChanged: turn.turn_changed,
     events.TurnLapsed: silent_turn.lapsed,

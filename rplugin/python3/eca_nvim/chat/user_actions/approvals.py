@@ -19,6 +19,7 @@ from eca_nvim.chat.handlers.answer_check import fits
 from eca_nvim.chat.handlers.call_steps import step
 from eca_nvim.chat.model.blocks import Block, Question, ToolBlock, open_question
 from eca_nvim.chat.model.call_files import moved
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane, QueueKind, Waiting
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.known_tools import BY_COMMAND, full_name, is_native, is_unknown, shell_line
@@ -29,7 +30,7 @@ from eca_nvim.chat.text.output import bounded
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand, Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import Changes, TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.effects import TellApproval, TellRejection
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd

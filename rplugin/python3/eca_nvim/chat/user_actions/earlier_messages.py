@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from eca_nvim.chat.handlers.chat_state import chat_cleared
 from eca_nvim.chat.handlers.groups import join_replayed
-from eca_nvim.chat.handlers.other_events import chat_cleared
 from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.handlers.settle import settle
 from eca_nvim.chat.handlers.tool_calls import completed
 from eca_nvim.chat.model.blocks import Block, OlderBlock, ToolBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Older
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.effects import Changes
 from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS

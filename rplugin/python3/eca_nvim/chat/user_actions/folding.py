@@ -6,10 +6,11 @@ import base64
 import binascii
 
 from eca_nvim.chat.model.blocks import Block, Fold, ImageBlock, LinkBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.effects import Changes, ShowImage
+from eca_nvim.chat.vocabulary.effects import ShowImage
 from eca_nvim.chat.vocabulary.ops import ClearChat, Notify, OpenExternal
 
 _SAFE_LINKS = ("https://", "http://", "mailto:")

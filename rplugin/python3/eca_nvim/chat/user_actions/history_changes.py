@@ -16,11 +16,11 @@ from msgspec import Struct
 
 from eca_nvim.chat.handlers.task_list import drop_plan
 from eca_nvim.chat.model.blocks import Block, FlagBlock, ReasoningBlock, TextBlock, ToolBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.earlier_messages import root_place
-from eca_nvim.chat.vocabulary.effects import Changes
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, RemoveBlock, SetInput
 
 TITLE_CELLS = 100

@@ -10,9 +10,9 @@ from __future__ import annotations
 from eca_nvim.chat.handlers.questions import close_question, question_of_agent
 from eca_nvim.chat.handlers.turn import tell_login
 from eca_nvim.chat.model.blocks import Block, open_question
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.effects import Changes
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import Turn
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from eca_nvim.chat.handlers.prompt_queue import is_command, next_waiting
 from eca_nvim.chat.handlers.turn import start_prompt, stop
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, QueueKind, Waiting
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.effects import Changes, TellSteer, TellUnsteer
+from eca_nvim.chat.vocabulary.effects import TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.states import Turn
 

@@ -39,19 +39,6 @@ class LoadOlder(Struct, frozen=True):
     chat: str
 
 
-class RequestTimeline(Struct, frozen=True):
-    """Ask for the user's messages and flags; answered by the op `answer` with this number.
-
-    The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
-    `block` it has only the message of the user that the block is or belongs to, if there is one.
-    """
-
-    name: ClassVar[str] = "timeline"
-    chat: str
-    request: int
-    block: int | None = None
-
-
 class RenameChat(Struct, frozen=True):
     """Give a chat a title."""
 

@@ -27,16 +27,15 @@ from eca_nvim.chat.vocabulary.history_intents import (
     LoadOlder,
     RemoveFlag,
     RenameChat,
-    RequestTimeline,
     ResumeChat,
     Rollback,
 )
-from eca_nvim.chat.vocabulary.keep_intents import (
+from eca_nvim.chat.vocabulary.query_intents import (
     Grep,
-    KeepDraft,
-    KeepPrompt,
     RequestImage,
     RequestOutput,
+    RequestTimeline,
+    RequestTranscript,
     Reveal,
 )
 from eca_nvim.chat.vocabulary.review_intents import (
@@ -189,12 +188,19 @@ class Choose(Struct, frozen=True):
     value: object
 
 
-class RequestTranscript(Struct, frozen=True):
-    """Ask for the whole chat as Markdown; answered by the op `answer` with this number."""
+class KeepPrompt(Struct, frozen=True):
+    """The user typed and sent a prompt: it belongs to the history."""
 
-    name: ClassVar[str] = "transcript"
+    name: ClassVar[str] = "keep_prompt"
+    text: str
+
+
+class KeepDraft(Struct, frozen=True):
+    """What is typed in a chat's input and not sent; maybe nothing any more."""
+
+    name: ClassVar[str] = "keep_draft"
     chat: str
-    request: int
+    text: str
 
 
 class StartServer(Struct, frozen=True):

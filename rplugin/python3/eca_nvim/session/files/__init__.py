@@ -1,4 +1,4 @@
-"""What tool calls do to the user's files: shown before, found by surveys, reviewed after.
+"""What tool calls do to files on the disk: the diff tab, warnings before, surveys around commands.
 
-Rule: files are read off the event loop; a file that cannot be read is said so, not guessed.
+Rule: what cannot be read is said, not guessed. Surveys run in a thread; nothing waits long for one.
 """

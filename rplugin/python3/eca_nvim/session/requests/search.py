@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-import eca_nvim.session.queries.pattern_process as matching
+import eca_nvim.session.requests.pattern_process as matching
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.search import MOST_HITS, hits, places
-from eca_nvim.chat.vocabulary.keep_intents import Grep
 from eca_nvim.chat.vocabulary.ops import Answer
+from eca_nvim.chat.vocabulary.query_intents import Grep
 from eca_nvim.environment import child_environment
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.surveys import in_thread

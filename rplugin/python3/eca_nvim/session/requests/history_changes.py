@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from eca_nvim.agents.archive import AgentRefused, Archive
 from eca_nvim.chat.model.blocks import FlagBlock, TextBlock
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions import history_changes
 from eca_nvim.chat.user_actions.earlier_messages import show_history
 from eca_nvim.chat.vocabulary import history_intents as intents
-from eca_nvim.chat.vocabulary.effects import Changes
 from eca_nvim.chat.vocabulary.events import SelectionChanged, TitleChanged
 from eca_nvim.chat.vocabulary.ops import ShowChat
 from eca_nvim.chat.vocabulary.states import Turn

@@ -32,10 +32,10 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.turn_changes import TurnRecord
 from eca_nvim.review.undo import Outcome, Plan, merged, moved_on, plan, undo
-from eca_nvim.session import history_changes
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import Files, diff
 from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.requests import history_changes
 from eca_nvim.session.view import View, isolated
 
 MOST_ENTRIES = 1000

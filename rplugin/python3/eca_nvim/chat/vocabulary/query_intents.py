@@ -1,25 +1,10 @@
-"""Intents about what the user finds again: what is kept, and what is looked for in a chat."""
+"""Intents that ask about a chat: its text, places in it, images. intents.py has the rules."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from msgspec import Struct
-
-
-class KeepPrompt(Struct, frozen=True):
-    """The user typed and sent a prompt: it belongs to the history."""
-
-    name: ClassVar[str] = "keep_prompt"
-    text: str
-
-
-class KeepDraft(Struct, frozen=True):
-    """What is typed in a chat's input and not sent; maybe nothing any more."""
-
-    name: ClassVar[str] = "keep_draft"
-    chat: str
-    text: str
 
 
 class Grep(Struct, frozen=True):
@@ -71,3 +56,24 @@ class RequestOutput(Struct, frozen=True):
     chat: str
     block: int
     row: int = 0
+
+
+class RequestTranscript(Struct, frozen=True):
+    """Ask for the whole chat as Markdown; answered by the op `answer` with this number."""
+
+    name: ClassVar[str] = "transcript"
+    chat: str
+    request: int
+
+
+class RequestTimeline(Struct, frozen=True):
+    """Ask for the user's messages and flags; answered by the op `answer` with this number.
+
+    The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
+    `block` it has only the message of the user that the block is or belongs to, if there is one.
+    """
+
+    name: ClassVar[str] = "timeline"
+    chat: str
+    request: int
+    block: int | None = None

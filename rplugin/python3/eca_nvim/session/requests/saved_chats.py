@@ -22,9 +22,9 @@ from eca_nvim.chat.user_actions.earlier_messages import show_history, show_loadi
 from eca_nvim.chat.vocabulary import history_intents as intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, NoticeReceived, TitleChanged
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.session import history_changes
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.choices import Choices
+from eca_nvim.session.requests import history_changes
 from eca_nvim.session.server import Server
 from eca_nvim.session.view import View, isolated
 

@@ -5,10 +5,10 @@ Rule: the user switches it on, here; what the agent says can only switch it off.
 
 from __future__ import annotations
 
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.effects import Changes, TellSelection
-from eca_nvim.chat.vocabulary.events import TrustRefused
+from eca_nvim.chat.vocabulary.effects import TellSelection
 
 
 def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
@@ -19,9 +19,3 @@ def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
         update.dirty |= Dirty.STATUS
         update.tell(TellSelection(chat.id))
     return update.finish()
-
-
-def trust_refused(update: Update, _: TrustRefused) -> None:
-    """Take that the agent goes on asking."""
-    update.chat.selected.trust = False
-    update.dirty |= Dirty.STATUS

@@ -1,78 +1,22 @@
-"""Extras: hooks, links, images, flags, unknown content, and what only the status shows."""
+"""Chat state: what the agent says of a whole chat: what it does, usage, choices, trust, cleared."""
 
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.settle import settle
 from eca_nvim.chat.handlers.subagents import progresses, uses
 from eca_nvim.chat.handlers.task_list import drop_plan
-from eca_nvim.chat.model.blocks import FlagBlock, Fold, HookBlock, ImageBlock, LinkBlock, PlainBlock
 from eca_nvim.chat.model.chat import Lane, Naming
-from eca_nvim.chat.render.block import hook_failed
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
-    FlagReceived,
-    HookFinished,
-    HookStarted,
-    ImageReceived,
-    LinkReceived,
     ProgressChanged,
     SelectionChanged,
-    UnknownReceived,
+    TrustRefused,
     UsageReported,
 )
-from eca_nvim.chat.vocabulary.ops import BlockKind, ClearChat
+from eca_nvim.chat.vocabulary.ops import ClearChat
 from eca_nvim.chat.vocabulary.states import Turn
-
-
-def hook_started(update: Update, event: HookStarted) -> None:
-    """Show that a hook runs."""
-    _hook(update, event.id, event.name)
-
-
-def hook_finished(update: Update, event: HookFinished) -> None:
-    """Show what came of a hook; one that failed opens."""
-    block = _hook(update, event.id, event.name)
-    block.result = event
-    update.auto_fold(block, update.lane, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
-
-
-def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
-    block = update.lane.hooks.get(hook_id)
-    if block is None or block.result is not None:
-        block = HookBlock(update.mint(), BlockKind.HOOK, Fold.CLOSED, name=name)
-        update.lane.hooks[hook_id] = block
-        update.add(block)
-    return block
-
-
-def link_received(update: Update, event: LinkReceived) -> None:
-    """Show a link."""
-    update.add(LinkBlock(update.mint(), BlockKind.LINK, title=event.title, url=event.url))
-
-
-def image_received(update: Update, event: ImageReceived) -> None:
-    """Show that there is an image."""
-    block = ImageBlock(
-        update.mint(), BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
-    )
-    update.add(block)
-
-
-def flag_received(update: Update, event: FlagReceived) -> None:
-    """Show a bookmark."""
-    block = FlagBlock(update.mint(), BlockKind.FLAG, text=event.text, content_id=event.content_id)
-    update.add(block)
-
-
-def unknown_received(update: Update, event: UnknownReceived) -> None:
-    """Show content of a kind nobody told us about, plainly."""
-    block = PlainBlock(update.mint(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text)
-    update.add(block)
-
-
-# --- the status only ----------------------------------------------------------------------------
 
 
 def progress_changed(update: Update, event: ProgressChanged) -> None:
@@ -124,3 +68,9 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
     update.ops.append(ClearChat(chat.id))
+
+
+def trust_refused(update: Update, _: TrustRefused) -> None:
+    """Take that the agent goes on asking."""
+    update.chat.selected.trust = False
+    update.dirty |= Dirty.STATUS

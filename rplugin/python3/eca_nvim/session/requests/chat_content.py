@@ -15,12 +15,16 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions.history_changes import timeline
 from eca_nvim.chat.user_actions.search import reveal, whole
-from eca_nvim.chat.vocabulary.history_intents import RequestTimeline
-from eca_nvim.chat.vocabulary.intents import RequestTranscript
-from eca_nvim.chat.vocabulary.keep_intents import RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.vocabulary.ops import Answer
+from eca_nvim.chat.vocabulary.query_intents import (
+    RequestImage,
+    RequestOutput,
+    RequestTimeline,
+    RequestTranscript,
+    Reveal,
+)
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.queries.images import Images, StrangeImage
+from eca_nvim.session.requests.images import Images, StrangeImage
 from eca_nvim.session.view import View
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,31 @@
+"""Changes: what came of one event or intent, for the view and for the agent."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.vocabulary.effects import Effect
+from eca_nvim.chat.vocabulary.ops import Emit, SetPending, ViewOp
+
+
+class Changes(Struct):
+    """What came of one event or intent.
+
+    ops: autocommands come last, so that who listens finds everything else in place.
+    pending_changed: what waits for the user is different now; the session shows it anew for all
+    chats (pending.Shown). call: the tool call that the event was about; None also for one
+    that came too late to change anything. runs: a turn of the chat runs; told with each
+    change of its status.
+    """
+
+    ops: list[ViewOp] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    pending_changed: bool = False
+    call: ToolBlock | None = None
+    runs: bool = False
+
+    def ops_with(self, pending: SetPending) -> list[ViewOp]:
+        """Give the ops with what is pending in its place: before the autocommands."""
+        first = next((i for i, op in enumerate(self.ops) if isinstance(op, Emit)), len(self.ops))
+        return [*self.ops[:first], pending, *self.ops[first:]]
