@@ -94,7 +94,7 @@ def test_what_a_page_names_is_there(page: Path) -> None:
 def test_files_of_the_parts_are_there() -> None:
     text = documents.PARTS.read_text(encoding="utf-8")
     named = set(re.findall(r"`([\w./]+(?:\.py|\.lua|\.toml|/))`", text))
-    homes = (REPOSITORY, PACKAGE, REPOSITORY / "lua" / "eca")
-    homes += (PACKAGE / "chat", PACKAGE / "chat" / "handlers")
+    chat = PACKAGE / "chat"
+    homes = (REPOSITORY, PACKAGE, REPOSITORY / "lua" / "eca", chat, chat / "handlers")
     assert named, "the page names no file"
     assert {name for name in named if not any((home / name).exists() for home in homes)} == set()
