@@ -4,7 +4,7 @@ import re
 
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.view import CHAT, View, open_view
+from tests.ui.view import CHAT, View, assistant, open_view
 
 from eca_nvim.chat.vocabulary import ops
 
@@ -47,6 +47,25 @@ def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:
     view.nvim.wait_screen("A title of so m… · TRUST · code · ● running 12s · 34k/200k")
     show(view, agent="plan", title="A title of many words", elapsed=3_725_000)
     view.nvim.wait_screen("A title of many words · plan · ● running 1h02m · 34k/200k")
+
+
+def test_text_draws_a_winbar_only_where_a_window_counts_it(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.draw(*assistant(1, "text\n" * 100))
+    view.nvim.lua("""
+        _G.drawn = 0
+        local winbar = require('eca.window.winbar')
+        local refresh = winbar.refresh_window
+        winbar.refresh_window = function(win)
+          _G.drawn = _G.drawn + 1
+          refresh(win)
+        end""")
+    for _ in range(5):
+        view.draw(ops.AppendText(CHAT, 1, "more\n"))
+    assert view.nvim.lua("return _G.drawn") == 0
+    view.nvim.keys("<C-w>kgg")
+    view.draw(ops.AppendText(CHAT, 1, "unseen\n" * 5))
+    view.nvim.wait_screen("↓ 5 new")
 
 
 def test_states_are_told_by_a_sign(start_nvim: StartNeovim) -> None:

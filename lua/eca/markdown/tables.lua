@@ -17,7 +17,6 @@ local starts = vim.api.nvim_create_namespace('eca.tables.starts')
 local SHORTEST = 2
 local LONGEST = 500 -- rows
 local WIDEST = 2000 -- bytes of a row: what is longer has no room in a window
-local NEAR = 100 -- rows from the end of the text: there it may be seen at once
 local MOST_SIGNS = 30 -- cells left of the text: signs, numbers and folds take at most this
 
 ---@class eca.markdown.OpenTable
@@ -270,13 +269,16 @@ local function align_all(buf, tables)
   end
 end
 
---- Text was added: align the tables that have ended near its end.
+--- Text was added: align the tables that have ended so near its end that a window shows them next.
 ---@param buf integer
 function M.settle(buf)
   if fresh[buf] then
     fresh[buf] = nil
-    local last = vim.api.nvim_buf_line_count(buf) - 1
-    align_all(buf, take_waiting(buf, math.max(0, last - NEAR), last))
+    local last, rows = vim.api.nvim_buf_line_count(buf) - 1, 0
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      rows = math.max(rows, vim.api.nvim_win_get_height(win))
+    end
+    align_all(buf, take_waiting(buf, math.max(0, last - rows), last))
   end
 end
 

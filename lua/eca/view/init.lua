@@ -45,7 +45,7 @@ M.fields = {
   answer = { 'request', 'value' },
 }
 
-local edited = {} ---@type table<integer, true> transcripts unlocked since the last `settle`
+local edited = {} ---@type table<integer, string> chats of transcripts unlocked since `settle`
 local stale = {} ---@type table<string, true> chats whose winbars are to be drawn
 local all_stale = false
 local settling = false
@@ -63,11 +63,11 @@ end
 --- It comes by itself after a batch of ops; calling it more often does no harm.
 function M.settle()
   settling = false
-  for buf in pairs(edited) do
+  for buf, chat in pairs(edited) do
     edited[buf] = nil
     if vim.api.nvim_buf_is_loaded(buf) then
       transcript.lock(buf)
-      follow.after(buf)
+      stale[chat] = follow.after(buf) or stale[chat]
     end
   end
   if asked_anew then
@@ -98,8 +98,7 @@ end
 local function edit(id)
   local buf = chats.ensure(id).buf
   if not edited[buf] then
-    edited[buf] = true
-    stale[id] = true
+    edited[buf] = id
     follow.before(buf)
     transcript.unlock(buf)
     settle_soon()
@@ -206,6 +205,7 @@ function draw.clear(chat)
   remove_pictures(chat)
   transcript.clear(buf)
   follow.cleared(buf)
+  draw_winbars(chat)
 end
 
 --- Tell that a status is another one; that time goes by is none.

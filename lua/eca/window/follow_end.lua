@@ -186,12 +186,15 @@ end
 
 --- After a transcript changed: bring those windows to its new end.
 ---@param buf integer
+---@return true? counts a window has another count of new rows
 function M.after(buf)
   local rows, new = at_end[buf] or {}, added[buf] or 0
   at_end[buf], added[buf] = nil, nil
   local count = vim.api.nvim_buf_line_count(buf)
   local shrunk = count < (size[buf] or 0)
+  local counts ---@type true?
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local before = behind[win]
     if follows(win, rows[win], count) then
       M.go_to_end(win)
       if shrunk then
@@ -200,7 +203,9 @@ function M.after(buf)
     elseif new > 0 then
       behind[win] = (behind[win] or 0) + new
     end
+    counts = behind[win] ~= before or counts
   end
+  return counts
 end
 
 --- How many rows came that a window, which does not follow, has not shown. What it shows now is
