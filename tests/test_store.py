@@ -23,7 +23,7 @@ from eca_nvim.store import (
     Changed,
     Damaged,
     Draft,
-    Kept,
+    SavedState,
     Store,
     merge,
     runs,
@@ -50,7 +50,7 @@ def prompts(*texts: str, start: float = 1.0) -> Changed:
 
 
 def test_what_is_written_is_read_again(store: Store) -> None:
-    assert store.read() == Kept()
+    assert store.read() == SavedState()
     changed = Changed(
         prompts={"two\nlines": 2.0, "é \ud83d": 1.0},
         drafts={"chat": Draft("half", 3.0, 42), "gone": None},
@@ -70,7 +70,7 @@ def test_only_its_owner_reads_it(store: Store) -> None:
 
 def test_projects_are_kept_apart(tmp_path: Path) -> None:
     Store(tmp_path, "/a").write(prompts("of a"))
-    assert Store(tmp_path, "/b").read() == Kept()
+    assert Store(tmp_path, "/b").read() == SavedState()
 
 
 def test_two_neovims_write_together(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_two_neovims_write_together(tmp_path: Path) -> None:
 
 
 def test_a_prompt_is_there_once_where_it_was_last_sent() -> None:
-    kept = merge(Kept(prompts={"a": 1.0, "b": 2.0}), Changed(prompts={"a": 3.0}))
+    kept = merge(SavedState(prompts={"a": 1.0, "b": 2.0}), Changed(prompts={"a": 3.0}))
     assert list(kept.prompts) == ["b", "a"]
     assert merge(kept, Changed(prompts={"a": 1.0})).prompts["a"] == 3.0
 
@@ -91,7 +91,7 @@ def test_a_prompt_is_there_once_where_it_was_last_sent() -> None:
 def test_the_oldest_go_when_there_are_too_many() -> None:
     texts = [str(number) for number in range(MOST_PROMPTS + 5)]
     drafts = {it: Draft("x", float(it), 1) for it in texts[: MOST_DRAFTS + 5]}
-    kept = merge(Kept(), Changed(prompts=prompts(*texts).prompts, drafts={**drafts}))
+    kept = merge(SavedState(), Changed(prompts=prompts(*texts).prompts, drafts={**drafts}))
     assert list(kept.prompts) == texts[5:]
     assert list(kept.drafts) == texts[5 : MOST_DRAFTS + 5]
 
@@ -229,11 +229,11 @@ def test_drafts_that_cannot_be_written_are_left_for_the_next_neovim(store: Store
     left.write_text("what Neovim wrote itself")
     store.leave(Changed(drafts={**drafts}))
     assert left.read_text() == "what Neovim wrote itself"
-    store.take_away(Kept(drafts={"a": Draft("what Neovim", 1.0, 1)}))
+    store.take_away(SavedState(drafts={"a": Draft("what Neovim", 1.0, 1)}))
     assert left.exists()
-    store.take_away(Kept(drafts={"a": Draft("and\nwhat Neovim wrote itself", 1.0, 1)}))
+    store.take_away(SavedState(drafts={"a": Draft("and\nwhat Neovim wrote itself", 1.0, 1)}))
     assert not left.exists()
-    store.take_away(Kept())
+    store.take_away(SavedState())
 
 
 def test_a_write_that_fails_leaves_no_half(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,10 +29,10 @@ EffectT = TypeVar("EffectT", bound=Effect)
 
 
 def all_pending(
-    chats: Iterable[Chat], look: approvals.Look = lambda _chat, _call: ()
+    chats: Iterable[Chat], on_disk: approvals.DiskWarnings = lambda _chat, _call: ()
 ) -> SetPending:
     """List all that waits in some chats, as it is shown for the first time."""
-    return approvals.Shown().update(chats, look)
+    return approvals.Shown().update(chats, on_disk)
 
 
 class Driver:

@@ -64,12 +64,12 @@ def test_a_command_that_is_no_text_is_shown_as_it_is() -> None:
 
 
 def test_the_task_of_a_subagent_is_shown() -> None:
-    arguments = {"agent": "explorer", "task": "Look\nand delete", "activity": "reading"}
+    arguments = {"agent": "explorer", "task": "DiskWarnings\nand delete", "activity": "reading"}
     item = asked(
         call("s", "spawn_agent", arguments=arguments, details=Subagent("explorer", "child"))
     )
     assert item["title"] == "agent explorer: reading"
-    assert item["lines"] == ["explorer", "task: Look", "  and delete", "activity: reading"]
+    assert item["lines"] == ["explorer", "task: DiskWarnings", "  and delete", "activity: reading"]
 
 
 def test_a_subagent_that_is_not_the_one_asked_for_is_told() -> None:

@@ -8,7 +8,7 @@ from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatCleared, ToolFinished, ToolRunning
-from eca_nvim.chat.vocabulary.ops import BlockKind, SetPlan
+from eca_nvim.chat.vocabulary.ops import BlockKind, SetTaskList
 
 
 def told(call_id: str, done: int, doing: str | None = None) -> ToolFinished:
@@ -21,7 +21,7 @@ def told(call_id: str, done: int, doing: str | None = None) -> ToolFinished:
 
 
 def plans(driver: Driver) -> list[object]:
-    return [op.plan for op in driver.view.other if isinstance(op, SetPlan)]
+    return [op.plan for op in driver.view.other if isinstance(op, SetTaskList)]
 
 
 def test_a_new_telling_takes_the_place_of_the_one_before() -> None:
@@ -149,4 +149,4 @@ def test_a_buffer_that_lost_its_text_hears_of_the_plan_again() -> None:
     driver.hear(told("a", 1))
     driver.chat.shown_status = None
     ops = redraw(driver.chat, driver.now).ops
-    assert [op.plan for op in ops if isinstance(op, SetPlan)] == plans(driver)
+    assert [op.plan for op in ops if isinstance(op, SetTaskList)] == plans(driver)

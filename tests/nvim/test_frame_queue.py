@@ -20,11 +20,11 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.nvim.frame_queue import (
     BURST,
-    FIRST,
+    FIRST_FRAME,
     GOAL_MS,
     INTERVAL,
-    LARGEST,
-    SMALLEST,
+    LARGEST_FRAME,
+    SMALLEST_FRAME,
     Frame,
     FrameQueue,
     OpQueue,
@@ -255,10 +255,10 @@ def test_what_is_new_to_the_user_does_not_wait() -> None:
 
 def test_with_more_than_fits_frames_go_back_to_back() -> None:
     queue = FrameQueue()
-    queue.push([text("x" * FIRST * 3)])
+    queue.push([text("x" * FIRST_FRAME * 3)])
     first = queue.take(0.0)
     assert first is not None
-    assert written(list(first.ops)) == "x" * FIRST
+    assert written(list(first.ops)) == "x" * FIRST_FRAME
     queue.drawn(1, 1.0)
     assert queue.take(0.001) is not None
 
@@ -271,7 +271,7 @@ def test_a_frame_grows_while_drawing_is_quick_and_shrinks_when_it_is_slow(
     queue.push([text("x" * 5_000_000)])
     sizes = [len(written(list(frame.ops))) for frame in drain(queue, milliseconds)]
     assert sum(sizes) == 5_000_000
-    limit = LARGEST if milliseconds < GOAL_MS else SMALLEST
+    limit = LARGEST_FRAME if milliseconds < GOAL_MS else SMALLEST_FRAME
     assert sizes[len(sizes) // 2] == limit
 
 

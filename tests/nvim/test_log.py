@@ -12,7 +12,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, leave, stderr, turn
 from tests.ui.talk import start_chat, wait_line
 
-from eca_nvim.nvim.logs import LARGEST, ROOT, open_log
+from eca_nvim.nvim.logs import MOST_LOG_BYTES, ROOT, open_log
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.redaction import Redactor
 
@@ -58,9 +58,9 @@ def test_what_is_logged_is_in_the_file(log: Log) -> None:
 def test_the_log_starts_anew_before_it_grows_large(log: Log) -> None:
     logger = log.open()
     for _ in range(5):
-        logger.error("x" * (LARGEST // 2))
+        logger.error("x" * (MOST_LOG_BYTES // 2))
     files = list(log.path.parent.iterdir())
-    assert sum(file.stat().st_size for file in files) <= 2 * LARGEST
+    assert sum(file.stat().st_size for file in files) <= 2 * MOST_LOG_BYTES
     assert sorted(file.name for file in files) == ["eca.log", "eca.log.1"]
 
 
@@ -114,7 +114,7 @@ def test_neovims_log_is_small_private_and_without_keys(nvim: Neovim) -> None:
     nvim.lua("for _ = 1, 5 do require('eca.host.log').write(('x'):rep(2 ^ 19)) end")
     nvim.lua("require('eca.host.log').write('API_KEY=abc123')")
     assert sorted(file.name for file in path.parent.iterdir()) == ["eca.log", "eca.log.1"]
-    assert sum(file.stat().st_size for file in path.parent.iterdir()) <= 2 * LARGEST
+    assert sum(file.stat().st_size for file in path.parent.iterdir()) <= 2 * MOST_LOG_BYTES
     assert "view: API_KEY=[hidden]\n" in path.read_text()
     log = Log(path)
     assert log.is_private()

@@ -14,8 +14,8 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested
 from eca_nvim.review.change_list import Present, entries
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.turn_changes import TurnRecord
-from eca_nvim.review.undo import plan, undo
+from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.review.undo import plan_undo, undo
 
 Value: TypeAlias = Any
 
@@ -67,7 +67,7 @@ class Desk:
         paths = {path for turn in self.turns() for path in turn.files}
         return {path: Present(self.ledger.snapshot(path), self.edited.get(path)) for path in paths}
 
-    def turns(self) -> Sequence[TurnRecord]:
+    def turns(self) -> Sequence[TurnChanges]:
         return self.ledger.turns("chat")
 
     def listed(self) -> list[tuple[Any, ...]]:
@@ -87,17 +87,17 @@ class Desk:
 
     def plan(self, number: int = -1, only: str | None = None) -> Mapping[str, Any]:
         paths = None if only is None else [str(self.folder / only)]
-        found = plan([self.turn_of(number)], self.present(), paths)
+        found = plan_undo([self.turn_of(number)], self.present(), paths)
         return {Path(str(it["path"])).name: it for it in found.files}
 
-    def turn_of(self, number: int) -> TurnRecord:
+    def turn_of(self, number: int) -> TurnChanges:
         """Give a turn by its number, or the last one."""
         return [turn for turn in self.turns() if number in (-1, turn.number)][-1]
 
     def undo(self, number: int = -1) -> None:
         assert set(self.outcomes(self.turn_of(number)).values()) == {None}
 
-    def outcomes(self, *turns: TurnRecord) -> Mapping[str, str | None]:
+    def outcomes(self, *turns: TurnChanges) -> Mapping[str, str | None]:
         """Undo turns (the newest first) in all files; give why it did not work, by name."""
         asked = {path: self.ledger.snapshot(path) for turn in turns for path in turn.files}
         return {

@@ -1,4 +1,4 @@
-"""The watch when several are at work: commands, tools, the user, and an undo in between."""
+"""Attribution when several are at work: commands, tools, the user, and an undo in between."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_the_users_words_between_two_surveys_of_a_command_are_a_conflict(watched
     watched.put("a", b"by the command\n")
     watched.survey()
     watched.put("a", b"mine\n")
-    watched.ledger.watch.others([str(watched.folder / "a")])
+    watched.ledger.attribution.others([str(watched.folder / "a")])
     watched.put("a", b"mine, formatted\n")
     watched.hear(ToolFinished(call))
     watched.survey()
@@ -125,7 +125,7 @@ def test_what_changes_after_an_undo_is_a_change_of_its_own(watched: Watched) -> 
     watched.put("a", b"first\n")
     watched.survey()
     watched.undo()
-    watched.ledger.watch.others([str(watched.folder / "a")])
+    watched.ledger.attribution.others([str(watched.folder / "a")])
     watched.put("a", b"second\n")
     watched.hear(ToolFinished(call))
     watched.survey()
@@ -139,7 +139,7 @@ def test_an_undo_while_a_command_runs_is_done_again(watched: Watched) -> None:
     watched.put("a", b"first\n")
     watched.survey()
     watched.undo()
-    watched.ledger.watch.others([str(watched.folder / "a")])
+    watched.ledger.attribution.others([str(watched.folder / "a")])
     watched.hear(ToolFinished(call))
     watched.survey()
     planned = watched.plan()["a"]
@@ -159,5 +159,5 @@ def test_a_turn_goes_on_after_an_undo(watched: Watched, first: str, second: str)
             watched.command(watched.change(a=content))
         assert watched.listed() == [(1, "a", "lines", 1)]
         watched.undo()
-        watched.ledger.watch.others([str(watched.folder / "a")])
+        watched.ledger.attribution.others([str(watched.folder / "a")])
     assert contents(watched.folder) == before

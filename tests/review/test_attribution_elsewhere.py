@@ -1,4 +1,4 @@
-"""The watch and what is not where it was: links, moved folders, files that git ignored."""
+"""Attribution and what is not where it was: links, moved folders, files that git ignored."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def shell(folder: Path, program: str) -> None:
 def test_a_new_file_too_large_to_keep_is_told(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(survey_module, "LARGEST", 3)
+    monkeypatch.setattr(survey_module, "MOST_FILE_BYTES", 3)
     watched.command(watched.change(new=b"larger\n"))
     assert watched.plan()["new"]["conflict"] == survey_module.LARGE
 

@@ -12,7 +12,7 @@ from tests.review.late import LateDesk, contents
 
 from eca_nvim.review.change_list import Present
 from eca_nvim.review.tracked_calls import UNSEEN
-from eca_nvim.review.undo import plan
+from eca_nvim.review.undo import plan_undo
 
 Value: TypeAlias = Any
 NOTES = "# Notes\n\none\ntwo\n"
@@ -143,7 +143,7 @@ def test_a_file_that_was_written_before_anything_was_heard_may_not_be_new(desk: 
     assert contents(desk.folder)["NOTES"] == b"other\n"
     (turn,) = desk.ledger.turns("chat")
     present = {path: Present(desk.ledger.snapshot(path)) for path in turn.files}
-    assert {it["fault"] for it in plan([turn], present).files} == {UNSEEN.fault}
+    assert {it["fault"] for it in plan_undo([turn], present).files} == {UNSEEN.fault}
 
 
 def test_what_was_seen_while_the_model_wrote_the_call_counts(desk: LateDesk) -> None:

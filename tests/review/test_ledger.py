@@ -11,7 +11,7 @@ from tests.review.desk import Desk, contents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected
 from eca_nvim.review import ledger as ledger_module
-from eca_nvim.review.undo import plan
+from eca_nvim.review.undo import plan_undo
 
 
 def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
@@ -34,7 +34,7 @@ def test_a_turn_of_everything_is_taken_back_and_done_again(desk: Desk) -> None:
     assert contents(desk.folder) == before
     assert not (desk.folder / "deep").exists()
     assert desk.listed() == []
-    assert plan([desk.turn_of(1)], desk.present()).again
+    assert plan_undo([desk.turn_of(1)], desk.present()).again
     assert desk.plan(1)["new"]["what"] == "create"
     desk.undo(1)
     assert contents(desk.folder) == after
@@ -64,7 +64,7 @@ def test_a_file_that_was_put_back_by_hand_is_not_done_again(desk: Desk) -> None:
     assert list(desk.plan()) == ["c"]
     desk.undo()
     assert list(desk.plan()) == ["c"]
-    assert plan([desk.turn_of(1)], desk.present()).again
+    assert plan_undo([desk.turn_of(1)], desk.present()).again
 
 
 def test_what_the_user_did_since_is_a_conflict(desk: Desk) -> None:
@@ -135,7 +135,7 @@ def test_some_files_of_a_turn_are_planned(desk: Desk) -> None:
     for name in ("a", "new", "other"):
         desk.write(name, b"changed\n")
     paths = [str(desk.folder / name) for name in ("new", "other", "elsewhere")]
-    found = plan([desk.turn_of(1)], desk.present(), paths)
+    found = plan_undo([desk.turn_of(1)], desk.present(), paths)
     assert [Path(str(it["path"])).name for it in found.files] == ["new", "other"]
 
 

@@ -95,7 +95,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 def test_what_is_no_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "big").write_bytes(b"12345")
-    monkeypatch.setattr(snapshots, "LARGEST", 4)
+    monkeypatch.setattr(snapshots, "MOST_SNAPSHOT_BYTES", 4)
     for name, reason in (
         ("pipe", "no ordinary file"),
         (".", "no ordinary file"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import survey as survey_module
-from eca_nvim.review.survey import Kept, Survey, keep, survey
+from eca_nvim.review.survey import Survey, SurveyedFile, keep, survey
 from eca_nvim.review.survey_differences import Difference, differences
 from eca_nvim.review.workspace import Sight
 
@@ -35,7 +35,7 @@ class Place:
         path.write_bytes(content)
         return path
 
-    def survey(self) -> dict[str, Kept]:
+    def survey(self) -> dict[str, SurveyedFile]:
         """Survey once more; gives what is kept by name."""
         self.last = survey([str(folder) for folder in self.folders], self.last)
         return {os.path.relpath(path, self.root): kept for path, kept in self.last.files.items()}
@@ -85,7 +85,7 @@ def test_a_file_that_is_not_there_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_large_files_are_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey_module, "LARGEST", 4)
+    monkeypatch.setattr(survey_module, "MOST_FILE_BYTES", 4)
     place.put("large", b"12345")
     place.put("largest", b"1234")
     kept = place.survey()
@@ -154,7 +154,7 @@ def test_what_did_not_change_is_not_read_again(place: Place) -> None:
     assert place.changes() == {}
 
 
-@pytest.mark.parametrize("option", ["LARGEST", "MOST_BYTES", "PACKING"])
+@pytest.mark.parametrize("option", ["MOST_FILE_BYTES", "MOST_BYTES", "PACKING"])
 def test_the_young_are_read(place: Place, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     monkeypatch.setattr(survey_module, "MOMENT", 1 << 62)
     monkeypatch.setattr(survey_module, option, 0)
@@ -198,7 +198,8 @@ def test_a_change_that_hides_is_told(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "fault"), [("LARGEST", survey_module.LARGE), ("MOST_BYTES", survey_module.NO_ROOM)]
+    ("limit", "fault"),
+    [("MOST_FILE_BYTES", survey_module.LARGE), ("MOST_BYTES", survey_module.NO_ROOM)],
 )
 def test_a_change_of_what_is_not_kept_is_told(
     place: Place, monkeypatch: pytest.MonkeyPatch, limit: str, fault: str
@@ -247,7 +248,7 @@ def test_a_new_file_is_told_with_its_new_folders(place: Place) -> None:
 
 def found(changed: Sequence[int], began: int) -> Survey:
     """Give a survey of files that were changed at these times, by them."""
-    files = {f"/{at}": Kept(Sight(at, 0, 0, 0, 0), b"%d" % began) for at in changed}
+    files = {f"/{at}": SurveyedFile(Sight(at, 0, 0, 0, 0), b"%d" % began) for at in changed}
     return Survey(files, began=began)
 
 

@@ -15,7 +15,7 @@ from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import LINKED, LOST, SMALL, put_back
 from eca_nvim.review.survey import ODD_NAME
-from eca_nvim.review.undo import Plan, moved_on, plan
+from eca_nvim.review.undo import UndoPlan, moved_on, plan_undo
 
 
 def move(desk: Desk, source: str, destination: str) -> None:
@@ -28,8 +28,8 @@ def move(desk: Desk, source: str, destination: str) -> None:
     desk.hear(ToolFinished(call))
 
 
-def planned(desk: Desk) -> Plan:
-    return plan(desk.turns()[::-1], desk.present())
+def planned(desk: Desk) -> UndoPlan:
+    return plan_undo(desk.turns()[::-1], desk.present())
 
 
 def whats(desk: Desk) -> dict[str, object]:
@@ -78,7 +78,7 @@ def test_what_came_and_went_is_undone_with_the_others(desk: Desk) -> None:
     undo_all(desk)
     assert contents(desk.folder) == before
     for number in (1, 2):
-        assert plan([desk.turn_of(number)], desk.present()).again or not desk.plan(number)
+        assert plan_undo([desk.turn_of(number)], desk.present()).again or not desk.plan(number)
 
 
 def test_a_file_that_was_moved_twice_goes_back(desk: Desk) -> None:
@@ -253,14 +253,16 @@ def test_a_file_with_an_odd_name_that_a_command_changed_is_named(
     str(row["path"]).encode()
     watched.turn("next")
     watched.command((watched.folder / name).unlink)
-    assert [it["fault"] for it in plan(watched.turns()[-1:], watched.present()).files] == [ODD_NAME]
+    assert [it["fault"] for it in plan_undo(watched.turns()[-1:], watched.present()).files] == [
+        ODD_NAME
+    ]
 
 
 def test_what_is_done_again_does_not_name_it(watched: Watched) -> None:
     watched.command(watched.change(**{"a": b"x\n", "a\nb": b"made\n"}))
     assert len(planned(watched).files) == 2
     watched.undo()
-    found = plan([watched.turn_of(1)], watched.present())
+    found = plan_undo([watched.turn_of(1)], watched.present())
     assert found.again
     assert [it["fault"] for it in found.files] == [None]
     assert (watched.folder / "a\nb").exists()

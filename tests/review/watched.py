@@ -29,13 +29,13 @@ class Watched(Desk):
     @contextmanager
     def surveying(self) -> Iterator[None]:
         """Survey the folder; what is done meanwhile happens after the survey has begun."""
-        watch = self.ledger.watch
-        watch.begin()
-        last, began = watch.last, survey([str(self.folder)], watch.last).began
+        attribution = self.ledger.attribution
+        attribution.begin()
+        last, began = attribution.last, survey([str(self.folder)], attribution.last).began
         yield
         found = survey([str(self.folder)], last)
         new = Survey(found.files, found.folders, found.left_out, began)
-        list(watch.take(new, list(differences(last, new))))
+        list(attribution.take(new, list(differences(last, new))))
 
     def survey(self) -> None:
         with self.surveying():
@@ -63,10 +63,10 @@ class Watched(Desk):
     def user_writes(self, name: str, content: bytes | None, end: Ending = "written") -> None:
         """Let the user write a file, or delete it, or give that up."""
         path = str(self.folder / name)
-        self.ledger.watch.written(FileWritten(path, "begun"))
+        self.ledger.attribution.written(FileWritten(path, "begun"))
         if end == "written":
             self.put(name, content)
-        self.ledger.watch.written(FileWritten(path, end))
+        self.ledger.attribution.written(FileWritten(path, end))
 
     def change(self, **files: bytes | None) -> Callable[[], None]:
         def change() -> None:

@@ -65,7 +65,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     assert names(view) == ["add", "new", "resume", "trust", "hide", "delete", "start", *last]
     view.nvim.command("EcaChat")
     view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))
-    view.draw(ops.SetPlan(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
+    view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
     view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code"]}))
     found = names(view)
     assert found[:5] == ["changes", "undo-turn", "new", "resume", "model"]
@@ -109,7 +109,7 @@ def test_without_a_picker_it_fits_the_screen(start_nvim: StartNeovim) -> None:
     view.draw(*user(1, "first"), *assistant(2, "an answer"), ops.SetServer("ready", "eca"))
     view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code", "plan"]}))
     view.draw(ops.SetChoices({"variants": {"a": ["low"]}}), ops.SetUsage(CHAT, {"tokens": 1}))
-    view.draw(ops.SetPlan(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
+    view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
     view.nvim.keys("ga")
     screen = view.nvim.wait_screen("Type number and <Enter>")
     assert "-- More --" not in screen

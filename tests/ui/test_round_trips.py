@@ -9,7 +9,7 @@ from tests.support.editor import Neovim
 
 from eca_nvim.review.change_list import Present, entries
 from eca_nvim.review.snapshots import Blobs, take
-from eca_nvim.review.turn_changes import FileRecord, TurnRecord
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 REVERT = """
 local path, changes = ...
@@ -68,7 +68,7 @@ def test_all_changes_taken_back_give_the_file_before(
         first = take(str(path), blobs)
         path.write_bytes(after)
         last = take(str(path), blobs)
-        turn = TurnRecord("c", 1, "", {str(path): FileRecord(first, last)})
+        turn = TurnChanges("c", 1, "", {str(path): FileRecord(first, last)})
         changes = list(entries(turn, str(path), Present(last)))
         nvim.lua(REVERT, str(path), changes)
         assert path.read_bytes() == before, (before, after, changes)

@@ -84,7 +84,7 @@ def test_the_plan_is_a_line_and_a_way_to_its_list(view: View) -> None:
     header = [("✓ tasks 2/5", "EcaToolName")]
     view.draw(
         ops.OpenBlock(CHAT, 7, ops.BlockKind.TASKS, header),
-        ops.SetPlan(CHAT, {"block": 7, "done": 2, "total": 5, "doing": "the third"}),
+        ops.SetTaskList(CHAT, {"block": 7, "done": 2, "total": 5, "doing": "the third"}),
         ops.SetStatus(CHAT, {"state": "running"}),
     )
     view.nvim.wait_screen("▢ tasks 2/5 · doing: the third")
@@ -92,7 +92,7 @@ def test_the_plan_is_a_line_and_a_way_to_its_list(view: View) -> None:
     view.nvim.wait_until("#require('eca.host').sent > 0")
     assert view.sent("toggle") == [{"chat": CHAT, "block": 7, "open": True}]
     assert view.nvim.eval("getline('.')") == "✓ tasks 2/5"
-    view.draw(ops.SetPlan(CHAT, None))
+    view.draw(ops.SetTaskList(CHAT, None))
     view.nvim.wait_screen(lambda screen: "doing: the third" not in screen)
     view.nvim.keys(":Eca tasks<CR>")
     view.nvim.wait_screen("the agent has no plan")

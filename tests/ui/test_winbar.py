@@ -122,19 +122,19 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     view = open_view(start_nvim, settings={"contexts": {"cursor": False}})
     show(view, retrying=True, model=None)
     view.nvim.wait_screen("↻ retrying 12s")
-    view.draw(ops.SetPlan(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
+    view.draw(ops.SetTaskList(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
     view.draw(ops.SetWork(["Loading models"]))
     view.nvim.wait_screen("▢ tasks 2/5 · doing: test it · Loading models · eca")
     show(view, state="idle")
     view.nvim.wait_screen(re.compile(r"▢ tasks 2/5 · Loading models"))
-    view.draw(ops.SetPlan(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, {"tokens": 1}))
+    view.draw(ops.SetTaskList(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, {"tokens": 1}))
     view.nvim.wait_screen(lambda screen: "tasks" not in screen and "Loading" not in screen)
     assert view.nvim.lua("return require('eca.state.mirror').usage(...)", CHAT) == {"tokens": 1}
 
 
 def test_a_plan_goes_with_the_host(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
-    view.draw(ops.SetPlan(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
+    view.draw(ops.SetTaskList(CHAT, {"block": 1, "done": 2, "total": 5, "doing": "test it"}))
     view.nvim.wait_screen("▢ tasks 2/5")
     view.nvim.lua("require('eca.view.host_gone').show()")
     view.nvim.wait_screen(lambda screen: "tasks" not in screen)

@@ -62,7 +62,7 @@ class Draft(Struct, frozen=True):
     owner: int
 
 
-class Kept(Struct):
+class SavedState(Struct):
     """All that is kept of a project.
 
     prompts: when each was last sent (seconds since the epoch), oldest first; drafts by chat id;
@@ -85,7 +85,7 @@ class Changed(Struct):
         return bool(self.prompts or self.drafts or self.choices)
 
 
-def merge(kept: Kept, changed: Changed) -> Kept:
+def merge(kept: SavedState, changed: Changed) -> SavedState:
     """Put changes into what others have written, within the limits."""
     prompts = dict(kept.prompts)
     for text, sent in changed.prompts.items():
@@ -94,7 +94,7 @@ def merge(kept: Kept, changed: Changed) -> Kept:
     present = [(chat, draft) for chat, draft in drafts.items() if draft is not None]
     present.sort(key=lambda item: item[1].changed)
     newest = sorted(prompts.items(), key=lambda item: item[1])[-MOST_PROMPTS:]
-    return Kept(
+    return SavedState(
         prompts=dict(newest),
         drafts=dict(present[-MOST_DRAFTS:]),
         choices={**kept.choices, **changed.choices},
@@ -109,13 +109,13 @@ class Store:
         self.path = folder / f"{digest[:16]}.msgpack"
         self._project = project
 
-    def read(self) -> Kept:
+    def read(self) -> SavedState:
         """Read what is kept; nothing is when there is no file. Raises Damaged, OSError."""
         try:
             with open_regular(str(self.path)) as file:
                 content = file.read()
         except FileNotFoundError:
-            return Kept()
+            return SavedState()
         except NotAFile as fault:
             raise Damaged(f"{self.path} is damaged: {fault}") from fault
         try:
@@ -137,7 +137,7 @@ class Store:
                 return self.path.replace(next(it for it in paths if not it.exists()))
         return None
 
-    def write(self, changed: Changed, patience: float = 0.0) -> Kept:
+    def write(self, changed: Changed, patience: float = 0.0) -> SavedState:
         """Write changes on top of what others have written; returns all of it.
 
         Waits so many seconds for other processes that write. Raises Busy, Damaged (the file is as
@@ -145,7 +145,7 @@ class Store:
         """
         return self.change(lambda _: changed, patience)
 
-    def change(self, made: Callable[[Kept], Changed], patience: float = 0.0) -> Kept:
+    def change(self, made: Callable[[SavedState], Changed], patience: float = 0.0) -> SavedState:
         """Write changes that depend on what others have written; see `write`."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._alone(patience):
@@ -164,7 +164,7 @@ class Store:
             content = "\n".join(texts).encode(errors="surrogatepass")
             _replace(self._left, ".unsent.new", content)
 
-    def take_away(self, kept: Kept) -> None:
+    def take_away(self, kept: SavedState) -> None:
         """Take away what this Neovim has left, if all of it is kept. Raises OSError.
 
         Its last words may not have been read when a signal ended this process.
@@ -249,7 +249,7 @@ def _replace(path: Path, suffix: str, content: bytes) -> None:
         raise
 
 
-def _pack(project: str, kept: Kept) -> bytes:
+def _pack(project: str, kept: SavedState) -> bytes:
     drafts = {chat: [it.text, it.changed, it.owner] for chat, it in kept.drafts.items()}
     table = {
         "format": FORMAT,
@@ -262,13 +262,13 @@ def _pack(project: str, kept: Kept) -> bytes:
     return packed
 
 
-def _unpack(content: bytes) -> Kept:
+def _unpack(content: bytes) -> SavedState:
     """Read a file's content. Raises whatever a wrong one leads to."""
     table = msgpack.unpackb(content, unicode_errors="surrogatepass")
     if table["format"] != FORMAT:
         raise Damaged(f"it has the format {table['format']!r}")
     drafts: Mapping[str, tuple[str, float, int]] = table["drafts"]
-    return Kept(
+    return SavedState(
         prompts={_text(text): float(sent) for text, sent in table["prompts"]},
         drafts={
             _text(chat): Draft(_text(text), float(changed), int(owner))

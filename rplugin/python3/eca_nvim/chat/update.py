@@ -24,7 +24,7 @@ from eca_nvim.chat.model.blocks import (
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header
-from eca_nvim.chat.render.status import plan_line, queue_lines, status, usage_table
+from eca_nvim.chat.render.status import queue_lines, status, task_list_line, usage_table
 from eca_nvim.chat.text.long_rows import LONGEST, broken, rows_of
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
@@ -35,9 +35,9 @@ from eca_nvim.chat.vocabulary.ops import (
     RemoveBlock,
     SetBody,
     SetHeader,
-    SetPlan,
     SetQueue,
     SetStatus,
+    SetTaskList,
     SetUsage,
     ViewOp,
 )
@@ -51,7 +51,7 @@ class Dirty(Flag):
     STATUS = auto()
     PENDING = auto()
     QUEUE = auto()
-    PLAN = auto()
+    TASK_LIST = auto()
     USAGE = auto()
 
 
@@ -98,10 +98,10 @@ class Update:
         """Fire a `User` autocommand about this chat."""
         self.events.append(Emit(event, {"chat": self.chat.id, **data}))
 
-    def went_on(self) -> None:
-        """Note that the model said something new: a rejection before it did not end the turn."""
+    def withdraw_rejection(self) -> None:
+        """Note that the model said something new: an earlier rejection will not end the turn."""
         if self.lane is self.chat.root:
-            self.chat.turn.verdict = TurnEnd.DONE
+            self.chat.turn.expected_end = TurnEnd.DONE
 
     def asks_otherwise(self, block_id: int) -> None:
         """Show a request again, because it has changed."""
@@ -288,8 +288,8 @@ class Update:
         if self.dirty:
             if Dirty.QUEUE in self.dirty:
                 self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
-            if Dirty.PLAN in self.dirty:
-                self.ops.append(SetPlan(self.chat.id, plan_line(self.chat)))
+            if Dirty.TASK_LIST in self.dirty:
+                self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
             if Dirty.USAGE in self.dirty:
                 self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
             self._status()

@@ -38,7 +38,7 @@ BURST = 1 << 9
 """Characters of text that are more than a stream brings in an interval: they do not wait."""
 GOAL_MS, AIM_MS = 3.0, 2.0
 """How long drawing a frame should take at most, and what larger ones grow to, in milliseconds."""
-SMALLEST, FIRST, LARGEST = 1 << 10, 1 << 12, 1 << 18
+SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 10, 1 << 12, 1 << 18
 """Sizes of a frame in characters: at least, at first, and at most."""
 PIECE = 1 << 14
 """Characters of a text kept in one piece, at most."""
@@ -187,7 +187,7 @@ class FrameQueue:
 
     def __init__(self) -> None:
         self._ops = OpQueue()
-        self._size = FIRST
+        self._size = FIRST_FRAME
         self._number = 0
         self._under_way = False
         self._behind = False
@@ -226,10 +226,10 @@ class FrameQueue:
             return
         self._under_way = False
         if milliseconds > GOAL_MS:
-            self._size = max(SMALLEST, int(self._size * max(0.25, GOAL_MS / milliseconds)))
+            self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, GOAL_MS / milliseconds)))
         elif self._behind and milliseconds < AIM_MS:
             growth = AIM_MS / max(milliseconds, AIM_MS / 2)
-            self._size = min(LARGEST, int(self._size * growth))
+            self._size = min(LARGEST_FRAME, int(self._size * growth))
 
 
 def _key(op: ViewOp) -> Hashable | None:

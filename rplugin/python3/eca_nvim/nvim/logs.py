@@ -22,7 +22,7 @@ from eca_nvim.nvim.settings import Settings
 from eca_nvim.redaction import Redactor
 
 ROOT = "eca_nvim"
-LARGEST = 1 << 20
+MOST_LOG_BYTES = 1 << 20
 """Bytes after which the log becomes `<log>.1` and a new one begins."""
 FORM = "%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s"
 
@@ -97,7 +97,7 @@ def _append(path: Path, data: bytes) -> None:
         here = os.fstat(file)
     finally:
         os.close(file)
-    if here.st_size >= LARGEST:
+    if here.st_size >= MOST_LOG_BYTES:
         with suppress(FileNotFoundError):  # another process has just put it aside
             if path.stat().st_ino == here.st_ino:
                 path.replace(f"{path}.1")

@@ -1,4 +1,4 @@
-"""Watch: what calls did to files without saying which, as a shell command does.
+"""Attribution: what calls did to files without saying which, as a shell command does.
 
 Rules kept here:
 - What changed between two surveys of the workspace is laid to the turns whose calls were at work
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os.path
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -23,24 +23,21 @@ from eca_nvim.chat.model.call_files import is_plain
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
 from eca_nvim.review.changed_by_others import Others
-from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.survey import Kept, Survey, above, keep
+from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
+from eca_nvim.review.survey import Survey, SurveyedFile, above, keep
 from eca_nvim.review.survey_differences import Difference
-from eca_nvim.review.tracked_calls import UNSEEN, Fate, Look, Step
-from eca_nvim.review.turn_changes import TurnRecord
+from eca_nvim.review.tracked_calls import UNSEEN, Fate, Observation, Step
+from eca_nvim.review.turn_changes import TurnChanges
 
 TOLD_LATE = 1_000_000_000
 """Nanoseconds by which it may be told late, at most, that a call runs."""
-
-Store: TypeAlias = Callable[[bytes, int, str], Snapshot]
-"""Makes a snapshot of some content, permissions and the path without links."""
 
 
 class _Watched(Struct, eq=False):
     """A call that may change any file, since when (ns since 1970), and whether it has ended."""
 
     step: Step
-    turn: TurnRecord
+    turn: TurnChanges
     since: int
     has_ended: bool = False
 
@@ -58,11 +55,11 @@ class _Finding(Struct, eq=False):
     after: dict[str, Snapshot]
 
 
-class Watch:
+class Attribution:
     """The calls at work that may change any file, and the workspace when it was last surveyed."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, make_snapshot: MakeSnapshot) -> None:
+        self._make_snapshot = make_snapshot
         self._calls: dict[int, _Watched] = {}  # by the identity of the step that each holds
         self._surveyed: frozenset[_Watched] = frozenset()
         self._ended: tuple[_Watched, ...] = ()
@@ -80,7 +77,7 @@ class Watch:
 
     # --- who changes files ----------------------------------------------------------------------
 
-    def started(self, step: Step, turn: TurnRecord) -> None:
+    def started(self, step: Step, turn: TurnChanges) -> None:
         """Take that a call may be at work from now on."""
         if id(step) not in self._calls:
             self._calls[id(step)] = _Watched(step, turn, time.time_ns())
@@ -197,12 +194,12 @@ class Watch:
         finding.before[path] = before
         finding.after[path] = self._snapshot(difference.after, place)
 
-    def _snapshot(self, kept: Kept | None, place: str, missing: int = 0) -> Snapshot:
+    def _snapshot(self, kept: SurveyedFile | None, place: str, missing: int = 0) -> Snapshot:
         if kept is None:
             return Snapshot(place=place, missing=missing)
         if kept.fault is not None:
             return Snapshot(fault=kept.fault)
-        return self._store(kept.content, kept.sight.mode, place)
+        return self._make_snapshot(kept.content, kept.sight.mode, place)
 
 
 def _begun(call: _Watched) -> _Finding:
@@ -210,8 +207,8 @@ def _begun(call: _Watched) -> _Finding:
     before: dict[str, Snapshot] = {}
     after: dict[str, Snapshot] = {}
     bare = ToolCall(call.step.call.id)  # nothing in it says which files it changes
-    look = Look(before, len(call.turn.steps))
-    step = Step(bare, Look(), look, certain=True, after=after, fate=Fate.DONE)
+    look = Observation(before, len(call.turn.steps))
+    step = Step(bare, Observation(), look, certain=True, after=after, fate=Fate.DONE)
     call.turn.steps.append(step)
     return _Finding(step, before, after)
 

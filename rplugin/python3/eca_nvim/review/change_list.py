@@ -20,7 +20,7 @@ from eca_nvim.chat.text.line_spans import spans
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import Change, changes, find, is_latin1, lines_of, text_of
-from eca_nvim.review.turn_changes import FileRecord, TurnRecord
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 CONTEXT = 3
 SHOWN = 200
@@ -58,7 +58,7 @@ def snapshot_text(snapshot: Snapshot) -> str | None:
     return None if content is None else text_of(content)
 
 
-def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
+def entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
     """List the changes of a turn in one of its files.
 
     An entry: key, turn, prompt, path, kind (lines, new, deleted, moved, other), line (1-based),
@@ -77,7 +77,7 @@ def entries(turn: TurnRecord, path: str, present: Present) -> Iterator[Table]:
         yield {**about, **entry, "key": _key(turn, path, above, entry)}
 
 
-def _key(turn: TurnRecord, path: str, above: int, entry: Table) -> str:
+def _key(turn: TurnChanges, path: str, above: int, entry: Table) -> str:
     """Name a change by what it was when it was made, wherever it is now."""
     parts = (turn.number, path, above, entry["kind"], entry.get("before"), entry.get("after"))
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:16]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from eca_nvim.review.survey import Kept, Survey, above, keep
+from eca_nvim.review.survey import Survey, SurveyedFile, above, keep
 from eca_nvim.review.survey_differences import Difference
 
 
@@ -22,8 +22,8 @@ class Others:
     """What others changed since the survey before."""
 
     def __init__(self) -> None:
-        self._changed: dict[str, Kept | None] = {}
-        self._before: Mapping[str, Kept | None] = {}
+        self._changed: dict[str, SurveyedFile | None] = {}
+        self._before: Mapping[str, SurveyedFile | None] = {}
 
     def changed(self, paths: Iterable[str]) -> None:
         """Take that files were changed just now."""

@@ -10,19 +10,15 @@ call, and some after it, may have been made already. Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.call_files import moved
 from eca_nvim.review.before_change import ToldChange, told_change
-from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.tracked_calls import UNSEEN, Fate, Look, Step
-
-Keep: TypeAlias = Callable[[bytes, int, str], Snapshot]
-"""Makes a snapshot of some content, permissions and the path without links."""
+from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
+from eca_nvim.review.tracked_calls import UNSEEN, Fate, Observation, Step
 
 
 class Traced(Struct, frozen=True):
@@ -33,9 +29,9 @@ class Traced(Struct, frozen=True):
     mixed: bool
 
 
-def trace(steps: Sequence[Step], keep: Keep) -> Mapping[str, Traced]:
+def trace(steps: Sequence[Step], make_snapshot: MakeSnapshot) -> Mapping[str, Traced]:
     """Trace the files that steps changed, by path; steps in the order in which they ended."""
-    tracer = _Tracer(steps, keep)
+    tracer = _Tracer(steps, make_snapshot)
     for number in reversed(range(len(steps))):
         tracer.take_back(number)
     last = {path: seen for step in steps for path, seen in step.after.items()}
@@ -78,9 +74,9 @@ class _Tracer:
     back, the last one first; those before `first` came after all that was seen so far.
     """
 
-    def __init__(self, steps: Sequence[Step], keep: Keep) -> None:
+    def __init__(self, steps: Sequence[Step], make_snapshot: MakeSnapshot) -> None:
         self._steps = steps
-        self._keep = keep
+        self._make_snapshot = make_snapshot
         self._later: dict[str, list[_State]] = {}
         self._first: dict[str, int] = {}
         self.now: dict[str, Snapshot] = {}
@@ -128,7 +124,7 @@ class _Tracer:
             return early
         return next((it for it in (seen, early) if it is not None and _same(it, told)), told)
 
-    def _seen(self, number: int, path: str, look: Look) -> Snapshot | None:
+    def _seen(self, number: int, path: str, look: Observation) -> Snapshot | None:
         """Give how a file was seen since the step before; None when it was not."""
         between = self._steps[look.ended : number]
         if any(path in step.after for step in between):
@@ -165,7 +161,7 @@ class _Tracer:
         if step.fate is not Fate.DONE and change.may_precede(content):
             return UNSEEN
         before = None if content is None else change.before(content)
-        return UNSEEN if before is None else self._keep(before, now.mode, now.place)
+        return UNSEEN if before is None else self._make_snapshot(before, now.mode, now.place)
 
     def _precedes(self, path: str, seen: Snapshot) -> bool:
         """Say whether what was seen of a file is its state before the step taken back last."""

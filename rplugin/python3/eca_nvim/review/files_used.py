@@ -10,10 +10,10 @@ from eca_nvim.chat.model.call_files import FileUse, files_used, most_used_first
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.review.change_list import Table, snapshot_text
 from eca_nvim.review.text_changes import counts
-from eca_nvim.review.turn_changes import FileRecord, TurnRecord
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 
-def used(chat: Chat, turns: Sequence[TurnRecord]) -> list[Table]:
+def used(chat: Chat, turns: Sequence[TurnChanges]) -> list[Table]:
     """List files, the most used first: path, reads, changes, added and removed (lines).
 
     A file that commands changed in a turn is changed once there.

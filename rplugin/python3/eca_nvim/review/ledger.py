@@ -32,11 +32,11 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.disk.replacing import NEW_MODE
-from eca_nvim.review.attribution import Watch
+from eca_nvim.review.attribution import Attribution
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
 from eca_nvim.review.survey import NO_ROOM
-from eca_nvim.review.tracked_calls import Fate, Look, Step
-from eca_nvim.review.turn_changes import TurnRecord
+from eca_nvim.review.tracked_calls import Fate, Observation, Step
+from eca_nvim.review.turn_changes import TurnChanges
 
 MOST_BYTES = 1 << 28
 """Bytes that all snapshots take, about, before the oldest turn is forgotten."""
@@ -48,7 +48,7 @@ class _Open(Struct, eq=False):
 
     block: ToolBlock
     step: Step
-    turn: TurnRecord
+    turn: TurnChanges
     is_let: bool
 
 
@@ -57,10 +57,10 @@ class Ledger:
 
     def __init__(self) -> None:
         self._blobs = Blobs()
-        self._turns: list[TurnRecord] = []
-        self._early: dict[tuple[str, int], Look] = {}
+        self._turns: list[TurnChanges] = []
+        self._early: dict[tuple[str, int], Observation] = {}
         self._open: dict[tuple[str, int], _Open] = {}
-        self.watch = Watch(self._found)
+        self.attribution = Attribution(self._found)
 
     def remove(self) -> None:
         """Remove what lies in files, at the end."""
@@ -72,13 +72,15 @@ class Ledger:
 
     def seen_before(self, chat: Chat, block: ToolBlock | None, path: str) -> Snapshot:
         """Give a file as it was before a call, or as it is when nobody has looked before."""
-        early = self._early.get((chat.id, block.id), Look()).seen if block is not None else {}
+        early = (
+            self._early.get((chat.id, block.id), Observation()).seen if block is not None else {}
+        )
         return early.get(path) or self.snapshot(path)
 
     # --- what happens ---------------------------------------------------------------------------
 
     def witness(self, chat: Chat, event: ChatEvent, block: ToolBlock | None) -> None:
-        """Look at the files that an event is about, and the call in a block, if it is about one.
+        """Look at the files that an event is about, and at the call in a block, if it is about one.
 
         To be called when the chat has taken the event, and before anything comes of it.
         """
@@ -125,8 +127,8 @@ class Ledger:
             return
         step, turn, opened.is_let = opened.step, opened.turn, True
         if step.is_watched:
-            step.certain = surveyed and self.watch.last is not None
-            self.watch.started(step, turn)
+            step.certain = surveyed and self.attribution.last is not None
+            self.attribution.started(step, turn)
         else:
             step.before = self._look(turn, step.before.seen, step.before)
 
@@ -134,20 +136,20 @@ class Ledger:
         if (chat.id, block.id) not in self._early:
             paths = paths_so_far(block.call, block.arguments.telling)
             if paths:
-                self._early[chat.id, block.id] = self._look(self._turn(chat), paths, Look())
+                self._early[chat.id, block.id] = self._look(self._turn(chat), paths, Observation())
 
     def _requested(self, chat: Chat, block: ToolBlock, *, waits: bool) -> None:
-        early = self._early.pop((chat.id, block.id), Look())
+        early = self._early.pop((chat.id, block.id), Observation())
         call = block.call
         paths = changed_paths(call)
         if not may_change(call):
             return
         turn = self._turn(chat)
-        self.watch.named(paths)
+        self.attribution.named(paths)
         step = Step(call, early, self._look(turn, paths, early), waits, is_watched=not paths)
         self._open[chat.id, block.id] = _Open(block, step, turn, is_let=not waits)
         if step.is_watched and not waits:
-            self.watch.started(step, turn)
+            self.attribution.started(step, turn)
 
     def _running(self, chat: Chat, block: ToolBlock) -> None:
         opened = self._open.get((chat.id, block.id))
@@ -156,21 +158,21 @@ class Ledger:
             return
         opened.is_let = True
         if opened.step.is_watched:
-            self.watch.started(opened.step, opened.turn)
+            self.attribution.started(opened.step, opened.turn)
 
-    def _look(self, turn: TurnRecord, paths: Iterable[str], last: Look) -> Look:
+    def _look(self, turn: TurnChanges, paths: Iterable[str], last: Observation) -> Observation:
         """Look at files; those that are as they were seen last take no room."""
         known = {**(turn.steps[-1].after if turn.steps else {}), **last.seen}
         seen = {path: self.snapshot(path, known.get(path)) for path in paths}
-        return Look(seen, len(turn.steps))
+        return Observation(seen, len(turn.steps))
 
-    def _turn(self, chat: Chat) -> TurnRecord:
+    def _turn(self, chat: Chat) -> TurnChanges:
         number = max(1, chat.turn.number)
         for turn in reversed(self._turns):
             if turn.chat == chat.id and turn.number == number:
                 return turn
         self._settle(chat.id)
-        turn = TurnRecord(chat.id, number, _prompt(chat))
+        turn = TurnChanges(chat.id, number, _prompt(chat))
         self._turns.append(turn)
         return turn
 
@@ -184,9 +186,9 @@ class Ledger:
             self._see_end(step)
             opened.turn.steps.append(step)
             if step.is_watched:
-                self.watch.ended(step)
+                self.attribution.ended(step)
             else:
-                self.watch.others(step.after)
+                self.attribution.others(step.after)
             self._shrink()
 
     def _end_settled(self, chat: Chat) -> None:
@@ -212,7 +214,7 @@ class Ledger:
         for turn in self._worked_out(chat_id):
             turn.settle()
 
-    def turns(self, chat_id: str) -> Sequence[TurnRecord]:
+    def turns(self, chat_id: str) -> Sequence[TurnChanges]:
         """Give the turns of a chat that changed something, with what calls did so far."""
         return [turn for turn in self._worked_out(chat_id) if turn.files or turn.odd]
 
@@ -225,7 +227,7 @@ class Ledger:
         turns = [turn for turn in self._turns if turn.chat == chat_id]
         return {turn.number: turn.unknown for turn in turns if turn.unknown is not None}
 
-    def _worked_out(self, chat_id: str) -> Iterator[TurnRecord]:
+    def _worked_out(self, chat_id: str) -> Iterator[TurnChanges]:
         for turn in [turn for turn in self._turns if turn.chat == chat_id]:
             open_steps = [
                 opened.step

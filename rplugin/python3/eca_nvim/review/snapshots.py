@@ -16,9 +16,11 @@ import hashlib
 import os
 import stat
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -28,7 +30,7 @@ from eca_nvim.paths import open_regular
 
 SMALL = 1 << 14
 """Bytes of a content that is kept in memory, at most."""
-LARGEST = 1 << 24
+MOST_SNAPSHOT_BYTES = 1 << 24
 """Bytes of a file that is kept at all, at most."""
 LINKED = "a link leads elsewhere now"
 LOST = "what it was was kept in a file that is gone or changed"
@@ -133,6 +135,10 @@ class Snapshot(Struct, frozen=True):
         return self.blob.digest == other.blob.digest and self.place == other.place
 
 
+MakeSnapshot: TypeAlias = Callable[[bytes, int, str], Snapshot]
+"""Makes a snapshot of some content, permissions and the path without links."""
+
+
 def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
     """Take a snapshot of a file; one that is just like `like` takes no room. Never raises."""
     place = ""
@@ -140,9 +146,11 @@ def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
         place = os.path.realpath(path)
         with open_regular(place) as file:
             found = os.fstat(file.fileno())
-            content = b"" if found.st_size > LARGEST else file.read(LARGEST + 1)
-        if max(found.st_size, len(content)) > LARGEST:
-            return Snapshot(fault=f"it is larger than {LARGEST >> 20} MiB", place=place)
+            content = (
+                b"" if found.st_size > MOST_SNAPSHOT_BYTES else file.read(MOST_SNAPSHOT_BYTES + 1)
+            )
+        if max(found.st_size, len(content)) > MOST_SNAPSHOT_BYTES:
+            return Snapshot(fault=f"it is larger than {MOST_SNAPSHOT_BYTES >> 20} MiB", place=place)
     except FileNotFoundError:
         return Snapshot(place=place, missing=_missing_above(place))
     except (OSError, ValueError) as fault:

@@ -22,7 +22,7 @@ from eca_nvim.chat.model.call_files import is_plain
 from eca_nvim.paths import open_regular
 from eca_nvim.review.workspace import Sight, look, walk
 
-LARGEST = 1 << 20
+MOST_FILE_BYTES = 1 << 20
 """Bytes of a file that is kept, at most."""
 MOST_BYTES = 1 << 26
 """Bytes that all files take when they are packed, at most."""
@@ -30,13 +30,13 @@ MOMENT = 100_000_000
 """Nanoseconds in which a file system may give two changes the same time."""
 PACKING = 1
 
-LARGE = f"it is larger than {LARGEST >> 20} MiB"
+LARGE = f"it is larger than {MOST_FILE_BYTES >> 20} MiB"
 NO_ROOM = "there was no room to keep it"
 ODD_NAME = "not looked at for its name"
 UNREADABLE = "it could not be read"
 
 
-class Kept(Struct, frozen=True):
+class SurveyedFile(Struct, frozen=True):
     """A file at one moment: its content, packed, or the `fault` for which that is not kept."""
 
     sight: Sight
@@ -53,7 +53,7 @@ class Kept(Struct, frozen=True):
         """Say whether a file that looks so is surely still the same."""
         return self.sight == sight and not self.is_young
 
-    def same_as(self, other: Kept) -> bool:
+    def same_as(self, other: SurveyedFile) -> bool:
         """Say whether nothing shows that it is another content."""
         if self.packed is None or other.packed is None:
             return self.sight == other.sight
@@ -66,7 +66,7 @@ class Survey(Struct, frozen=True):
     began: when, in ns since 1970.
     """
 
-    files: Mapping[str, Kept] = field(default_factory=dict)
+    files: Mapping[str, SurveyedFile] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
     left_out: frozenset[str] = frozenset()
     began: int = 0
@@ -114,7 +114,7 @@ def survey(
     return Survey(files, walked.folders, walked.left_out, began)
 
 
-def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> Kept | None:
+def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> SurveyedFile | None:
     """Read a file that looks so; None when there is no such file."""
     sight = sight or look(path)
     if sight is None:
@@ -124,21 +124,21 @@ def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> Kept 
     if now is None:
         return None
     is_young = now != sight or time.time_ns() - now.changed < MOMENT
-    return Kept(now, packed, fault, is_young)
+    return SurveyedFile(now, packed, fault, is_young)
 
 
 def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]:
     """Give the packed content of a file, or why it is not kept."""
     if not is_plain(path):
         return None, ODD_NAME
-    if sight.size > LARGEST:
+    if sight.size > MOST_FILE_BYTES:
         return None, LARGE
     try:
         with open_regular(path) as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(MOST_FILE_BYTES + 1)
     except (OSError, ValueError):
         return None, UNREADABLE
-    if len(content) > LARGEST:  # it has grown
+    if len(content) > MOST_FILE_BYTES:  # it has grown
         return None, LARGE
     packed = zlib.compress(content, PACKING)
     return (packed, None) if len(packed) <= room else (None, NO_ROOM)

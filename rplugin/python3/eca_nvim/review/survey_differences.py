@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from eca_nvim.review.survey import MOMENT, Kept, Survey, above
+from eca_nvim.review.survey import MOMENT, Survey, SurveyedFile, above
 
 
 class Difference(Struct, frozen=True):
@@ -25,8 +25,8 @@ class Difference(Struct, frozen=True):
     """
 
     path: str
-    before: Kept | None
-    after: Kept | None
+    before: SurveyedFile | None
+    after: SurveyedFile | None
     when: int
     is_late: bool = False
     is_unknown: bool = False
@@ -66,7 +66,7 @@ def _is_late(when: int, new: Survey) -> bool:
     return when >= new.began - MOMENT
 
 
-def _made(path: str, after: Kept, when: int, last: Survey, new: Survey) -> Difference:
+def _made(path: str, after: SurveyedFile, when: int, last: Survey, new: Survey) -> Difference:
     """Tell of a file that is there for the first time."""
     folders = tuple(it for it in above(path) if it in new.folders and it not in last.folders)
     is_late, is_unknown = _is_late(when, new), last.leaves_out(path)

@@ -26,7 +26,7 @@ class Fate(Enum):
     STOPPED = auto()
 
 
-class Look(Struct, frozen=True):
+class Observation(Struct, frozen=True):
     """What was seen of files, and how many steps of the turn had ended then."""
 
     seen: Seen = field(default_factory=dict)
@@ -42,8 +42,8 @@ class Step(Struct, eq=False):
     """
 
     call: ToolCall
-    early: Look
-    before: Look
+    early: Observation
+    before: Observation
     certain: bool
     after: dict[str, Snapshot] = field(default_factory=dict)
     fate: Fate = Fate.OPEN

@@ -15,8 +15,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.call_files import changed_paths
-from eca_nvim.review.earlier_states import Keep, Traced, origins, trace
-from eca_nvim.review.snapshots import Snapshot
+from eca_nvim.review.earlier_states import Traced, origins, trace
+from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
 from eca_nvim.review.tracked_calls import Step
 
 
@@ -36,7 +36,7 @@ class FileRecord(Struct, eq=False):
     unnamed: bool = False
 
 
-class TurnRecord(Struct, eq=False):
+class TurnChanges(Struct, eq=False):
     """What a turn changed, by path; `prompt` is what the user said, in a line.
 
     steps: its calls that have ended, in that order, unless their records are settled. unknown: why
@@ -53,13 +53,13 @@ class TurnRecord(Struct, eq=False):
     unknown: str | None = None
     odd: set[str] = field(default_factory=set)
 
-    def work_out(self, open_steps: Sequence[Step], keep: Keep) -> None:
+    def work_out(self, open_steps: Sequence[Step], make_snapshot: MakeSnapshot) -> None:
         """Work out the files from the steps, those that have not ended included."""
         self.files = dict(self.settled)
         steps = [*self.steps, *open_steps]
         came_from = origins(steps)
         named = {path for step in steps for path in changed_paths(step.call)}
-        for path, traced in trace(steps, keep).items():
+        for path, traced in trace(steps, make_snapshot).items():
             if not traced.before.same_as(traced.after):
                 record = self._record(path, traced, came_from.get(path))
                 self.files[path] = replace(record, unnamed=record.unnamed and path not in named)

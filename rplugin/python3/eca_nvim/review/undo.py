@@ -24,13 +24,13 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, leads_there, put_back
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.text_changes import counts
-from eca_nvim.review.turn_changes import FileRecord, TurnRecord
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 CHANGED = "changed since it was shown: ask again"
 ONLY_PLACE = "what is in it could not go back to where it was"
 
 
-class Plan(Struct, frozen=True):
+class UndoPlan(Struct, frozen=True):
     """What undoing turns does; `again`: all of it was undone, so that it is done again.
 
     A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
@@ -53,9 +53,9 @@ class Outcome(Struct, frozen=True):
     copy: str | None = None
 
 
-def plan(
-    turns: Sequence[TurnRecord], present: Mapping[str, Present], only: Sequence[str] | None = None
-) -> Plan:
+def plan_undo(
+    turns: Sequence[TurnChanges], present: Mapping[str, Present], only: Sequence[str] | None = None
+) -> UndoPlan:
     """Tell what undoing turns does to each file, or to some and where these were moved from.
 
     turns: the newest first; of several, what was undone already counts for nothing.
@@ -71,10 +71,10 @@ def plan(
     planned = [_planned(files, path, present[path]) for path in left or changed]
     if only is None and not again:
         planned += [_odd(path) for path in sorted({it for turn in turns for it in turn.odd})]
-    return Plan(planned, again)
+    return UndoPlan(planned, again)
 
 
-def moved_on(turn: TurnRecord, later: Iterable[TurnRecord]) -> str | None:
+def moved_on(turn: TurnChanges, later: Iterable[TurnChanges]) -> str | None:
     """Say why there is nothing to undo in a turn when a later one has moved its files."""
     for other in later:
         for record in other.files.values():
@@ -84,13 +84,13 @@ def moved_on(turn: TurnRecord, later: Iterable[TurnRecord]) -> str | None:
     return None
 
 
-def merged(turns: Sequence[TurnRecord]) -> Mapping[str, FileRecord]:
+def merged(turns: Sequence[TurnChanges]) -> Mapping[str, FileRecord]:
     """Give what turns did to files as if they were one turn; turns the newest first."""
     chains = {path: _chain(turns, path) for turn in turns for path in turn.files}
     return {path: _merge(chain) for path, chain in chains.items() if chain}
 
 
-def _chain(turns: Sequence[TurnRecord], path: str) -> Sequence[FileRecord]:
+def _chain(turns: Sequence[TurnChanges], path: str) -> Sequence[FileRecord]:
     """Give what turns did to a file, the newest first."""
     records = [turn.files[path] for turn in turns if path in turn.files]
     return records if len(turns) == 1 else [it for it in records if not it.undone]
@@ -180,7 +180,7 @@ def _conflict(record: FileRecord, present: Present) -> str | None:
 
 
 def undo(
-    turns: Sequence[TurnRecord],
+    turns: Sequence[TurnChanges],
     asked: Mapping[str, Snapshot],
     ledger: Ledger,
     changed: Collection[str] = (),
@@ -201,7 +201,7 @@ def undo(
 class _Undoing:
     """Turns that are undone, file by file; `files` is what they did."""
 
-    def __init__(self, turns: Sequence[TurnRecord], ledger: Ledger) -> None:
+    def __init__(self, turns: Sequence[TurnChanges], ledger: Ledger) -> None:
         self.files = merged(turns)
         self._turns = turns
         self._ledger = ledger

@@ -27,7 +27,7 @@ from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.files.call_warnings import on_disk
-from eca_nvim.session.files.whole_writes import Look, told_whole
+from eca_nvim.session.files.whole_writes import FileBefore, told_whole
 from eca_nvim.session.view import View, isolated
 
 TICK = 1.0
@@ -48,10 +48,10 @@ class Chats:
         settings: RenderSettings,
         tell: Callable[[Effect], None],
         witness: Callable[[Chat, ChatEvent, ToolBlock | None], None],
-        look: Look,
+        file_before: FileBefore,
     ) -> None:
         self._view = view
-        self._look = look
+        self._file_before = file_before
         self._witness = witness
         self._settings = settings
         self._workspace = settings.folders
@@ -85,7 +85,7 @@ class Chats:
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
         """Have events happen to a chat, or to a subagent's chat in it."""
         for told in events:
-            event = told_whole(chat, told, self._look, child)
+            event = told_whole(chat, told, self._file_before, child)
             changes = reducer.apply(chat, event, now(), child, later=self._more)
             self._witness(chat, event, changes.call)
             self.show(changes)

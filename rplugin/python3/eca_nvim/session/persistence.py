@@ -25,7 +25,7 @@ from eca_nvim.store import (
     Changed,
     Damaged,
     Draft,
-    Kept,
+    SavedState,
     Store,
     merge,
     runs,
@@ -50,7 +50,7 @@ class Keeper:
         self._store = store
         self._view = view
         self._owner = owner
-        self._kept = Kept()
+        self._kept = SavedState()
         self._changes = Changed()
         self._changed = anyio.Event()
         self._adopts = True
@@ -93,7 +93,7 @@ class Keeper:
             self._refused = False
             self._take(kept)
 
-    def _written(self, store: Store, patience: float) -> Kept:
+    def _written(self, store: Store, patience: float) -> SavedState:
         """Write, beside a damaged file if need be. Raises Busy, OSError."""
         try:
             return store.write(self._changes, patience)
@@ -199,7 +199,7 @@ class Keeper:
             line = f"{left} more of this project's drafts are there: :Eca prompts has them"
             self._view.push([Notify("info", line)])
 
-    def _moved(self, kept: Kept, chat: str, adopted: list[str]) -> Changed:
+    def _moved(self, kept: SavedState, chat: str, adopted: list[str]) -> Changed:
         """Move the newest draft of a Neovim that is gone to a chat, if there still is one."""
         orphans = self._orphans(kept)
         if not orphans:
@@ -210,7 +210,7 @@ class Keeper:
         draft = Draft(text, time.time(), self._owner)
         return Changed(drafts={orphans[-1]: None, chat: draft})
 
-    def _orphans(self, kept: Kept) -> list[str]:
+    def _orphans(self, kept: SavedState) -> list[str]:
         """Find the chats whose Neovims are gone, by their drafts, the oldest first.
 
         One with our own id is gone when its draft is older than we are: ids are used again.
@@ -258,7 +258,7 @@ class Keeper:
         drafts = [self._kept.drafts[chat].text for chat in self._orphans(self._kept)]
         return tuple(dict.fromkeys((*self._kept.prompts, *drafts)))
 
-    def _take(self, kept: Kept) -> None:
+    def _take(self, kept: SavedState) -> None:
         """Take what is kept now; what the user can find again is shown when it changed."""
         before = self._offered()
         self._kept = kept

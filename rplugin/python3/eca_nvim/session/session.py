@@ -118,7 +118,7 @@ class Session:
         self._histories = Histories(self._chats, self._choices, self._server, view)
         self._held = Held()
         self._images = Images()
-        self.surveyor = Surveyor(self._ledger.watch, settings.folders)
+        self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
         self._checks = TurnChecks(self._chats, lambda: self._server.agent)
         self._reviews = Reviews(self._ledger, self.surveyor, self._chats, files, view)
 
@@ -200,7 +200,7 @@ class Session:
             return
         match intent:
             case FileWritten():
-                self._ledger.watch.written(intent)
+                self._ledger.attribution.written(intent)
             case intents.StartServer(restart, demo):
                 self._server.wish(Wish.RESTART if restart else Wish.START, demo=demo)
             case intents.QuitServer():
@@ -294,7 +294,7 @@ class Session:
     def _witness(self, chat: Chat, event: ChatEvent, call: ToolBlock | None) -> None:
         """Have the ledger look at what an event is about."""
         self._ledger.witness(chat, event, call)
-        if self._ledger.watch.needs_survey:
+        if self._ledger.attribution.needs_survey:
             self.surveyor.want()
 
     def _tell(self, effect: Effect) -> None:

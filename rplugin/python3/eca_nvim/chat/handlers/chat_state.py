@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eca_nvim.chat.handlers.settle import settle
 from eca_nvim.chat.handlers.subagents import progresses, uses
-from eca_nvim.chat.handlers.task_list import drop_plan
+from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.model.chat import Lane, Naming
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
@@ -60,7 +60,7 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()
-    drop_plan(update)
+    drop_task_list(update)
     chat.naming = Naming.AGENT
     if event.usage:
         chat.usage = None

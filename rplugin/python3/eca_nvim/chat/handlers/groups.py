@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, ToolBlock
 from eca_nvim.chat.model.chat import Lane
-from eca_nvim.chat.model.known_tools import wording_of
+from eca_nvim.chat.model.known_tools import facts_of
 from eca_nvim.chat.render.group import count_in
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.ops import BlockKind, RemoveBlock
@@ -82,8 +82,8 @@ def _joins(block: Block) -> bool:
         return True
     if not isinstance(block, ToolBlock):
         return False
-    wording = wording_of(block.call)
-    looks = wording is not None and wording.looks
+    facts = facts_of(block.call)
+    looks = facts is not None and facts.looks
     ended = block.state is CallState.DONE and (block.fold is Fold.CLOSED or bool(block.group))
     return looks and ended
 

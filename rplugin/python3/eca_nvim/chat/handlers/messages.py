@@ -48,7 +48,7 @@ def _begin_speech(update: Update, text: str) -> None:
     block = TextBlock(update.mint(), BlockKind.ASSISTANT)
     update.add(block)
     update.lane.speaking = block
-    update.went_on()
+    update.withdraw_rejection()
     if drawn := block.cleaner.feed(text):
         update.append(block, update.lane, drawn)
 

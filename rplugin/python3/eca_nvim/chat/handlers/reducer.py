@@ -99,7 +99,7 @@ def server_changed(chat: Chat, state: str, now: int) -> Changes:
     update = Update(chat, chat.root, now)
     chat.server = state
     if state != "ready":
-        task_list.drop_plan(update)
+        task_list.drop_task_list(update)
         chat_title.doubt(chat)
     update.dirty |= Dirty.STATUS
     return update.finish()

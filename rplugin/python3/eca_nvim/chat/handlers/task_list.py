@@ -1,11 +1,11 @@
-"""Plan: the agent's task list, one block and one line, wherever the agent changed it last.
+"""Task list: what the agent plans to do, one block and one line, wherever it changed that last.
 
 Rules kept here:
-- The agent always tells the whole of its plan: a new telling takes the place of the one before,
-  as open or collapsed as the user left that.
-- A plan is dropped with the process of the agent that told it, and when another turn has ended
-  without a word of it. One that is dropped, or put away by the agent, leaves its last block there.
-- Calls that only the plan's earlier place parted are neighbours again.
+- The agent always sends its whole task list: a new one takes the place of the one before, open or
+  collapsed as the user left that.
+- The list is dropped when the process of the agent ends, and when another turn ends in which the
+  agent did not send it. A list that is dropped, or put away by the agent, leaves its last block.
+- Calls that were neighbours but for the list's earlier place are neighbours again.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import Details, TaskList
 
 
-def take_plan(update: Update, details: Details | None, block: ToolBlock | None = None) -> None:
-    """Take the plan told by a call, in its block; without one the agent tells it by itself.
+def take_task_list(update: Update, details: Details | None, block: ToolBlock | None = None) -> None:
+    """Show the task list of a call in its block; without a block the agent has put the list away.
 
-    Details that are no plan do not matter here, nor does a subagent's plan.
+    Other details are ignored, and so is the task list of a subagent.
     """
     chat = update.chat
     if not isinstance(details, TaskList) or update.lane is not chat.root:
@@ -28,35 +28,35 @@ def take_plan(update: Update, details: Details | None, block: ToolBlock | None =
         _put_away(update)
     else:
         _move(update, details, block)
-        chat.plan_turn = chat.turn.number
-    update.dirty |= Dirty.PLAN
+        chat.task_list_turn = chat.turn.number
+    update.dirty |= Dirty.TASK_LIST
 
 
-def drop_plan(update: Update) -> None:
-    """Take that nobody follows the plan any more, if there is one."""
+def drop_task_list(update: Update) -> None:
+    """Forget the task list, if there is one; its block stays."""
     chat = update.chat
-    if chat.plan is not None:
-        chat.plan = chat.plan_block = None
-        update.dirty |= Dirty.PLAN
+    if chat.task_list is not None:
+        chat.task_list = chat.task_list_block = None
+        update.dirty |= Dirty.TASK_LIST
 
 
 def turn_ended(update: Update) -> None:
-    """Drop a plan of which the turn that ended has said nothing."""
-    if update.chat.plan_turn < update.chat.turn.number:
-        drop_plan(update)
+    """Drop the task list if the agent did not send it in the turn that ended."""
+    if update.chat.task_list_turn < update.chat.turn.number:
+        drop_task_list(update)
 
 
 def _put_away(update: Update) -> None:
     chat = update.chat
-    if chat.plan_block is not None:
-        update.auto_fold(chat.plan_block, chat.root, Fold.CLOSED)
-    chat.plan = chat.plan_block = None
+    if chat.task_list_block is not None:
+        update.auto_fold(chat.task_list_block, chat.root, Fold.CLOSED)
+    chat.task_list = chat.task_list_block = None
 
 
-def _move(update: Update, plan: TaskList, block: ToolBlock) -> None:
+def _move(update: Update, tasks: TaskList, block: ToolBlock) -> None:
     chat = update.chat
-    before = chat.plan_block
-    chat.plan, chat.plan_block = plan, block
+    before = chat.task_list_block
+    chat.task_list, chat.task_list_block = tasks, block
     if before is not None and before is not block and before.nested is None:
         place = chat.root.blocks.index(before)
         update.remove(before, chat.root)
@@ -65,5 +65,5 @@ def _move(update: Update, plan: TaskList, block: ToolBlock) -> None:
                 join_neighbours(update, beside, chat.root)
         if before.fold not in AUTOMATIC_FOLDS:
             update.fold(block, chat.root, before.fold)
-    unfinished = plan.done < len(plan.tasks)
+    unfinished = tasks.done < len(tasks.tasks)
     update.auto_fold(block, chat.root, Fold.OPEN if unfinished else Fold.CLOSED)

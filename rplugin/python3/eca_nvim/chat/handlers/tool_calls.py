@@ -16,11 +16,11 @@ from eca_nvim.chat.handlers.call_steps import asks, step
 from eca_nvim.chat.handlers.groups import join_neighbours
 from eca_nvim.chat.handlers.questions import dismiss_for_call, told_later
 from eca_nvim.chat.handlers.subagents import anchor_lane, does, nested_asks
-from eca_nvim.chat.handlers.task_list import take_plan
+from eca_nvim.chat.handlers.task_list import take_task_list
 from eca_nvim.chat.model.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.model.call_files import changed_paths, changed_places, may_change, moved
 from eca_nvim.chat.model.call_ids import OPEN_TO_CHANGE, asked_for, at_work, is_meant, is_over
-from eca_nvim.chat.model.known_tools import wording_of
+from eca_nvim.chat.model.known_tools import facts_of
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
@@ -82,10 +82,10 @@ def running(update: Update, event: ToolRunning) -> None:
 def finished(update: Update, event: ToolFinished) -> None:
     """Take the result of a call, and say which files it changed.
 
-    Without an id there was no call: the agent has put away its plan.
+    Without an id there was no call: the agent has put away its task list.
     """
     if not event.call.id:
-        take_plan(update, event.call.details)
+        take_task_list(update, event.call.details)
         return
     block = _ongoing(update, event.call)
     if block is None:
@@ -97,7 +97,7 @@ def finished(update: Update, event: ToolFinished) -> None:
         block.question = told_later(event.dialogue)
     step(update, block, update.lane, _outcome(block, event))
     if block.state is CallState.DONE:
-        take_plan(update, event.call.details, block)
+        take_task_list(update, event.call.details, block)
         if not block.replayed:
             join_neighbours(update, block, update.lane)
             _tell_files(update, block)
@@ -156,14 +156,14 @@ def _begin(update: Update, call: ToolCall) -> ToolBlock:
         block.earlier = earlier
     lane.calls[call.id] = block
     update.chat.live[block.id] = (block, lane)
-    update.went_on()
+    update.withdraw_rejection()
     update.add(block)
     return block
 
 
 def _kind(call: ToolCall) -> BlockKind:
-    wording = wording_of(call)
-    return wording.kind if wording is not None else BlockKind.TOOL
+    facts = facts_of(call)
+    return facts.kind if facts is not None else BlockKind.TOOL
 
 
 def completed(known: ToolCall, said: ToolCall) -> ToolCall:

@@ -54,7 +54,7 @@ def begin(update: Update, step: TurnStep) -> None:
     turn.state = next_turn(turn.state, step)
     turn.started_ms = update.now
     turn.heard(update.now)
-    turn.verdict = TurnEnd.DONE
+    turn.expected_end = TurnEnd.DONE
     turn.number += 1
     update.dirty |= Dirty.STATUS
     update.emit("EcaTurnStarted", {})
@@ -210,7 +210,7 @@ def _end_by(update: Update, word: AgentTurn) -> None:
     turn = update.chat.turn
     stopped = turn.state in (Turn.STOPPING, Turn.LEAVING)
     turn.owed = None if turn.state in SECRET_TURNS else _OTHER_WORD[word]
-    end(update, TurnEnd.STOPPED if stopped else turn.verdict)
+    end(update, TurnEnd.STOPPED if stopped else turn.expected_end)
 
 
 def prompt_answered(update: Update, event: PromptAnswered) -> None:

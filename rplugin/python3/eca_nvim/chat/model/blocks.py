@@ -105,7 +105,7 @@ class SpokenBlock(Block, eq=False):
 class TextBlock(SpokenBlock, eq=False):
     """What the user or the model said; what the user said has the agent's id once it is echoed.
 
-    turn: which turn of the chat the user said it in (`TurnRecord.number`); 0 when it was replayed.
+    turn: which turn of the chat the user said it in (`RunningTurn.number`); 0 when it was replayed.
     """
 
     content_id: str | None = None

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.model.known_tools import wording_of
+from eca_nvim.chat.model.known_tools import facts_of
 from eca_nvim.chat.text.diffs import (
     Hunk,
     Line,
@@ -32,40 +32,40 @@ _END = Line(LineKind.CONTEXT, "")
 
 def may_change(call: ToolCall) -> bool:
     """Say whether a call may change files at all; any may that is not known."""
-    wording = wording_of(call)
-    return wording is None or wording.writes != ()
+    facts = facts_of(call)
+    return facts is None or facts.writes != ()
 
 
 def changed_paths(call: ToolCall) -> tuple[str, ...]:
     """Give the files that a call says it changes."""
     if not may_change(call):
         return ()
-    wording = wording_of(call)
-    keys = wording.writes if wording is not None and wording.writes else ()
+    facts = facts_of(call)
+    keys = facts.writes if facts is not None and facts.writes else ()
     details = (call.details.path,) if isinstance(call.details, FileChange) else ()
     return _safe((*_named(call, keys), *details))
 
 
 def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, ...]:
     """Give the file that a call is to change, by the argument that is known while it is written."""
-    wording = wording_of(call)
-    if wording is None or telling is None or telling[0] not in (wording.writes or ()):
+    facts = facts_of(call)
+    if facts is None or telling is None or telling[0] not in (facts.writes or ()):
         return ()
     return _safe(telling[1:])
 
 
 def read_paths(call: ToolCall) -> tuple[str, ...]:
     """Give the files that a call says it reads."""
-    wording = wording_of(call)
-    return _safe(_named(call, wording.reads)) if wording is not None else ()
+    facts = facts_of(call)
+    return _safe(_named(call, facts.reads)) if facts is not None else ()
 
 
 def moved(call: ToolCall) -> tuple[str, str] | None:
     """Give where a call moves a file from and to, when that is what it does."""
-    wording = wording_of(call)
-    if wording is None or not wording.moves:
+    facts = facts_of(call)
+    if facts is None or not facts.moves:
         return None
-    match _safe(_named(call, wording.writes or ())):
+    match _safe(_named(call, facts.writes or ())):
         case (source, destination):
             return source, destination
         case _:
@@ -74,10 +74,10 @@ def moved(call: ToolCall) -> tuple[str, str] | None:
 
 def whole_text(call: ToolCall) -> str | None:
     """Give the text that a call writes as the whole of its file, when that is what it does."""
-    wording = wording_of(call)
-    if wording is None or wording.whole is None:
+    facts = facts_of(call)
+    if facts is None or facts.whole is None:
         return None
-    text = (call.arguments or {}).get(wording.whole)
+    text = (call.arguments or {}).get(facts.whole)
     return text if isinstance(text, str) else None
 
 

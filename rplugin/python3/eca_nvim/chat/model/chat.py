@@ -83,13 +83,14 @@ class Waiting(Struct, frozen=True):
     contexts: tuple[Context, ...] = ()
 
 
-class TurnRecord(Struct):
+class RunningTurn(Struct):
     """The turn that runs.
 
     owed: the agent says the end of a turn with two words; this is the one of the last turn that
     has not come yet, and must not end the next. unanswered: prompts without PromptAnswered.
-    verdict: how the turn ends if it ends by itself. number: which turn of the chat it is, from 1;
-    0 before the first. heard_ms: when the agent last said something, or was last told or asked
+    expected_end: why the turn ends when the agent says that it does and nobody has stopped it; a
+    rejected call sets it, new text takes that back. number: counts the chat's turns from 1; 0
+    before the first. heard_ms: when the agent last said something, or was last told or asked
     something. asked: how often it was asked about the turn since it last said something.
     """
 
@@ -97,7 +98,7 @@ class TurnRecord(Struct):
     started_ms: int = 0
     owed: AgentTurn | None = None
     unanswered: int = 0
-    verdict: TurnEnd = TurnEnd.DONE
+    expected_end: TurnEnd = TurnEnd.DONE
     number: int = 0
     heard_ms: int = 0
     asked: int = 0
@@ -131,7 +132,7 @@ class Chat(Struct, eq=False):
     unconfirmed: prompts shown at once that the agent has not echoed.
     stale: blocks whose header may read differently in the view until the next update.
     anchors: the tool call that spawned a subagent, by the subagent's chat id.
-    plan: the agent's task list, the call that told it last, and the number of the turn it did so.
+    task_list: the agent's, with the block of the call that sent it last, and the turn it was in.
     retrying: `activity` says that the agent tries again what failed.
     """
 
@@ -140,14 +141,14 @@ class Chat(Struct, eq=False):
     title: str | None = None
     naming: Naming = Naming.AGENT
     server: str = "stopped"
-    turn: TurnRecord = field(default_factory=TurnRecord)
+    turn: RunningTurn = field(default_factory=RunningTurn)
     selected: Selected = field(default_factory=Selected)
     usage: UsageReported | None = None
     activity: str | None = None
     retrying: bool = False
-    plan: TaskList | None = None
-    plan_block: ToolBlock | None = None
-    plan_turn: int = 0
+    task_list: TaskList | None = None
+    task_list_block: ToolBlock | None = None
+    task_list_turn: int = 0
     deleted: bool = False
     older: Older | None = None
     blocks: dict[int, Block] = field(default_factory=dict)

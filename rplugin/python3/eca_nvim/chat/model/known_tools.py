@@ -1,4 +1,4 @@
-"""Wording: how known tools read in a header.
+"""Known tools: what each does, how it reads in a header, which files its arguments name.
 
 Rules kept here:
 - Data, one row a tool: what it does in a word, and what it does it to. No other file compares
@@ -96,7 +96,7 @@ def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
     return ": ".join(filter(None, (_text(arguments, "agent"), _text(arguments, "activity"))))
 
 
-class Wording(Struct, frozen=True):
+class ToolFacts(Struct, frozen=True):
     """A tool's word, its target, and whether the header tells all its arguments.
 
     writes: the arguments that name files it changes; None when it may change any file. moves: it
@@ -122,32 +122,32 @@ class Wording(Struct, frozen=True):
 
 _EDIT = ("original_content", "new_content")
 
-WORDINGS: Mapping[str, Wording] = {
-    "read_file": Wording("read", _read, reads=("path",), looks=True),
-    "write_file": Wording(
+TOOLS: Mapping[str, ToolFacts] = {
+    "read_file": ToolFacts("read", _read, reads=("path",), looks=True),
+    "write_file": ToolFacts(
         "write", _path("path"), writes=("path",), shows=("content",), whole="content"
     ),
-    "delete_file": Wording("delete", _path("path"), writes=("path",)),
-    "edit_file": Wording("edit", _path("path"), writes=("path",), shows=_EDIT),
-    "preview_file_change": Wording("preview", _path("path"), shows=_EDIT),
-    "move_file": Wording("move", _move, writes=("source", "destination"), moves=True),
-    "shell_command": Wording("$", _plain("command"), writes=None, runs=True),
-    "git": Wording("$", _plain("command"), tells_all=False, writes=None, runs=True),
-    "grep": Wording("grep", _grep, looks=True),
-    "directory_tree": Wording("tree", _path("path"), looks=True),
-    "ask_user": Wording("ask", _plain("question")),
-    "spawn_agent": Wording("agent", _agent, tells_all=False),
-    "skill": Wording("skill", _plain("name")),
-    "fetch_rule": Wording("rule", _plain("id")),
-    "task": Wording("tasks", lambda _arguments, _settings: "", kind=BlockKind.TASKS),
-    "bg_job": Wording("job", _plain("action", "job_id")),
-    "compact_chat": Wording("compact", lambda _arguments, _settings: ""),
-    "editor_diagnostics": Wording("diagnostics", _path("path")),
-    "editor_definition": Wording("definition of", _plain("symbol"), looks=True),
-    "editor_references": Wording("references of", _plain("symbol"), looks=True),
+    "delete_file": ToolFacts("delete", _path("path"), writes=("path",)),
+    "edit_file": ToolFacts("edit", _path("path"), writes=("path",), shows=_EDIT),
+    "preview_file_change": ToolFacts("preview", _path("path"), shows=_EDIT),
+    "move_file": ToolFacts("move", _move, writes=("source", "destination"), moves=True),
+    "shell_command": ToolFacts("$", _plain("command"), writes=None, runs=True),
+    "git": ToolFacts("$", _plain("command"), tells_all=False, writes=None, runs=True),
+    "grep": ToolFacts("grep", _grep, looks=True),
+    "directory_tree": ToolFacts("tree", _path("path"), looks=True),
+    "ask_user": ToolFacts("ask", _plain("question")),
+    "spawn_agent": ToolFacts("agent", _agent, tells_all=False),
+    "skill": ToolFacts("skill", _plain("name")),
+    "fetch_rule": ToolFacts("rule", _plain("id")),
+    "task": ToolFacts("tasks", lambda _arguments, _settings: "", kind=BlockKind.TASKS),
+    "bg_job": ToolFacts("job", _plain("action", "job_id")),
+    "compact_chat": ToolFacts("compact", lambda _arguments, _settings: ""),
+    "editor_diagnostics": ToolFacts("diagnostics", _path("path")),
+    "editor_definition": ToolFacts("definition of", _plain("symbol"), looks=True),
+    "editor_references": ToolFacts("references of", _plain("symbol"), looks=True),
 }
 
-BY_COMMAND = frozenset(name for name, wording in WORDINGS.items() if wording.runs)
+BY_COMMAND = frozenset(name for name, facts in TOOLS.items() if facts.runs)
 """Names of tools of which commands are remembered, whichever server a tool of the name is of."""
 
 
@@ -163,9 +163,9 @@ def is_unknown(call: ToolCall) -> bool:
     return call.name is None or call.origin == "unknown"
 
 
-def wording_of(call: ToolCall) -> Wording | None:
+def facts_of(call: ToolCall) -> ToolFacts | None:
     """Give how a call reads; None when its tool is not known by its name."""
-    return WORDINGS.get(call.name or "") if is_native(call) else None
+    return TOOLS.get(call.name or "") if is_native(call) else None
 
 
 def full_name(call: ToolCall) -> str | None:
@@ -178,8 +178,8 @@ def full_name(call: ToolCall) -> str | None:
 
 def runs(call: ToolCall) -> bool:
     """Say whether a call runs a shell line."""
-    wording = wording_of(call)
-    return wording is not None and wording.runs
+    facts = facts_of(call)
+    return facts is not None and facts.runs
 
 
 def shell_line(call: ToolCall) -> str | None:

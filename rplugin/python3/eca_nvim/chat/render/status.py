@@ -56,15 +56,15 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
     }
 
 
-def plan_line(chat: Chat) -> Mapping[str, object] | None:
-    """Tell the plan as the op `plan` wants it."""
-    if chat.plan is None or chat.plan_block is None:
+def task_list_line(chat: Chat) -> Mapping[str, object] | None:
+    """Return the task list in the form of the op `plan`."""
+    if chat.task_list is None or chat.task_list_block is None:
         return None
     return {
-        "block": chat.plan_block.id,
-        "done": chat.plan.done,
-        "total": len(chat.plan.tasks),
-        "doing": one_line(chat.plan.doing),
+        "block": chat.task_list_block.id,
+        "done": chat.task_list.done,
+        "total": len(chat.task_list.tasks),
+        "doing": one_line(chat.task_list.doing),
     }
 
 

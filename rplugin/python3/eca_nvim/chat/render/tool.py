@@ -11,7 +11,7 @@ from typing import Any
 from eca_nvim.chat.model.argument_peek import telling
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.model.known_tools import file_name, full_name, runs, shell_line, wording_of
+from eca_nvim.chat.model.known_tools import facts_of, file_name, full_name, runs, shell_line
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.arguments import argument_body, unsaid
 from eca_nvim.chat.render.diff import diff_body
@@ -81,9 +81,9 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
 
 
 def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
-    """Give the sign of a call's state; a plan that was noted is not a plan that is done."""
-    plan = block.call.details
-    if isinstance(plan, TaskList) and state is CallState.DONE and plan.done < len(plan.tasks):
+    """Give the sign of a call's state; a call that wrote a task list did not do the tasks."""
+    tasks = block.call.details
+    if isinstance(tasks, TaskList) and state is CallState.DONE and tasks.done < len(tasks.tasks):
         return (settings.icon("task_pending"), _GROUPS[CallState.RUNNING])
     return (settings.icon(state.value), _GROUPS[state])
 
@@ -98,18 +98,18 @@ def call_title(block: ToolBlock, settings: RenderSettings) -> str:
 def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
     """Give what a call does, and to what."""
     call = block.call
-    wording = wording_of(call)
+    facts = facts_of(call)
     summary = literal_line(call.summary or "")
-    if wording is None:
+    if facts is None:
         return full_name(call) or _nameless(block), summary or _telling(block)
     if call.arguments is not None:
-        return wording.what, wording.target(call.arguments, settings)
+        return facts.what, facts.target(call.arguments, settings)
     if block.arguments.telling is not None:
         key, value = block.arguments.telling
-        return wording.what, wording.target({key: value}, settings) or summary
+        return facts.what, facts.target({key: value}, settings) or summary
     if isinstance(call.details, FileChange):
-        return wording.what, file_name(call.details.path, settings)
-    return wording.what, summary.removeprefix("$ ") if wording.runs else summary
+        return facts.what, file_name(call.details.path, settings)
+    return facts.what, summary.removeprefix("$ ") if facts.runs else summary
 
 
 def _nameless(block: ToolBlock) -> str:
@@ -131,9 +131,11 @@ def _stats(block: ToolBlock) -> list[Segment]:
             return [(f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
         case TaskList(tasks=()):
             return [(" cleared", "EcaMuted")]
-        case TaskList(tasks=tasks) as plan:
-            told = f" · {truncate(one_line(plan.doing), TARGET_CELLS)}" if plan.doing else ""
-            return [(f" {plan.done}/{len(tasks)}{told}", "EcaMuted")]
+        case TaskList(tasks=tasks) as task_list:
+            told = (
+                f" · {truncate(one_line(task_list.doing), TARGET_CELLS)}" if task_list.doing else ""
+            )
+            return [(f" {task_list.done}/{len(tasks)}{told}", "EcaMuted")]
         case Subagent() as subagent if block.state is CallState.RUNNING:
             doing = block.nested.doing if block.nested and not block.nested.waits else ""
             pieces = (_step(subagent), truncate(doing, TARGET_CELLS))
@@ -155,7 +157,7 @@ def _step(subagent: Subagent) -> str:
 
 def _time(block: ToolBlock, now: int) -> str:
     if isinstance(block.call.details, TaskList):
-        return ""  # how long it takes to note a plan is nobody's concern
+        return ""  # how long it takes to write a task list is nobody's concern
     if block.total_ms is not None:
         return duration(block.total_ms)
     if block.state is CallState.RUNNING and block.started_ms is not None:
@@ -299,8 +301,8 @@ def _plain_body(
 ) -> Body:
     if runs(block.call):
         return _shell_body(block, None, settings, limit)
-    wording = wording_of(block.call)
-    told = wording is not None and wording.tells_all and block.outputs
+    facts = facts_of(block.call)
+    told = facts is not None and facts.tells_all and block.outputs
     arguments = {} if told else block.call.arguments or {}
     return joined(argument_body(arguments, limit), _output(block, limit))
 

@@ -44,7 +44,7 @@ MOST_PATHS = 3
 STAYS, GOES = 1, -1
 """What the op `pending` says of an item of the list before."""
 
-Look: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
+DiskWarnings: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
 """Tells what only the disk knows of a call: lines to look at twice."""
 
 
@@ -83,7 +83,7 @@ def reject(chat: Chat, block_id: int, digest: str, now: int, reason: str | None 
         step(update, block, chat.lanes[block.chat_id], CallState.REFUSED)
         update.tell(TellRejection(block.chat_id, block.call.id))
         if block.chat_id == chat.id:
-            chat.turn.verdict = TurnEnd.REJECTED
+            chat.turn.expected_end = TurnEnd.REJECTED
         if reason and reason.strip():
             _explain(update, block, reason)
     return update.finish()
@@ -110,7 +110,7 @@ class Shown:
     def __init__(self) -> None:
         self._digests: dict[Request, str | None] = {}
 
-    def update(self, chats: Iterable[Chat], look: Look) -> SetPending:
+    def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> SetPending:
         """Tell what is to be shown now."""
         entries = [
             (request.since, chat, block_id, request)
@@ -130,7 +130,7 @@ class Shown:
             else:
                 stays = False
             if not stays:
-                told.append(pending_item(chat, block_id, look))
+                told.append(pending_item(chat, block_id, on_disk))
         self._digests = {request: request.digest for _, _, _, request in entries}
         return SetPending([*_counted(told)])
 
@@ -144,7 +144,7 @@ def _counted(told: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str
             yield from same
 
 
-def pending_item(chat: Chat, block_id: int, look: Look) -> Mapping[str, object]:
+def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[str, object]:
     """Build one item of the op `pending`, as it is shown from now on; what is absent is left out.
 
     An answer must carry its digest (answer_check.py).
@@ -155,7 +155,7 @@ def pending_item(chat: Chat, block_id: int, look: Look) -> Mapping[str, object]:
     if question is not None:
         item, behind = _question(chat, block, question), question.asked
     elif isinstance(block, ToolBlock):
-        item, behind = _approval(chat, block, look(chat, block.call)), block.call
+        item, behind = _approval(chat, block, on_disk(chat, block.call)), block.call
     else:
         raise TypeError(f"a block of kind {block.kind} cannot wait")
     item = {"chat": chat.id, "id": request.id, "block": block_id, **item}

@@ -57,15 +57,15 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
     """Put an older page above what is there, below the block that stands for the rest."""
     update = Update(chat, chat.root, now)
     older, speaking = chat.older, chat.root.speaking
-    plan, plan_block = chat.plan, chat.plan_block
+    task_list, task_list_block = chat.task_list, chat.task_list_block
     if older is None:
         return update.finish()
     update.after = older.block
     chat.root.speaking = None
     _replay(update, page.events)
     chat.root.speaking = speaking
-    if plan is not None:
-        chat.plan, chat.plan_block = plan, plan_block
+    if task_list is not None:
+        chat.task_list, chat.task_list_block = task_list, task_list_block
     older.block.loading = False
     _count(older.block, page, older.block.count)
     if page.older is None:

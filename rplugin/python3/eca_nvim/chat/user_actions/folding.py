@@ -79,5 +79,5 @@ def redraw(chat: Chat, now: int) -> Changes:
         if lane.is_shown:
             update.draw_lane(lane)
     chat.shown_status = None
-    update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING | Dirty.PLAN | Dirty.USAGE
+    update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING | Dirty.TASK_LIST | Dirty.USAGE
     return update.finish()

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.handlers.task_list import drop_plan
+from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.model.blocks import Block, FlagBlock, ReasoningBlock, TextBlock, ToolBlock
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
@@ -104,8 +104,8 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
     chat.anchors = {key: block for key, block in chat.anchors.items() if block not in gone}
     _cut(update, chat.root, gone)
     del chat.root.blocks[place:]
-    if chat.plan_block in gone:
-        drop_plan(update)
+    if chat.task_list_block in gone:
+        drop_task_list(update)
     if give_back:
         update.ops.append(SetInput(chat.id, prompt.text))
     update.dirty |= Dirty.STATUS

@@ -66,7 +66,7 @@ class Task(Struct, frozen=True):
 
 
 class TaskList(Struct, frozen=True):
-    """The agent's plan as a whole; it replaces the one before."""
+    """The agent's whole task list; it replaces the one before."""
 
     tasks: tuple[Task, ...]
     active_summary: str | None = None

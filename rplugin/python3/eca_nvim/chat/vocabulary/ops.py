@@ -151,8 +151,8 @@ class SetQueue(Struct, frozen=True):
     prompts: Sequence[tuple[str, str]]
 
 
-class SetPlan(Struct, frozen=True):
-    """The agent's plan in one line; None when there is none any more.
+class SetTaskList(Struct, frozen=True):
+    """The agent's task list in one line; None when there is none any more.
 
     Keys: block (where the list is), done and total (tasks), doing (text, maybe empty).
     """
@@ -338,7 +338,7 @@ ViewOp: TypeAlias = (
     | SetStatus
     | SetPending
     | SetQueue
-    | SetPlan
+    | SetTaskList
     | SetUsage
     | SetWork
     | SetChoices

@@ -35,7 +35,7 @@ class PlanUndo(Struct, frozen=True):
     since: the block of a message of the user; it and all turns after it are meant.
 
     The answer is a table: turns (numbers, the newest first), prompt (of the oldest), again (it was
-    undone: undoing it does it again), files (see `review.undo.plan`), unkept (prompts of turns
+    undone: undoing it does it again), files (see `review.undo.plan_undo`), unkept (prompts of turns
     that may have changed files, and of which it is not known what these were), why (there is
     nothing to undo, if that can be told). None when it cannot be, which is told.
     """

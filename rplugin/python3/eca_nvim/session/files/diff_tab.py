@@ -32,7 +32,7 @@ from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import is_latin1, text_of
 from eca_nvim.session.files.whole_writes import turned_ends
 
-Look: TypeAlias = Callable[[str], Snapshot]
+ReadSnapshot: TypeAlias = Callable[[str], Snapshot]
 """Takes a snapshot of a file as it is on disk."""
 
 UNWRITTEN = "you have changes that are not written: the tool does not see them"
@@ -62,7 +62,7 @@ class _Sides(Struct, frozen=True):
 
 
 async def diff(
-    chats: Callable[[str], Chat], wanted: RequestDiff, files: Files, look: Look
+    chats: Callable[[str], Chat], wanted: RequestDiff, files: Files, read: ReadSnapshot
 ) -> ViewOp:
     """Build what the diff tab shows, or the line that says why there is nothing to show."""
     chat, block = _choose(chats, wanted)
@@ -70,7 +70,7 @@ async def diff(
         return Notify("warn", NO_CHANGE)
     request = _request(chat, block)
     try:
-        sides = _sides(block, chat.settings, look)
+        sides = _sides(block, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
     unwritten = [UNWRITTEN] if await files.edited([sides.path]) else []
@@ -114,17 +114,17 @@ def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
     return {"id": request.id, "block": block.id, "digest": request.digest}
 
 
-def _sides(block: ToolBlock, settings: RenderSettings, look: Look) -> _Sides:
+def _sides(block: ToolBlock, settings: RenderSettings, read: ReadSnapshot) -> _Sides:
     applied = block.state is CallState.DONE and may_change(block.call)
     if isinstance(block.call.details, FileChange):
         _require_plain(block.call.details.path, settings)
         whole = whole_text(block.call)
-        sides = _changed(block.call.details, look, applied=applied, whole=whole)
+        sides = _changed(block.call.details, read, applied=applied, whole=whole)
         return replace(sides, remarks=[*sides.remarks, *_of_whole(block, sides, whole)])
     if places := moved(block.call):
         for place in places:
             _require_plain(place, settings)
-        return _moved(*places, settings, look, applied=applied)
+        return _moved(*places, settings, read, applied=applied)
     raise NothingToShow(NO_CHANGE)
 
 
@@ -143,10 +143,10 @@ def _require_plain(path: str, settings: RenderSettings) -> None:
         raise NothingToShow(f"not shown, {fault}: {settings.relative(literal_name(path))}")
 
 
-def _content(path: str, look: Look) -> bytes | None:
+def _content(path: str, read: ReadSnapshot) -> bytes | None:
     """Read a file that is text; None when there is none. Raises NothingToShow."""
     name = literal_name(PurePath(path).name)
-    snapshot = look(path)
+    snapshot = read(path)
     if snapshot.fault is not None:
         raise NothingToShow(f"cannot show {name}: {snapshot.fault}")
     content = None if snapshot.blob is None else snapshot.blob.read()
@@ -155,8 +155,8 @@ def _content(path: str, look: Look) -> bytes | None:
     return content
 
 
-def _changed(change: FileChange, look: Look, *, applied: bool, whole: str | None) -> _Sides:
-    content = _content(change.path, look)
+def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool, whole: str | None) -> _Sides:
+    content = _content(change.path, read)
     text = None if content is None else content.decode(errors="replace")
     if whole is None or applied:
         shown = versions(text, change, applied=applied)
@@ -178,14 +178,14 @@ def _without_mark(shown: Versions) -> Versions:
 
 
 def _moved(
-    source: str, destination: str, settings: RenderSettings, look: Look, *, applied: bool
+    source: str, destination: str, settings: RenderSettings, read: ReadSnapshot, *, applied: bool
 ) -> _Sides:
     path, other = (destination, source) if applied else (source, destination)
-    content = _content(path, look)
+    content = _content(path, read)
     if content is None:
         raise NothingToShow(f"there is no {literal_name(path)}")
     text = text_of(content) or ""
     remark = f"{'moved from' if applied else 'moves to'} {settings.relative(literal_name(other))}"
-    if not applied and not look(destination).is_absent:
+    if not applied and not read(destination).is_absent:
         remark += ", where a file is already"
     return _Sides(path, Versions(text, text, "moved"), [remark])

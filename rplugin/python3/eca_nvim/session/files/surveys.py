@@ -22,7 +22,7 @@ from typing import TypeAlias, TypeVar
 import anyio
 import anyio.lowlevel
 
-from eca_nvim.review.attribution import Watch
+from eca_nvim.review.attribution import Attribution
 from eca_nvim.review.survey import Survey, survey
 from eca_nvim.review.survey_differences import Difference, differences
 from eca_nvim.review.workspace import UnknownWorkspace
@@ -53,8 +53,8 @@ _Waiting: TypeAlias = tuple[float, WhenFresh]
 class Surveyor:
     """Surveys the workspace when it is wanted."""
 
-    def __init__(self, watch: Watch, folders: Sequence[str]) -> None:
-        self._watch = watch
+    def __init__(self, attribution: Attribution, folders: Sequence[str]) -> None:
+        self._attribution = attribution
         self._folders = folders
         self._then_in, self._then = anyio.create_memory_object_stream[_Waiting](math.inf)
         self._wanted = self._begun = self._done = 0
@@ -84,7 +84,7 @@ class Surveyor:
 
     async def settled(self) -> bool:
         """Wait until it is known what ended calls did, but not for long; says whether it is."""
-        return not self._watch.waits or await self.fresh()
+        return not self._attribution.waits or await self.fresh()
 
     def stop(self) -> None:
         """Survey no more; what runs for a survey gets a moment to end."""
@@ -130,13 +130,13 @@ class Surveyor:
                 await self._changed.wait()
             self._begun += 1
             try:
-                self._watch.begin()
+                self._attribution.begin()
                 await self._survey()
             except UnknownWorkspace as why:
                 self._give_up(why)
             except Exception as fault:
                 log.exception("a survey failed")
-                self._watch.failed(f"the survey failed: {fault}; :Eca log tells more")
+                self._attribution.failed(f"the survey failed: {fault}; :Eca log tells more")
             self._done = self._begun
             self._tell()
 
@@ -151,7 +151,7 @@ class Surveyor:
         except TimeoutError:
             raise UnknownWorkspace(TOO_LONG) from None
         pause = time.monotonic() + TURN
-        for _ in self._watch.take(new, found):
+        for _ in self._attribution.take(new, found):
             if time.monotonic() > pause:
                 await anyio.lowlevel.checkpoint()
                 pause = time.monotonic() + TURN
@@ -163,11 +163,11 @@ class Surveyor:
         if self._given_up is not why:
             log.warning("commands are not looked at: %s", why)
             self._given_up, self._tried_at = why, time.monotonic()
-        self._watch.failed(str(why))
+        self._attribution.failed(str(why))
 
     def _look(self) -> Found:
         """Survey, which blocks: runs in a thread."""
-        last, deadline = self._watch.last, time.monotonic() + LONGEST
+        last, deadline = self._attribution.last, time.monotonic() + LONGEST
 
         def check() -> None:
             if self._is_over:

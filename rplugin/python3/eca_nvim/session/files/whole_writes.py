@@ -30,7 +30,7 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import text_of
 
-Look: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
+FileBefore: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
 """Gives a file as it was before a call: the chat, the call's block if there is one, the path."""
 
 
@@ -55,7 +55,9 @@ def _ends(text: str) -> str | None:
             return None
 
 
-def told_whole(chat: Chat, event: ChatEvent, look: Look, child: str | None = None) -> ChatEvent:
+def told_whole(
+    chat: Chat, event: ChatEvent, file_before: FileBefore, child: str | None = None
+) -> ChatEvent:
     """Give an event with what a call changes; any other event is given as it is.
 
     child: the subagent whose event it is, None for the chat itself.
@@ -66,7 +68,7 @@ def told_whole(chat: Chat, event: ChatEvent, look: Look, child: str | None = Non
     if not isinstance(call.details, FileChange):
         return event
     if isinstance(event, ToolRequested):
-        see = partial(look, chat, None if lane is None else asked_for(lane, call))
+        see = partial(file_before, chat, None if lane is None else asked_for(lane, call))
         return replace(event, call=_told(call, see, waits=event.needs_approval))
     block = None if lane is None else at_work(lane, call)
     return replace(event, call=_as_before(block, call))

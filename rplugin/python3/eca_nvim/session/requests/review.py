@@ -30,8 +30,8 @@ from eca_nvim.review.change_list import Present, Table, entries, snapshot_text
 from eca_nvim.review.files_used import used
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
-from eca_nvim.review.turn_changes import TurnRecord
-from eca_nvim.review.undo import Outcome, Plan, merged, moved_on, plan, undo
+from eca_nvim.review.turn_changes import TurnChanges
+from eca_nvim.review.undo import Outcome, UndoPlan, merged, moved_on, plan_undo, undo
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import Files, diff
 from eca_nvim.session.files.surveys import Surveyor
@@ -113,7 +113,7 @@ class Reviews:
         odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd]
         return [*odd, Answer(wanted.request, await self._entries(wanted.chat, turns))]
 
-    async def _entries(self, chat: str, turns: Sequence[TurnRecord]) -> list[Table]:
+    async def _entries(self, chat: str, turns: Sequence[TurnChanges]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
         kept = self._kept.get(chat, frozenset())
         listed: list[Table] = []
@@ -124,13 +124,13 @@ class Reviews:
         return listed[:MOST_ENTRIES]
 
     async def _plan(self, wanted: PlanUndo) -> Table | None:
-        """Plan for the turn that is named, else for the last one with something to undo."""
+        """Plan the undo of the turn that is named, else of the last one with something to undo."""
         if wanted.since is not None:
             return await self._plan_since(wanted.chat, wanted.since)
         turns = self._ledger.turns(wanted.chat)
         for turn in reversed(turns):
             if wanted.turn in (None, turn.number):
-                found = plan([turn], await self._present(turn.files), wanted.paths)
+                found = plan_undo([turn], await self._present(turn.files), wanted.paths)
                 if found.files and (wanted.turn is not None or not found.again):
                     return _planned([turn], found)
         later = [turn for turn in turns if wanted.turn is not None and turn.number > wanted.turn]
@@ -138,7 +138,7 @@ class Reviews:
         return {"files": [], "why": moved_on(named[0], later) if named else None}
 
     async def _plan_since(self, chat_id: str, block: int) -> Table | None:
-        """Plan for all turns from a message of the user on."""
+        """Plan the undo of all turns from a message of the user on."""
         try:
             chat = self._chats.get(chat_id)
             history_changes.require_idle(chat)
@@ -154,8 +154,8 @@ class Reviews:
             for turn in past
             if turn.may_have_changed and not self._ledger.has_kept(chat_id, turn.number)
         ]
-        found = plan(turns, await self._present(paths))
-        left = Plan([]) if found.again else found
+        found = plan_undo(turns, await self._present(paths))
+        left = UndoPlan([]) if found.again else found
         return {**_planned(turns, left), "prompt": past[0].prompt, "unkept": unkept}
 
     async def _undo(self, wanted: UndoTurn) -> None:
@@ -167,7 +167,7 @@ class Reviews:
         outcomes: list[Outcome] = []
         for outcome in undo(turns, asked, self._ledger, changed):
             outcomes.append(outcome)
-            self._ledger.watch.others([outcome.path])
+            self._ledger.attribution.others([outcome.path])
             await anyio.lowlevel.checkpoint()
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_told(it) for it in outcomes if it.fault is not None]
@@ -192,7 +192,7 @@ class Reviews:
             return
         self._view.push([_diff(turns[-1], wanted.path, old or "", new or "")])
 
-    def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnRecord]:
+    def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnChanges]:
         """Give some turns of a chat, the newest first."""
         return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
 
@@ -211,13 +211,13 @@ class Reviews:
         return present
 
 
-def _planned(turns: Sequence[TurnRecord], found: Plan) -> Table:
+def _planned(turns: Sequence[TurnChanges], found: UndoPlan) -> Table:
     numbers = [turn.number for turn in turns]
     prompt = turns[-1].prompt if turns else ""
     return {"turns": numbers, "prompt": prompt, "again": found.again, "files": found.files}
 
 
-def _odd(turn: TurnRecord) -> str:
+def _odd(turn: TurnChanges) -> str:
     """Name the files that commands changed in a turn, and that nobody looks at."""
     names = [literal_name(PurePath(path).name) for path in sorted(turn.odd)]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
@@ -230,7 +230,7 @@ def _told(outcome: Outcome) -> Table:
     return {"path": outcome.path, "fault": outcome.fault, **copy}
 
 
-def _diff(turn: TurnRecord, path: str, before: str, after: str) -> ShowDiff:
+def _diff(turn: TurnChanges, path: str, before: str, after: str) -> ShowDiff:
     kind = "changed" if before and after else "new" if after else "deleted"
     call = f"turn {turn.number} {path}"
     return ShowDiff(turn.chat, call, path, before, after, kind)

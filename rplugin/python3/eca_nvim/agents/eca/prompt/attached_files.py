@@ -25,7 +25,7 @@ from eca_nvim.paths import NotAFile, open_regular
 
 logger = logging.getLogger(__name__)
 
-LARGEST: Final = 1_000_000
+MOST_ATTACHED_BYTES: Final = 1_000_000
 """Bytes of a file that is sent as text; of a larger one only its name is."""
 
 _IMAGES: Final = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp"))
@@ -69,7 +69,7 @@ def as_text(context: FileContext | DirectoryContext) -> TextContext:
     if (lines := _lines(context)) is not None:
         return TextContext(f"{context.path}:{context.first}-{context.last}", "\n".join(lines))
     found = _stat(context.path)
-    lines = _read(context.path, None) if found and found.st_size <= LARGEST else None
+    lines = _read(context.path, None) if found and found.st_size <= MOST_ATTACHED_BYTES else None
     if lines is None:
         return TextContext(context.path, "A file: use your tools to read what you need of it.")
     return TextContext(context.path, "\n".join(lines))
