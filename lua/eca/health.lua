@@ -1,4 +1,12 @@
 --- `:checkhealth eca`: all that the plugin needs, each with its remedy.
+local config = require('eca.config')
+local host = require('eca.host')
+local options = require('eca.config.options')
+local python = require('eca.host.python')
+local sanitize = require('eca.ui.sanitize')
+local scan = require('eca.text.scan')
+local winbar = require('eca.window.winbar')
+
 local M = {}
 
 local health = vim.health
@@ -21,8 +29,7 @@ local function run(command)
     return false, tostring(process)
   end
   local result = process:wait()
-  return result.code == 0,
-    require('eca.text.scan').trim(result.code == 0 and result.stdout or result.stderr)
+  return result.code == 0, scan.trim(result.code == 0 and result.stdout or result.stderr)
 end
 
 local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
@@ -31,7 +38,7 @@ local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
 
 local function check_python()
   health.start('Python host')
-  local path, remedy = require('eca.host.python').find()
+  local path, remedy = python.find()
   if not path then
     health.error(remedy)
     return
@@ -58,7 +65,7 @@ local function check_version(path, is_eca)
   local works, output = run({ path, '--version' })
   local version = vim.split(output, '\n')[1]
   if works and version:find('%d') then
-    health.ok(('%s: %s'):format(path, require('eca.ui.sanitize').line(version)))
+    health.ok(('%s: %s'):format(path, sanitize.line(version)))
   elseif is_eca then
     health.error(path .. ' does not tell its version', 'is it the ECA server? ' .. GET_SERVER[1])
   else
@@ -68,7 +75,7 @@ end
 
 local function check_server()
   health.start('ECA server')
-  local command = require('eca.config').get().server.command
+  local command = config.get().server.command
   local name = command and command[1] or 'eca'
   local path = vim.fn.exepath(name)
   if path ~= '' then
@@ -84,10 +91,7 @@ local function check_options()
   health.start('Options')
   local complaints = {} ---@type string[]
   local given = vim.g.eca
-  require('eca.config.options').check(
-    type(given) == 'function' and given() or given or {},
-    complaints
-  )
+  options.check(type(given) == 'function' and given() or given or {}, complaints)
   for _, complaint in ipairs(complaints) do
     health.warn(complaint)
   end
@@ -102,7 +106,7 @@ local DISABLE_WINBAR = 'give it no winbar there, with lualine: disabled_filetype
 --- Trust, waiting requests and contexts are shown in the winbars of the chat's windows.
 local function check_winbars()
   health.start('Winbars')
-  local foreign = vim.tbl_filter(require('eca.window.winbar').is_foreign, vim.api.nvim_list_wins())
+  local foreign = vim.tbl_filter(winbar.is_foreign, vim.api.nvim_list_wins())
   if #foreign > 0 then
     health.warn('another plugin draws the winbars of the chat', DISABLE_WINBAR)
   else
@@ -118,7 +122,7 @@ function M.check()
   check_options()
   check_winbars()
   health.start('Log')
-  health.info(require('eca.host').log_path())
+  health.info(host.log_path())
 end
 
 return M

@@ -1,6 +1,15 @@
 --- Actions on what waits for the user's word: accept, reject, answer, look at the diff.
 local answers = require('eca.approval.decide')
+local approval = require('eca.approval')
+local blocks = require('eca.actions.blocks')
+local chats = require('eca.state.chats')
+local diff = require('eca.diff')
+local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local question = require('eca.approval.question')
+local transcript = require('eca.transcript')
 
 local M = {}
 
@@ -13,14 +22,14 @@ local came = nil ---@type eca.Guard? since such a key led the user to what waits
 ---@return eca.BlockPlace?
 local function block_here()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  return require('eca.transcript').block_at(vim.api.nvim_get_current_buf(), row)
+  return transcript.block_at(vim.api.nvim_get_current_buf(), row)
 end
 
 --- What waits for approval in the block under the cursor.
 ---@return eca.Pending?
 local function waiting_here()
   local block = block_here()
-  for _, item in ipairs(block and require('eca.state.mirror').pending(block.chat) or {}) do
+  for _, item in ipairs(block and mirror.pending(block.chat) or {}) do
     if item.block == block.id and item.kind == 'approval' then
       return item
     end
@@ -37,7 +46,7 @@ end
 ---@param chat? string
 ---@return eca.Pending?
 local function oldest(chat)
-  for _, item in ipairs(require('eca.state.mirror').pending(chat)) do
+  for _, item in ipairs(mirror.pending(chat)) do
     if item.kind == 'approval' then
       return item
     end
@@ -48,21 +57,21 @@ end
 --- waits longest.
 ---@return eca.Pending?
 local function chosen()
-  local shown = require('eca.approval').shown()
+  local shown = approval.shown()
   local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
-  return item or oldest(require('eca.state.chats').current()) or oldest()
+  return item or oldest(chats.current()) or oldest()
 end
 
 --- What a key answers: one that comes too soon after it came up was meant for something else.
 ---@return eca.Pending?
 local function meant()
-  local item, approval = chosen(), require('eca.approval')
+  local item = chosen()
   local known = item and approval.ripe(item) and (waiting_here() or approval.settled())
   known = known and (not came or guard.is_over(came))
   if not item then
-    require('eca.ui.notify').info('nothing waits for approval')
-  elseif not known or not require('eca.diff').ripe(item) then
-    require('eca.ui.notify').info('this has only just come up: look first')
+    notify.info('nothing waits for approval')
+  elseif not known or not diff.ripe(item) then
+    notify.info('this has only just come up: look first')
   else
     return item
   end
@@ -79,9 +88,9 @@ end
 
 --- Go to what asks: the float, else the block that waits.
 function M.focus()
-  local item = require('eca.approval').focus()
+  local item = approval.focus()
   if item then
-    require('eca.actions.blocks').go_to(item.chat, item.block)
+    blocks.go_to(item.chat, item.block)
   end
 end
 
@@ -89,7 +98,7 @@ end
 function M.come()
   came = guard.begin()
   M.focus()
-  require('eca.approval.float').guard()
+  float.guard()
 end
 
 --- Accept what is meant.
@@ -103,22 +112,22 @@ function M.remember()
     if item.remember then
       answers.accept(item, true)
     else
-      require('eca.ui.notify').info('there is nothing new to remember: only accept it')
+      notify.info('there is nothing new to remember: only accept it')
     end
   end)
 end
 
 --- Accept all that waits in the current chat.
 function M.approve_all()
-  local chat = require('eca.state.chats').current()
+  local chat = chats.current()
   local accepted, left = 0, 0
   if chat then
-    accepted, left = require('eca.approval').accept_all(chat)
+    accepted, left = approval.accept_all(chat)
   end
   if accepted + left == 0 then
-    require('eca.ui.notify').info('nothing waits for approval in this chat')
+    notify.info('nothing waits for approval in this chat')
   elseif left > 0 then
-    require('eca.ui.notify').info(('%d only just came up: look first'):format(left))
+    notify.info(('%d only just came up: look first'):format(left))
   end
 end
 
@@ -138,17 +147,17 @@ function M.diff()
   local waits = item and { item.chat, item.block }
   if block then
     local wanted = { chat = block.chat, block = block.id, instead = waits }
-    require('eca.diff').ask('diff', wanted)
+    diff.ask('diff', wanted)
   elseif waits then
-    require('eca.diff').ask('diff', { chat = waits[1], block = waits[2] })
+    diff.ask('diff', { chat = waits[1], block = waits[2] })
   else
-    require('eca.ui.notify').info('there is no diff to show')
+    notify.info('there is no diff to show')
   end
 end
 
 --- Answer the question that waits.
 function M.answer()
-  require('eca.approval.question').open()
+  question.open()
 end
 
 return M

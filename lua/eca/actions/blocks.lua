@@ -1,5 +1,15 @@
 --- Actions in the transcript: open and close blocks, jump, follow links, yank code.
+local chats = require('eca.state.chats')
+local eca = require('eca')
+local external = require('eca.ui.external')
+local fences = require('eca.markdown.fences')
+local host = require('eca.host')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local question = require('eca.approval.question')
+local reference = require('eca.chat.reference')
 local transcript = require('eca.transcript')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -23,7 +33,7 @@ local function set_open(open)
   if open ~= true then
     vim.api.nvim_win_set_cursor(0, { block.header + 1, 0 })
   end
-  require('eca.host').send('toggle', { chat = block.chat, block = block.id, open = open })
+  host.send('toggle', { chat = block.chat, block = block.id, open = open })
 end
 
 --- Open or close the block under the cursor.
@@ -43,9 +53,9 @@ end
 
 ---@param open boolean
 local function set_all(open)
-  local chat = require('eca.state.chats').of_buffer(vim.api.nvim_get_current_buf())
+  local chat = chats.of_buffer(vim.api.nvim_get_current_buf())
   if chat then
-    require('eca.host').send('toggle', { chat = chat.id, block = 0, open = open })
+    host.send('toggle', { chat = chat.id, block = 0, open = open })
   end
 end
 
@@ -63,11 +73,10 @@ end
 --- on the header of a tool call it is the file that the call works on.
 ---@return boolean opened
 function M.open_file()
-  local reference = require('eca.chat.reference')
   local target = transcript.target_at(vim.api.nvim_get_current_buf(), cursor_row())
   local file = reference.under_cursor() or (target and reference.only_in(target))
   if not file then
-    require('eca.ui.notify').info('there is no file under the cursor')
+    notify.info('there is no file under the cursor')
     return false
   end
   reference.show(file)
@@ -80,7 +89,7 @@ local ACTS = { image = true, link = true }
 ---@param block eca.BlockPlace
 ---@return eca.Pending?
 local function question_in(block)
-  for _, item in ipairs(require('eca.state.mirror').pending(block.chat)) do
+  for _, item in ipairs(mirror.pending(block.chat)) do
     if item.block == block.id and item.kind == 'question' then
       return item
     end
@@ -93,23 +102,22 @@ function M.act()
   if not block then
     return
   end
-  local reference = require('eca.chat.reference')
   local url = reference.url_under_cursor()
   local file = not url and reference.under_cursor()
-  local question = question_in(block)
+  local asked = question_in(block)
   if ACTS[block.kind] then
-    require('eca.host').send('act', { chat = block.chat, block = block.id })
-  elseif question then
-    require('eca.approval.question').open(question)
+    host.send('act', { chat = block.chat, block = block.id })
+  elseif asked then
+    question.open(asked)
   elseif block.kind == 'older' then
-    require('eca.host').send('older', { chat = block.chat })
+    host.send('older', { chat = block.chat })
   elseif block.header == cursor_row() then
     set_open(nil)
   elseif transcript.is_cut(vim.api.nvim_get_current_buf(), cursor_row()) then
     local row = cursor_row() - (block.header and block.header + 1 or block.first)
-    require('eca.host').send('output', { chat = block.chat, block = block.id, row = row })
+    host.send('output', { chat = block.chat, block = block.id, row = row })
   elseif url then
-    require('eca.ui.external').open(url)
+    external.open(url)
   elseif file then
     reference.show(file)
   else
@@ -120,28 +128,28 @@ end
 --- Open the link under the cursor, or that of the block.
 function M.open_link()
   local block = block_here()
-  local url = require('eca.chat.reference').url_under_cursor()
+  local url = reference.url_under_cursor()
   if block and ACTS[block.kind] then
-    require('eca.host').send('act', { chat = block.chat, block = block.id })
+    host.send('act', { chat = block.chat, block = block.id })
   elseif url then
-    require('eca.ui.external').open(url)
+    external.open(url)
   else
-    require('eca.ui.notify').info('there is no link under the cursor')
+    notify.info('there is no link under the cursor')
   end
 end
 
 --- Yank the fenced code around the cursor, without its fences.
 function M.yank_code()
   local buf = vim.api.nvim_get_current_buf()
-  local fence = require('eca.markdown.fences').at(buf, cursor_row())
+  local fence = fences.at(buf, cursor_row())
   if not fence then
-    require('eca.ui.notify').info('there is no code block under the cursor')
+    notify.info('there is no code block under the cursor')
     return
   end
   local last = fence.fence.closed and fence.last - 1 or fence.last
   local lines = vim.api.nvim_buf_get_lines(buf, fence.first + 1, last, false)
   vim.fn.setreg(vim.v.register, lines, 'V')
-  require('eca.ui.notify').info(('%d lines yanked'):format(#lines))
+  notify.info(('%d lines yanked'):format(#lines))
 end
 
 ---@param row? integer
@@ -156,9 +164,9 @@ end
 ---@param chat string
 ---@param block? integer
 function M.go_to(chat, block)
-  require('eca').open({ chat = chat })
-  local win = require('eca.window').shown()
-  local row = block and transcript.range(require('eca.state.chats').ensure(chat).buf, block)
+  eca.open({ chat = chat })
+  local win = windows.shown()
+  local row = block and transcript.range(chats.ensure(chat).buf, block)
   if win and row then
     vim.api.nvim_set_current_win(win)
     vim.api.nvim_win_set_cursor(win, { row + 1, 0 })
@@ -167,14 +175,14 @@ end
 
 --- Go to the list of the agent's tasks, and open it.
 function M.tasks()
-  local chat = require('eca.state.chats').current()
-  local plan = chat and require('eca.state.mirror').plan(chat)
+  local chat = chats.current()
+  local plan = chat and mirror.plan(chat)
   if not chat or not plan then
-    require('eca.ui.notify').info('the agent has no plan')
+    notify.info('the agent has no plan')
     return
   end
   M.go_to(chat, plan.block)
-  require('eca.host').send('toggle', { chat = chat, block = plan.block, open = true })
+  host.send('toggle', { chat = chat, block = plan.block, open = true })
 end
 
 --- Go to the next prompt of the user.
@@ -191,9 +199,9 @@ end
 ---@return integer[]
 local function waiting_rows()
   local buf = vim.api.nvim_get_current_buf()
-  local chat = require('eca.state.chats').of_buffer(buf)
+  local chat = chats.of_buffer(buf)
   local rows = {} ---@type integer[]
-  for _, item in ipairs(chat and require('eca.state.mirror').pending(chat.id) or {}) do
+  for _, item in ipairs(chat and mirror.pending(chat.id) or {}) do
     rows[#rows + 1] = item.block and transcript.range(buf, item.block)
   end
   table.sort(rows)
@@ -207,7 +215,7 @@ function M.next_approval()
       return jump(row)
     end
   end
-  require('eca.ui.notify').info('nothing waits further down')
+  notify.info('nothing waits further down')
 end
 
 --- Go to the block before that waits.
@@ -218,7 +226,7 @@ function M.previous_approval()
       return jump(rows[index])
     end
   end
-  require('eca.ui.notify').info('nothing waits further up')
+  notify.info('nothing waits further up')
 end
 
 return M

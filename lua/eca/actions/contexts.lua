@@ -1,16 +1,25 @@
 --- Actions on contexts: add what the user is at, see what goes along, take it away.
+local chats = require('eca.state.chats')
+local choose = require('eca.ui.choose')
+local contexts = require('eca.context')
+local eca = require('eca')
+local notify = require('eca.ui.notify')
+local sanitize = require('eca.ui.sanitize')
+local selection = require('eca.context.selection')
+local tokens = require('eca.context.tokens')
+
 local M = {}
 
 ---@param item? eca.Context
 local function add(item)
   if item then
-    require('eca').add_context(item)
+    eca.add_context(item)
   end
 end
 
 --- Add the current buffer, or the selected lines of it; from the chat the last code window's.
 function M.add()
-  add(require('eca.context').here(require('eca.context.selection').lines()))
+  add(contexts.here(selection.lines()))
 end
 
 --- Add lines of the current buffer, or what is named: a file, some lines of it, a folder, a page.
@@ -19,12 +28,12 @@ end
 ---@param last? integer
 function M.add_named(name, first, last)
   if not name then
-    add(require('eca.context').here(first, last))
+    add(contexts.here(first, last))
     return
   end
-  local item = require('eca.context.tokens').named(name)
+  local item = tokens.named(name)
   if not item then
-    require('eca.ui.notify').warn('there is no ' .. name)
+    notify.warn('there is no ' .. name)
   end
   add(item)
 end
@@ -34,10 +43,10 @@ end
 ---@param first? integer
 ---@param last? integer
 function M.remove_named(name, first, last)
-  local what = name or require('eca.context').here(first, last)
-  if what and not require('eca').remove_context(what) then
-    local shown = name or require('eca.context').label(what)
-    require('eca.ui.notify').warn(('%s is not on the context line'):format(shown))
+  local what = name or contexts.here(first, last)
+  if what and not eca.remove_context(what) then
+    local shown = name or contexts.label(what)
+    notify.warn(('%s is not on the context line'):format(shown))
   end
 end
 
@@ -46,7 +55,7 @@ end
 ---@param token string
 local function delete_token(buf, token)
   for row, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    local found = require('eca.context.tokens').find(line)
+    local found = tokens.find(line)
     for index = #found, 1, -1 do
       local place = found[index]
       if place.context.token == token then
@@ -61,11 +70,11 @@ end
 ---@param choice eca.Along
 local function take_away(chat, choice)
   if choice.entry then
-    require('eca').remove_context(choice.entry, chat)
+    eca.remove_context(choice.entry, chat)
   elseif choice.item.token then
-    delete_token(require('eca.state.chats').get(chat).input, choice.item.token)
+    delete_token(chats.get(chat).input, choice.item.token)
   else
-    require('eca.ui.notify').info('@cursor goes along unless the option contexts.cursor is false')
+    notify.info('@cursor goes along unless the option contexts.cursor is false')
   end
 end
 
@@ -73,19 +82,19 @@ end
 ---@return string
 local function describe(along)
   local origin = along.entry and '' or (along.item.token and '  in the prompt' or '  always')
-  return require('eca.ui.sanitize').line(require('eca.context').label(along.item)) .. origin
+  return sanitize.line(contexts.label(along.item)) .. origin
 end
 
 --- Show what goes along with a prompt now; what is chosen does so no longer.
 function M.choose()
-  local chat = require('eca').current()
-  local all = require('eca.context').sources(chat, require('eca.context').draft(chat))
+  local chat = eca.current()
+  local all = contexts.sources(chat, contexts.draft(chat))
   if #all == 0 then
-    require('eca.ui.notify').info('no contexts')
+    notify.info('no contexts')
     return
   end
   local options = { prompt = 'Goes along; choose what no longer does', format_item = describe }
-  require('eca.ui.choose').one(all, options, function(choice)
+  choose.one(all, options, function(choice)
     if choice then
       take_away(chat, choice)
     end

@@ -4,14 +4,28 @@
 --- - "Here" is the block under the cursor in a transcript; elsewhere the user chooses one of his
 ---   messages first.
 --- - A rollback names the message before it asks what is taken back.
+local chats = require('eca.state.chats')
+local attention = require('eca.state.attention')
+local blocks = require('eca.actions.blocks')
+local choose = require('eca.ui.choose')
+local display_width = require('eca.ui.display_width')
+local eca = require('eca')
+local host = require('eca.host')
+local input = require('eca.input')
+local notify = require('eca.ui.notify')
+local requests = require('eca.host.requests')
+local return_window = require('eca.ui.return_window')
+local scan = require('eca.text.scan')
 local transcript = require('eca.transcript')
+local undo = require('eca.review.undo')
+local windows = require('eca.window')
 
 local M = {}
 
 ---@param name string
 ---@param payload table<string, any>
 local function send(name, payload)
-  require('eca.host').send(name, payload)
+  host.send(name, payload)
 end
 
 --- The block under the cursor, or nil outside of transcripts.
@@ -25,9 +39,9 @@ end
 --- The chat the user means.
 ---@return string?
 local function current()
-  local id = require('eca.state.chats').current()
+  local id = chats.current()
   if not id then
-    require('eca.ui.notify').info('there is no chat yet')
+    notify.info('there is no chat yet')
   end
   return id
 end
@@ -51,19 +65,19 @@ local TITLE = 40
 local function describe(chat)
   local facts = {} ---@type string[]
   local changed = chat.updated or chat.created
-  facts[#facts + 1] = changed and require('eca.state.attention').age(math.floor(changed / 1000))
+  facts[#facts + 1] = changed and attention.age(math.floor(changed / 1000))
   facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
   facts[#facts + 1] = chat.open and 'open' or nil
   facts[#facts + 1] = chat.model
-  return require('eca.ui.display_width').list_row(chat.title or 'No title', TITLE, facts)
+  return display_width.list_row(chat.title or 'No title', TITLE, facts)
 end
 
 --- The chat that is left for another one; it need not stay when nothing was said in it.
 ---@return string?
 local function left_behind()
-  local id = require('eca.window').chat_shown()
-  local chat = id and require('eca.state.chats').get(id)
-  if chat and not require('eca.input').draft(chat.input):find('%S') then
+  local id = windows.chat_shown()
+  local chat = id and chats.get(id)
+  if chat and not input.draft(chat.input):find('%S') then
     return id
   end
 end
@@ -71,8 +85,8 @@ end
 ---@param chat eca.Kept
 local function resume(chat)
   local instead = left_behind()
-  require('eca.state.chats').ensure(chat.id)
-  require('eca').open({ chat = chat.id })
+  chats.ensure(chat.id)
+  eca.open({ chat = chat.id })
   if not chat.open then
     send('resume', { chat = chat.id, instead = instead })
   end
@@ -80,25 +94,21 @@ end
 
 --- Choose one of the chats that the agent keeps and go on with it.
 function M.resume()
-  require('eca.host.requests').ask('list_chats', {}, function(chats)
-    if not chats then
+  requests.ask('list_chats', {}, function(kept)
+    if not kept then
       return
-    elseif #chats == 0 then
-      require('eca.ui.notify').info('the agent keeps no chat of this workspace')
+    elseif #kept == 0 then
+      notify.info('the agent keeps no chat of this workspace')
       return
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
-      require('eca.ui.notify').info('the server is ready, :Eca resume lists its chats')
+      notify.info('the server is ready, :Eca resume lists its chats')
       return
     end
-    require('eca.ui.choose').one(
-      chats,
-      { prompt = 'Resume', format_item = describe },
-      function(chat)
-        if chat then
-          resume(chat)
-        end
+    choose.one(kept, { prompt = 'Resume', format_item = describe }, function(chat)
+      if chat then
+        resume(chat)
       end
-    )
+    end)
   end)
 end
 
@@ -133,9 +143,9 @@ end
 ---@param wanted { chat: string, block?: integer }
 ---@param go_on fun(moments: eca.Moment[])
 local function ask_moments(wanted, go_on)
-  local asked = require('eca.ui.return_window').asked()
-  require('eca.host.requests').ask('timeline', wanted, function(moments)
-    if require('eca.ui.return_window').may_take(asked, 'the list') then
+  local asked = return_window.asked()
+  requests.ask('timeline', wanted, function(moments)
+    if return_window.may_take(asked, 'the list') then
       go_on(moments or {})
     end
   end)
@@ -146,7 +156,7 @@ end
 ---@param prompt string
 ---@param kinds table<string, true>
 ---@param go_on fun(moment: eca.Moment)
-local function choose(id, prompt, kinds, go_on)
+local function choose_moment(id, prompt, kinds, go_on)
   ask_moments({ chat = id }, function(moments)
     local found = {} ---@type eca.Moment[]
     for _, moment in ipairs(moments) do
@@ -155,10 +165,10 @@ local function choose(id, prompt, kinds, go_on)
       end
     end
     if #found == 0 then
-      require('eca.ui.notify').info('there is nothing to choose from yet')
+      notify.info('there is nothing to choose from yet')
       return
     end
-    require('eca.ui.choose').one(found, { prompt = prompt, format_item = label }, function(moment)
+    choose.one(found, { prompt = prompt, format_item = label }, function(moment)
       if moment then
         go_on(moment)
       end
@@ -172,11 +182,11 @@ function M.timeline()
   if not id then
     return
   end
-  choose(id, 'History', { user = true, flag = true, older = true }, function(moment)
+  choose_moment(id, 'History', { user = true, flag = true, older = true }, function(moment)
     if moment.kind == 'older' then
       send('older', { chat = id })
     else
-      require('eca.actions.blocks').go_to(id, moment.block)
+      blocks.go_to(id, moment.block)
     end
   end)
 end
@@ -187,7 +197,7 @@ end
 local function at_choice(prompt, go_on)
   local id = current()
   if id then
-    choose(id, prompt, { user = true }, function(moment)
+    choose_moment(id, prompt, { user = true }, function(moment)
       go_on(id, moment)
     end)
   end
@@ -203,16 +213,16 @@ local INCLUDED = {
 ---@param chat string
 ---@param moment eca.Moment
 local function roll_back_to(chat, moment)
-  local title = require('eca.ui.display_width').cut(moment.title, PROMPT_TITLE)
+  local title = display_width.cut(moment.title, PROMPT_TITLE)
   local options = {
     prompt = ('Roll back to before "%s"'):format(title),
     format_item = function(item)
       return item.text
     end,
   }
-  require('eca.ui.choose').one(INCLUDED, options, function(item)
+  choose.one(INCLUDED, options, function(item)
     if item and item.tools then
-      require('eca.review.undo').roll_back(chat, moment.block, item.messages)
+      undo.roll_back(chat, moment.block, item.messages)
     elseif item then
       send('rollback', { chat = chat, block = moment.block, messages = true, tools = false })
     end
@@ -229,7 +239,7 @@ function M.rollback()
     if moments[1] then
       roll_back_to(block.chat, moments[1])
     else
-      require('eca.ui.notify').info('there is no prompt of yours above this place')
+      notify.info('there is no prompt of yours above this place')
     end
   end)
 end
@@ -258,10 +268,7 @@ function M.add_flag(text)
   end
   local function add(given)
     if given and given:find('%S') then
-      send(
-        'add_flag',
-        { chat = id, block = block and block.id or 0, text = require('eca.text.scan').trim(given) }
-      )
+      send('add_flag', { chat = id, block = block and block.id or 0, text = scan.trim(given) })
     end
   end
   if text then
@@ -277,7 +284,7 @@ function M.remove_flag()
   if block and block.kind == 'flag' then
     send('remove_flag', { chat = block.chat, block = block.id })
   else
-    require('eca.ui.notify').info('there is no flag under the cursor')
+    notify.info('there is no flag under the cursor')
   end
 end
 
@@ -303,7 +310,7 @@ local function jump(direction)
     vim.cmd("normal! m'")
     vim.api.nvim_win_set_cursor(0, { found + 1, 0 })
   else
-    require('eca.ui.notify').info('no flag further ' .. (direction == 1 and 'down' or 'up'))
+    notify.info('no flag further ' .. (direction == 1 and 'down' or 'up'))
   end
 end
 

@@ -1,5 +1,13 @@
 --- Actions on chats as a whole: choose, go to the next, rename, empty, delete.
 local attention = require('eca.state.attention')
+local chats = require('eca.state.chats')
+local choose = require('eca.ui.choose')
+local display_width = require('eca.ui.display_width')
+local eca = require('eca')
+local host = require('eca.host')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local scan = require('eca.text.scan')
 
 local M = {}
 
@@ -7,9 +15,9 @@ local TITLE = 50
 
 ---@return string?
 local function current()
-  local id = require('eca.state.chats').current()
+  local id = chats.current()
   if not id then
-    require('eca.ui.notify').info('there is no chat yet')
+    notify.info('there is no chat yet')
   end
   return id
 end
@@ -17,23 +25,23 @@ end
 ---@param id string
 ---@return string
 local function title_of(id)
-  return require('eca.state.mirror').status(id).title or 'New chat'
+  return mirror.status(id).title or 'New chat'
 end
 
 ---@param id string
 ---@return string
 local function describe(id)
   local found, since = attention.of(id), attention.since(id)
-  local number = require('eca.state.chats').get(id).number
+  local number = chats.get(id).number
   local title = ('chat %d %s %s'):format(number, found.sign, title_of(id))
   local age = since and attention.age(since)
-  return require('eca.ui.display_width').list_row(title, TITLE, { found.word, age })
+  return display_width.list_row(title, TITLE, { found.word, age })
 end
 
 --- What needs attention comes first, then what changed last.
 ---@return string[] ids
 local function sorted()
-  local ids = require('eca.state.chats').ids()
+  local ids = chats.ids()
   local place = {} ---@type table<string, integer>
   for index, id in ipairs(ids) do
     place[id] = index
@@ -53,12 +61,12 @@ end
 function M.pick()
   local ids = sorted()
   if #ids == 0 then
-    require('eca.ui.notify').info('there is no chat yet')
+    notify.info('there is no chat yet')
     return
   end
-  require('eca.ui.choose').one(ids, { prompt = 'Chats', format_item = describe }, function(id)
+  choose.one(ids, { prompt = 'Chats', format_item = describe }, function(id)
     if id then
-      require('eca').open({ chat = id })
+      eca.open({ chat = id })
     end
   end)
 end
@@ -66,20 +74,20 @@ end
 --- Open the chat of a number in the bar.
 ---@param number integer
 function M.go_to(number)
-  local id = require('eca.state.chats').numbered(number)
+  local id = chats.numbered(number)
   if id then
-    require('eca').open({ chat = id })
+    eca.open({ chat = id })
   else
-    require('eca.ui.notify').warn(('there is no chat %d'):format(number))
+    notify.warn(('there is no chat %d'):format(number))
   end
 end
 
 ---@param step -1|1
 local function cycle(step)
-  local ids, here = require('eca.state.chats').ids(), require('eca.state.chats').current()
+  local ids, here = chats.ids(), chats.current()
   for index, id in ipairs(ids) do
     if id == here and #ids > 1 then
-      require('eca').open({ chat = ids[(index - 1 + step) % #ids + 1] })
+      eca.open({ chat = ids[(index - 1 + step) % #ids + 1] })
       return
     end
   end
@@ -104,13 +112,13 @@ function M.rename(title)
   end
   local function send(text)
     if text and text:find('%S') then
-      require('eca.host').send('rename', { chat = id, title = require('eca.text.scan').trim(text) })
+      host.send('rename', { chat = id, title = scan.trim(text) })
     end
   end
   if title then
     send(title)
   else
-    local known = require('eca.state.mirror').status(id).title
+    local known = mirror.status(id).title
     vim.ui.input({ prompt = 'Title: ', default = known }, send)
   end
 end
@@ -126,7 +134,7 @@ local function ask(verb, id, sure, go_on)
     return
   end
   local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
-  require('eca.ui.choose').one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+  choose.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
     if choice == verb then
       go_on()
     end
@@ -139,7 +147,7 @@ function M.clear(sure)
   local id = current()
   if id then
     ask('Clear', id, sure, function()
-      require('eca.host').send('clear', { chat = id })
+      host.send('clear', { chat = id })
     end)
   end
 end
@@ -150,7 +158,7 @@ function M.delete(sure)
   local id = current()
   if id then
     ask('Delete', id, sure, function()
-      require('eca.host').send('delete', { chat = id })
+      host.send('delete', { chat = id })
     end)
   end
 end

@@ -1,6 +1,18 @@
 --- Actions that choose from a list: model, agent, variant, trust, prompts.
 ---
 --- Rules kept here: the current choice is marked; what is chosen is true once the host tells it.
+local chats = require('eca.state.chats')
+local choose = require('eca.ui.choose')
+local did_you_mean = require('eca.config.did_you_mean')
+local eca = require('eca')
+local history = require('eca.input.history')
+local host = require('eca.host')
+local input = require('eca.input')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local sanitize = require('eca.ui.sanitize')
+local scan = require('eca.text.scan')
+
 local M = {}
 
 --- The choice of no variant.
@@ -12,7 +24,7 @@ local NONE = 'none'
 ---@param model? string
 ---@return string[]
 local function variants_of(model)
-  local by_model = require('eca.state.mirror').choices().variants
+  local by_model = mirror.choices().variants
   if model then
     return by_model[model] or {}
   end
@@ -26,11 +38,10 @@ end
 ---@param chat? string default: the current one
 ---@return string[]
 function M.offers(what, chat)
-  local mirror = require('eca.state.mirror')
   if what ~= 'variant' then
     return mirror.choices()[what .. 's'] or {}
   end
-  local variants = variants_of(mirror.status(chat or require('eca.state.chats').current()).model)
+  local variants = variants_of(mirror.status(chat or chats.current()).model)
   return #variants > 0 and vim.list_extend({ NONE }, variants) or {}
 end
 
@@ -38,7 +49,7 @@ end
 ---@param value string|boolean
 ---@param chat string
 local function send(what, value, chat)
-  require('eca.host').send('choose', { chat = chat, what = what, value = value })
+  host.send('choose', { chat = chat, what = what, value = value })
 end
 
 ---@param what eca.Choosable
@@ -63,23 +74,23 @@ end
 ---@param word string
 ---@param offers string[]
 local function complain(what, word, offers)
-  local near = require('eca.config.did_you_mean').nearest(word, offers)
+  local near = did_you_mean.nearest(word, offers)
   local hint = near and ('; did you mean %s?'):format(near) or ''
-  require('eca.ui.notify').warn(("there is no %s '%s'%s"):format(what, word, hint))
+  notify.warn(("there is no %s '%s'%s"):format(what, word, hint))
 end
 
 ---@param what eca.Choosable
 ---@param chat string
 ---@param offers string[]
 local function ask(what, chat, offers)
-  local current = require('eca.state.mirror').status(chat)[what] or (what == 'variant' and NONE)
+  local current = mirror.status(chat)[what] or (what == 'variant' and NONE)
   local options = {
     prompt = 'Choose the ' .. what,
     format_item = function(offer)
-      return (offer == current and '● ' or '  ') .. require('eca.ui.sanitize').line(offer)
+      return (offer == current and '● ' or '  ') .. sanitize.line(offer)
     end,
   }
-  require('eca.ui.choose').one(offers, options, function(choice)
+  choose.one(offers, options, function(choice)
     if choice then
       take(what, choice, chat)
     end
@@ -90,7 +101,7 @@ end
 ---@param what eca.Choosable
 ---@param word? string a name, or a part of one
 function M.choose(what, word)
-  local chat = require('eca').current()
+  local chat = eca.current()
   local offers = M.offers(what, chat)
   if word and #offers == 0 then
     take(what, word, chat) -- the server may not have told yet what there is
@@ -102,7 +113,7 @@ function M.choose(what, word)
       complain(what, word, offers)
     end
   elseif #offers == 0 then
-    require('eca.ui.notify').info(('there is no %s to choose yet'):format(what))
+    notify.info(('there is no %s to choose yet'):format(what))
   else
     ask(what, chat, offers)
   end
@@ -120,10 +131,10 @@ end
 
 --- Go on with the next agent of the list.
 function M.next_agent()
-  local chat = require('eca').current()
+  local chat = eca.current()
   local agents = M.offers('agent')
   for index, agent in ipairs(agents) do
-    if agent == require('eca.state.mirror').status(chat).agent then
+    if agent == mirror.status(chat).agent then
       return take('agent', agents[index % #agents + 1], chat)
     end
   end
@@ -137,22 +148,21 @@ end
 
 ---@param chat string
 local function tell_trust(chat)
-  local mirror = require('eca.state.mirror')
   if mirror.status(chat).trust then
     local waits = #mirror.pending(chat) > 0
-    require('eca.ui.notify').warn(
+    notify.warn(
       waits and 'trusted: its tools run WITHOUT ASKING; what waits still asks'
         or 'this chat is trusted: its tools run WITHOUT ASKING'
     )
   else
-    require('eca.ui.notify').info('this chat asks before its tools run')
+    notify.info('this chat asks before its tools run')
   end
 end
 
 --- Tell whether a chat is trusted whenever that changes.
 ---@param chat string
 local function watch_trust(chat)
-  local known = require('eca.state.mirror').status(chat).trust or false
+  local known = mirror.status(chat).trust or false
   vim.api.nvim_create_autocmd('User', {
     group = vim.api.nvim_create_augroup('eca.trust.' .. chat, {}),
     pattern = 'EcaStatusChanged',
@@ -169,8 +179,8 @@ end
 --- Let the chat work without asking, or no longer; what became of it is told when it is known.
 ---@param trusted? boolean default: the other way round
 function M.set_trust(trusted)
-  local chat = require('eca').current()
-  local known = require('eca.state.mirror').status(chat).trust or false
+  local chat = eca.current()
+  local known = mirror.status(chat).trust or false
   if trusted == nil then
     trusted = not known
   end
@@ -194,23 +204,22 @@ end
 
 --- Choose one of the prompts of this project and put it into the input.
 function M.prompts()
-  local prompts = require('eca.input.history').newest_first()
+  local prompts = history.newest_first()
   if #prompts == 0 then
-    require('eca.ui.notify').info('no prompt was sent in this project yet')
+    notify.info('no prompt was sent in this project yet')
     return
   end
   local options = {
     prompt = 'Prompts',
     format_item = function(prompt)
-      local lines =
-        vim.tbl_map(require('eca.text.scan').trim, vim.split(prompt, '\n', { plain = true }))
+      local lines = vim.tbl_map(scan.trim, vim.split(prompt, '\n', { plain = true }))
       return table.concat(vim.tbl_filter(has_text, lines), ' ⏎ ')
     end,
   }
-  require('eca.ui.choose').one(prompts, options, function(prompt)
+  choose.one(prompts, options, function(prompt)
     if prompt then
-      local id = require('eca').open()
-      require('eca.input').put_back(require('eca.state.chats').ensure(id).input, prompt)
+      local id = eca.open()
+      input.put_back(chats.ensure(id).input, prompt)
     end
   end)
 end

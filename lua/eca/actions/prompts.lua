@@ -1,10 +1,16 @@
 --- Actions on prompts: send, queue, take back, stop, recall.
+local chats = require('eca.state.chats')
+local eca = require('eca')
+local host = require('eca.host')
+local input = require('eca.input')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+
 local M = {}
 
 --- The input of the chat the user means.
 ---@return integer? buf
-local function input()
-  local chats = require('eca.state.chats')
+local function input_buffer()
   local id = chats.current()
   local chat = id and chats.get(id)
   return chat and chat.input
@@ -12,9 +18,9 @@ end
 
 ---@param queue boolean
 local function submit(queue)
-  local buf = input()
-  if not buf or not require('eca.input').submit(buf, queue) then
-    require('eca.ui.notify').info('nothing is typed')
+  local buf = input_buffer()
+  if not buf or not input.submit(buf, queue) then
+    notify.info('nothing is typed')
   end
 end
 
@@ -32,14 +38,14 @@ end
 ---@param index? integer 1-based place in the queue; default: the last
 ---@param drop? boolean
 function M.take_back(index, drop)
-  local id = require('eca.state.chats').current()
-  local waiting = id and #require('eca.state.mirror').queue(id) or 0
+  local id = chats.current()
+  local waiting = id and #mirror.queue(id) or 0
   index = index or waiting
   if index < 1 or index > waiting then
-    require('eca.ui.notify').info(waiting > 0 and 'no such prompt waits' or 'no prompt waits')
+    notify.info(waiting > 0 and 'no such prompt waits' or 'no prompt waits')
     return
   end
-  require('eca.host').send('unqueue', { chat = id, index = index, edit = not drop })
+  host.send('unqueue', { chat = id, index = index, edit = not drop })
 end
 
 --- Take the last waiting prompt back into the input.
@@ -49,19 +55,19 @@ end
 
 --- Stop the running turn.
 function M.stop()
-  local chat = require('eca.state.chats').current()
+  local chat = chats.current()
   if chat then
-    require('eca').stop(chat) -- the host knows whether one runs
+    eca.stop(chat) -- the host knows whether one runs
   else
-    require('eca.ui.notify').info('there is no chat yet')
+    notify.info('there is no chat yet')
   end
 end
 
 ---@param step -1|1
 local function recall(step)
-  local buf = input()
+  local buf = input_buffer()
   if buf == vim.api.nvim_get_current_buf() then
-    require('eca.input').recall(buf, step)
+    input.recall(buf, step)
   end
 end
 

@@ -3,6 +3,9 @@
 --- Rules kept here:
 --- - A block shows what is asked only when all of it is on the screen, in the same lines as in the
 ---   float. Tabs and blanks at a line's end are marked in the float alone.
+local transcript = require('eca.transcript')
+local windows = require('eca.window')
+
 local M = {}
 
 ---@class eca.SeenBlock
@@ -76,13 +79,12 @@ end
 ---@param item eca.Pending
 ---@return eca.SeenBlock?
 function M.seen(item)
-  local windows = require('eca.window')
   local win = windows.chat_shown() == item.chat and windows.shown() or nil
   if not win then
     return nil
   end
   local buf = vim.api.nvim_win_get_buf(win)
-  local first, last = require('eca.transcript').range(buf, item.block)
+  local first, last = transcript.range(buf, item.block)
   local top, bottom = vim.fn.line('w0', win) - 1, vim.fn.line('w$', win) - 1
   if not first or not last or last < top or first > bottom then
     return nil

@@ -3,6 +3,10 @@
 --- Rules kept here:
 --- - Our own words come first, so that nothing the agent wrote can be taken for them: who asks,
 ---   what remembering remembers, what to look at twice. Then what will happen, all of it.
+local chat_tabs = require('eca.window.chat_tabs')
+local mirror = require('eca.state.mirror')
+local paths = require('eca.files.paths')
+
 local M = {}
 
 --- A list of lines with marks, as it grows.
@@ -22,8 +26,8 @@ end
 ---@param id string
 ---@return string?
 local function chat_name(id)
-  local number = require('eca.window.chat_tabs').number(id)
-  local title = require('eca.state.mirror').status(id).title
+  local number = chat_tabs.number(id)
+  local title = mirror.status(id).title
   return number and ('chat %d %s'):format(number, title or 'New chat') or nil
 end
 
@@ -57,9 +61,9 @@ end
 ---@param item eca.Pending
 ---@return string?
 local function unsaved(item)
-  local buf = item.path and require('eca.files.paths').buffer_of(item.path)
+  local buf = item.path and paths.buffer_of(item.path)
   if buf and vim.bo[buf].modified then
-    return ('%s has unsaved changes here'):format(require('eca.files.paths').short(item.path))
+    return ('%s has unsaved changes here'):format(paths.short(item.path))
   end
 end
 

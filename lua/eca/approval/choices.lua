@@ -1,5 +1,7 @@
 --- What the float offers for a call that waits: its choices, and what they are about.
 local answers = require('eca.approval.decide')
+local block = require('eca.approval.block')
+local body = require('eca.approval.body')
 local diff = require('eca.diff')
 
 local M = {}
@@ -71,7 +73,7 @@ end
 ---@param all? eca.Choice accepts all that waits in the chat
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item, all)
-  local lines, marks, own = require('eca.approval.body').of(item)
+  local lines, marks, own = body.of(item)
   local choices = vim.list_extend(accepting(item, all), rejecting(item))
   choices[#choices + 1] = item.path and comparing(item) or nil
   return {
@@ -80,7 +82,7 @@ function M.content(item, all)
     quoted = { own, #lines - 1 },
     choices = choices,
     seen = function()
-      return require('eca.approval.block').seen(item)
+      return block.seen(item)
     end,
     rest = item.path and 'd shows all' or 'scroll to see',
   }

@@ -7,12 +7,16 @@
 --- - What was answered here is not shown again while the host still has to hear of it.
 --- - `q` leaves a request pending and hides it until it is called for.
 --- - A request that changes is another one: it is shown again, and begins to wait again.
+local alert = require('eca.approval.alert')
 local answers = require('eca.approval.decide')
 local choices = require('eca.approval.choices')
+local config = require('eca.config')
 local diff = require('eca.diff')
 local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
+local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -49,7 +53,7 @@ local function first_open()
   if seen then
     return seen, number
   end
-  local here = require('eca.window').chat_shown()
+  local here = windows.chat_shown()
   local first, place = nil, 0
   for index, item in ipairs(items) do
     if not aside[key_of(item)] then
@@ -168,7 +172,7 @@ draw = function()
   if not front or front.key ~= key then
     front = { key = key, guard = guard.begin() }
   end
-  local wanted = item and require('eca.config').get().approval.float
+  local wanted = item and config.get().approval.float
   if not item and float.is_paused() then
     return
   elseif not item or not wanted or diff.shown(item) then
@@ -225,7 +229,7 @@ function M.update(pending)
   follow_windows()
   diff.update()
   draw()
-  require('eca.approval.alert').call(new)
+  alert.call(new)
 end
 
 --- What the float or the diff before the user asks about, if it does.
@@ -266,7 +270,7 @@ function M.focus()
   end
   local item = first_open()
   if not item then
-    require('eca.ui.notify').info('nothing waits for your word')
+    notify.info('nothing waits for your word')
     return nil
   end
   draw()

@@ -8,6 +8,8 @@
 --- - What waits is read where it is on the screen: the float leaves that free, and the words before
 ---   it. Where the block shows all that is asked the float does not say it again.
 --- - Rows and columns are cells of the screen, from 0; the last ones of an area are not in it.
+local windows = require('eca.window')
+
 local M = {}
 
 local MOST_ROWS = 16
@@ -73,7 +75,7 @@ end
 --- The transcript in this tab page, whichever chat it shows, with its winbar.
 ---@return eca.ScreenArea? area when it is big enough
 local function chat_area()
-  local win = require('eca.window').shown()
+  local win = windows.shown()
   local area = win and area_of(win)
   if not area or area.right - area.left < LEAST_WINDOW.columns then
     return nil
@@ -119,7 +121,7 @@ end
 ---@param seen eca.ScreenArea
 ---@return eca.ScreenArea[]
 local function kept_free(seen)
-  local _, input = require('eca.window').shown()
+  local _, input = windows.shown()
   return { seen, input and area_of(input) or nil }
 end
 

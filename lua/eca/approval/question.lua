@@ -1,7 +1,12 @@
 --- Questions of the agent, in the float: options by number, or an answer in the user's own words.
 ---
 --- Rules kept here: an option is text of the agent; it is shown and sent back, nothing more.
+local answer_mode = require('eca.approval.answer_mode')
 local answers = require('eca.approval.decide')
+local chats = require('eca.state.chats')
+local choose = require('eca.ui.choose')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
 
 local M = {}
 
@@ -58,7 +63,7 @@ local function choices_of(item, first_row)
       text = 'write',
       about = 'answer in your own words',
       run = function()
-        require('eca.approval.answer_mode').write(item)
+        answer_mode.write(item)
       end,
     }
   end
@@ -111,8 +116,7 @@ end
 --- The oldest question, of the current chat first.
 ---@return eca.Pending?
 local function oldest()
-  local mirror = require('eca.state.mirror')
-  local chat = require('eca.state.chats').current()
+  local chat = chats.current()
   for _, item in ipairs(vim.list_extend(chat and mirror.pending(chat) or {}, mirror.pending())) do
     if item.kind == 'question' then
       return item
@@ -127,12 +131,12 @@ local OWN_WORDS = { 'answer in my own words' }
 function M.open(item)
   item = item or oldest()
   if not item then
-    require('eca.ui.notify').info('there is no question')
+    notify.info('there is no question')
     return
   end
   local choices = vim.list_extend({}, item.options or {})
   if #choices == 0 then
-    return require('eca.approval.answer_mode').write(item)
+    return answer_mode.write(item)
   end
   if item.freeform ~= false then
     choices[#choices + 1] = OWN_WORDS
@@ -143,9 +147,9 @@ function M.open(item)
       return option[1]
     end,
   }
-  require('eca.ui.choose').one(choices, options, function(option)
+  choose.one(choices, options, function(option)
     if option == OWN_WORDS then
-      require('eca.approval.answer_mode').write(item)
+      answer_mode.write(item)
     elseif option then
       answers.answer(item, option[1])
     end

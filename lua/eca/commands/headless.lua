@@ -6,6 +6,14 @@
 ---   standard error; the chat, as far as it goes, on standard output.
 --- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
 ---   questions and logins are cancelled.
+local answers = require('eca.approval.decide')
+local chats = require('eca.state.chats')
+local eca = require('eca')
+local host = require('eca.host')
+local mirror = require('eca.state.mirror')
+local scan = require('eca.text.scan')
+local transcript = require('eca.transcript')
+
 local M = {}
 
 local GONE = 'the server is gone'
@@ -43,8 +51,7 @@ end
 --- Say why the server is gone, in the words that the chat ends with.
 ---@param chat string
 local function complain_of_end(chat)
-  local transcript = require('eca.transcript')
-  local buf = require('eca.state.chats').ensure(chat).buf
+  local buf = chats.ensure(chat).buf
   local row = transcript.find(buf, vim.api.nvim_buf_line_count(buf), 'note', -1)
   local block = row and transcript.block_at(buf, row)
   if block then
@@ -66,13 +73,13 @@ local function finish(chat, fault)
     end
     exit(fault and 1 or 0)
   end
-  if require('eca.host').has_failed() then
+  if host.has_failed() then
     vim.schedule(leave) -- after the reason
     return
   end
   vim.defer_fn(leave, PATIENCE)
-  require('eca').transcript(chat, function(markdown)
-    io.stdout:write(require('eca.text.scan').trim(markdown), '\n')
+  eca.transcript(chat, function(markdown)
+    io.stdout:write(scan.trim(markdown), '\n')
     leave()
   end)
 end
@@ -83,18 +90,18 @@ local function decide(item)
   local word = allowed and 'accepted' or 'rejected, as nobody can be asked'
   complain(('%s: %s'):format(item.title, item.kind == 'question' and 'not answered' or word))
   if item.kind == 'question' then
-    require('eca.approval.decide').answer(item)
+    answers.answer(item)
   elseif allowed then
-    require('eca').approve({ id = item.id })
+    eca.approve({ id = item.id })
   else
-    require('eca').reject({ id = item.id })
+    eca.reject({ id = item.id })
   end
 end
 
 --- Decide on all that waits, each once.
 ---@param decided table<string, true>
 local function decide_all(decided)
-  for _, item in ipairs(require('eca.state.mirror').pending()) do
+  for _, item in ipairs(mirror.pending()) do
     if not decided[item.id .. item.digest] then
       decided[item.id .. item.digest] = true
       decide(item)
@@ -123,11 +130,11 @@ local ANSWERS = { 'assistant', 'tool', 'tasks', 'question', 'image', 'link' }
 ---@param prompt string
 ---@return boolean
 local function answered(chat, prompt)
-  local buf = require('eca.state.chats').ensure(chat).buf
+  local buf = chats.ensure(chat).buf
   local is_command = prompt:find('^%s*/') ~= nil
   return is_command
     or vim.iter(ANSWERS):any(function(kind)
-      return require('eca.transcript').find(buf, 0, kind, 1) ~= nil
+      return transcript.find(buf, 0, kind, 1) ~= nil
     end)
 end
 
@@ -167,7 +174,7 @@ function M.run(prompt)
   on('EcaStatusChanged', function(data)
     if data.status.state == 'login' then
       complain('nobody is there to log in')
-      require('eca').stop(data.chat)
+      eca.stop(data.chat)
     end
   end)
   on('EcaTurnFinished', function(data)
@@ -177,9 +184,9 @@ function M.run(prompt)
     finish_once(GONE)
   end)
   -- Last, as what cannot start is told at once.
-  chat = require('eca').new()
-  if not require('eca.host').has_failed() then
-    require('eca').send(prompt, { chat = chat })
+  chat = eca.new()
+  if not host.has_failed() then
+    eca.send(prompt, { chat = chat })
   end
 end
 

@@ -2,6 +2,9 @@
 ---
 --- Rules kept here: where nobody made the tags (no plugin manager did), they are made first. What
 --- there is no page for is told in one line.
+local notify = require('eca.ui.notify')
+local python = require('eca.host.python')
+
 local M = {}
 
 ---@param topic string
@@ -9,7 +12,7 @@ local M = {}
 local function show(topic)
   local found, fault = pcall(vim.cmd.help, topic)
   if not found and not tostring(fault):find('E149', 1, true) then
-    require('eca.ui.notify').error(tostring(fault))
+    notify.error(tostring(fault))
   end
   return found
 end
@@ -17,7 +20,7 @@ end
 --- Open the help, at a topic if one is given: `events`, `:Eca-diff`, `eca-option-layout`.
 ---@param topic? string
 function M.open(topic)
-  local folder = vim.fs.joinpath(require('eca.host.python').root(), 'doc')
+  local folder = vim.fs.joinpath(python.root(), 'doc')
   if not vim.uv.fs_stat(vim.fs.joinpath(folder, 'tags')) and vim.uv.fs_access(folder, 'W') then
     vim.cmd.helptags(vim.fn.fnameescape(folder))
   end
@@ -27,9 +30,7 @@ function M.open(topic)
       return
     end
   end
-  require('eca.ui.notify').warn(
-    ('no help on %s; :Eca help has the contents'):format(topic or 'eca')
-  )
+  notify.warn(('no help on %s; :Eca help has the contents'):format(topic or 'eca'))
 end
 
 return M

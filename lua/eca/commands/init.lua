@@ -4,7 +4,12 @@
 --- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` mean nothing in it.
 --- - Completion offers what works; a name that is planned says so, any other says what is near.
 --- - An argument that is not understood does nothing but be told (`arguments.lua`).
+--- - The first chat waits for this file, and its host: what other subcommands need is loaded late.
 local arguments = require('eca.commands.arguments')
+local chats = require('eca.state.chats')
+local config = require('eca.config')
+local eca = require('eca')
+local host = require('eca.host')
 local names = require('eca.commands.names')
 
 local M = {}
@@ -49,7 +54,7 @@ end
 ---@param opts? eca.SendOptions
 ---@return string id of the chat
 local function send(text, opts)
-  local id = require('eca').send(text, opts)
+  local id = eca.send(text, opts)
   require('eca.input').show_end(id)
   return id
 end
@@ -78,7 +83,7 @@ local function lines_of(call)
 end
 
 local function log()
-  vim.cmd.split({ args = { require('eca.host').log_path() }, magic = { file = false } })
+  vim.cmd.split({ args = { host.log_path() }, magic = { file = false } })
   vim.cmd('normal! G')
 end
 
@@ -86,8 +91,8 @@ end
 ---@return fun()
 local function start(payload)
   return function()
-    require('eca.config').forget()
-    require('eca.host').send('start', payload)
+    config.forget()
+    host.send('start', payload)
   end
 end
 
@@ -160,7 +165,7 @@ M.subcommands = {
       require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
     end,
     choices = function()
-      local chat = require('eca.state.chats').current()
+      local chat = chats.current()
       return vim.tbl_map(
         tostring,
         vim.tbl_keys(chat and require('eca.state.mirror').queue(chat) or {})
@@ -170,20 +175,20 @@ M.subcommands = {
   approve = {
     text = 'accept the request that waits',
     run = function(rest, call)
-      require('eca').approve({ id = given(rest), remember = call.bang or nil })
+      eca.approve({ id = given(rest), remember = call.bang or nil })
     end,
   },
   ['approve-all'] = {
     text = 'accept all that waits in the chat',
     run = function(_, call)
-      local chat = not call.bang and require('eca.state.chats').current() or nil
-      require('eca').approve({ all = true, chat = chat })
+      local chat = not call.bang and chats.current() or nil
+      eca.approve({ all = true, chat = chat })
     end,
   },
   reject = {
     text = 'reject the request that waits',
     run = function(rest)
-      require('eca').reject({ reason = given(rest) })
+      eca.reject({ reason = given(rest) })
     end,
   },
   approval = { text = 'go to the request that waits', run = action('Approval') },
@@ -191,7 +196,7 @@ M.subcommands = {
     text = 'answer the question',
     run = function(rest)
       if given(rest) then
-        require('eca').answer(rest)
+        eca.answer(rest)
       else
         require('eca.keymaps.plugs').run('Answer')
       end
@@ -226,7 +231,7 @@ M.subcommands = {
     end,
     choices = function(lead, bang)
       if bang then
-        return require('eca.context.line').labels(require('eca').current())
+        return require('eca.context.line').labels(eca.current())
       end
       return vim.fn.getcompletion(lead, 'file')
     end,
@@ -266,7 +271,7 @@ M.subcommands = {
   quit = {
     text = 'end the server',
     run = function()
-      require('eca.host').send('quit', {})
+      host.send('quit', {})
     end,
   },
   export = {
@@ -357,9 +362,8 @@ end
 --- `:[range]EcaChat[!] [prompt]`
 ---@param call eca.Call
 function M.chat(call)
-  local eca = require('eca')
   local item = call.range > 0 and require('eca.context').here(lines_of(call)) or nil
-  local id = call.bang and require('eca.state.chats').new() or nil
+  local id = call.bang and chats.new() or nil
   id = eca.open({ chat = id, mods = call.smods })
   if item then
     eca.add_context(item)

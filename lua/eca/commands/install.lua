@@ -4,7 +4,11 @@
 --- - It runs the installation's one build step, in the plugin's folder, and nothing waits for it.
 --- - A host that has failed is started again, and hears all that waited for it.
 --- - All it writes goes to the log; what the user reads is one line at its start and at its end.
+local host = require('eca.host')
+local log = require('eca.host.log')
+local notify = require('eca.ui.notify')
 local python = require('eca.host.python')
+local scan = require('eca.text.scan')
 
 local M = {}
 
@@ -23,7 +27,7 @@ local running = false
 ---@param text string
 ---@return string
 local function last_line(text)
-  local trim = require('eca.text.scan').trim
+  local trim = scan.trim
   local lines = vim.split(trim(text), '\n', { plain = true })
   return trim(lines[#lines])
 end
@@ -32,27 +36,25 @@ end
 local function ended(result)
   running = false
   local said = (result.stdout or '') .. (result.stderr or '')
-  require('eca.host.log').write(said, result.code == 0 and 'INFO' or 'ERROR')
+  log.write(said, result.code == 0 and 'INFO' or 'ERROR')
   if result.code == 0 then
-    require('eca.ui.notify').info(FOLLOWS[require('eca.host').revive()])
+    notify.info(FOLLOWS[host.revive()])
   else
-    require('eca.ui.notify').error(
-      ('cannot install: %s (:Eca log tells more)'):format(last_line(said))
-    )
+    notify.error(('cannot install: %s (:Eca log tells more)'):format(last_line(said)))
   end
 end
 
 --- Build the environment, once at a time.
 function M.run()
   if running then
-    require('eca.ui.notify').info('the environment is being built already')
+    notify.info('the environment is being built already')
     return
   elseif vim.fn.executable(BUILD[1]) == 0 then
-    require('eca.ui.notify').error('no python3 on PATH: install Python 3.11 or newer and try again')
+    notify.error('no python3 on PATH: install Python 3.11 or newer and try again')
     return
   end
   running = true
-  require('eca.ui.notify').info('building the environment in ' .. python.root())
+  notify.info('building the environment in ' .. python.root())
   vim.system(BUILD, { cwd = python.root(), text = true }, vim.schedule_wrap(ended))
 end
 

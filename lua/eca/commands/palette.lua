@@ -5,6 +5,19 @@
 --- - Every subcommand has its place here, which a test holds, and is offered when it would do
 ---   something.
 --- - Neovim's own list fits the screen: its last row leads to those that have no room there.
+local chats = require('eca.state.chats')
+local choose = require('eca.ui.choose')
+local conflicts = require('eca.editor.conflicts')
+local contexts = require('eca.context')
+local display_width = require('eca.ui.display_width')
+local help = require('eca.actions.help')
+local history = require('eca.input.history')
+local input = require('eca.input')
+local pickers = require('eca.actions.pickers')
+local mirror = require('eca.state.mirror')
+local transcript = require('eca.transcript')
+local windows = require('eca.window')
+
 local M = {}
 
 --- Cells and rows that Neovim's own list needs for itself: numbers, prompt, question.
@@ -24,12 +37,11 @@ local MARGIN, OVERHEAD = 5, 4
 ---@return boolean
 local function has_prompt(buf)
   local rows = vim.api.nvim_buf_line_count(buf)
-  return require('eca.transcript').find(buf, rows, 'user', -1) ~= nil
+  return transcript.find(buf, rows, 'user', -1) ~= nil
 end
 
 ---@return eca.Situation
 local function look()
-  local mirror, chats = require('eca.state.mirror'), require('eca.state.chats')
   local id = chats.current()
   local chat, status = id and chats.get(id), mirror.status(id)
   local asked = { approval = 0, question = 0 }
@@ -41,7 +53,7 @@ local function look()
     status = status,
     busy = status.state ~= 'idle',
     said = chat ~= nil and has_prompt(chat.buf),
-    shown = require('eca.window').chat_shown() ~= nil,
+    shown = windows.chat_shown() ~= nil,
     asked = asked,
   }
 end
@@ -69,17 +81,17 @@ local IF = {
     return now.busy
   end,
   drafted = function(now)
-    local chat = now.busy and require('eca.state.chats').get(now.chat)
-    return chat and require('eca.input').draft(chat.input):find('%S') ~= nil or false
+    local chat = now.busy and chats.get(now.chat)
+    return chat and input.draft(chat.input):find('%S') ~= nil or false
   end,
   queued = function(now)
-    return now.chat ~= nil and #require('eca.state.mirror').queue(now.chat) > 0
+    return now.chat ~= nil and #mirror.queue(now.chat) > 0
   end,
   chat = function(now)
     return now.chat ~= nil
   end,
   chats = function()
-    return #require('eca.state.chats').ids() > 1
+    return #chats.ids() > 1
   end,
   said = function(now)
     return now.said
@@ -89,22 +101,22 @@ local IF = {
   end,
   code = function()
     local ours = vim.startswith(vim.bo.filetype, 'eca-')
-    return not ours or require('eca.context').cursor() ~= nil
+    return not ours or contexts.cursor() ~= nil
   end,
   contexts = function(now)
-    return now.chat ~= nil and #require('eca.context').list(now.chat) > 0
+    return now.chat ~= nil and #contexts.list(now.chat) > 0
   end,
   prompts = function()
-    return #require('eca.input.history').newest_first() > 0
+    return #history.newest_first() > 0
   end,
   plan = function(now)
-    return now.chat ~= nil and require('eca.state.mirror').plan(now.chat) ~= nil
+    return now.chat ~= nil and mirror.plan(now.chat) ~= nil
   end,
   used = function(now)
-    return now.chat ~= nil and next(require('eca.state.mirror').usage(now.chat)) ~= nil
+    return now.chat ~= nil and next(mirror.usage(now.chat)) ~= nil
   end,
   conflicts = function()
-    return #require('eca.editor.conflicts').list() > 0
+    return #conflicts.list() > 0
   end,
   shown = function(now)
     return now.shown
@@ -124,7 +136,7 @@ local IF = {
 ---@return eca.Applies
 local function several(what)
   return function(now)
-    return now.chat ~= nil and #require('eca.actions.pickers').offers(what, now.chat) > 1
+    return now.chat ~= nil and #pickers.offers(what, now.chat) > 1
   end
 end
 
@@ -197,7 +209,7 @@ local MORE = { name = '', applies = IF.always } ---@type eca.PaletteRow
 ---@param row eca.PaletteRow
 ---@return string
 local function key_of(row)
-  local keys = row.action and require('eca.actions.help').of(row.action) or {}
+  local keys = row.action and help.of(row.action) or {}
   table.sort(keys, function(left, right)
     return #left < #right
   end)
@@ -208,7 +220,6 @@ end
 ---@param subcommands table<string, eca.Subcommand>
 ---@return table<eca.PaletteRow, string> the line of each
 local function written(rows, subcommands)
-  local cells = require('eca.ui.display_width')
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
     keys[row] = key_of(row)
@@ -216,8 +227,8 @@ local function written(rows, subcommands)
   end
   for _, row in ipairs(rows) do
     local text = subcommands[row.name].text
-    local line = (':Eca %-11s  %s  %s'):format(row.name, cells.pad(keys[row], width), text)
-    lines[row] = cells.cut(line, vim.o.columns - MARGIN)
+    local line = (':Eca %-11s  %s  %s'):format(row.name, display_width.pad(keys[row], width), text)
+    lines[row] = display_width.cut(line, vim.o.columns - MARGIN)
   end
   return lines
 end
@@ -237,7 +248,7 @@ end
 local function offer(rows, lines)
   local room = vim.o.lines - OVERHEAD
   local shown, rest = rows, {} ---@type eca.PaletteRow[], eca.PaletteRow[]
-  if #rows > room and require('eca.ui.choose').is_plain() then
+  if #rows > room and choose.is_plain() then
     shown, rest = vim.list_slice(rows, 1, room - 1), vim.list_slice(rows, room)
     shown[#shown + 1] = MORE
   end
@@ -247,7 +258,7 @@ local function offer(rows, lines)
       return lines[row]
     end,
   }
-  require('eca.ui.choose').one(shown, options, function(row)
+  choose.one(shown, options, function(row)
     if row == MORE then
       vim.schedule(function() -- the first list leaves the screen before the second comes
         vim.cmd.redraw()

@@ -11,7 +11,10 @@
 local diff_notice = require('eca.diff.notice')
 local diff_sides = require('eca.diff.sides')
 local guard = require('eca.ui.guard')
+local host = require('eca.host')
+local notify = require('eca.ui.notify')
 local origin = require('eca.ui.return_window')
+local winbar = require('eca.diff.winbar')
 
 local M = {}
 
@@ -121,7 +124,7 @@ function M.leave(item)
   end
   if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
     local name = vim.fs.basename(tab.diff.path)
-    require('eca.ui.notify').warn(('your edits of the proposed %s go nowhere'):format(name))
+    notify.warn(('your edits of the proposed %s go nowhere'):format(name))
   end
   close(tab, is_inside(tab))
 end
@@ -143,7 +146,7 @@ end
 
 ---@param tab eca.DiffTab
 local function draw_winbars(tab)
-  require('eca.diff.winbar').draw(tab, actions(tab))
+  winbar.draw(tab, actions(tab))
 end
 
 --- Has it been there long enough that a key pressed now is meant for it?
@@ -270,7 +273,7 @@ end
 ---@param wanted table<string, any>
 function M.ask(intent, wanted)
   asked = origin.asked()
-  require('eca.host').send(intent, wanted)
+  host.send(intent, wanted)
 end
 
 --- Show what the host was asked for, if the user is still there for it (op `diff`).

@@ -3,6 +3,8 @@
 --- Rules kept here:
 --- - Its window shares nothing with the sides: what is compared hides none of it, and nothing of
 ---   what is compared is hidden.
+local sanitize = require('eca.ui.sanitize')
+
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('eca.diff.notice')
@@ -31,7 +33,7 @@ local function lines_of(diff)
   lines[#lines + 1] = about_end(diff)
   vim.list_extend(lines, diff.remark and vim.split(diff.remark, '\n') or {})
   return vim.tbl_map(function(line)
-    return '! ' .. require('eca.ui.sanitize').line(line)
+    return '! ' .. sanitize.line(line)
   end, lines)
 end
 

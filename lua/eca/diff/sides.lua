@@ -6,6 +6,7 @@
 ---   user changed it.
 --- - Text of the agent is content of a scratch buffer; its path is written, never run.
 local files = require('eca.files')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
@@ -60,7 +61,7 @@ end
 ---@param side string
 ---@return string
 local function name_of(path, side)
-  local file = require('eca.ui.sanitize').line(vim.fs.basename(path))
+  local file = sanitize.line(vim.fs.basename(path))
   local name, number = ('%s (%s)'):format(file, side), 1
   while vim.fn.bufexists('eca://' .. name) == 1 do
     number = number + 1
@@ -75,7 +76,7 @@ end
 local function show_unseen(buf, lines)
   local left = MOST_UNSEEN
   for row, line in ipairs(lines) do
-    for _, found in ipairs(left > 0 and require('eca.ui.sanitize').unseen(line) or {}) do
+    for _, found in ipairs(left > 0 and sanitize.unseen(line) or {}) do
       vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, found.column, {
         virt_text = { { found.text, 'EcaWarning' } },
         virt_text_pos = 'inline',

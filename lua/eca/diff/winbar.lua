@@ -2,6 +2,9 @@
 ---
 --- Rules kept here:
 --- - What a key does is left out where there is no room; the keys themselves stay.
+local paths = require('eca.files.paths')
+local winbar = require('eca.window.winbar')
+
 local M = {}
 
 --- Cells that keys without their meaning get, whatever the caption needs.
@@ -16,7 +19,7 @@ local NEXT = { key = ']c', text = 'next' }
 ---@return string left, string right
 local function captions(tab)
   local diff = tab.diff
-  local name = require('eca.files.paths').short(diff.path)
+  local name = paths.short(diff.path)
   if diff.captions then
     return ('%s  %s'):format(name, diff.captions[1]), diff.captions[2]
   end
@@ -53,7 +56,7 @@ end
 ---@param tab eca.DiffTab
 ---@param actions eca.DiffAction[] what the keys of the scratch side do
 function M.draw(tab, actions)
-  local escape = require('eca.window.winbar').escape
+  local escape = winbar.escape
   local texts = { captions(tab) }
   for place, win in ipairs(tab.wins) do
     if vim.api.nvim_win_is_valid(win) then

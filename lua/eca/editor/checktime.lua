@@ -5,8 +5,12 @@
 ---   never touched, and the user is told once until it is written or read again.
 --- - Vim finds out what changed, but asks and prints nothing: its question is answered here.
 --- - Checks come together, once nothing more arrives.
+local conflicts = require('eca.editor.conflicts')
 local files = require('eca.files')
+local follow_agent = require('eca.editor.follow_agent')
+local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
+local reload = require('eca.editor.reload')
 
 local M = {}
 
@@ -38,13 +42,13 @@ local function decide(buf, reason, new_path)
   local fate = reason == 'deleted' and fate_of(new_path) or nil
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
   if reason == 'conflict' then
-    require('eca.editor.conflicts').note(buf)
+    conflicts.note(buf)
   end
-  require('eca.editor.follow_agent').gone(buf, fate)
+  follow_agent.gone(buf, fate)
   if TOLD[reason] and not told[buf] then
     told[buf] = true
     local name = paths.short(vim.api.nvim_buf_get_name(buf))
-    require('eca.ui.notify').warn(TOLD[reason]:format(name, fate))
+    notify.warn(TOLD[reason]:format(name, fate))
   end
 end
 
@@ -70,7 +74,7 @@ local function check(buf, new_path)
     if vim.bo[buf].modified then
       decide(buf, 'conflict')
     else
-      require('eca.editor.conflicts').take(buf)
+      conflicts.take(buf)
     end
     return
   end
@@ -80,7 +84,7 @@ local function check(buf, new_path)
       decide(buf, vim.v.fcs_reason, new_path)
     end,
   })
-  require('eca.editor.reload').undoably(function()
+  reload.undoably(function()
     files.check_time(buf)
   end)
   vim.api.nvim_del_autocmd(answer)
@@ -93,7 +97,7 @@ local function check_all()
     local file = vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
     local fault = file and files.fault(file)
     if fault and named[file] then
-      require('eca.ui.notify').warn(fault)
+      notify.warn(fault)
     elseif file and not fault and (all or named[file]) then
       check(buf, ends[file])
     end

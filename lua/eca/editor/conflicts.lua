@@ -3,6 +3,7 @@
 --- Rules kept here: nothing happens to such a buffer before the user has said so. What he takes
 --- from disk can be undone.
 local files = require('eca.files')
+local reload = require('eca.editor.reload')
 
 local M = {}
 
@@ -33,7 +34,7 @@ end
 --- Read a buffer's file again, over unsaved changes; `u` brings them back.
 ---@param buf integer
 function M.take(buf)
-  local taken = require('eca.editor.reload').undoably(function()
+  local taken = reload.undoably(function()
     files.reload(buf)
   end)
   found[buf] = not taken or nil

@@ -7,8 +7,13 @@
 --- - A window that shows a file because of us goes on with the file when that is moved, and says
 ---   when it is deleted. Windows of the user stay.
 --- - Lines that were changed are marked until the next turn, or until the file is edited.
+local config = require('eca.config')
 local files = require('eca.files')
+local log = require('eca.host.log')
+local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
+local sanitize = require('eca.ui.sanitize')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -148,12 +153,12 @@ end
 
 ---@param sight eca.Sight
 local function show(sight)
-  if sight.chat ~= require('eca.window').chat_shown() or not vim.uv.fs_stat(sight.path) then
+  if sight.chat ~= windows.chat_shown() or not vim.uv.fs_stat(sight.path) then
     return
   end
   local fault = files.refusal(sight.path)
   if fault then
-    require('eca.ui.notify').warn(fault)
+    notify.warn(fault)
     return
   end
   local buf = files.load(sight.path)
@@ -173,7 +178,7 @@ end
 --- Let our windows go on with a file that was moved.
 ---@param move eca.Move
 local function go_on(move)
-  local shown = move.chat == require('eca.window').chat_shown()
+  local shown = move.chat == windows.chat_shown()
   if not shown or vim.uv.fs_stat(move.from) or not vim.uv.fs_stat(move.to) then
     return
   end
@@ -192,7 +197,7 @@ end
 local function try(path, run, it)
   local worked, fault = pcall(run, it)
   if not worked then -- the command-line window and its like: what follows is seen again
-    require('eca.host.log').write(('cannot follow to %s: %s'):format(path, fault))
+    log.write(('cannot follow to %s: %s'):format(path, fault))
   end
 end
 
@@ -220,7 +225,7 @@ end
 ---@param places [integer, integer][]
 ---@param done boolean
 function M.show(chat, path, places, done)
-  if not require('eca.config').get().follow then
+  if not config.get().follow then
     return
   end
   latest = { chat = chat, path = path, places = places, done = done }
@@ -256,7 +261,7 @@ function M.gone(buf, what)
     return
   end
   vim.api.nvim_buf_set_extmark(buf, gone_space, vim.api.nvim_win_get_cursor(win)[1] - 1, 0, {
-    virt_text = { { (' %s '):format(require('eca.ui.sanitize').line(what)), 'EcaWarning' } },
+    virt_text = { { (' %s '):format(sanitize.line(what)), 'EcaWarning' } },
     virt_text_pos = 'right_align',
   })
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {

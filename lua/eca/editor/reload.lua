@@ -2,6 +2,8 @@
 ---
 --- Rules kept here: undo leads back to what a buffer held, however long the file is. Neovim's own
 --- limit, 'undoreload', is the user's and comes back in any case.
+local notify = require('eca.ui.notify')
+
 local M = {}
 
 --- Run what reads buffers again, and tell when that fails.
@@ -14,7 +16,7 @@ function M.undoably(read)
   vim.o.undoreload = most
   if not worked then
     local line = tostring(fault):match('[^\n]*'):gsub('^%S+:%d+: ', '') -- no place in our code
-    require('eca.ui.notify').warn(line)
+    notify.warn(line)
   end
   return worked
 end

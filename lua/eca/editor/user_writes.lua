@@ -4,6 +4,9 @@
 --- - The host is told of each before and after it is written, and is never started for it.
 --- - What an autocommand writes tells no other autocommand: that is seen afterwards, in the buffers
 ---   whose text has changed. However many others are loaded costs nothing.
+local host = require('eca.host')
+local paths = require('eca.files.paths')
+
 local group = vim.api.nvim_create_augroup('eca.editor.user_writes', {})
 
 local saves = {} ---@type table<integer, integer> how often a buffer was written, by buffer
@@ -25,8 +28,8 @@ end
 ---@param path string
 ---@param state 'begun'|'written'|'given_up'
 local function tell(path, state)
-  local normal = require('eca.files.paths').normalize(path)
-  require('eca.host').mention('wrote', { path = normal, state = state })
+  local normal = paths.normalize(path)
+  host.mention('wrote', { path = normal, state = state })
 end
 
 --- A file is being written no more. Vim says so, too, when nothing was written.

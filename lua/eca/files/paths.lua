@@ -1,6 +1,8 @@
 --- Paths of files, compared the same way everywhere.
 ---
 --- Rules kept here: pure but for resolving links; a path is data and never part of a command.
+local sanitize = require('eca.ui.sanitize')
+
 local M = {}
 
 ---@param path string
@@ -75,7 +77,7 @@ end
 ---@param path string
 ---@return string
 function M.short(path)
-  return require('eca.ui.sanitize').line(M.written(path))
+  return sanitize.line(M.written(path))
 end
 
 return M

@@ -6,7 +6,10 @@
 ---   <Plug>, and when the option `keymaps` is not false.
 --- - A key of what waits answers on its block only. Elsewhere in the transcript it goes there, and
 ---   does what Vim does when nothing waits: an `a` too many must not begin to type.
+--- - What a key does is loaded when it is pressed: the first chat opens without it.
 local actions = require('eca.keymaps.actions')
+local config = require('eca.config')
+local interrupt = require('eca.input.interrupt')
 local keys = require('eca.ui.keys')
 local plugs = require('eca.keymaps.plugs')
 
@@ -82,10 +85,10 @@ end
 ---@param kind 'chat'|'input'|'changes'
 function M.attach(buf, kind)
   plugs.define()
-  if not require('eca.config').get().keymaps then
+  if not config.get().keymaps then
     return
   end
-  require('eca.input.interrupt').watch(keys.plug('Stop'), function()
+  interrupt.watch(keys.plug('Stop'), function()
     plugs.run('Stop')
   end)
   local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }

@@ -73,6 +73,7 @@ function M.first()
   if actions[name] then
     M.run(name)
   else
+    -- late: almost nobody needs it
     require('eca.ui.notify').warn(('there is no %s%s)'):format(STUB, name))
   end
 end

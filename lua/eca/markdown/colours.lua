@@ -10,6 +10,7 @@
 --- - A language that is met for the first time is loaded in steps, each a piece of work.
 --- - A language that nothing colours stays plain. A failure is told in the log.
 local fences = require('eca.markdown.fences')
+local host = require('eca.host')
 local languages = require('eca.markdown.languages')
 
 local M = {}
@@ -110,6 +111,7 @@ local function colour(job)
     return
   end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
+  -- late: a chat without code needs neither
   local reader = language.parsed and require('eca.markdown.parsed')
     or require('eca.markdown.syntaxed')
   place_regions(job.buf, from, reader.regions(language.name, lines, first - from))
@@ -130,7 +132,7 @@ work = function()
   local worked, fault = pcall(colour, job)
   if not worked then
     local about = ('colouring %s failed: %s'):format(job.fence.language, fault)
-    require('eca.host').log(about)
+    host.log(about)
   end
   schedule()
 end

@@ -231,6 +231,7 @@ local function address(line, at, regions)
   if not url or (at > 1 and is_word(line, at - 1)) then
     return at + 1
   end
+  -- late: only an address needs it
   url = require('eca.text.scan').without_end(url, '[%.,;:!%?%)%]*_]')
   local last = at - 1 + #url
   regions[#regions + 1] = { first = at - 1, last = last, group = 'EcaLink', url = safe(url) }

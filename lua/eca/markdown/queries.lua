@@ -5,6 +5,8 @@
 --- - A query is cut between its patterns, which do not know of each other. What a pattern says of
 ---   its node counts in the order of the parts.
 --- - A part that does not compile (a query made for another version of its parser) is left out.
+local host = require('eca.host')
+
 local M = {}
 
 --- Bytes of a part, about: it ends with the pattern that reaches them.
@@ -87,7 +89,7 @@ function M.compile(language)
   local text = table.remove(parts.sources)
   local worked, query = pcall(vim.treesitter.query.parse, language, text or '')
   if not worked then
-    require('eca.host').log(('colours of %s: %s'):format(language, query))
+    host.log(('colours of %s: %s'):format(language, query))
   elseif text then
     parts.queries[#parts.queries + 1] = query
   end

@@ -8,6 +8,8 @@
 --- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again
 ---   once: when it comes on the screen. One near the end of the text may come there with the next
 ---   frame: it is aligned before that is drawn.
+local markdown_line = require('eca.markdown.line')
+
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.tables')
@@ -60,7 +62,7 @@ end
 ---@param columns integer[] of its bars
 ---@return eca.markdown.Cell[]
 local function cells_of(line, columns)
-  local parsed = require('eca.markdown.line').parse(line)
+  local parsed = markdown_line.parse(line)
   local cells, at = {}, {} ---@type eca.markdown.Cell[], table<integer, eca.markdown.Cell>
   for index = 2, #columns do
     local first, last = columns[index - 1] + 1, columns[index]
@@ -84,6 +86,7 @@ end
 ---@param text string
 ---@return 'left'|'right'|'center'
 local function alignment(text)
+  -- late: only a table needs it
   local dashes = require('eca.text.scan').trim(text)
   local left, right = dashes:sub(1, 1) == ':', dashes:sub(-1) == ':'
   return left and right and 'center' or (right and 'right' or 'left')

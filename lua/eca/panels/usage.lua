@@ -2,6 +2,10 @@
 ---
 --- Rules kept here: a colour is text of the agent; only `#rrggbb` becomes one, and only where the
 --- terminal shows it. Else categories take turns in groups of our own.
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local panel = require('eca.ui.panel')
+
 local M = {}
 
 local CELLS = 48
@@ -161,13 +165,13 @@ end
 --- Show the usage of a chat in a float.
 ---@param chat? string
 function M.show(chat)
-  local usage = chat and require('eca.state.mirror').usage(chat) or {}
+  local usage = chat and mirror.usage(chat) or {}
   if not usage.tokens then
-    require('eca.ui.notify').info('the agent has not told yet what this chat uses')
+    notify.info('the agent has not told yet what this chat uses')
     return
   end
   local text = M.text(usage)
-  require('eca.ui.panel').show({ title = 'usage', lines = text.lines, marks = text.marks })
+  panel.show({ title = 'usage', lines = text.lines, marks = text.marks })
 end
 
 return M

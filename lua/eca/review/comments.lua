@@ -1,6 +1,9 @@
 --- Comments on changes: gathered, then sent as one prompt.
 ---
 --- Rules kept here: code is quoted in a fence that nothing in it can end.
+local paths = require('eca.files.paths')
+local rows = require('eca.review.rows')
+
 local M = {}
 
 local MOST_LINES = 40
@@ -38,7 +41,7 @@ end
 ---@param comment eca.Comment
 ---@return string
 local function place(comment)
-  local path = require('eca.files.paths').short(comment.change.path)
+  local path = paths.short(comment.change.path)
   local count = comment.change.count or 0
   local last = count > 1 and ('-%d'):format(comment.line + count - 1) or ''
   return ('%s:%d%s'):format(path, comment.line, last)
@@ -62,7 +65,7 @@ local function paragraph(comment)
   quote('-', change.before or {}, quoted)
   quote('+', change.after or {}, quoted)
   if #quoted == 0 then
-    local subject = require('eca.review.rows').subject(change)
+    local subject = rows.subject(change)
     return ('%s (%s)\n\n%s'):format(place(comment), subject, comment.text)
   end
   local fence = fence_for(quoted)

@@ -1,5 +1,11 @@
 --- The files that a chat's tools read and changed: a float, the most used first.
+local display_width = require('eca.ui.display_width')
+local notify = require('eca.ui.notify')
+local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
+local reference = require('eca.chat.reference')
+local requests = require('eca.host.requests')
+local return_window = require('eca.ui.return_window')
 
 local M = {}
 
@@ -23,7 +29,7 @@ end
 ---@param width integer of the column of names
 ---@return string line, eca.Mark[] marks
 local function describe(row, use, width)
-  local name = require('eca.ui.display_width').pad_path(paths.short(use.path), width)
+  local name = display_width.pad_path(paths.short(use.path), width)
   local read = use.reads > 0 and 'read ' .. times(use.reads) or ''
   local line = ('%s  %-8s'):format(name, read)
   local marks = { { row, 0, #name, 'EcaToolTarget' }, { row, #name, -1, 'EcaMuted' } }
@@ -44,9 +50,9 @@ end
 ---@param asked eca.Asked
 local function show(uses, asked)
   if #uses == 0 then
-    require('eca.ui.notify').info('the tools of this chat have used no file')
+    notify.info('the tools of this chat have used no file')
     return
-  elseif not require('eca.ui.return_window').may_take(asked, 'the list of files') then
+  elseif not return_window.may_take(asked, 'the list of files') then
     return
   end
   local width, lines, marks = 0, {}, {}
@@ -59,17 +65,17 @@ local function show(uses, asked)
     lines[row] = line
     vim.list_extend(marks, coloured)
   end
-  local panel ---@type eca.PanelHandle
+  local float ---@type eca.PanelHandle
   local function jump()
     local path = uses[vim.api.nvim_win_get_cursor(0)[1]].path
     if not vim.uv.fs_stat(path) then
-      require('eca.ui.notify').info(('%s is not there any more'):format(paths.short(path)))
+      notify.info(('%s is not there any more'):format(paths.short(path)))
       return
     end
-    panel.close()
-    require('eca.chat.reference').show({ path = path })
+    float.close()
+    reference.show({ path = path })
   end
-  panel = require('eca.ui.panel').show({
+  float = panel.show({
     title = 'files of this chat',
     lines = lines,
     marks = marks,
@@ -80,8 +86,8 @@ end
 --- Show the files of a chat; <CR> opens the one under the cursor.
 ---@param chat string
 function M.open(chat)
-  local asked = require('eca.ui.return_window').asked()
-  require('eca.host.requests').ask('files', { chat = chat }, function(uses)
+  local asked = return_window.asked()
+  requests.ask('files', { chat = chat }, function(uses)
     show(uses, asked)
   end)
 end

@@ -6,12 +6,21 @@
 --- - What is done acts on the change under the cursor: of the list, or of a file. On the line of a
 ---   turn it acts on the whole turn.
 --- - What was said of the changes is kept apart, and outlives the list.
+local comment_text = require('eca.review.comments')
+local config = require('eca.config')
+local host = require('eca.host')
 local hunks = require('eca.review.hunks')
+local input = require('eca.input')
+local notify = require('eca.ui.notify')
 local our_buffers = require('eca.ui.our_buffers')
 local paths = require('eca.files.paths')
+local requests = require('eca.host.requests')
+local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.rows')
 local said = require('eca.review.notes')
+local sanitize = require('eca.ui.sanitize')
 local undo = require('eca.review.undo')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -39,7 +48,7 @@ local review ---@type eca.Review?
 --- The title of the list: where there is room for one hint, the keys.
 ---@return string
 local function title()
-  return require('eca.config').get().keymaps and KEYS or TITLE
+  return config.get().keymaps and KEYS or TITLE
 end
 
 ---@param what table
@@ -65,7 +74,7 @@ end
 
 local function open_window()
   if vim.api.nvim_win_get_config(0).relative ~= '' then
-    vim.api.nvim_set_current_win(require('eca.window').code_window())
+    vim.api.nvim_set_current_win(windows.code_window())
   end
   vim.cmd.copen({ count = ROWS, mods = { split = 'botright' } })
   attach()
@@ -78,9 +87,9 @@ end
 local function show(chat, changes, turn, asked)
   local ordered = rows.order(changes, said.listed(chat, changes, turn))
   if #ordered == 0 then
-    require('eca.ui.notify').info('no change of the agent is left to look at')
+    notify.info('no change of the agent is left to look at')
     return
-  elseif not require('eca.ui.return_window').may_take(asked, 'the list of changes') then
+  elseif not return_window.may_take(asked, 'the list of changes') then
     return
   end
   review = { id = 0, chat = chat, changes = {} }
@@ -97,7 +106,7 @@ local function show(chat, changes, turn, asked)
   vim.api.nvim_win_set_cursor(0, { first, 0 })
   local waiting = said.waiting(chat)
   if waiting then
-    require('eca.ui.notify').info(('%s to be sent'):format(waiting))
+    notify.info(('%s to be sent'):format(waiting))
   end
 end
 
@@ -105,8 +114,8 @@ end
 ---@param chat string
 ---@param turn? integer
 function M.open(chat, turn)
-  local asked = require('eca.ui.return_window').asked()
-  require('eca.host.requests').ask('changes', { chat = chat, turn = turn }, function(changes)
+  local asked = return_window.asked()
+  requests.ask('changes', { chat = chat, turn = turn }, function(changes)
     if changes then
       show(chat, changes, turn, asked)
     end
@@ -143,7 +152,7 @@ end
 ---@return eca.Change? turn the line under the cursor, when it is one of a turn
 local function targets(turn_counts)
   if not review or list({ id = 0 }).id == 0 then
-    require('eca.ui.notify').info('there is no list: :Eca changes makes it')
+    notify.info('there is no list: :Eca changes makes it')
     return {}
   end
   local items, row = items_here()
@@ -160,7 +169,7 @@ local function targets(turn_counts)
     end
   end
   if #found_ones == 0 and not (turn and turn_counts) then
-    require('eca.ui.notify').info('there is no change of the agent here')
+    notify.info('there is no change of the agent here')
   end
   return found_ones, turn
 end
@@ -213,7 +222,7 @@ function M.keep()
     return target.change.key
   end, (targets()))
   if review and #keys > 0 then
-    require('eca.host').send('keep', { chat = review.chat, keys = keys })
+    host.send('keep', { chat = review.chat, keys = keys })
     tell(review.chat, 'kept', keys)
   end
 end
@@ -227,7 +236,7 @@ local function revert_lines(target)
   end
   local place = ('%s:%d'):format(paths.short(target.change.path), target.line)
   local why = worked and 'the change is not there any more' or tostring(result)
-  require('eca.ui.notify').warn(('%s: %s'):format(place, why))
+  notify.warn(('%s: %s'):format(place, why))
   return false
 end
 
@@ -281,7 +290,7 @@ function M.revert()
   end
   if review and #done > 0 then
     tell(review.chat, 'reverted', done)
-    require('eca.ui.notify').info(
+    notify.info(
       ('reverted in %s (not written): undo it there with u'):format(files_of(review, done))
     )
   end
@@ -314,7 +323,7 @@ function M.comment()
     return
   end
   local key = target.change.key
-  local name = require('eca.ui.sanitize').line(vim.fs.basename(target.change.path))
+  local name = sanitize.line(vim.fs.basename(target.change.path))
   local place = turn and key or ('%s:%d'):format(name, target.line)
   local before = said.of(chat).comments[key]
   local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
@@ -353,10 +362,10 @@ function M.send()
   local chat = review and review.chat
   local comments = chat and waiting(chat) or {}
   if not chat or #comments == 0 then
-    require('eca.ui.notify').info('there is no comment to send')
+    notify.info('there is no comment to send')
     return
   end
-  require('eca.input').send(chat, require('eca.review.comments').prompt(comments))
+  input.send(chat, comment_text.prompt(comments))
   said.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key

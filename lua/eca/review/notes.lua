@@ -4,6 +4,11 @@
 --- - It outlives the list in which he said it: the host's key names a change in the next one, too.
 --- - A comment goes when it is sent or taken back, in no other way but with its chat.
 --- - The host knows best what there is: a change that is listed was neither kept nor taken back.
+local chats = require('eca.state.chats')
+local comment_text = require('eca.review.comments')
+local drafts = require('eca.input.drafts')
+local notify = require('eca.ui.notify')
+
 local M = {}
 
 ---@class eca.Said
@@ -26,14 +31,14 @@ end
 ---@param comment? eca.Comment
 function M.comment(chat, key, comment)
   M.of(chat).comments[key] = comment
-  require('eca.input.drafts').changed(chat)
+  drafts.changed(chat)
 end
 
 --- The comments of a chat were sent.
 ---@param chat string
 function M.sent(chat)
   M.of(chat).comments = {}
-  require('eca.input.drafts').changed(chat)
+  drafts.changed(chat)
 end
 
 --- The prompt that would say all comments of a chat; empty when there is none.
@@ -48,7 +53,7 @@ function M.prompt(chat)
     end
     return left.path == right.path and one.line < other.line or left.path < right.path
   end)
-  return require('eca.review.comments').prompt(comments)
+  return comment_text.prompt(comments)
 end
 
 --- How many comments of a chat wait, in words; nil when none does.
@@ -94,11 +99,11 @@ end
 local function closed(event)
   local chat = event.data.chat
   vim.schedule(function()
-    if by_chat[chat] and not require('eca.state.chats').get(chat) then
+    if by_chat[chat] and not chats.get(chat) then
       local waiting = M.waiting(chat)
       by_chat[chat] = nil
       if waiting then
-        require('eca.ui.notify').warn(('%s no more: the chat is deleted'):format(waiting))
+        notify.warn(('%s no more: the chat is deleted'):format(waiting))
       end
     end
   end)

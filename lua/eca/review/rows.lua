@@ -2,6 +2,9 @@
 ---
 --- Rules kept here: the line of a turn is made like a change, of kind `turn`, so that it can be
 --- commented like one.
+local files = require('eca.files')
+local paths = require('eca.files.paths')
+
 local M = {}
 
 ---@param change eca.Change
@@ -62,7 +65,7 @@ function M.subject(change)
   if not first then
     return change.text
   end
-  local name = require('eca.files.paths').short(change.origin)
+  local name = paths.short(change.origin)
   return change.text:sub(1, first - 1) .. name .. change.text:sub(last + 1)
 end
 
@@ -101,7 +104,7 @@ function M.item(change, said)
     item.text, item.valid = M.text(change, said), 0
     return item
   end
-  item.bufnr, change.fault = require('eca.files').add(change.path)
+  item.bufnr, change.fault = files.add(change.path)
   item.text, item.valid = M.text(change, said), item.bufnr and 1 or 0
   item.lnum = change.line
   item.end_lnum = M.last_line(change, change.line)

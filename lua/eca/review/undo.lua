@@ -6,8 +6,16 @@
 ---   the user says so.
 --- - Nothing is done before `u`; leaving the float does nothing.
 --- - It comes up only before a user who has pressed no key since he asked.
+local conflicts = require('eca.editor.conflicts')
+local diff = require('eca.diff')
+local host = require('eca.host')
+local notify = require('eca.ui.notify')
+local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
+local requests = require('eca.host.requests')
+local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.undo_rows')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
@@ -55,14 +63,14 @@ end
 ---@return [string, string][] keys and what they do
 local function keys_of(undo)
   local plan = undo.plan
-  local conflicts = #(plan.unkept or {}) > 0
+  local has_conflicts = #(plan.unkept or {}) > 0
     or vim.iter(plan.files):any(function(file)
       return file.conflict ~= nil
     end)
   local messages = undo.rollback and undo.rollback.messages
   local verb = plan.again and 'do it again' or messages and 'undo, messages too' or 'undo'
   local keys = { { 'u', verb } }
-  if conflicts then
+  if has_conflicts then
     vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
   end
   return vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } })
@@ -84,13 +92,13 @@ end
 local function reload(path)
   local buf = paths.buffer_of(path)
   if buf and vim.bo[buf].modified then
-    require('eca.editor.conflicts').take(buf)
+    conflicts.take(buf)
   end
 end
 
 ---@param failed { path: string, fault: string, copy?: string }
 local function tell_failure(failed)
-  local notify, name = require('eca.ui.notify'), paths.short(failed.path)
+  local name = paths.short(failed.path)
   if failed.copy then
     notify.error(('%s is damaged: %s'):format(name, failed.fault))
     notify.error(('what %s was is in %s'):format(name, paths.short(failed.copy)))
@@ -110,7 +118,7 @@ local function tell(undo, result)
   local count = #result.done == 1 and '1 file' or ('%d files'):format(#result.done)
   if #result.done > 0 then
     local word = undo.plan.again and 'done again' or 'undone'
-    require('eca.ui.notify').info(('%s %s in %s'):format(name_of(undo.plan.turns), word, count))
+    notify.info(('%s %s in %s'):format(name_of(undo.plan.turns), word, count))
   end
 end
 
@@ -123,7 +131,7 @@ local function ask_server(undo)
   if rollback and wants then
     local wanted = { chat = undo.chat, block = rollback.block }
     wanted.messages, wanted.tools = rollback.messages, undo.by_server or false
-    require('eca.host').send('rollback', wanted)
+    host.send('rollback', wanted)
   end
   return wants or false
 end
@@ -136,12 +144,12 @@ local function confirm(undo)
   undo.panel.close()
   if #chosen == 0 then
     if not ask_server(undo) then
-      require('eca.ui.notify').info('nothing was undone')
+      notify.info('nothing was undone')
     end
     return
   end
   local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
-  require('eca.host.requests').ask('undo_turn', wanted, function(result)
+  requests.ask('undo_turn', wanted, function(result)
     tell(undo, result)
     ask_server(undo)
   end)
@@ -171,7 +179,7 @@ local function compare(undo)
   if file then
     undo.panel.close()
     local wanted = { chat = undo.chat, turns = undo.plan.turns, path = file.path }
-    require('eca.diff').ask('checkpoint', wanted)
+    diff.ask('checkpoint', wanted)
   end
 end
 
@@ -197,13 +205,13 @@ end
 ---@param undo eca.Undo
 ---@param asked eca.Asked
 local function show(undo, asked)
-  if not require('eca.ui.return_window').may_take(asked, 'what undo would do') then
+  if not return_window.may_take(asked, 'what undo would do') then
     return
   end
   local plan, text = undo.plan, rows.text(undo)
   local title = ('%s %s'):format(plan.again and 'do again' or 'undo', name_of(plan.turns))
-  undo.panel = require('eca.ui.panel').show({
-    title = ('%s: %s'):format(title, require('eca.ui.sanitize').line(plan.prompt)),
+  undo.panel = panel.show({
+    title = ('%s: %s'):format(title, sanitize.line(plan.prompt)),
     lines = text.lines,
     marks = text.marks,
     keys = keys_of(undo),
@@ -217,12 +225,12 @@ end
 ---@param files? string[] absolute
 function M.open(chat, turn, files)
   local wanted = { chat = chat, turn = turn, paths = files }
-  local asked = require('eca.ui.return_window').asked()
-  require('eca.host.requests').ask('plan_undo', wanted, function(plan)
+  local asked = return_window.asked()
+  requests.ask('plan_undo', wanted, function(plan)
     if plan and #plan.files > 0 then
       show({ chat = chat, plan = plan }, asked)
     elseif plan then
-      require('eca.ui.notify').info(plan.why or 'there is nothing to undo')
+      notify.info(plan.why or 'there is nothing to undo')
     end
   end)
 end
@@ -233,13 +241,13 @@ end
 ---@param block integer that the prompt is, or that belongs to it
 ---@param messages boolean
 function M.roll_back(chat, block, messages)
-  local asked = require('eca.ui.return_window').asked()
-  require('eca.host.requests').ask('plan_undo', { chat = chat, since = block }, function(plan)
+  local asked = return_window.asked()
+  requests.ask('plan_undo', { chat = chat, since = block }, function(plan)
     local undo = { chat = chat, plan = plan, rollback = { block = block, messages = messages } }
     if plan and #plan.files + #plan.unkept > 0 then
       show(undo, asked)
     elseif plan and not ask_server(undo) then
-      require('eca.ui.notify').info('there is no file to put back')
+      notify.info('there is no file to put back')
     end
   end)
 end

@@ -1,6 +1,8 @@
 --- The rows of the float that asks whether turns are undone: a file each, then turns that are only
 --- known by their prompts.
+local display_width = require('eca.ui.display_width')
 local paths = require('eca.files.paths')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
@@ -49,7 +51,7 @@ end
 ---@param width integer of the column of names
 ---@return [string, string?][]
 local function row_of(file, width)
-  local name = require('eca.ui.display_width').pad_path(paths.short(file.path), width)
+  local name = display_width.pad_path(paths.short(file.path), width)
   local said, group = fate(file)
   local added, removed = ('+%d'):format(file.added), ('-%d'):format(file.removed)
   local pad = (' '):rep(math.max(0, COUNTS - #added - #removed))
@@ -66,14 +68,14 @@ end
 ---@param width integer of the column of names
 ---@return [string, string?][]
 local function unkept_row(undo, prompt, width)
-  local name = require('eca.ui.sanitize').line('▌ ' .. prompt)
+  local name = sanitize.line('▌ ' .. prompt)
   local said, group = UNKEPT, 'EcaToolWaiting'
   if undo.by_server then
     said, group = BY_SERVER, 'EcaError'
   end
   return {
     { undo.by_server and '  ' or '! ', 'EcaToolWaiting' },
-    { require('eca.ui.display_width').pad(name, width), 'EcaToolTarget' },
+    { display_width.pad(name, width), 'EcaToolTarget' },
     { '  ' .. said, group },
   }
 end

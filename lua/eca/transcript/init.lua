@@ -9,8 +9,11 @@
 --- - Rows are 0-based, last rows inclusive.
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
+local fences = require('eca.markdown.fences')
 local places = require('eca.transcript.places')
+local tables = require('eca.markdown.tables')
 local text_of = require('eca.transcript.text')
+require('eca.markdown') -- colours the rows that are drawn
 
 local M = {}
 
@@ -27,7 +30,6 @@ local CODE = { json = true }
 ---@param chat string
 ---@param lost? boolean its text is lost: nothing is drawn before the host clears and redraws it
 function M.attach(buf, chat, lost)
-  require('eca.markdown')
   chains[buf] = blocks.new(buf, chat)
   chains[buf].lost = lost
   vim.bo[buf].undolevels = -1
@@ -58,7 +60,7 @@ end
 --- Make a transcript read-only again, now that all of a frame is in it.
 ---@param buf integer
 function M.lock(buf)
-  require('eca.markdown.tables').settle(buf)
+  tables.settle(buf)
   vim.bo[buf].modifiable = false
 end
 
@@ -203,7 +205,7 @@ function M.append(buf, id, text)
   block.empty, block.held = false, held
   decoration.body(buf, block, first_new, last)
   if blocks.PROSE[block.kind] then
-    require('eca.markdown.fences').text_appended(buf, id, row, lines)
+    fences.text_appended(buf, id, row, lines)
   end
 end
 
@@ -240,13 +242,13 @@ function M.body(buf, id, lines, marks, language)
   decoration.body(buf, block, first, last)
   decoration.marks(buf, first, marks, blocks.PROSE[block.kind])
   if blocks.PROSE[block.kind] and not block.empty then
-    require('eca.markdown.fences').text_appended(buf, id, first, lines)
+    fences.text_appended(buf, id, first, lines)
     if block.closed then
       M.close(buf, id)
     end
   elseif block.headed then
     local code = CODE[language] and not block.empty and language or nil
-    require('eca.markdown.fences').body_written(buf, id, first - 1, last, code)
+    fences.body_written(buf, id, first - 1, last, code)
   end
 end
 
@@ -258,7 +260,7 @@ function M.close(buf, id)
   local block = known(chain, id)
   block.closed = true
   if blocks.PROSE[block.kind] and not block.empty then
-    require('eca.markdown.fences').block_closed(buf, id, blocks.last_row(chain, block))
+    fences.block_closed(buf, id, blocks.last_row(chain, block))
   end
 end
 

@@ -1,4 +1,6 @@
 --- Lets the user choose from a list, by whatever shows lists here (`vim.ui.select`).
+local builtin = require('eca.ui.builtin')
+
 local M = {}
 
 --- Ask for one of some items. An interrupt (<C-c>) chooses nothing, as <Esc> does.
@@ -25,7 +27,7 @@ end
 --- Does Neovim itself show lists, which have no more room than the screen?
 ---@return boolean
 function M.is_plain()
-  return require('eca.ui.builtin').is(vim.ui.select)
+  return builtin.is(vim.ui.select)
 end
 
 return M

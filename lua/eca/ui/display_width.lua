@@ -22,6 +22,7 @@ function M.cut(text, cells)
   repeat
     length = length - 1
   until length <= 0 or vim.api.nvim_strwidth(vim.fn.strcharpart(head, 0, length)) < cells
+  -- late: only what is cut needs it
   return require('eca.text.scan').trim(vim.fn.strcharpart(head, 0, length)) .. '…'
 end
 

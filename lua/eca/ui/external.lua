@@ -2,6 +2,9 @@
 ---
 --- Rules kept here: a target is data. Only web and mail links are opened, and files of kinds that
 --- are nothing but pixels: the program for another kind may run what is in it.
+local files = require('eca.files')
+local notify = require('eca.ui.notify')
+
 local M = {}
 
 local SCHEMES = { 'http', 'https', 'mailto' }
@@ -16,13 +19,12 @@ local function refusal(target)
   elseif not vim.list_contains(IMAGES, target:match('%.(%w+)$')) then
     return ('not opened, neither a web link nor an image: %s'):format(target)
   end
-  return require('eca.files').fault(target)
+  return files.fault(target)
 end
 
 --- Open a link, or the absolute path of an image; say what is opened, or why it is not.
 ---@param target string
 function M.open(target)
-  local notify = require('eca.ui.notify')
   local fault = refusal(target)
   if fault then
     notify.warn(fault)

@@ -3,6 +3,8 @@
 --- Rules kept here:
 --- - The time begins when Neovim has taken all keys that were typed before. While it is busy it
 ---   does not draw: a key that was typed meanwhile was not meant for what nobody could see.
+local config = require('eca.config')
+
 local M = {}
 
 ---@class eca.Guard
@@ -22,7 +24,7 @@ end
 ---@param guard eca.Guard
 ---@return boolean
 function M.is_over(guard)
-  local least = require('eca.config').get().approval.guard
+  local least = config.get().approval.guard
   local since = guard.since
   return least <= 0 or (since ~= nil and (vim.uv.hrtime() - since) / 1e6 >= least)
 end

@@ -4,6 +4,8 @@
 --- - What he asked for and what comes later takes him along only when he has pressed no key since:
 ---   keys go where they were typed. Else he is told to ask for it again.
 --- - Who is led back is where the cursor was, in insert mode if that is where he came from.
+local notify = require('eca.ui.notify')
+
 local M = {}
 
 ---@class eca.Origin
@@ -52,7 +54,7 @@ function M.may_take(asked, what)
   if asked and not asked.typed and not busy or not asked and mode == 'n' then
     return true
   end
-  require('eca.ui.notify').info(('%s did not come up, as you went on: ask again'):format(what))
+  notify.info(('%s did not come up, as you went on: ask again'):format(what))
   return false
 end
 
