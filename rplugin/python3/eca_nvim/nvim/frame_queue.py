@@ -13,7 +13,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,7 +45,7 @@ PIECE = 1 << 14
 """Characters of a text kept in one piece, at most."""
 FLAT_SIZE = 64
 """What an op weighs besides its text."""
-_PACED = (AppendText, SetHeader, SetBody, SetStatus, SetQueue)
+_PACED = frozenset({AppendText, SetHeader, SetBody, SetStatus, SetQueue})
 """Ops that come many times a second while an agent works."""
 
 
@@ -102,17 +103,17 @@ class OpQueue:
 
     def push(self, op: ViewOp) -> None:
         """Add an op at the end."""
-        match op:
-            case AppendText():
-                self._push_text(op)
-            case Emit() | Answer():
+        if isinstance(op, AppendText):
+            self._push_text(op)
+        elif isinstance(op, OpenBlock):
+            self._places[_of_header(op)] = self._first + len(self._entries)
+            self._entries.append(op)
+        elif type(op) in _KEYS:
+            self._push_state(op)
+        else:
+            if isinstance(op, Emit | Answer):
                 self._places.clear()
-                self._entries.append(op)
-            case OpenBlock():
-                self._places[_header_key(op)] = self._first + len(self._entries)
-                self._entries.append(op)
-            case _:
-                self._push_state(op)
+            self._entries.append(op)
 
     def _push_text(self, op: AppendText) -> None:
         self.characters += len(op.text)
@@ -123,15 +124,14 @@ class OpQueue:
             self._entries.append(_Text(op))
 
     def _push_state(self, op: ViewOp) -> None:
-        key = _key(op)
-        if key is not None:
-            older = self._places.get(key)
-            if older is not None and self._opens_with(older - self._first, op):
-                return
-            if older is not None:
-                self._entries[older - self._first] = None
-                self._drop_blank_end()
-            self._places[key] = self._first + len(self._entries)
+        key = _KEYS[type(op)](op)
+        older = self._places.get(key)
+        if older is not None and self._opens_with(older - self._first, op):
+            return
+        if older is not None:
+            self._entries[older - self._first] = None
+            self._drop_blank_end()
+        self._places[key] = self._first + len(self._entries)
         self._entries.append(op)
 
     def _opens_with(self, place: int, op: ViewOp) -> bool:
@@ -167,9 +167,9 @@ class OpQueue:
             self._leave()
             return op
         self._leave()
-        if entry is not None:
-            key = _key(entry)
-            if key is not None and self._places.get(key, self._first) < self._first:
+        if type(entry) in _KEYS:
+            key = _KEYS[type(entry)](entry)
+            if self._places.get(key, self._first) < self._first:
                 del self._places[key]
         return entry
 
@@ -198,7 +198,7 @@ class FrameQueue:
         """Add ops at the end."""
         for op in ops:
             self._ops.push(op)
-            self._pressing = self._pressing or not isinstance(op, _PACED)
+            self._pressing = self._pressing or type(op) not in _PACED
 
     def due(self) -> float | None:
         """When the next frame may go, by the clock; None while there is nothing to wait for."""
@@ -232,23 +232,19 @@ class FrameQueue:
             self._size = min(LARGEST_FRAME, int(self._size * growth))
 
 
-def _key(op: ViewOp) -> Hashable | None:
-    """Name what an op sets as a whole, so that a later one for the same makes it pointless."""
-    match op:
-        case SetHeader() | OpenBlock():
-            return _header_key(op)
-        case SetBody():
-            return (op.name, op.chat, op.block)
-        case SetStatus() | SetQueue():
-            return (op.name, op.chat)
-        case SetWork():
-            return op.name
-        case _:
-            return None
-
-
-def _header_key(op: OpenBlock | SetHeader) -> Hashable:
+def _of_header(op: OpenBlock | SetHeader) -> Hashable:
     return ("header", op.chat, op.block)
+
+
+_KEYS: Mapping[type, Callable[[Any], Hashable]] = {
+    OpenBlock: _of_header,
+    SetHeader: _of_header,
+    SetBody: lambda op: (op.name, op.chat, op.block),
+    SetStatus: lambda op: (op.name, op.chat),
+    SetQueue: lambda op: (op.name, op.chat),
+    SetWork: lambda op: op.name,
+}
+"""Name what an op sets as a whole, so that a later one for the same makes it pointless."""
 
 
 def _weight(op: ViewOp) -> int:
@@ -265,13 +261,13 @@ def _weight(op: ViewOp) -> int:
 
 def _add(ops: list[ViewOp], op: ViewOp) -> int:
     """Add an op and give its weight; text goes on where the op before it stopped, if it can."""
-    match op, ops[-1] if ops else None:
-        case AppendText(chat, block, text), AppendText() as last if (last.chat, last.block) == (
-            chat,
-            block,
-        ):
-            ops[-1] = AppendText(chat, block, last.text + text)
-            return len(text)
-        case _:
-            ops.append(op)
-            return _weight(op)
+    last = ops[-1] if ops else None
+    if (
+        isinstance(op, AppendText)
+        and isinstance(last, AppendText)
+        and (last.chat, last.block) == (op.chat, op.block)
+    ):
+        ops[-1] = AppendText(op.chat, op.block, last.text + op.text)
+        return len(op.text)
+    ops.append(op)
+    return _weight(op)
