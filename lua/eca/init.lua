@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - Nothing waits: what these functions return is what the host said before, and what was sent to
 ---   it since. `transcript` without a callback is the one exception.
+--- - A configuration calls `setup` while Neovim starts: nothing else is loaded before it is used.
 --- - A function that acts on "the chat" without naming one means that of the current buffer, else
 ---   of this tab page, else the last one used.
 local M = {}

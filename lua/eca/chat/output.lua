@@ -1,6 +1,12 @@
 --- All of a block's text in a buffer of its own (file type `eca-output`).
 ---
 --- Rules kept here: it is text to read: not a file, never run, and gone with its window.
+local decoration = require('eca.transcript.decoration')
+local files = require('eca.files')
+local highlights = require('eca.ui.highlights')
+local winbar = require('eca.window.winbar')
+local windows = require('eca.window')
+
 local M = {}
 
 ---@class eca.Output
@@ -22,11 +28,11 @@ local SYNTAX = { json = 'json', diff = 'diff' }
 local function write(output)
   local buf = vim.api.nvim_create_buf(false, true)
   last = last + 1
-  require('eca.files').name(buf, ('output/%d'):format(last))
+  files.name(buf, ('output/%d'):format(last))
   vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, output.lines)
   vim.bo[buf].modifiable = false
-  require('eca.transcript.decoration').marks(buf, 0, output.marks or {})
+  decoration.marks(buf, 0, output.marks or {})
   vim.bo[buf].filetype = 'eca-output'
   vim.bo[buf].syntax = SYNTAX[output.language] or ''
   return buf
@@ -35,10 +41,10 @@ end
 --- Show it in a window beside the code; `q` closes it.
 ---@param output eca.Output
 function M.show(output)
-  require('eca.ui.highlights').setup()
-  vim.api.nvim_set_current_win(require('eca.window').code_window())
+  highlights.setup()
+  vim.api.nvim_set_current_win(windows.code_window())
   local win = vim.api.nvim_open_win(write(output), true, { split = 'below' })
-  vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.window.winbar').escape(output.title)
+  vim.wo[win][0].winbar = '%#EcaWinbar# ' .. winbar.escape(output.title)
   vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })
   vim.cmd('normal! zz')
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = 0, nowait = true, desc = 'eca: close' })

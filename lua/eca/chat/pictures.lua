@@ -4,6 +4,9 @@
 --- - That plugin is snacks.nvim, when the user has set it up: it draws with virtual lines, which go
 ---   with their row. Without it an image is a line that opens it.
 --- - The file is asked for when it can be shown, not before.
+local requests = require('eca.host.requests')
+local transcript = require('eca.transcript')
+
 local M = {}
 
 local WIDEST, HIGHEST = 80, 20
@@ -42,7 +45,7 @@ end
 ---@param block integer
 ---@return [integer, integer]? position (1,0)-based
 local function position(buf, block)
-  local row = require('eca.transcript').range(buf, block)
+  local row = transcript.range(buf, block)
   return row and { row + 1, 0 } or nil
 end
 
@@ -78,7 +81,7 @@ function M.drawn(chat, buf, block)
     return
   end
   when_possible(image, function()
-    require('eca.host.requests').ask('image', { chat = chat, block = block }, function(path)
+    requests.ask('image', { chat = chat, block = block }, function(path)
       if path then
         place(buf, block, path)
       end

@@ -1,7 +1,12 @@
 --- Files and links named in the text under the cursor.
 ---
 --- Rules kept here: a name is data; it is looked up, never expanded or run.
+local files = require('eca.files')
+local host = require('eca.host')
+local markdown_line = require('eca.markdown.line')
+local notify = require('eca.ui.notify')
 local scan = require('eca.text.scan')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -20,7 +25,7 @@ end
 ---@param name string
 ---@return string?
 local function existing(name)
-  local folder = require('eca.host').folders()[1]
+  local folder = host.folders()[1]
   local path = vim.startswith(name, '/') and name or vim.fs.joinpath(folder, name)
   local stat = name ~= '' and vim.uv.fs_stat(path)
   return stat and stat.type == 'file' and path or nil
@@ -58,7 +63,7 @@ end
 --- The target of the Markdown link that the cursor is in.
 ---@return string?
 local function linked()
-  local parsed = require('eca.markdown.line').parse(vim.api.nvim_get_current_line())
+  local parsed = markdown_line.parse(vim.api.nvim_get_current_line())
   local column = vim.api.nvim_win_get_cursor(0)[2]
   for _, region in ipairs(parsed and parsed.regions or {}) do
     if region.url and region.first <= column and column < region.last then
@@ -76,10 +81,10 @@ end
 --- Show a file in a code window, which becomes the current one.
 ---@param file eca.FileReference
 function M.show(file)
-  vim.api.nvim_set_current_win(require('eca.window').code_window())
-  local fault = require('eca.files').show(file.path)
+  vim.api.nvim_set_current_win(windows.code_window())
+  local fault = files.show(file.path)
   if fault then
-    require('eca.ui.notify').warn(fault)
+    notify.warn(fault)
   elseif file.line then
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.min(file.line, last), 0 })

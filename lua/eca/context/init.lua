@@ -6,8 +6,13 @@
 ---   user was in code.
 --- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
+--- - The first chat waits for this file: what it does not need is loaded late.
+local chats = require('eca.state.chats')
+local config = require('eca.config')
 local context_line = require('eca.context.line')
+local input = require('eca.input')
 local paths = require('eca.files.paths')
+require('eca.context.highlight') -- colours the tokens of drafts
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -112,7 +117,6 @@ end
 
 --- Begin to follow the last code window; done once, when a chat is first opened.
 function M.track()
-  require('eca.context.highlight')
   local group = vim.api.nvim_create_augroup('eca.context', { clear = true })
   vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'BufFilePost', 'WinLeave' }, {
     group = group,
@@ -243,7 +247,7 @@ function M.sources(chat, text)
   for _, item in ipairs(context_line.items(chat)) do
     include(found, resolve(item), item)
   end
-  if require('eca.config').get().contexts.cursor then
+  if config.get().contexts.cursor then
     include(found, M.cursor())
   end
   for _, token in ipairs(tokens.find(text or '')) do
@@ -266,8 +270,8 @@ end
 ---@param chat string
 ---@return string
 function M.draft(chat)
-  local known = require('eca.state.chats').get(chat)
-  return known and require('eca.input').draft(known.input) or ''
+  local known = chats.get(chat)
+  return known and input.draft(known.input) or ''
 end
 
 --- Text contexts are read now.

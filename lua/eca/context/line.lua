@@ -38,6 +38,7 @@ end
 ---@param item eca.Context
 ---@return string? fault one line; nothing was added then
 function M.add(chat, item)
+  -- late: the first chat does not need it
   local checked, fault = require('eca.context.checks').check(item)
   if not checked then
     return fault

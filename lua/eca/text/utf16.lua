@@ -2,6 +2,8 @@
 ---
 --- Rules kept here: columns and rows are 0-based. A file that is not loaded is read from disk,
 --- never into a buffer.
+local files = require('eca.files')
+
 local M = {}
 
 --- Give a function that reads lines of a file: of its buffer when that is loaded, else from disk,
@@ -17,7 +19,7 @@ function M.reader(path, buf)
   end
   local lines = nil ---@type string[]?
   return function(row)
-    lines = lines or vim.split(require('eca.files').read(path) or '', '\n', { plain = true })
+    lines = lines or vim.split(files.read(path) or '', '\n', { plain = true })
     return lines[row + 1] or ''
   end
 end
