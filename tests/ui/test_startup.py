@@ -26,6 +26,8 @@ def test_nothing_is_loaded_or_started_until_it_is_used(start_nvim: StartNeovim) 
     assert not nvim.child.descendants()
     nvim.keys(":EcaChat<CR>")
     assert "eca" in nvim.lua(LOADED)
+    rooms = {name.split(".")[1] for name in nvim.lua(LOADED) if "." in name}
+    assert not rooms & {"actions", "diff", "panels", "review"}
 
 
 def test_the_chat_opens_and_takes_text_before_the_host_is_up(
