@@ -39,6 +39,11 @@ def test_an_edit_is_applied_and_taken_back_47() -> None:
     assert apply_hunks(AFTER, reverse_hunks(hunks)) == BEFORE
 
 
+def test_a_diff_that_is_told_again_is_not_read_again() -> None:
+    told_again = EDIT.encode().decode()
+    assert parse_hunks(told_again) is parse_hunks(EDIT)
+
+
 def test_a_file_that_has_moved_on_still_takes_the_hunk() -> None:
     shifted = "# one\n# two\n# three\n" + BEFORE
     assert apply_hunks(shifted, parse_hunks(EDIT)) == "# one\n# two\n# three\n" + AFTER

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -71,14 +72,18 @@ EFFORT: Final = 64
 """Lines that are compared for each line of a file and its diff, at most, to find its hunks."""
 _OF_HUNKS = tuple(kind.value for kind in LineKind)
 _NAMES = ("--- ", "+++ ")
+KEPT: Final = 8
+"""Diffs of which the hunks are kept."""
 _OF_DIFFS = (*_OF_HUNKS, "@@", "\\", "\r")
 """How the lines of a diff begin that is hunks and nothing else; a context line may be empty."""
 
 
+@lru_cache(maxsize=KEPT)
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
     """Read the hunks of one file's diff. Raises MalformedDiff.
 
-    A new file's has a line that was never there: see `change_hunks`.
+    A new file's has a line that was never there: see `change_hunks`. What was read last is kept:
+    a call tells its diff when it is asked for and again when it has run.
     """
     start = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
     if not diff.startswith("@@", start):
