@@ -280,25 +280,26 @@ class Update:
     # --- end ------------------------------------------------------------------------------------
 
     def finish(self) -> Changes:
-        """Close the update: status and queue once, when they changed."""
+        """Close the update: what is dirty is drawn once, then the autocommands fire."""
         if self.chat.stale and (self.events or not self.later):
             self.draw_stale()
-        if not self.dirty and not self.events:
-            return Changes(self.ops, self.effects, call=self.about)
         if self.dirty:
-            if Dirty.QUEUE in self.dirty:
-                self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
-            if Dirty.TASK_LIST in self.dirty:
-                self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
-            if Dirty.USAGE in self.dirty:
-                self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
-            self._status()
+            self._draw_dirty()
         self.ops += self.events
         pending_changed = Dirty.PENDING in self.dirty
         runs = self.chat.turn.state is not Turn.IDLE
         return Changes(self.ops, self.effects, pending_changed, self.about, runs)
 
-    def _status(self) -> None:
+    def _draw_dirty(self) -> None:
+        if Dirty.QUEUE in self.dirty:
+            self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
+        if Dirty.TASK_LIST in self.dirty:
+            self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
+        if Dirty.USAGE in self.dirty:
+            self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
+        self._draw_status()  # it counts what waits and what is queued: any change may be one of it
+
+    def _draw_status(self) -> None:
         fresh = status(self.chat, self.now)
         if fresh != self.chat.shown_status:
             self.chat.shown_status = fresh

@@ -60,24 +60,29 @@ class ToldChange:
         return self._hunks is None or _are_there(content, self._back)
 
     def before(self, after: bytes) -> bytes | None:
-        """Give the content before the change, from the one it left; None when that is not sure."""
-        hunks = self._hunks
-        if self._whole is not None or hunks is None or not self.may_follow(after):
+        """Return the content before the change, exact to the byte; None if it is not certain.
+
+        after: the content that the change left.
+        """
+        if self._whole is not None or self._hunks is None or not self.may_follow(after):
             return None
         try:
             text = after.decode()
-            before = apply_hunks(text, self._back)
+            reversed_text = apply_hunks(text, self._back)
         except (UnicodeDecodeError, DoesNotApply):
             return None
-        if not before or any(sign in text or sign in before for sign in UNCLEAR):
+        # A diff from an empty text may also mean that there was no file.
+        if not reversed_text or any(sign in text + reversed_text for sign in UNCLEAR):
             return None
-        sure = list(self._explained(before, text))
-        if not sure and not _reach_the_end(hunks, text):
-            sure = [before]
-        return sure[0].encode() if len(sure) == 1 else None
+        # The lines are right. The line feeds at the end may not be: diffs leave them out. The
+        # tool's arguments tell which of the possible texts it was, unless several explain them.
+        possible = list(self._explained(reversed_text, text))
+        if not possible and not _reach_the_end(self._hunks, text):
+            possible = [reversed_text]  # nothing was changed at the end
+        return possible[0].encode() if len(possible) == 1 else None
 
     def _explained(self, before: str, after: str) -> Iterator[str]:
-        """Give the texts, all with the same lines, of which the tool makes another one."""
+        """Yield the texts with the lines of `before` from which the tool makes `after`."""
         match self._arguments:
             case {"original_content": str(old), "new_content": str(new)} if old.strip("\n"):
                 every = bool(self._arguments.get("all_occurrences"))

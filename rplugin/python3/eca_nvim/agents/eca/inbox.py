@@ -144,7 +144,7 @@ class Inbox:
         parent_id = None if parent is None else self._chats.ours(parent)
         self._note(chat_id, received.role, event)
         told = Addressed(chat_id, event, parent_id)
-        if not self._is_drafted(received) or replayed or self._replays.take(told):
+        if not self._is_drafted(received) or replayed or self._replays.claim(told):
             return (told,)
         return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
 

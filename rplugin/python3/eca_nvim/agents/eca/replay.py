@@ -86,15 +86,19 @@ class Replay(Struct):
     events: list[Addressed] = field(default_factory=list)
     subagents: set[str] = field(default_factory=set)
 
-    def takes(self, told: Addressed, known: frozenset[str]) -> bool:
-        """Say whether something told belongs to the replay."""
-        if isinstance(told.event, _OF_NOW) or told.chat_id is None:
+    def claim(self, event: Addressed, known: frozenset[str]) -> bool:
+        """Claim an event that belongs to the replay; says whether it does.
+
+        A subagent that the event names joins the replay; a replay of a new chat becomes that of
+        the first one opened that is not among the `known`.
+        """
+        if isinstance(event.event, _OF_NOW) or event.chat_id is None:
             return False
-        if told.parent_id is not None and self._has(told.parent_id):
-            self.subagents.add(told.chat_id)
-        elif self.chat_id is None and isinstance(told.event, ChatOpened):
-            self.chat_id = None if told.chat_id in known else told.chat_id
-        return self._has(told.chat_id)
+        if event.parent_id is not None and self._has(event.parent_id):
+            self.subagents.add(event.chat_id)
+        elif self.chat_id is None and isinstance(event.event, ChatOpened):
+            self.chat_id = None if event.chat_id in known else event.chat_id
+        return self._has(event.chat_id)
 
     def _has(self, chat_id: str) -> bool:
         return chat_id == self.chat_id or chat_id in self.subagents
@@ -118,15 +122,15 @@ class Replays:
         with self._await(Replay(None), known) as replay:
             yield replay
 
-    def take(self, told: Addressed) -> bool:
-        """Say whether something told belongs to a replay that is awaited."""
-        return any(replay.takes(told, known) for replay, known in self._awaited)
+    def claim(self, event: Addressed) -> bool:
+        """Claim an event for the replay that it belongs to; says whether one is awaited."""
+        return any(replay.claim(event, known) for replay, known in self._awaited)
 
     def sort(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
         """Give what happens now, and keep what is replayed (hot: mostly nothing is)."""
         if not self._awaited:
             return events
-        return [event for event in events if not self._keeps(event)]
+        return [event for event in events if not self._keep(event)]
 
     @contextmanager
     def _await(self, replay: Replay, known: frozenset[str]) -> Iterator[Replay]:
@@ -137,11 +141,12 @@ class Replays:
         finally:
             self._awaited.remove(entry)
 
-    def _keeps(self, event: AgentEvent) -> bool:
+    def _keep(self, event: AgentEvent) -> bool:
+        """Keep an event that is replayed; says whether it is."""
         if not isinstance(event, Addressed):
             return False
         for replay, known in self._awaited:
-            if replay.takes(event, known):
+            if replay.claim(event, known):
                 replay.events.append(event)
                 return True
         return False

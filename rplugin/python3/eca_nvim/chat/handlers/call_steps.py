@@ -15,7 +15,7 @@ from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, may_become, next_call
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, may_become
 
 _FOLDS: Mapping[CallState, Fold] = {
     CallState.WAITING: Fold.OPEN,
@@ -42,7 +42,7 @@ def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None
     Header and body are drawn anew in either case, since what is known of the call may have grown.
     """
     if may_become(block.state, state):
-        block.state = next_call(block.state, state)
+        block.state = state
         _follow(update, block, lane)
     update.auto_fold(block, lane, _FOLDS.get(block.state, block.fold))
     if block.state is CallState.WAITING:

@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -188,33 +188,72 @@ def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
     A file keeps whether it ends in a line feed unless the hunks say otherwise; one made from
     nothing ends in one. Raises DoesNotApply.
     """
-    lines = text.split("\n")
-    ends = lines[-1] == ""
-    if ends:
-        lines.pop()
-    bare = [line.removesuffix("\r") for line in lines]
-    mark = "\r" if lines and sum(map(len, lines)) - sum(map(len, bare)) > len(lines) // 2 else ""
-    if lines and not ends:
-        lines[-1] = bare[-1] + mark  # it may not stay the last
+    lines, ends = _split(text)
     result: list[str] = []
-    finder = _Finder(bare, EFFORT * (len(bare) + sum(len(hunk.lines) for hunk in hunks)))
     done = 0
-    shift = 0
+    for hunk, place in zip(hunks, _places(lines, hunks), strict=True):
+        result += lines[done:place]
+        done = place + len(hunk.before)
+        result += _replaced(lines[place:done], hunk, ends.mark)
+        ends = ends.after(hunk, at_end=done == len(lines))
+    return ends.join([*result, *lines[done:]])
+
+
+class _LineEnds(Struct, frozen=True):
+    """How the lines of a file end.
+
+    mark: what most lines have before the line feed, a carriage return or nothing. last: whether the
+    last line has a line feed.
+    """
+
+    mark: str
+    last: bool
+
+    def after(self, hunk: Hunk, *, at_end: bool) -> _LineEnds:
+        """Give the line ends after a hunk; `at_end`: no line of the file follows it."""
+        if not at_end or all(line.ends for line in hunk.lines):
+            return self
+        return replace(self, last=all(line.ends for line in hunk.after))
+
+    def join(self, lines: Sequence[str]) -> str:
+        """Make a text of lines that all have their mark."""
+        if not lines:
+            return ""
+        text = "\n".join(lines)
+        return text + "\n" if self.last else text.removesuffix(self.mark)
+
+
+def _split(text: str) -> tuple[list[str], _LineEnds]:
+    """Split a text at its line feeds; a last line without one gets the mark, as it may not stay."""
+    lines = text.split("\n")
+    last = lines[-1] == ""
+    if last:
+        lines.pop()
+    marked = sum(line.endswith("\r") for line in lines)
+    mark = "\r" if marked > len(lines) // 2 else ""
+    if not last:
+        lines[-1] = lines[-1].removesuffix("\r") + mark
+    return lines, _LineEnds(mark, last)
+
+
+def _places(lines: Sequence[str], hunks: Sequence[Hunk]) -> Iterator[int]:
+    """Find where each hunk begins (0-based). Raises DoesNotApply.
+
+    A hunk is expected where it says, as far away as the hunk before it was found.
+    """
+    bare = [line.removesuffix("\r") for line in lines]
+    finder = _Finder(bare, EFFORT * (len(bare) + sum(len(hunk.lines) for hunk in hunks)))
+    done = drift = 0
     for number, hunk in enumerate(hunks, 1):
         wanted = [line.text.removesuffix("\r") for line in hunk.before]
-        expected = hunk.start - 1 + shift if wanted else hunk.start + shift
+        # A hunk without lines before it names the line that it follows.
+        expected = drift + (hunk.start - 1 if wanted else hunk.start)
         place = finder.find(wanted, expected, done)
         if place is None:
             raise DoesNotApply(f"hunk {number} (line {hunk.start}) does not fit the file")
-        shift += place - expected
-        result += lines[done:place]
-        result += _replaced(lines[place : place + len(wanted)], hunk, mark)
+        drift += place - expected
         done = place + len(wanted)
-        ends = _ends(hunk, ends, at_end=done == len(lines))
-    result += lines[done:]
-    if result and not ends:
-        result[-1] = result[-1].removesuffix(mark)
-    return "\n".join(result) + ("\n" if ends and result else "")
+        yield place
 
 
 def _replaced(old: Sequence[str], hunk: Hunk, mark: str) -> list[str]:
@@ -229,14 +268,6 @@ def _replaced(old: Sequence[str], hunk: Hunk, mark: str) -> list[str]:
             case LineKind.ADDED:
                 new.append(line.text.removesuffix("\r") + mark if mark else line.text)
     return new
-
-
-def _ends(hunk: Hunk, ends: bool, *, at_end: bool) -> bool:
-    if not at_end or not hunk.lines:
-        return ends
-    if any(not line.ends for line in hunk.lines):
-        return all(line.ends for line in hunk.after)
-    return ends
 
 
 class _Finder(Struct):

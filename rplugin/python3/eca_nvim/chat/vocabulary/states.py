@@ -1,9 +1,10 @@
 """States: what a turn and a tool call can be, and what may follow what.
 
 Rules kept here:
-- Tables only. A step that is not in its table raises IllegalTransition: that is our own fault.
-- Nothing an agent sends can cause one: turn.py and tool_calls.py ask before they step, and
-  what makes no sense (a result after the end, an answer to nothing) is dropped there.
+- Tables only. A step of a turn that is not in its table raises IllegalTransition: that is our own
+  fault, for nothing an agent sends can cause one.
+- A call does not go where its table does not lead: what makes no sense (a result after the end, an
+  answer to nothing) leaves it as it is.
 """
 
 from __future__ import annotations
@@ -138,10 +139,3 @@ def next_turn(turn: Turn, step: TurnStep) -> Turn:
 def may_become(call: CallState, after: CallState) -> bool:
     """Say whether a call may go from one state to another."""
     return after in CALL_STEPS[call]
-
-
-def next_call(call: CallState, after: CallState) -> CallState:
-    """Give `after`, when it may follow. Raises IllegalTransition."""
-    if not may_become(call, after):
-        raise IllegalTransition(f"a tool call that is {call} cannot become {after}")
-    return after

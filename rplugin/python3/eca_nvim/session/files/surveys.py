@@ -21,6 +21,7 @@ from typing import TypeAlias, TypeVar
 
 import anyio
 import anyio.lowlevel
+from msgspec import Struct
 
 from eca_nvim.review.attribution import Attribution
 from eca_nvim.review.survey import Survey, survey
@@ -46,31 +47,49 @@ Result = TypeVar("Result")
 Found: TypeAlias = tuple[Survey, Sequence[Difference]]
 WhenFresh: TypeAlias = Callable[[bool], None]
 """Takes whether the workspace was surveyed in time."""
-_Waiting: TypeAlias = tuple[float, WhenFresh]
-"""Since when something waits, by the clock of the loop, and what."""
+
+
+class _Request:
+    """A survey that has not begun: whether it is `wanted`, and whether it is `over`."""
+
+    def __init__(self) -> None:
+        self.wanted = anyio.Event()
+        self.over = anyio.Event()
+
+
+class _Waiting(Struct, frozen=True):
+    """What is done when a survey is over, or at a `deadline` (by the clock of the loop)."""
+
+    survey: _Request
+    deadline: float
+    then: WhenFresh
 
 
 class Surveyor:
-    """Surveys the workspace when it is wanted."""
+    """Surveys the workspace when it is wanted.
+
+    Who asks gets the survey that begins next: one that runs may have missed what happened just now.
+
+        asked   1    2 3
+        begins    A       B      1 waits for the end of A; 2 and 3 for that of B
+        ends          A      B
+    """
 
     def __init__(self, attribution: Attribution, folders: Sequence[str]) -> None:
         self._attribution = attribution
         self._folders = folders
-        self._then_in, self._then = anyio.create_memory_object_stream[_Waiting](math.inf)
-        self._wanted = self._begun = self._done = 0
-        self._changed = anyio.Event()
+        self._next = _Request()
+        self._waiting_in, self._waiting = anyio.create_memory_object_stream[_Waiting](math.inf)
         self._held = 0
         self._is_over = False
         self._given_up: UnknownWorkspace | None = None
         self._tried_at = 0.0
         self._thread: threading.Thread | None = None
 
-    def want(self) -> int:
-        """Ask for a survey that begins after now; gives its number."""
-        if self._wanted <= self._begun:
-            self._wanted = self._begun + 1
-            self._tell()
-        return self._wanted
+    def want(self) -> _Request:
+        """Ask for a survey that begins after now."""
+        self._next.wanted.set()
+        return self._next
 
     @property
     def holds(self) -> bool:
@@ -80,7 +99,8 @@ class Surveyor:
     def when_fresh(self, then: WhenFresh) -> None:
         """Do something when the workspace has been surveyed, or that takes too long."""
         self._held += 1
-        self._then_in.send_nowait((anyio.current_time(), then))
+        deadline = anyio.current_time() + PATIENCE
+        self._waiting_in.send_nowait(_Waiting(self.want(), deadline, then))
 
     async def settled(self) -> bool:
         """Wait until it is known what ended calls did, but not for long; says whether it is."""
@@ -95,40 +115,23 @@ class Surveyor:
     async def run(self) -> None:
         """Survey until cancelled."""
         try:
-            async with self._then, self._then_in, anyio.create_task_group() as tasks:
+            async with self._waiting, self._waiting_in, anyio.create_task_group() as tasks:
                 tasks.start_soon(self._survey_on)
-                async for then in self._then:
-                    await self._wait(then)
+                async for waiting in self._waiting:
+                    is_fresh = await _ends_by(waiting.survey, waiting.deadline)
+                    self._held -= 1
+                    waiting.then(is_fresh)
         finally:
             self.stop()
 
-    async def _wait(self, first: _Waiting) -> None:
-        """Do what waits, in the order in which that was asked for."""
-        waiting = [first]
-        with suppress(anyio.WouldBlock):
-            while True:
-                waiting.append(self._then.receive_nowait())
-        is_fresh = await self.fresh(first[0])
-        self._held -= len(waiting)
-        for _, then in waiting:
-            then(is_fresh)
-
-    async def fresh(self, since: float | None = None) -> bool:
-        """Wait for a survey that begins after now, but not for long; says whether it is made.
-
-        since: when that was asked for (by the clock of the loop), if not just now.
-        """
-        number, waited = self.want(), 0.0 if since is None else anyio.current_time() - since
-        with anyio.move_on_after(max(0.0, PATIENCE - waited)):
-            while self._done < number:
-                await self._changed.wait()
-        return self._done >= number
+    async def fresh(self) -> bool:
+        """Wait for a survey that begins after now, but not for long; says whether it is made."""
+        return await _ends_by(self.want(), anyio.current_time() + PATIENCE)
 
     async def _survey_on(self) -> None:
         while True:
-            while self._begun >= self._wanted:
-                await self._changed.wait()
-            self._begun += 1
+            await self._next.wanted.wait()
+            request, self._next = self._next, _Request()
             try:
                 self._attribution.begin()
                 await self._survey()
@@ -137,8 +140,7 @@ class Surveyor:
             except Exception as fault:
                 log.exception("a survey failed")
                 self._attribution.failed(f"the survey failed: {fault}; :Eca log tells more")
-            self._done = self._begun
-            self._tell()
+            request.over.set()
 
     async def _survey(self) -> None:
         """Survey once. Raises UnknownWorkspace."""
@@ -178,9 +180,12 @@ class Surveyor:
         new = survey(self._folders, last, check)
         return new, list(differences(last, new))
 
-    def _tell(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+
+async def _ends_by(survey: _Request, deadline: float) -> bool:
+    """Wait for the end of a survey until a deadline; says whether it has come."""
+    with anyio.move_on_after(max(0.0, deadline - anyio.current_time())):
+        await survey.over.wait()
+    return survey.over.is_set()
 
 
 async def in_thread(
