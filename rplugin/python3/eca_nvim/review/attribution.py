@@ -1,11 +1,11 @@
 """Attribution: what calls did to files without saying which, as a shell command does.
 
 Rules kept here:
-- What changed between two surveys of the workspace is laid to the turns whose calls were at work
-  before the later one began; to those that began meanwhile only what was changed meanwhile, and
-  of that nobody knows what it was before, unless the call surely began after the earlier one.
-- What was changed before a call began, or what somebody else is known to have changed, is never
-  laid to it.
+- A change between two surveys of the workspace is attributed to each turn with a call at work when
+  the later survey began. A call that began during that survey gets only what changed after its
+  begin; the content before that is unknown, unless the call surely began after the earlier survey.
+- What changed before a call began, or what somebody else is known to have changed, is never
+  attributed to it.
 - What a survey finds of a turn is a step of its own, after all that was known of the turn by then.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os.path
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -42,9 +42,11 @@ class _Watched(Struct, eq=False):
     has_ended: bool = False
 
 
-_Makers: TypeAlias = Mapping[int, tuple[_Watched, bool]]
-"""A call of each turn that may have made a difference, by the turn's identity, and whether what
-was there before is known."""
+class _Suspect(Struct, frozen=True, eq=False):
+    """A call that may have made a difference; `knows_before`: it is known what was there before."""
+
+    call: _Watched
+    knows_before: bool
 
 
 class _Finding(Struct, eq=False):
@@ -55,18 +57,21 @@ class _Finding(Struct, eq=False):
     after: dict[str, Snapshot]
 
 
+_Findings: TypeAlias = dict[TurnChanges, _Finding]
+
+
 class Attribution:
     """The calls at work that may change any file, and the workspace when it was last surveyed."""
 
     def __init__(self, make_snapshot: MakeSnapshot) -> None:
         self._make_snapshot = make_snapshot
-        self._calls: dict[int, _Watched] = {}  # by the identity of the step that each holds
+        self._calls: dict[Step, _Watched] = {}
         self._surveyed: frozenset[_Watched] = frozenset()
         self._ended: tuple[_Watched, ...] = ()
         self._others = Others()
         self._has_begun = False
         self._being_written: set[str] = set()
-        self._held: dict[str, list[tuple[Difference, _Makers]]] = {}
+        self._held: dict[str, list[tuple[Difference, Sequence[_Suspect]]]] = {}
         self.needs_survey = False
         self.last: Survey | None = None
 
@@ -79,12 +84,12 @@ class Attribution:
 
     def started(self, step: Step, turn: TurnChanges) -> None:
         """Take that a call may be at work from now on."""
-        if id(step) not in self._calls:
-            self._calls[id(step)] = _Watched(step, turn, time.time_ns())
+        if step not in self._calls:
+            self._calls[step] = _Watched(step, turn, time.time_ns())
 
     def ended(self, step: Step) -> None:
         """Take that a call is at work no more."""
-        call = self._calls.get(id(step))
+        call = self._calls.get(step)
         if call is not None:
             call.has_ended = self.needs_survey = True
 
@@ -104,8 +109,8 @@ class Attribution:
         if by_user.state == "written":
             self.others([path])
             return
-        for difference, makers in held:
-            self._lay(difference, makers, {})
+        for difference, suspects in held:
+            self._record(difference, suspects, {})
 
     def named(self, paths: Sequence[str]) -> None:
         """Take that a call is about to change files that it names: what they are by now is not its.
@@ -114,10 +119,11 @@ class Attribution:
         """
         if self.last is None or not self._calls:
             return
-        changed = [it for path in paths if (it := _since(self.last, path)) is not None]
-        if changed:
-            for _ in self._lay_all(changed, frozenset(self._calls.values())):
-                continue
+        at_work = frozenset(self._calls.values())
+        findings: _Findings = {}
+        for path in paths:
+            if (difference := _since(self.last, path)) is not None:
+                self._attribute(difference, at_work, findings)
         self.others(paths)
 
     # --- surveys --------------------------------------------------------------------------------
@@ -134,7 +140,10 @@ class Attribution:
     def take(self, new: Survey, found: Iterable[Difference]) -> Iterator[None]:
         """Take a survey and what it found; stops at each file, for others to have their turn."""
         self.last = new
-        yield from self._lay_all(found, self._surveyed)
+        findings: _Findings = {}
+        for difference in found:
+            self._attribute(difference, self._surveyed, findings)
+            yield
         self._others.survey_ends()
         self._forget_ended()
 
@@ -148,44 +157,56 @@ class Attribution:
 
     def _forget_ended(self) -> None:
         for call in self._ended:
-            self._calls.pop(id(call.step), None)
+            self._calls.pop(call.step, None)
 
     # --- whose it is ----------------------------------------------------------------------------
 
-    def _lay_all(self, found: Iterable[Difference], at_work: Set[_Watched]) -> Iterator[None]:
-        """Lay differences to turns; `at_work` are the calls that were so before anyone looked."""
-        findings: dict[int, _Finding] = {}
-        for difference in found:
-            makers, path = self._makers(difference, at_work), os.path.realpath(difference.path)
-            if path in self._being_written:  # whose it is shows when that is done
-                self._held.setdefault(path, []).append((difference, makers))
-            elif (own := self._others.without(difference)) is not None:
-                self._lay(own, makers, findings)
-            yield
+    def _attribute(
+        self, difference: Difference, at_work: Set[_Watched], findings: _Findings
+    ) -> None:
+        """Attribute a difference to turns; `at_work`: the calls that were when the survey began."""
+        suspects, path = self._suspects(difference, at_work), os.path.realpath(difference.path)
+        if path in self._being_written:  # whose it is shows when that is done
+            self._held.setdefault(path, []).append((difference, suspects))
+        elif (own := self._others.without(difference)) is not None:
+            self._record(own, suspects, findings)
 
-    def _lay(self, difference: Difference, makers: _Makers, findings: dict[int, _Finding]) -> None:
-        for number, (call, is_known) in makers.items():
+    def _record(
+        self, difference: Difference, suspects: Iterable[_Suspect], findings: _Findings
+    ) -> None:
+        """Record a difference in the turn of each suspect."""
+        for suspect in suspects:
+            turn = suspect.call.turn
             if not is_plain(difference.path):
-                call.turn.odd.add(difference.path)
+                turn.odd.add(difference.path)
                 continue
-            if number not in findings or findings[number].step not in call.turn.steps:
-                findings[number] = _begun(call)  # the first, or the turn was settled meanwhile
-            is_seen = is_known and not difference.is_unknown
-            self._note(findings[number], difference, is_seen=is_seen)
+            if turn not in findings or findings[turn].step not in turn.steps:
+                # the first of the turn, or the turn was settled meanwhile
+                findings[turn] = _begun(suspect.call)
+            is_seen = suspect.knows_before and not difference.is_unknown
+            self._note(findings[turn], difference, is_seen=is_seen)
 
-    def _makers(self, difference: Difference, at_work: Set[_Watched]) -> _Makers:
-        """Give a call of each turn that may have made a difference, by the turn's identity.
+    def _suspects(self, difference: Difference, at_work: Set[_Watched]) -> Sequence[_Suspect]:
+        """Give the calls that may have made a difference, one for each turn.
 
-        With it: whether what was there before it is known.
+        `*` is the change of a file:
+
+                survey begins    file is read
+            A ────────┼────── * ──────┼────   at work when the survey began
+                      │  B ── * ──────┼────   began during the survey, before the change
+                      │       *   C ──┼────   began after the change: no suspect
+
+        For A the content before is the one of the last survey. For B it is known only if B surely
+        began after that one, or its turn has another suspect that knows.
         """
-        makers: dict[int, tuple[_Watched, bool]] = {}
+        suspects: dict[TurnChanges, _Suspect] = {}
         for call in self._calls.values():
             was_there = call in at_work
             if difference.when >= call.since - TOLD_LATE and (was_there or difference.is_late):
-                _, seen = makers.get(id(call.turn), (call, False))
-                is_seen = seen or was_there or call.step.certain
-                makers[id(call.turn)] = (call, is_seen)
-        return makers
+                other = suspects.get(call.turn)
+                knows = was_there or call.step.certain or (other is not None and other.knows_before)
+                suspects[call.turn] = _Suspect(call, knows)
+        return tuple(suspects.values())
 
     def _note(self, finding: _Finding, difference: Difference, *, is_seen: bool) -> None:
         path, missing = difference.path, len(difference.folders)
