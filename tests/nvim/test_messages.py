@@ -9,7 +9,7 @@ from tests.support.launch import REPOSITORY
 ROOM = 80 - len("eca: ") - 12
 """Cells beside what Neovim keeps for 'showcmd' (`v:echospace`)."""
 
-TOLD_BY_LUA = re.compile(r"""notify'\)\.\w+\(((?:[^()]|\([^()]*\))*)\)""")
+TOLD_BY_LUA = re.compile(r"""\bnotify(?:'\))?\.\w+\(((?:[^()]|\([^()]*\))*)\)""")
 TOLD_BY_HOST = re.compile(r"""Notify\(\s*"\w+",\s*(f?"[^"]*"|[A-Z_]+\b)""")
 TEXT = re.compile(r"""(?<![\w%])'([^'\n]{9,})'|"([^"\n]{9,})\"""")
 
