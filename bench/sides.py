@@ -95,7 +95,7 @@ class Ours(Side):
         if turn.is_replay:
             code = """
                 local win, id = vim.api.nvim_get_current_win(), ...
-                vim.g.bench_buf = require('eca.state.chats').ensure(id).buf
+                vim.g.bench_buf = require('eca.chat.buffers').ensure(id).buf
                 require('eca').open({ chat = id })
                 vim.api.nvim_set_current_win(win)
                 vim.cmd.startinsert()"""

@@ -39,7 +39,7 @@ end
 
 -- Each buffer of ours gets its keys, whichever part of the plugin has made it.
 vim.api.nvim_create_autocmd('User', {
-  pattern = 'EcaBuffer',
+  pattern = 'eca.buffer',
   callback = function(event)
     require('eca.keymaps').attach(event.data.buf, event.data.kind)
   end,

@@ -10,9 +10,15 @@ local M = {}
 
 local TRANSCRIPT_TIMEOUT = 5000 -- ms
 
+--- Join the host with what draws, before anything is asked of either.
+local function join()
+  require('eca.view')
+end
+
 ---@param name string
 ---@param payload table<string, any>
 local function send(name, payload)
+  join()
   require('eca.host').send(name, payload)
 end
 
@@ -25,8 +31,8 @@ end
 --- The chat that is meant when none is named; made when there is none yet.
 ---@return string id
 function M.current()
-  local chats = require('eca.state.chats')
-  return chats.current() or chats.new()
+  join()
+  return require('eca.window').current_chat() or require('eca.chat.buffers').new()
 end
 
 ---@class eca.OpenOptions
@@ -38,20 +44,9 @@ end
 ---@return string id
 function M.open(opts)
   opts = opts or {}
-  local id = opts.chat or require('eca.state.chats').current() or require('eca.text.uuid').new()
-  local strange = opts.chat ~= nil and require('eca.state.chats').get(id) == nil
-  send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
-  require('eca.context').track()
-  require('eca.window').open(id, opts.mods)
-  vim.g.eca_status = M.status()
-  if require('eca.config').get().input.insert then
-    vim.schedule(function()
-      require('eca.input').start_insert(id)
-    end)
-  end
-  if strange then
-    send('resume', { chat = id, quiet = true })
-  end
+  local id = opts.chat or require('eca.window').current_chat() or require('eca.text.uuid').new()
+  join()
+  require('eca.chat.open').chat(id, opts.mods, opts.chat == nil)
   return id
 end
 
@@ -71,7 +66,8 @@ end
 ---@param opts? eca.OpenOptions without `chat`
 ---@return string id
 function M.new(opts)
-  local id = require('eca.state.chats').new()
+  join()
+  local id = require('eca.chat.buffers').new()
   return M.open({ chat = id, mods = opts and opts.mods })
 end
 
@@ -87,8 +83,9 @@ end
 ---@return string id of the chat
 function M.send(text, opts)
   opts = opts or {}
+  join()
   local id = opts.chat or M.current()
-  require('eca.state.chats').ensure(id)
+  require('eca.chat.buffers').ensure(id)
   require('eca.input').send(id, text, { contexts = opts.contexts, queue = opts.queue })
   return id
 end
@@ -150,7 +147,7 @@ local function meant(opts)
   if asked and vim.list_contains(waiting, asked) then
     return { asked }, fault
   end
-  local chat = require('eca.state.chats').current()
+  local chat = require('eca.window').current_chat()
   for _, item in ipairs(waiting) do
     if item.chat == chat then
       return { item }, fault
@@ -178,7 +175,7 @@ function M.approve(opts)
   opts = opts or {}
   local items, fault = meant(opts)
   decide(items, fault, function(item)
-    require('eca.approval.decide').accept(item, opts.remember)
+    require('eca.input.decide').accept(item, opts.remember)
   end)
 end
 
@@ -188,11 +185,11 @@ function M.reject(opts)
   opts = opts or {}
   local items, fault = meant(opts)
   if #items == 0 and opts.reason then
-    require('eca.approval.decide').keep(opts.chat or M.current(), opts.reason, fault)
+    require('eca.input.decide').keep(opts.chat or M.current(), opts.reason, fault)
     return
   end
   decide(items, fault, function(item)
-    require('eca.approval.decide').reject(item, opts.reason)
+    require('eca.input.decide').reject(item, opts.reason)
   end)
 end
 
@@ -206,12 +203,12 @@ end
 ---@param opts? eca.AnswerOptions
 function M.answer(text, opts)
   local items, fault = candidates('question', opts or {})
-  local chat = require('eca.state.chats').current()
+  local chat = require('eca.window').current_chat()
   local here = vim.tbl_filter(function(item)
     return item.chat == chat
   end, items)
   decide({ here[1] or items[1] }, fault, function(item)
-    require('eca.approval.decide').answer(item, text)
+    require('eca.input.decide').answer(item, text)
   end)
 end
 
@@ -259,14 +256,14 @@ end
 --- What would go along with a prompt now, the tokens of the draft included.
 ---@return eca.Context[]
 function M.contexts()
-  local contexts, id = require('eca.context'), M.current()
-  return contexts.list(id, contexts.draft(id))
+  local id = M.current()
+  return require('eca.context').list(id, require('eca.input.field').of_chat(id))
 end
 
 --- The chats of this session, oldest first.
 ---@return { id: string, title?: string, state: eca.TurnState, buf: integer }[]
 function M.chats()
-  local chats, expected = require('eca.state.chats'), require('eca.state.expected')
+  local chats, expected = require('eca.chat.buffers'), require('eca.state.expected')
   return vim.tbl_map(function(id)
     local status = expected.status(id)
     return { id = id, title = status.title, state = status.state, buf = chats.get(id).buf }
@@ -276,7 +273,7 @@ end
 --- The status of the current chat.
 ---@return eca.Status
 function M.status()
-  return require('eca.state.expected').status(require('eca.state.chats').current())
+  return require('eca.state.expected').status(require('eca.window').current_chat())
 end
 
 --- A short text for a statusline: state, how many requests wait, model, and TRUST while tools run
@@ -291,7 +288,7 @@ function M.statusline()
   words[#words + 1] = status.pending > 0 and ('(%d)'):format(status.pending) or nil
   words[#words + 1] = status.model
   words[#words + 1] = status.trust and 'TRUST' or nil
-  return require('eca.window.winbar').escape(table.concat(words, ' '))
+  return require('eca.ui.sanitize').statusline(table.concat(words, ' '))
 end
 
 --- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the

@@ -88,5 +88,5 @@ def events() -> set[str]:
     python = (REPOSITORY / "rplugin").rglob("*.py")
     lua = (REPOSITORY / "lua").rglob("*.lua")
     found = {name for path in (*python, *lua) for name in fired.findall(path.read_text())}
-    server = (REPOSITORY / "lua" / "eca" / "view" / "init.lua").read_text()
+    server = (REPOSITORY / "lua" / "eca" / "view" / "ops.lua").read_text()
     return found | set(re.findall(r"'(EcaServer\w+)'", server))

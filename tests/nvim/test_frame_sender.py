@@ -5,11 +5,12 @@ from tests.support.editor import Neovim
 
 RECORD = """
 _G.sent = {}
+require('eca.view')
 local host = require('eca.host')
 host.send = function(name, payload) table.insert(_G.sent, { name, payload }) end
 host.alive = function() end
 _G.target = vim.api.nvim_create_buf(false, true)
-local ops = require('eca.view')
+local ops = require('eca.view.ops')
 ops.settle = function() end
 ops.draw = function(op)
   if op[1] == 'broken' then error('a bug') end
@@ -29,7 +30,7 @@ def frames(nvim: Neovim) -> Neovim:
 def apply(nvim: Neovim, number: int, *lines: str) -> None:
     """Send a frame the way the host does."""
     ops = [["line", line] for line in lines]
-    code = "require('eca.host.frames').apply(...)"
+    code = "require('eca.view.frames').apply(...)"
     nvim.child.channel.notify("nvim_exec_lua", code, [number, ops])
 
 
@@ -79,7 +80,7 @@ def test_text_locked_from_the_command_line_is_waited_for_too(frames: Neovim) -> 
 
 def test_an_op_that_fails_is_told_once_and_the_others_are_drawn(frames: Neovim) -> None:
     ops = [["line", "a"], ["broken"], ["line", "b"], ["broken"]]
-    frames.lua("require('eca.host.frames').apply(7, ...)", ops)
+    frames.lua("require('eca.view.frames').apply(7, ...)", ops)
     assert frames.lua(f"return {TEXT}") == ["a", "b"]
     assert frames.lua("return _G.sent[1][2].frame") == 7
     frames.wait_screen("cannot draw broken")

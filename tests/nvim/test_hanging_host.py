@@ -76,7 +76,7 @@ def test_a_host_answers_a_restart_whatever_it_has_to_draw(
     nvim = start_chat(start_nvim, server)
     nvim.wait_until(READY)
     host = host_of(nvim)
-    nvim.lua("require('eca.host.frames').apply = function() end")
+    nvim.lua("require('eca.view.frames').apply = function() end")
     nvim.keys(":Eca restart<CR>")
     say(nvim, "hello")
     nvim.wait_until("#require('eca.host.held_intents').all() == 0")

@@ -15,4 +15,4 @@ def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:
     ours = {kind.name: list(kind.__struct_fields__) for kind in get_args(ViewOp)}
-    assert nvim.lua("return require('eca.view').fields") == ours
+    assert nvim.lua("return require('eca.view.ops').fields") == ours

@@ -45,7 +45,7 @@ def make_file(folder: Path) -> Path:
 def start_stage(start_nvim: StartNeovim, folder: Path) -> Neovim:
     """Start Neovim in a folder, with a chat that is not shown, and no host."""
     nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=100, lines=30, cwd=folder)
-    nvim.lua(f"require('eca.state.chats').ensure('{CHAT}')")
+    nvim.lua(f"require('eca.chat.buffers').ensure('{CHAT}')")
     return nvim
 
 

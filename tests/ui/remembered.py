@@ -145,7 +145,7 @@ class Reader:
         return lines
 
 
-CHAT: Final = "require('eca.state.chats').get(require('eca.window').chat_shown())"
+CHAT: Final = "require('eca.chat.buffers').get(require('eca.window').chat_shown())"
 TEXT: Final = f"table.concat(vim.api.nvim_buf_get_lines({CHAT}.buf, 0, -1, true), '\\n')"
 GO: Final = f"""
 local text = ...

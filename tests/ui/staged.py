@@ -18,6 +18,7 @@ function host.folders()
 end
 local function nothing() end
 package.loaded['eca.host'] = setmetatable(host, { __index = function() return nothing end })
+require('eca.view')
 """
 """Lua to start Neovim with: intents go into a list, no process starts."""
 
@@ -28,7 +29,7 @@ BLOCK = 900
 
 def draw(nvim: Neovim, *ops: Sequence[Value]) -> None:
     """Draw ops in a frame, the way the host has them drawn."""
-    code = "local ops = ... vim.schedule(function() require('eca.host.frames').apply(1, ops) end)"
+    code = "local ops = ... vim.schedule(function() require('eca.view.frames').apply(1, ops) end)"
     nvim.lua(code, [list(op) for op in ops])
 
 

@@ -26,7 +26,7 @@ vim.iter(vim.api.nvim_list_chans()):map(function(it)
 end):next()
 """
 DRAFT = """
-local chat = require('eca.state.chats').get(require('eca').status().chat)
+local chat = require('eca.chat.buffers').get(require('eca').status().chat)
 return table.concat(vim.api.nvim_buf_get_lines(chat.input, 0, -1, true), '\\n')
 """
 

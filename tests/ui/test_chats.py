@@ -36,7 +36,7 @@ def older(text: str = "▴ older messages") -> ops.OpenBlock:
 
 def make(view: View, *chats: str) -> None:
     """Make chats that are not shown."""
-    view.nvim.lua("vim.tbl_map(require('eca.state.chats').ensure, ...)", chats)
+    view.nvim.lua("vim.tbl_map(require('eca.chat.buffers').ensure, ...)", chats)
 
 
 def winbar(nvim: Neovim) -> str:
@@ -100,7 +100,7 @@ class TestBar:
     def test_a_chat_keeps_its_number(self, view: View) -> None:
         make(view, "two", "three")
         name = view.nvim.lua(
-            "return vim.fs.basename(vim.fn.bufname(require('eca.state.chats').get('three').buf))"
+            "return vim.fs.basename(vim.fn.bufname(require('eca.chat.buffers').get('three').buf))"
         )
         view.draw(ops.ForgetChat("two"), status("three", "waiting", "Third"))
         assert winbar(view.nvim).startswith(f"1 New chat  {name}? · ")

@@ -9,7 +9,7 @@ from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
 LUA = "local function add(a, b) -- comment\n  return 'text' .. a\nend"
 PYTHON = 'def add(a, b):  # comment\n    """Doc."""\n    return "text" + str(a)'
 MARKS = """
-local buf = require('eca.state.chats').ensure('c1').buf
+local buf = require('eca.chat.buffers').ensure('c1').buf
 local space = require('eca.markdown.colours').namespace
 local rows = {}
 for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true })) do

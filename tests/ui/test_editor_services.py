@@ -102,7 +102,7 @@ def test_the_diagnostics_of_one_file(
                 },
                 "source": "lint",
                 "code": "E1",
-                "message": "bad name",
+                "message": "bad name\n",
             }
         ]
     }
@@ -119,7 +119,7 @@ def test_all_diagnostics_are_those_of_the_workspace(
     published(nvim, nvim.launch.cwd / "README.md", finding("a", severity=1), finding("b", 1, 2))
     published(nvim, nvim.launch.cwd / "src/calc.py", finding("c", 0, 3), finding("d", 1, 4))
     found = answered(nvim, server)["diagnostics"]
-    told = sorted((it["message"], it["severity"]) for it in found)
+    told = sorted((it["message"].rstrip(), it["severity"]) for it in found)
     assert told == [("a", "error"), ("b", "warning"), ("c", "info"), ("d", "hint")]
 
 
@@ -177,7 +177,7 @@ def test_diagnostics_are_told_wherever_the_user_is(
     say(nvim, "go")
     nvim.keys(PROMPTS[place])
     [answer] = nvim.wait_for(server.answers, "the editor's answer")
-    assert [it["message"] for it in answer["result"]["diagnostics"]] == ["here"]
+    assert [it["message"] for it in answer["result"]["diagnostics"]] == ["here\n"]
     nvim.leave_prompt()
 
 

@@ -40,16 +40,18 @@ def stage(start_nvim: StartNeovim) -> Neovim:
 
 def fences(nvim: Neovim, chat: str = CHAT) -> list[Value]:
     """Return first row, row after the last, language, closed and finished of each fence."""
-    buffer = nvim.lua("return require('eca.state.chats').ensure(...).buf", chat)
+    buffer = nvim.lua("return require('eca.chat.buffers').ensure(...).buf", chat)
     found: list[Value] = nvim.lua(FENCES, buffer)
     return found
 
 
 def drawn(nvim: Neovim, *ops: list[Value]) -> None:
     """Draw ops at once."""
-    code = (
-        "for _, op in ipairs(...) do require('eca.view').draw(op) end require('eca.view').settle()"
-    )
+    code = """
+    local view = require('eca.view.ops')
+    vim.iter(...):each(view.draw)
+    view.settle()
+    """
     nvim.lua(code, list(ops))
 
 
@@ -171,7 +173,7 @@ def test_cleared_chats_have_no_fences(stage: Neovim) -> None:
 
 def test_the_fence_around_a_row(stage: Neovim) -> None:
     drawn(stage, *chat_text("a\n```lua\nx\n```\nb"))
-    buffer = stage.lua("return require('eca.state.chats').ensure(...).buf", CHAT)
+    buffer = stage.lua("return require('eca.chat.buffers').ensure(...).buf", CHAT)
     ask = "local place = require('eca.markdown.fences').at(...) return place and place.first or -1"
     assert [stage.lua(ask, buffer, row) for row in range(5)] == [-1, 1, 1, 1, -1]
 

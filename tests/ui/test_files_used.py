@@ -12,7 +12,7 @@ from tests.ui.talk import Value
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
     nvim = start_nvim("README.md", init=WITHOUT_HOST, settings={"approval": {"guard": 0}})
-    nvim.lua(f"require('eca.state.chats').ensure('{CHAT}')")
+    nvim.lua(f"require('eca.chat.buffers').ensure('{CHAT}')")
     return nvim
 
 

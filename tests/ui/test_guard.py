@@ -13,7 +13,7 @@ HALF_A_SECOND = "_G.now = _G.now + 5e8"
 TYPED_MEANWHILE = f"""
 local ops, key = ...
 vim.schedule(function()
-  require('eca.host.frames').apply(1, ops)
+  require('eca.view.frames').apply(1, ops)
   {HALF_A_SECOND}
   vim.api.nvim_input(key)
 end)
@@ -26,7 +26,7 @@ def stage(start_nvim: StartNeovim) -> Neovim:
     nvim = start_nvim(init=CLOCK + WITHOUT_HOST)
     nvim.lua("vim.keymap.set('n', '<F5>', '<Plug>(EcaApprove)')")
     nvim.lua("vim.keymap.set('n', '<F6>', '<Plug>(EcaApproveAll)')")
-    nvim.lua("require('eca.state.chats').use(require('eca.state.chats').ensure(...).id)", CHAT)
+    nvim.lua("require('eca.chat.buffers').use(require('eca.chat.buffers').ensure(...).id)", CHAT)
     wait(nvim, approval(title="$ ls", lines=["$ ls"]))
     nvim.wait_screen("a accept")
     nvim.command("Eca approval")

@@ -9,7 +9,7 @@ from tests.ui.view import RECORDER
 
 SCENE = """
 local host = package.loaded['eca.host']
-local draw = require('eca.view').draw
+local draw = require('eca.view.ops').draw
 local answers = {}
 function answers.prompt(payload)
   vim.schedule(function() SCENE end)

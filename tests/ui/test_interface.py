@@ -50,7 +50,7 @@ def test_the_view_defines_all_groups_that_the_host_uses(view: View) -> None:
     for path in (REPOSITORY / "lua").rglob("*.lua"):
         used |= set(re.findall(r"'(Eca[A-Z][A-Za-z]+)'", path.read_text()))
     events = set(re.findall(r"Eca[A-Za-z]+", " ".join(EVENTS)))
-    assert used - set(names) - events - {"EcaIntent", "EcaBuffer"} == set()
+    assert used - set(names) - events - {"EcaIntent"} == set()
 
 
 EVENTS = [
@@ -143,7 +143,7 @@ def test_a_transcript_is_waited_for_without_a_callback(view: View) -> None:
     answered = view.nvim.lua("""
     require('eca.host').send = function(_, payload)
       vim.schedule(function()
-        require('eca.view').draw({ 'answer', payload.request, '# all' })
+        require('eca.view.ops').draw({ 'answer', payload.request, '# all' })
       end)
     end
     return require('eca').transcript()
@@ -192,7 +192,7 @@ def test_a_status_that_is_another_one_is_told(view: View) -> None:
 
 def test_an_unknown_op_is_an_error_and_changes_nothing(view: View) -> None:
     view.draw(*assistant(1, "text"))
-    worked = view.nvim.lua("return (pcall(require('eca.view').draw, { 'dance', 'one' }))")
+    worked = view.nvim.lua("return (pcall(require('eca.view.ops').draw, { 'dance', 'one' }))")
     assert worked is False
     assert view.lines() == ["text"]
 
@@ -214,13 +214,13 @@ def test_an_id_of_the_host_cannot_make_a_path(view: View) -> None:
 
 def test_the_title_of_a_chat_is_beside_the_names_of_its_buffers(view: View) -> None:
     titles = "return vim.tbl_map(function(buf) return vim.b[buf].eca_title end, { ... })"
-    chat = view.nvim.lua("return require('eca.state.chats').ensure(...)", CHAT)
+    chat = view.nvim.lua("return require('eca.chat.buffers').ensure(...)", CHAT)
     assert view.nvim.lua(titles, chat["buf"], chat["input"]) == ["New chat", "New chat"]
     status = {"state": "idle", "title": "fix %{it}", "pending": 0}
     view.draw(ops.SetStatus(CHAT, status))
     assert view.nvim.lua(titles, chat["buf"], chat["input"]) == ["fix %{it}", "fix %{it}"]
     view.nvim.request("nvim_buf_delete", chat["input"], {"force": True})
-    again = view.nvim.lua("return require('eca.state.chats').ensure(...)", CHAT)
+    again = view.nvim.lua("return require('eca.chat.buffers').ensure(...)", CHAT)
     assert again["input"] != chat["input"]
     assert view.nvim.lua(titles, again["input"]) == ["fix %{it}"]
     assert view.nvim.request("nvim_buf_get_name", again["input"]) == "eca://input/1"

@@ -13,7 +13,7 @@ def stage(start_nvim: StartNeovim) -> Neovim:
 
 
 def draft(nvim: Neovim) -> str:
-    code = "return require('eca.input').draft(require('eca.state.chats').get(...).input)"
+    code = "return require('eca.input.field').draft(require('eca.chat.buffers').get(...).input)"
     return str(nvim.lua(code, CHAT))
 
 
@@ -31,7 +31,7 @@ def type_too_late(nvim: Neovim) -> None:
 
 
 def test_late_answer_is_not_sent_and_not_lost(stage: Neovim) -> None:
-    stage.lua("require('eca.state.chats').ensure(...)", CHAT)
+    stage.lua("require('eca.chat.buffers').ensure(...)", CHAT)
     type_too_late(stage)
     assert sent(stage, "reject") == []
     assert draft(stage) == "use the other one"

@@ -58,7 +58,7 @@ WORST = {
         ["a", ".", "a:1", "https://", "(", "a" * 900 + " "],
     ),
     "scan.trim": ("require('eca.text.scan').trim(text)", [" ", "a", "a "]),
-    "winbar.escape": ("require('eca.window.winbar').escape(text)", ["%", "\n"]),
+    "sanitize.statusline": ("require('eca.ui.sanitize').statusline(text)", ["%", "\n"]),
 }
 """Lua that reads `text`, and the pieces that its worst text is made of: add yours."""
 

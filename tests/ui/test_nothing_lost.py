@@ -342,7 +342,7 @@ def test_a_draft_is_told_when_something_is_left(view: View, event: str) -> None:
 
 def test_text_that_a_plugin_writes_is_told(view: View) -> None:
     view.nvim.lua("""
-    local input = require('eca.state.chats').get('one').input
+    local input = require('eca.chat.buffers').get('one').input
     vim.cmd.wincmd('p')
     vim.api.nvim_buf_set_lines(input, 0, -1, false, { 'a', 'b', 'c' })
     vim.api.nvim_buf_set_lines(input, 1, 2, false, {})
@@ -357,7 +357,7 @@ def test_a_draft_that_made_room_for_an_answer_is_told(view: View) -> None:
     draw(view.nvim, ["pending", [question(chat=CHAT)]])
     view.nvim.wait_until("#require('eca.state.mirror').pending() == 1")
     view.nvim.lua(
-        "require('eca.approval.answer_mode').write(require('eca.state.mirror').pending()[1])"
+        "require('eca.input.answer_mode').write(require('eca.state.mirror').pending()[1])"
     )
     view.nvim.keys("mauve<Esc>")
     assert [it["text"] for it in view.sent("keep_draft")] == ["half", "half\nmauve"]

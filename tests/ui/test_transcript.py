@@ -169,7 +169,7 @@ def test_editing_in_a_locked_moment_changes_nothing(view: View) -> None:
     view.draw(*assistant(1, "one"))
     view.nvim.lua("""
     function _G.try_to_draw()
-      local worked, message = pcall(require('eca.view').draw, { 'append', 'one', 1, ' two' })
+      local worked, message = pcall(require('eca.view.ops').draw, { 'append', 'one', 1, ' two' })
       _G.outcome = { worked, message }
       return ''
     end
@@ -185,12 +185,12 @@ def test_editing_in_a_locked_moment_changes_nothing(view: View) -> None:
 
 APPENDS = """
 local chat, buf, count = ...
-local draw = require('eca.view').draw
+local draw = require('eca.view.ops').draw
 local started = os.clock()
 for index = 1, count do
   draw({ 'append', chat, 1, 'word ' .. index .. (index % 5 == 0 and '\\n' or '') })
 end
-require('eca.view').settle()
+require('eca.view.ops').settle()
 return (os.clock() - started) * 1e3
 """
 
@@ -213,7 +213,7 @@ def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
     view.nvim.lua("""
     _G.op = { 'open', 'two', 1, 'assistant', {}, 0 }
     function _G.try_to_draw()
-      _G.outcome = { pcall(require('eca.view').draw, _G.op) }
+      _G.outcome = { pcall(require('eca.view.ops').draw, _G.op) }
       return ''
     end
     vim.keymap.set('n', 'Z', 'v:lua.try_to_draw()', { expr = true })
@@ -221,7 +221,7 @@ def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
     view.nvim.keys("Z")
     outcome = view.nvim.lua("return _G.outcome")
     assert outcome[0] is True or "E565" in outcome[1]
-    view.nvim.lua("if not _G.outcome[1] then require('eca.view').draw(_G.op) end")
+    view.nvim.lua("if not _G.outcome[1] then require('eca.view.ops').draw(_G.op) end")
     view.draw(ops.AppendText("two", 1, "text"))
     assert view.lines("two") == ["text"]
 

@@ -17,7 +17,7 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     (workspace / "code.txt").write_text("theirs\n")
     settings = {"approval": {"guard": 0}}
     nvim = start_nvim("code.txt", init=WITHOUT_HOST, settings=settings, columns=80, lines=24)
-    nvim.lua(f"require('eca.state.chats').ensure('{CHAT}')")
+    nvim.lua(f"require('eca.chat.buffers').ensure('{CHAT}')")
     return nvim
 
 

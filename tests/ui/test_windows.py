@@ -14,7 +14,7 @@ def sizes(view: View) -> dict[str, tuple[int, int]]:
     code = """
     local found = {}
     for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-      local _, kind = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+      local _, kind = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
       local size = { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
       found[kind or 'file'] = size
     end

@@ -19,11 +19,14 @@ function host.log_path()
   return require('eca.host.log').path()
 end
 function host.alive() end
+function host.listen() end
 function host.pid() end
+function host.settle() end
 function host.has_failed()
   return false
 end
 package.loaded['eca.host'] = host
+require('eca.view')
 """
 
 CHAT = "one"
@@ -42,8 +45,8 @@ class View:
     def draw(self, *drawn: ViewOp) -> None:
         """Draw ops as the host would send them, and wait until they are settled."""
         wired = [ops.wire(op) for op in drawn]
-        code = "for _, op in ipairs(...) do require('eca.view').draw(op) end"
-        self.nvim.lua(f"{code} require('eca.view').settle()", wired)
+        code = "for _, op in ipairs(...) do require('eca.view.ops').draw(op) end"
+        self.nvim.lua(f"{code} require('eca.view.ops').settle()", wired)
 
     def sent(self, name: str) -> list[Value]:
         """Return the payloads of all intents of a name that were sent so far."""
@@ -59,7 +62,7 @@ class View:
 
     def buffer(self, chat: str = CHAT) -> int:
         """Return the number of a chat's transcript buffer."""
-        return int(self.nvim.lua("return require('eca.state.chats').ensure(...).buf", chat))
+        return int(self.nvim.lua("return require('eca.chat.buffers').ensure(...).buf", chat))
 
     def lines(self, chat: str = CHAT) -> list[str]:
         """Return the text of a chat's transcript buffer."""
@@ -69,7 +72,7 @@ class View:
     def draft(self, chat: str = CHAT) -> str:
         """Return what a chat's input holds."""
         code = """
-        local buf = require('eca.state.chats').get(...).input
+        local buf = require('eca.chat.buffers').get(...).input
         return vim.api.nvim_buf_get_lines(buf, 0, -1, true)
         """
         return "\n".join(self.nvim.lua(code, chat))
@@ -79,7 +82,7 @@ class View:
         code = """
         return vim.tbl_map(function(win)
           local buf = vim.api.nvim_win_get_buf(win)
-          local _, kind = require('eca.state.chats').of_buffer(buf)
+          local _, kind = require('eca.chat.buffers').of_buffer(buf)
           return kind or vim.fs.basename(vim.api.nvim_buf_get_name(buf))
         end, vim.api.nvim_tabpage_list_wins(0))
         """
@@ -89,7 +92,7 @@ class View:
     def current(self) -> str:
         """Tell what the current window shows, as `windows` does."""
         code = """
-        local _, kind = require('eca.state.chats').of_buffer(vim.api.nvim_get_current_buf())
+        local _, kind = require('eca.chat.buffers').of_buffer(vim.api.nvim_get_current_buf())
         return kind or vim.fs.basename(vim.api.nvim_buf_get_name(0))
         """
         return str(self.nvim.lua(code))

@@ -1,8 +1,7 @@
 --- Actions on what waits for the user's word: accept, reject, answer, look at the diff.
-local answers = require('eca.approval.decide')
+local answers = require('eca.input.decide')
 local approval = require('eca.approval')
 local blocks = require('eca.actions.blocks')
-local chats = require('eca.state.chats')
 local diff = require('eca.diff')
 local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
@@ -10,6 +9,7 @@ local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
 local transcript = require('eca.transcript')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -59,7 +59,7 @@ end
 local function chosen()
   local shown = approval.shown()
   local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
-  return item or oldest(chats.current()) or oldest()
+  return item or oldest(windows.current_chat()) or oldest()
 end
 
 --- What a key answers: one that comes too soon after it came up was meant for something else.
@@ -119,7 +119,7 @@ end
 
 --- Accept all that waits in the current chat.
 function M.approve_all()
-  local chat = chats.current()
+  local chat = windows.current_chat()
   local accepted, left = 0, 0
   if chat then
     accepted, left = approval.accept_all(chat)

@@ -1,5 +1,5 @@
 --- Actions in the transcript: open and close blocks, jump, follow links, yank code.
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local eca = require('eca')
 local external = require('eca.ui.external')
 local fences = require('eca.markdown.fences')
@@ -175,7 +175,7 @@ end
 
 --- Go to the list of the agent's tasks, and open it.
 function M.tasks()
-  local chat = chats.current()
+  local chat = windows.current_chat()
   local plan = chat and mirror.plan(chat)
   if not chat or not plan then
     notify.info('the agent has no plan')

@@ -2,8 +2,8 @@
 ---
 --- Rules kept here: the first key of a chat waits for this file, so what opening does not need is
 --- loaded late.
-local chats = require('eca.state.chats')
 local eca = require('eca')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -45,7 +45,7 @@ end
 
 --- Show what the chat uses: tokens by category, and cost.
 function M.usage()
-  require('eca.panels.usage').show(chats.current())
+  require('eca.panels.usage').show(windows.current_chat())
 end
 
 return M

@@ -1,8 +1,9 @@
 --- Actions on contexts: add what the user is at, see what goes along, take it away.
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local contexts = require('eca.context')
 local eca = require('eca')
+local field = require('eca.input.field')
 local notify = require('eca.ui.notify')
 local sanitize = require('eca.ui.sanitize')
 local selection = require('eca.context.selection')
@@ -88,7 +89,7 @@ end
 --- Show what goes along with a prompt now; what is chosen does so no longer.
 function M.choose()
   local chat = eca.current()
-  local all = contexts.sources(chat, contexts.draft(chat))
+  local all = contexts.sources(chat, field.of_chat(chat))
   if #all == 0 then
     notify.info('no contexts')
     return

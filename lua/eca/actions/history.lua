@@ -4,14 +4,14 @@
 --- - "Here" is the block under the cursor in a transcript; elsewhere the user chooses one of his
 ---   messages first.
 --- - A rollback names the message before it asks what is taken back.
-local chats = require('eca.state.chats')
-local attention = require('eca.state.attention')
+local chats = require('eca.chat.buffers')
+local attention = require('eca.chat.attention')
 local blocks = require('eca.actions.blocks')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
+local field = require('eca.input.field')
 local host = require('eca.host')
-local input = require('eca.input')
 local notify = require('eca.ui.notify')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
@@ -39,7 +39,7 @@ end
 --- The chat the user means.
 ---@return string?
 local function current()
-  local id = chats.current()
+  local id = windows.current_chat()
   if not id then
     notify.info('there is no chat yet')
   end
@@ -77,7 +77,7 @@ end
 local function left_behind()
   local id = windows.chat_shown()
   local chat = id and chats.get(id)
-  if chat and not input.draft(chat.input):find('%S') then
+  if chat and not field.draft(chat.input):find('%S') then
     return id
   end
 end

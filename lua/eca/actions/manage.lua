@@ -1,6 +1,6 @@
 --- Actions on chats as a whole: choose, go to the next, rename, empty, delete.
-local attention = require('eca.state.attention')
-local chats = require('eca.state.chats')
+local attention = require('eca.chat.attention')
+local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
@@ -8,6 +8,7 @@ local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local scan = require('eca.text.scan')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -15,7 +16,7 @@ local TITLE = 50
 
 ---@return string?
 local function current()
-  local id = chats.current()
+  local id = windows.current_chat()
   if not id then
     notify.info('there is no chat yet')
   end
@@ -84,7 +85,7 @@ end
 
 ---@param step -1|1
 local function cycle(step)
-  local ids, here = chats.ids(), chats.current()
+  local ids, here = chats.ids(), windows.current_chat()
   for index, id in ipairs(ids) do
     if id == here and #ids > 1 then
       eca.open({ chat = ids[(index - 1 + step) % #ids + 1] })

@@ -1,17 +1,18 @@
 --- Actions that choose from a list: model, agent, variant, trust, prompts.
 ---
 --- Rules kept here: the current choice is marked; what is chosen is true once the host tells it.
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local did_you_mean = require('eca.config.did_you_mean')
 local eca = require('eca')
+local field = require('eca.input.field')
 local history = require('eca.input.history')
 local host = require('eca.host')
-local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -41,7 +42,7 @@ function M.offers(what, chat)
   if what ~= 'variant' then
     return mirror.choices()[what .. 's'] or {}
   end
-  local variants = variants_of(mirror.status(chat or chats.current()).model)
+  local variants = variants_of(mirror.status(chat or windows.current_chat()).model)
   return #variants > 0 and vim.list_extend({ NONE }, variants) or {}
 end
 
@@ -219,7 +220,7 @@ function M.prompts()
   choose.one(prompts, options, function(prompt)
     if prompt then
       local id = eca.open()
-      input.put_back(chats.ensure(id).input, prompt)
+      field.put_back(chats.ensure(id).input, prompt)
     end
   end)
 end

@@ -1,17 +1,18 @@
 --- Actions on prompts: send, queue, take back, stop, recall.
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local eca = require('eca')
 local host = require('eca.host')
 local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
+local windows = require('eca.window')
 
 local M = {}
 
 --- The input of the chat the user means.
 ---@return integer? buf
 local function input_buffer()
-  local id = chats.current()
+  local id = windows.current_chat()
   local chat = id and chats.get(id)
   return chat and chat.input
 end
@@ -38,7 +39,7 @@ end
 ---@param index? integer 1-based place in the queue; default: the last
 ---@param drop? boolean
 function M.take_back(index, drop)
-  local id = chats.current()
+  local id = windows.current_chat()
   local waiting = id and #mirror.queue(id) or 0
   index = index or waiting
   if index < 1 or index > waiting then
@@ -55,7 +56,7 @@ end
 
 --- Stop the running turn.
 function M.stop()
-  local chat = chats.current()
+  local chat = windows.current_chat()
   if chat then
     eca.stop(chat) -- the host knows whether one runs
   else

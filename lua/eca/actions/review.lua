@@ -1,17 +1,17 @@
 --- Actions on what tools changed: list, keep, revert, comment, undo.
-local chats = require('eca.state.chats')
 local conflicts = require('eca.review.conflicts')
 local files = require('eca.review.files')
 local notify = require('eca.ui.notify')
 local review = require('eca.review')
 local undo = require('eca.review.undo')
+local windows = require('eca.window')
 
 local M = {}
 
 --- The chat the user means, when there is one.
 ---@param run fun(chat: string)
 local function with_chat(run)
-  local chat = chats.current()
+  local chat = windows.current_chat()
   if chat then
     run(chat)
   else

@@ -37,7 +37,7 @@ end
 ---@param id string
 ---@return boolean
 local function is_seen(id)
-  local chat = require('eca.state.chats').get(id)
+  local chat = require('eca.chat.buffers').get(id)
   if not focused or not chat then
     return false
   end

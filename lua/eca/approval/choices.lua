@@ -1,5 +1,5 @@
 --- What the float offers for a call that waits: its choices, and what they are about.
-local answers = require('eca.approval.decide')
+local answers = require('eca.input.decide')
 local block = require('eca.approval.block')
 local body = require('eca.approval.body')
 local diff = require('eca.diff')

@@ -1,5 +1,5 @@
 --- What the diff tab asks about the request that it shows: the keys that answer it.
-local answers = require('eca.approval.decide')
+local answers = require('eca.input.decide')
 
 local M = {}
 

@@ -8,7 +8,7 @@
 --- - `q` leaves a request pending and hides it until it is called for.
 --- - A request that changes is another one: it is shown again, and begins to wait again.
 local alert = require('eca.approval.alert')
-local answers = require('eca.approval.decide')
+local answers = require('eca.input.decide')
 local choices = require('eca.approval.choices')
 local config = require('eca.config')
 local diff = require('eca.diff')

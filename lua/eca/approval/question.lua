@@ -1,12 +1,12 @@
 --- Questions of the agent, in the float: options by number, or an answer in the user's own words.
 ---
 --- Rules kept here: an option is text of the agent; it is shown and sent back, nothing more.
-local answer_mode = require('eca.approval.answer_mode')
-local answers = require('eca.approval.decide')
-local chats = require('eca.state.chats')
+local answer_mode = require('eca.input.answer_mode')
+local answers = require('eca.input.decide')
 local choose = require('eca.ui.choose')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -116,7 +116,7 @@ end
 --- The oldest question, of the current chat first.
 ---@return eca.Pending?
 local function oldest()
-  local chat = chats.current()
+  local chat = windows.current_chat()
   for _, item in ipairs(vim.list_extend(chat and mirror.pending(chat) or {}, mirror.pending())) do
     if item.kind == 'question' then
       return item

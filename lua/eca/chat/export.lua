@@ -34,7 +34,8 @@ function M.run(file, overwrite)
     )
     return
   end
-  require('eca').transcript(nil, function(markdown)
+  local chat = require('eca.window').current_chat() or require('eca.chat.buffers').new()
+  require('eca.host.requests').transcript(chat, function(markdown)
     local lines = vim.split((markdown:gsub('\n$', '')), '\n', { plain = true })
     if path then
       write(lines, path)

@@ -4,7 +4,6 @@
 local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
-local winbar = require('eca.window.winbar')
 local windows = require('eca.window')
 
 local M = {}
@@ -44,7 +43,7 @@ function M.show(output)
   highlights.setup()
   vim.api.nvim_set_current_win(windows.code_window())
   local win = vim.api.nvim_open_win(write(output), true, { split = 'below' })
-  vim.wo[win][0].winbar = '%#EcaWinbar# ' .. winbar.escape(output.title)
+  vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.ui.sanitize').statusline(output.title)
   vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })
   vim.cmd('normal! zz')
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = 0, nowait = true, desc = 'eca: close' })

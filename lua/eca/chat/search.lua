@@ -109,7 +109,7 @@ end
 local function show(chat, pattern, found)
   local windows = require('eca.window')
   if windows.chat_shown() ~= chat then
-    require('eca').open({ chat = chat })
+    require('eca.chat.open').chat(chat)
   end
   local win = assert(windows.shown())
   local buf = vim.api.nvim_win_get_buf(win)
@@ -130,7 +130,7 @@ end
 --- Look for a regular expression in the chat the user means.
 ---@param pattern string
 function M.run(pattern)
-  local chat = require('eca.state.chats').current()
+  local chat = require('eca.window').current_chat()
   if not chat or pattern == '' then
     require('eca.ui.notify').info(chat and 'what is to be found?' or 'there is no chat yet')
     return

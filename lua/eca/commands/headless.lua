@@ -6,8 +6,8 @@
 ---   standard error; the chat, as far as it goes, on standard output.
 --- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
 ---   questions and logins are cancelled.
-local answers = require('eca.approval.decide')
-local chats = require('eca.state.chats')
+local answers = require('eca.input.decide')
+local chats = require('eca.chat.buffers')
 local eca = require('eca')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')

@@ -6,11 +6,12 @@
 --- - An argument that is not understood does nothing but be told (`arguments.lua`).
 --- - The first chat waits for this file, and its host: what other subcommands need is loaded late.
 local arguments = require('eca.commands.arguments')
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local config = require('eca.config')
 local eca = require('eca')
 local host = require('eca.host')
 local names = require('eca.commands.names')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -165,7 +166,7 @@ M.subcommands = {
       require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
     end,
     choices = function()
-      local chat = chats.current()
+      local chat = windows.current_chat()
       return vim.tbl_map(
         tostring,
         vim.tbl_keys(chat and require('eca.state.mirror').queue(chat) or {})
@@ -181,7 +182,7 @@ M.subcommands = {
   ['approve-all'] = {
     text = 'accept all that waits in the chat',
     run = function(_, call)
-      local chat = not call.bang and chats.current() or nil
+      local chat = not call.bang and windows.current_chat() or nil
       eca.approve({ all = true, chat = chat })
     end,
   },
@@ -315,6 +316,7 @@ M.subcommands = {
 function M.run(call)
   local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')
   rest = require('eca.text.scan').trim(rest)
+  require('eca.view') -- what a command says is heard
   if name == '' then
     require('eca.commands.palette').choose(M.subcommands)
     return
@@ -362,6 +364,7 @@ end
 --- `:[range]EcaChat[!] [prompt]`
 ---@param call eca.Call
 function M.chat(call)
+  require('eca.view') -- what is said to the host is heard
   local item = call.range > 0 and require('eca.context').here(lines_of(call)) or nil
   local id = call.bang and chats.new() or nil
   id = eca.open({ chat = id, mods = call.smods })

@@ -5,14 +5,14 @@
 --- - Every subcommand has its place here, which a test holds, and is offered when it would do
 ---   something.
 --- - Neovim's own list fits the screen: its last row leads to those that have no room there.
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local conflicts = require('eca.editor.conflicts')
 local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
+local field = require('eca.input.field')
 local help = require('eca.actions.help')
 local history = require('eca.input.history')
-local input = require('eca.input')
 local pickers = require('eca.actions.pickers')
 local mirror = require('eca.state.mirror')
 local transcript = require('eca.transcript')
@@ -42,7 +42,7 @@ end
 
 ---@return eca.Situation
 local function look()
-  local id = chats.current()
+  local id = windows.current_chat()
   local chat, status = id and chats.get(id), mirror.status(id)
   local asked = { approval = 0, question = 0 }
   for _, item in ipairs(mirror.pending()) do
@@ -82,7 +82,7 @@ local IF = {
   end,
   drafted = function(now)
     local chat = now.busy and chats.get(now.chat)
-    return chat and input.draft(chat.input):find('%S') ~= nil or false
+    return chat and field.draft(chat.input):find('%S') ~= nil or false
   end,
   queued = function(now)
     return now.chat ~= nil and #mirror.queue(now.chat) > 0

@@ -7,10 +7,8 @@
 --- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat waits for this file: what it does not need is loaded late.
-local chats = require('eca.state.chats')
 local config = require('eca.config')
 local context_line = require('eca.context.line')
-local input = require('eca.input')
 local paths = require('eca.files.paths')
 require('eca.context.highlight') -- colours the tokens of drafts
 local tokens = require('eca.context.tokens')
@@ -264,14 +262,6 @@ function M.list(chat, text)
   return vim.tbl_map(function(along)
     return along.item
   end, M.sources(chat, text))
-end
-
---- The prompt that is being typed.
----@param chat string
----@return string
-function M.draft(chat)
-  local known = chats.get(chat)
-  return known and input.draft(known.input) or ''
 end
 
 --- Text contexts are read now.

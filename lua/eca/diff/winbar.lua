@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - What a key does is left out where there is no room; the keys themselves stay.
 local paths = require('eca.files.paths')
-local winbar = require('eca.window.winbar')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
@@ -56,7 +56,7 @@ end
 ---@param tab eca.DiffTab
 ---@param actions eca.DiffAction[] what the keys of the scratch side do
 function M.draw(tab, actions)
-  local escape = winbar.escape
+  local escape = sanitize.statusline
   local texts = { captions(tab) }
   for place, win in ipairs(tab.wins) do
     if vim.api.nvim_win_is_valid(win) then

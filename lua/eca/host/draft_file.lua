@@ -25,7 +25,7 @@ end
 --- takes 3 ms: not to be asked for while a window opens.
 ---@return string
 local function start()
-  return vim.fn.sha256(table.concat(require('eca.host').folders(), '\n')):sub(1, 16)
+  return vim.fn.sha256(table.concat(require('eca.host.workspace').folders(), '\n')):sub(1, 16)
 end
 
 ---@param pid integer

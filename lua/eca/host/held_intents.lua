@@ -7,6 +7,7 @@
 ---   they and the drafts are on the disk, too.
 --- - The host counts the intents that it has taken. Words that it has not taken when it ends are in
 ---   the input again: they may be why it hung, so no other host gets them by itself.
+local input_mode = require('eca.state.input_mode')
 local unsent = require('eca.host.draft_file')
 
 local M = {}
@@ -31,6 +32,26 @@ local shown = {} ---@type table<string, true> chats with prompts above the input
 --- The host: not heard of yet, at work, or gone.
 ---@type 'awaited'|'there'|'gone'
 local host = 'awaited'
+
+--- Who keeps what is typed and not sent.
+---@class eca.DraftKeeper
+---@field ids fun(): string[] all chats
+---@field text fun(chat: string): string
+---@field forget fun() the host that was told is gone
+---@field flush fun() tell the drafts that changed
+
+local draw ---@type fun(op: any[])
+local drafts ---@type eca.DraftKeeper
+
+local host_pid ---@type fun(): integer?
+
+--- Name who draws what waits here, who keeps the drafts, and who knows the host's process id.
+---@param draws fun(op: any[])
+---@param keeper eca.DraftKeeper
+---@param pid fun(): integer?
+function M.listen(draws, keeper, pid)
+  draw, drafts, host_pid = draws, keeper, pid
+end
 
 --- All of it, in order.
 ---@return eca.Intent[]
@@ -85,9 +106,9 @@ end
 ---@param keeper? integer process id of who takes the file away when it has all that is in it
 local function save(keeper)
   local texts = {} ---@type string[]
-  for _, id in ipairs(require('eca.state.chats').ids()) do
+  for _, id in ipairs(drafts.ids()) do
     vim.list_extend(texts, waiting(id))
-    local draft = require('eca.input.drafts').text(require('eca.state.chats').get(id))
+    local draft = drafts.text(id)
     texts[#texts + 1] = draft ~= '' and draft or nil
   end
   unsent.keep(table.concat(texts, '\n'), keeper)
@@ -104,14 +125,14 @@ local function show(chat)
   local lines = vim.tbl_map(line_of, prompts_of(chat))
   if #lines > 0 or shown[chat] then
     shown[chat] = #lines > 0 or nil
-    require('eca.view').draw({ 'queue', chat, lines })
+    draw({ 'queue', chat, lines })
   end
 end
 
 --- Take what waits here off the screen.
 function M.hide()
   for chat in pairs(shown) do
-    require('eca.view').draw({ 'queue', chat, {} })
+    draw({ 'queue', chat, {} })
   end
   shown = {}
 end
@@ -120,13 +141,13 @@ end
 --- host that may be ended before it has written it.
 function M.settle()
   if vim.v.exiting ~= vim.NIL then
-    save(require('eca.host').pid())
+    save(host_pid())
   elseif host == 'there' and #words == 0 then
     unsent.keep('')
   elseif host == 'there' then
     save()
   elseif host == 'gone' then
-    vim.tbl_map(show, require('eca.state.chats').ids())
+    vim.tbl_map(show, drafts.ids())
     save()
   end
 end
@@ -156,7 +177,7 @@ end
 function M.sent(intent)
   sent = sent + 1
   local text, chat = intent.payload[WORDS[intent.name]], intent.payload.chat
-  if text and not require('eca.input.login').runs(chat) then
+  if text and not input_mode.is_login(chat) then
     words[#words + 1] = { number = sent, intent = intent, text = text }
   end
 end
@@ -180,10 +201,10 @@ end
 
 --- Put words that the host has not taken back into the inputs; what waited longer goes above.
 function M.give_back()
-  for _, chat in ipairs(require('eca.state.chats').ids()) do
+  for _, chat in ipairs(drafts.ids()) do
     local texts = words_of(chat)
     if #texts > 0 then
-      require('eca.view').draw({ 'input', chat, table.concat(texts, '\n') })
+      draw({ 'input', chat, table.concat(texts, '\n') })
     end
   end
   M.forget_sent()
@@ -192,7 +213,7 @@ end
 --- There is no host: show what waits for one.
 function M.strand()
   host = 'gone'
-  require('eca.input.drafts').forget()
+  drafts.forget()
   intents = vim.tbl_filter(function(intent)
     return LASTING[intent.name] == true
   end, intents)
@@ -203,7 +224,7 @@ end
 function M.heard()
   intents, host = {}, 'there'
   M.hide()
-  require('eca.input.drafts').flush() -- what is in the file only because it was not told yet
+  drafts.flush() -- what is in the file only because it was not told yet
 end
 
 ---@param chat string
@@ -214,7 +235,7 @@ local function take_out(chat, prompts, edit)
     return not vim.list_contains(prompts, intent)
   end, intents)
   if edit and #prompts > 0 then
-    require('eca.view').draw({ 'input', chat, table.concat(texts_of(prompts), '\n') })
+    draw({ 'input', chat, table.concat(texts_of(prompts), '\n') })
   end
   M.settle()
 end

@@ -10,6 +10,7 @@ local log = require('eca.host.log')
 local process = require('eca.host.process')
 local python = require('eca.host.python')
 local unheard = require('eca.host.held_intents')
+local workspace = require('eca.host.workspace')
 
 local M = {}
 
@@ -29,7 +30,6 @@ M.PATIENCE = 5000
 ---@type 'stopped'|'running'|'shared'|'failed'
 local state = 'stopped'
 local channel ---@type integer?
-local folders ---@type string[]?
 local answered = false
 local fault_of = '' -- why it does not run
 local told = false -- that the host does not run, since Neovim last waited for its user
@@ -53,11 +53,33 @@ function M.pid()
   return worked and pid or nil
 end
 
---- The folders the agent works in, the same as long as Neovim runs.
----@return string[] absolute paths
-function M.folders()
-  folders = folders or { vim.fs.root(0, { '.git' }) or vim.fn.getcwd() }
-  return folders
+--- The folders the agent works in.
+M.folders = workspace.folders
+
+--- What others do with what happens to the host.
+---@class eca.HostListener
+---@field draw fun(op: any[]) an op, as the host sends them
+---@field sending fun(intent: eca.Intent) it is about to be sent
+---@field starting fun(serves: boolean) a host starts, and with `serves` its server
+---@field note fun(fault: string) why it does not run, for the chats
+---@field lost fun() it is gone: nothing runs or waits any more
+---@field cut fun() what it has sent and is not drawn is nobody's any more
+---@field drafts eca.DraftKeeper
+
+local listener ---@type eca.HostListener
+
+--- Name the one who is told what happens to the host. Comes before the first intent.
+---@param it eca.HostListener
+function M.listen(it)
+  listener = it
+  unheard.listen(it.draw, it.drafts, M.pid)
+end
+
+--- Keep on the disk what no host keeps. Before there is a listener nothing can be typed.
+function M.settle()
+  if listener then
+    unheard.settle()
+  end
 end
 
 --- Functions cannot travel; the host needs none.
@@ -77,7 +99,7 @@ local function attach()
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   local payload = {
     settings = settings,
-    folders = M.folders(),
+    folders = workspace.folders(),
     editor = 'Neovim ' .. vim.fn.execute('version'):match('NVIM v(%S+)'),
     pid = vim.fn.getpid(),
   }
@@ -93,7 +115,7 @@ local function tell(level, line)
     require('eca.ui.notify').show(level, line)
     if level == 'error' then
       vim.schedule(function()
-        require('eca.view.host_gone').note(line) -- when the chat that needed the host is there
+        listener.note(line) -- when the chat that needed the host is there
       end)
     end
     vim.schedule(function()
@@ -106,11 +128,10 @@ end
 local function fail(fault)
   state, channel, answered, fault_of = 'failed', nil, false, fault
   tell('error', fault)
-  require('eca.host.frames').forget()
-  require('eca.state.expected').forget()
+  listener.cut()
   unheard.hide() -- what is then still above the input was the host's
   unheard.give_back()
-  require('eca.view.host_gone').show()
+  listener.lost()
   unheard.strand()
 end
 
@@ -162,7 +183,7 @@ local function head_start()
   end)
   if wanting[1] and not is_demo then
     local settings = { server = plain(require('eca.config').get().server) }
-    return { settings = settings, folder = M.folders()[1] }
+    return { settings = settings, folder = workspace.folders()[1] }
   end
 end
 
@@ -184,10 +205,7 @@ local function start()
     fail(fault)
     return
   end
-  require('eca.editor.user_writes')
-  if vim.iter(unheard.all()):any(wants_server) then
-    require('eca.view').draw({ 'server', 'starting', require('eca.state.mirror').server().label })
-  end
+  listener.starting(vim.iter(unheard.all()):any(wants_server))
   unheard.forget_sent()
   transmit(attach())
   for _, intent in ipairs(unheard.all()) do
@@ -272,7 +290,7 @@ function M.send(name, payload)
     end
     return
   end
-  require('eca.state.expected').add(intent)
+  listener.sending(intent)
   if not answered then
     unheard.add(intent)
   end

@@ -6,6 +6,13 @@
 --- - At Neovim's end it is in a file as well (`unsent`), for a host that could not write it.
 --- - The draft of a chat comes back once an input, above what is typed already. One whose draft was
 ---   told holds what would come back; the draft of a chat that is gone comes back all the same.
+local answer_mode = require('eca.input.answer_mode')
+local buffers = require('eca.chat.buffers')
+local draft_file = require('eca.host.draft_file')
+local field = require('eca.input.field')
+local history = require('eca.input.history')
+local host = require('eca.host')
+local input_mode = require('eca.state.input_mode')
 local typed = require('eca.input.texts')
 
 local M = {}
@@ -19,21 +26,29 @@ local changed = {} ---@type table<string, true> chats
 local filled = {} ---@type table<integer, true> inputs whose own draft came back or was told
 local took_over = false -- what Neovims without a host have left
 local timer = assert(vim.uv.new_timer())
+local sources = {} ---@type (fun(chat: string): string)[]
+
+--- Add what else the user has typed in a chat and not sent, outside its input.
+---@param source fun(chat: string): string
+function M.add_source(source)
+  sources[#sources + 1] = source
+end
 
 --- All that a chat's user typed and did not send: comments on changes, a draft that an answer, an
 --- older prompt or a login stands in for, and the input. What is typed for a login is a secret.
 ---@param chat eca.Chat
 ---@return string
 function M.text(chat)
-  local said = package.loaded['eca.review.notes']
-  local input = require('eca.input.login').set_aside(chat.id) or typed.text(chat.input)
-  local aside, stands_in = require('eca.input.history').set_aside(chat.id)
-  local parts = {
-    said and said.prompt(chat.id) or '',
-    require('eca.approval.answer_mode').set_aside(chat.id),
+  local input = field.aside(chat.id) or typed.text(chat.input)
+  local aside, stands_in = history.set_aside(chat.id)
+  local parts = vim.tbl_map(function(source)
+    return source(chat.id)
+  end, sources)
+  vim.list_extend(parts, {
+    answer_mode.set_aside(chat.id),
     aside,
     input ~= stands_in and input or '',
-  }
+  })
   return vim
     .iter(parts)
     :filter(function(part)
@@ -48,14 +63,14 @@ function M.flush()
   local ids = changed
   changed = {}
   for id in pairs(ids) do
-    local chat = require('eca.state.chats').get(id)
+    local chat = buffers.get(id)
     local text = chat and M.text(chat) or ''
     if chat and text ~= (told[id] or '') then
       told[id], filled[chat.input] = text, true
-      require('eca.host').send('keep_draft', { chat = id, text = text })
+      host.send('keep_draft', { chat = id, text = text })
     end
   end
-  require('eca.host.held_intents').settle()
+  host.settle()
 end
 
 --- A chat's draft has changed.
@@ -70,7 +85,7 @@ end
 --- The host that was told is gone: the next one must be told all.
 function M.forget()
   told = {}
-  for _, id in ipairs(require('eca.state.chats').ids()) do
+  for _, id in ipairs(buffers.ids()) do
     changed[id] = true
   end
 end
@@ -79,11 +94,11 @@ end
 ---@param chat eca.Chat
 ---@param gone? integer an input that is gone or was emptied: what was in it comes back
 function M.follow(chat, gone)
-  local is_secret = gone ~= chat.input and require('eca.input.login').runs(chat.id)
+  local is_secret = gone ~= chat.input and input_mode.is_login(chat.id)
   local text = gone and not is_secret and typed.text(gone) or ''
   if text ~= '' then
     filled[chat.input] = true
-    require('eca.input').set_draft(chat.input, text)
+    field.set_draft(chat.input, text)
   end
   if gone and gone ~= chat.input then
     typed.forget(gone)
@@ -100,9 +115,9 @@ function M.take_over(buf)
     return
   end
   took_over = true
-  local text = require('eca.host.draft_file').take()
+  local text = draft_file.take()
   if text then
-    require('eca.input').put_back(buf, text)
+    field.put_back(buf, text)
   end
 end
 
@@ -111,13 +126,15 @@ end
 ---@param text string
 ---@param adopted boolean in a chat of a Neovim that is gone
 function M.restore(chat, text, adopted)
-  local is_there = require('eca.input').draft(chat.input):find(text, 1, true)
+  local is_there = field.draft(chat.input):find(text, 1, true)
   if is_there or (filled[chat.input] and not adopted) then
     return
   end
   filled[chat.input] = true
-  require('eca.input').put_back(chat.input, text)
+  field.put_back(chat.input, text)
 end
+
+field.keep_with(M.changed)
 
 vim.api.nvim_create_autocmd({ 'FocusLost', 'VimSuspend', 'VimLeavePre' }, {
   group = vim.api.nvim_create_augroup('eca.input.drafts', {}),

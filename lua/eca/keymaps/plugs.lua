@@ -41,6 +41,7 @@ local defined = false
 ---@param name string
 function M.run(name)
   local found = actions[name]
+  require('eca.view') -- what an action says is heard
   require('eca.actions.' .. found.at)[found.call]()
 end
 

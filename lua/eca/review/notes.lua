@@ -4,7 +4,7 @@
 --- - It outlives the list in which he said it: the host's key names a change in the next one, too.
 --- - A comment goes when it is sent or taken back, in no other way but with its chat.
 --- - The host knows best what there is: a change that is listed was neither kept nor taken back.
-local chats = require('eca.state.chats')
+local chats = require('eca.chat.buffers')
 local comment_text = require('eca.review.comments')
 local drafts = require('eca.input.drafts')
 local notify = require('eca.ui.notify')
@@ -108,6 +108,8 @@ local function closed(event)
     end
   end)
 end
+
+drafts.add_source(M.prompt) -- comments that are not sent are kept as what is typed
 
 vim.api.nvim_create_autocmd('User', {
   group = vim.api.nvim_create_augroup('eca.review.notes', {}),

@@ -59,8 +59,17 @@ local function settles(mark, item)
   return sent.chat == item.chat and (mark.name == 'stop' or is_meant)
 end
 
-local function publish()
-  vim.g.eca_status = M.status(require('eca.state.chats').current())
+local current ---@type fun(): string?
+
+--- Name who knows the chat the user means.
+---@param it fun(): string?
+function M.ask_current(it)
+  current = it
+end
+
+--- Tell the status of the chat the user means, for status lines.
+function M.publish()
+  vim.g.eca_status = M.status(current())
 end
 
 --- Count an intent that is about to be sent, if it changes something. It gets a number.
@@ -74,9 +83,9 @@ function M.add(mark)
     marks = vim.tbl_filter(function(other)
       return other ~= mark
     end, marks)
-    publish()
+    M.publish()
   end)
-  publish()
+  M.publish()
 end
 
 --- The host is gone: what it was sent comes to nothing.

@@ -4,6 +4,9 @@
 --- - Only ops write here. Absent values are nil; `vim.NIL` is taken out on the way in.
 local M = {}
 
+--- What a chat without a title is called.
+M.UNTITLED = 'New chat'
+
 ---@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'
 ---@alias eca.TurnState 'idle'|'running'|'stopping'|'waiting'|'login'
 
@@ -194,6 +197,13 @@ function M.status(chat)
   status.chat = chat
   status.server = state.server.state
   return status
+end
+
+--- What a chat is called.
+---@param chat string
+---@return string
+function M.title(chat)
+  return M.status(chat).title or M.UNTITLED
 end
 
 --- What a chat does, without the rest of its status.

@@ -1,12 +1,12 @@
 --- Tells that a buffer of ours has come up: those above give it what it needs, such as keys.
 ---
---- Rules kept here: it is an event of Neovim, `User EcaBuffer`, so that `plugin/eca.lua` can listen
---- while nothing of the plugin is loaded. What makes a buffer knows no listener.
+--- Rules kept here: it is an event of Neovim, `User eca.buffer`, so that `plugin/eca.lua` can
+--- listen while nothing of the plugin is loaded. What makes a buffer knows no listener.
 local M = {}
 
 ---@alias eca.BufferKind 'chat'|'input'|'changes'
 
----@class eca.OurBuffer data of the event `User EcaBuffer`
+---@class eca.OurBuffer data of the event `User eca.buffer`
 ---@field buf integer
 ---@field kind eca.BufferKind
 
@@ -15,7 +15,7 @@ local M = {}
 ---@param kind eca.BufferKind
 function M.made(buf, kind)
   local data = { buf = buf, kind = kind } ---@type eca.OurBuffer
-  vim.api.nvim_exec_autocmds('User', { pattern = 'EcaBuffer', modeline = false, data = data })
+  vim.api.nvim_exec_autocmds('User', { pattern = 'eca.buffer', modeline = false, data = data })
 end
 
 return M

@@ -96,4 +96,11 @@ function M.line(text)
   return M.visible((text:gsub('%c+', ' ')))
 end
 
+--- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
+---@param text string
+---@return string
+function M.statusline(text)
+  return (M.line(text):gsub('%%', '%%%%'))
+end
+
 return M

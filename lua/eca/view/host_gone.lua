@@ -41,18 +41,18 @@ local ENDED = { question = stopped, reasoning = thought, tool = stopped }
 --- Let the blocks of what ran or waited say that it does not any more.
 ---@param id string
 local function stop(id)
-  local buf = require('eca.state.chats').get(id).buf
+  local buf = require('eca.chat.buffers').get(id).buf
   for _, block in ipairs(require('eca.transcript').unfinished(buf)) do
     local ended = ENDED[block.kind]
     if ended then
-      require('eca.view').draw({ 'header', id, block.id, ended(block.header) })
+      require('eca.view.ops').draw({ 'header', id, block.id, ended(block.header) })
     end
   end
 end
 
 ---@param id string
 local function calm(id)
-  local mirror, draw = require('eca.state.mirror'), require('eca.view').draw
+  local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
   local waiting = vim.tbl_map(function(prompt)
     return prompt[2]
   end, mirror.queue(id))
@@ -70,7 +70,7 @@ end
 ---@param waiting eca.Pending[]
 ---@param at_work string[] chats
 local function tell(waiting, at_work)
-  local draw = require('eca.view').draw
+  local draw = require('eca.view.ops').draw
   for _, item in ipairs(waiting) do
     if item.kind == 'approval' then
       local data = { chat = item.chat, id = item.id, outcome = 'gone' }
@@ -88,9 +88,9 @@ local WORD = 0
 --- Tell in every chat why the host does not run: a line of the editor may cut it, a chat does not.
 ---@param fault string
 function M.note(fault)
-  local draw = require('eca.view').draw
+  local draw = require('eca.view.ops').draw
   local line = require('eca.ui.sanitize').line(fault)
-  for _, id in ipairs(require('eca.state.chats').ids()) do
+  for _, id in ipairs(require('eca.chat.buffers').ids()) do
     draw({ 'open', id, WORD, 'note', {}, 0, nil })
     draw({ 'body', id, WORD, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
     draw({ 'close', id, WORD })
@@ -100,8 +100,8 @@ end
 --- Show that the host is gone: turns are over, nothing waits for the user, unsent prompts are back
 --- in the input.
 function M.show()
-  local mirror, draw = require('eca.state.mirror'), require('eca.view').draw
-  local ids, waiting = require('eca.state.chats').ids(), mirror.pending()
+  local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
+  local ids, waiting = require('eca.chat.buffers').ids(), mirror.pending()
   local at_work = vim.tbl_filter(function(id)
     return mirror.status(id).state ~= 'idle'
   end, ids)

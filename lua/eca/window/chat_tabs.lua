@@ -25,8 +25,8 @@ end
 ---@param id string
 ---@return integer?
 function M.number(id)
-  local chat = require('eca.state.chats').get(id)
-  return chat and #require('eca.state.chats').ids() > 1 and chat.number or nil
+  local chat = require('eca.chat.buffers').get(id)
+  return chat and #require('eca.chat.buffers').ids() > 1 and chat.number or nil
 end
 
 ---@class eca.OtherChat
@@ -40,11 +40,11 @@ end
 ---@return eca.OtherChat[] by their numbers
 local function others(id, most)
   local ranks = { {}, {}, {}, {} } ---@type eca.OtherChat[][]
-  for _, each in ipairs(require('eca.state.chats').ids()) do
-    local attention = require('eca.state.attention').of(each)
+  for _, each in ipairs(require('eca.chat.buffers').ids()) do
+    local attention = require('eca.chat.attention').of(each)
     local same = ranks[attention.rank]
     if each ~= id and #same < most then
-      local number = require('eca.state.chats').get(each).number
+      local number = require('eca.chat.buffers').get(each).number
       same[#same + 1] = { id = each, number = number, attention = attention }
     end
   end
@@ -63,7 +63,7 @@ function M.parts(id, columns)
   return vim.tbl_map(function(other)
     local attention = other.attention
     local sign = attention.sign ~= ' ' and attention.sign or ''
-    local title = require('eca.state.mirror').status(other.id).title or 'New chat'
+    local title = require('eca.state.mirror').title(other.id)
     local text = columns >= ROOMY
       and ('%d%s %s'):format(other.number, sign, cells.cut(one_line(title), TITLE))
     return {
@@ -76,12 +76,20 @@ function M.parts(id, columns)
   end, others(id, math.floor(columns / LEAST)))
 end
 
+local open ---@type fun(id: string)
+
+--- Name who opens a chat that is clicked.
+---@param it fun(id: string)
+function M.open_with(it)
+  open = it
+end
+
 --- A chat was clicked. Called by the winbar.
 ---@param number integer
 function M.click(number)
-  local id = require('eca.state.chats').numbered(number)
+  local id = require('eca.chat.buffers').numbered(number)
   if id then
-    require('eca').open({ chat = id })
+    open(id)
   end
 end
 

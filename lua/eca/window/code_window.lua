@@ -84,8 +84,8 @@ local function move(chats, win)
     return
   end
   local buf = vim.api.nvim_win_get_buf(win)
-  local own = require('eca.state.chats').get(pair.chat)
-  local chat = require('eca.state.chats').of_buffer(buf)
+  local own = require('eca.chat.buffers').get(pair.chat)
+  local chat = require('eca.chat.buffers').of_buffer(buf)
   if not own or buf == own[kind == 'input' and 'input' or 'buf'] then
     return
   end

@@ -223,22 +223,24 @@ end
 
 --- The windows of a transcript may show other rows: say what is new there now.
 ---@param buf integer
-local function moved(buf)
+---@param changed fun(win: integer)
+local function moved(buf, changed)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local before = behind[win]
     if before and M.new_rows(win) ~= before then
-      require('eca.window.winbar').refresh_window(win)
+      changed(win)
     end
   end
 end
 
 --- Watch what a transcript's windows show.
 ---@param buf integer
-function M.attach(buf)
+---@param changed fun(win: integer) called when a window has shown new rows
+function M.attach(buf, changed)
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinScrolled' }, {
     buffer = buf,
     callback = function()
-      moved(buf)
+      moved(buf, changed)
     end,
   })
   vim.api.nvim_create_autocmd('BufWinLeave', {

@@ -5,11 +5,15 @@
 --- - Leaving the transcript with `:q` takes the input along; an input that is closed comes back
 ---   with the next `:EcaChat`. A window the user did not close himself stays.
 --- - The current window changes only in functions that a command of the user calls.
+local attention = require('eca.chat.attention')
+local chats = require('eca.chat.buffers')
 local code_window = require('eca.window.code_window')
 local dress = require('eca.window.options')
+local follow_end = require('eca.window.follow_end')
 local heights = require('eca.window.input_height')
 local layout = require('eca.window.layout')
 local widths = require('eca.window.width')
+local winbar = require('eca.window.winbar')
 
 local M = {}
 
@@ -35,7 +39,7 @@ end
 local function pair_of(tab)
   tab = tab or vim.api.nvim_get_current_tabpage()
   local pair = pairs_by_tab[tab]
-  local chat = pair and require('eca.state.chats').get(pair.chat)
+  local chat = pair and chats.get(pair.chat)
   if not pair or not chat then
     return nil
   end
@@ -57,7 +61,7 @@ end
 ---@param chat eca.Chat
 local function show_other(pair, chat)
   if pair.transcript then
-    require('eca.window.follow_end').leave(pair.transcript)
+    follow_end.leave(pair.transcript)
   end
   for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
     if pair[name] then
@@ -68,7 +72,7 @@ local function show_other(pair, chat)
   end
   pair.chat = chat.id
   if pair.transcript then
-    require('eca.window.follow_end').enter(pair.transcript)
+    follow_end.enter(pair.transcript)
   end
 end
 
@@ -78,7 +82,7 @@ end
 local function complete(pair, chat)
   if not pair.input then
     vim.api.nvim_set_current_win(pair.transcript)
-    local rows = require('eca.input').height(chat.input)
+    local rows = heights.of_text(chat.input)
     pair.input = layout.open_input(pair.transcript, chat.input, rows)
     if pair.input then
       dress.window(pair.input, 'input')
@@ -88,8 +92,8 @@ local function complete(pair, chat)
     pair.transcript = layout.open_transcript(pair.input, chat.buf)
     if pair.transcript then
       dress.window(pair.transcript, 'chat')
-      require('eca.window.follow_end').go_to_end(pair.transcript)
-      heights.ask(pair, require('eca.input').height(chat.input))
+      follow_end.go_to_end(pair.transcript)
+      heights.ask(pair, heights.of_text(chat.input))
       heights.restore(pair)
     end
   end
@@ -100,7 +104,7 @@ end
 ---@return eca.Pair
 local function make(chat, place)
   local origin = vim.api.nvim_get_current_win()
-  local rows = require('eca.input').height(chat.input)
+  local rows = heights.of_text(chat.input)
   local transcript, input = layout.open(chat.buf, chat.input, place, rows)
   local pair = { chat = chat.id, transcript = transcript, input = input, origin = origin }
   pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
@@ -108,17 +112,23 @@ local function make(chat, place)
   dress.window(input, 'input')
   heights.ask(pair, rows)
   widths.opened(transcript)
-  require('eca.window.follow_end').go_to_end(transcript)
+  follow_end.go_to_end(transcript)
   return pair
+end
+
+--- The user works with a chat now: what it did is seen.
+---@param id string
+local function use(id)
+  chats.use(id)
+  attention.seen(id)
 end
 
 --- Open a chat in this tab page, or go to it; the input becomes the current window.
 ---@param id string
 ---@param mods? table `smods` of the command
 function M.open(id, mods)
-  local chats = require('eca.state.chats')
   local chat = chats.ensure(id)
-  chats.use(id)
+  use(id)
   local pair = pair_of()
   if not pair then
     pair = make(chat, layout.choose(mods))
@@ -133,7 +143,7 @@ function M.open(id, mods)
     pair.origin = here
   end
   vim.api.nvim_set_current_win(pair.input or pair.transcript)
-  require('eca.window.winbar').refresh(id)
+  winbar.refresh(id)
 end
 
 --- Show another chat wherever one is shown, or close its windows when there is none. The current
@@ -145,9 +155,9 @@ function M.replace(id, other)
   for tab in pairs(pairs_by_tab) do
     local pair = vim.api.nvim_tabpage_is_valid(tab) and pair_of(tab)
     if pair and pair.chat == id and other then
-      show_other(pair, require('eca.state.chats').ensure(other))
-      require('eca.state.chats').use(other)
-      require('eca.window.winbar').refresh(other)
+      show_other(pair, chats.ensure(other))
+      use(other)
+      winbar.refresh(other)
     elseif pair and pair.chat == id then
       vim.api.nvim_set_current_tabpage(tab)
       M.hide()
@@ -190,6 +200,13 @@ end
 function M.chat_shown()
   local pair = pair_of()
   return pair and pair.chat
+end
+
+--- The chat the user means: of the current buffer, else in this tab page, else the last shown.
+---@return string?
+function M.current_chat()
+  local chat = chats.of_buffer(vim.api.nvim_get_current_buf())
+  return chat and chat.id or M.chat_shown() or chats.latest()
 end
 
 --- The windows of the chat in this tab page.
@@ -246,17 +263,6 @@ local function closed(event)
   widths.forget(win)
 end
 
---- Give an input's window the height it should have; floats share theirs with the transcript.
----@param pair eca.Pair with both windows
-function M.fit(pair)
-  local rows = heights.wanted(pair.input)
-  if vim.api.nvim_win_get_config(pair.input).relative == '' then
-    vim.api.nvim_win_set_height(pair.input, rows)
-  else
-    layout.place_floats(pair.transcript, pair.input, rows)
-  end
-end
-
 --- The text of an input asks for a height. Without a transcript beside it, nobody has rows to give.
 ---@param win integer the input's
 ---@param rows integer
@@ -275,7 +281,7 @@ local function restore()
   end
   if pair and pair.transcript and pair.input then
     heights.restore(pair)
-    require('eca.input').fill(pair.input)
+    heights.fill(pair.input)
   end
 end
 
@@ -314,7 +320,7 @@ local function screen_resized()
   for _, pair in pairs(pairs_by_tab) do
     local both = pair.transcript and pair.input and vim.api.nvim_win_is_valid(pair.input)
     if both and vim.api.nvim_win_get_config(pair.input).relative ~= '' then
-      M.fit(pair)
+      heights.fit(pair)
     end
   end
   rearranged('screen')
@@ -323,7 +329,7 @@ end
 local function resized()
   for _, win in ipairs(vim.v.event.windows or {}) do
     if vim.api.nvim_win_is_valid(win) then
-      require('eca.window.winbar').refresh_window(win)
+      winbar.refresh_window(win)
     end
   end
   local pair = pair_of()
@@ -332,7 +338,7 @@ local function resized()
   end
   if pair and pair.transcript and pair.input then
     heights.resized(pair)
-    require('eca.input').fill(pair.input)
+    heights.fill(pair.input)
   end
 end
 
@@ -366,7 +372,7 @@ end
 ---@param pair eca.Pair
 ---@param kind 'transcript'|'input'
 local function give_back(win, pair, kind)
-  local chat = assert(require('eca.state.chats').get(pair.chat))
+  local chat = assert(chats.get(pair.chat))
   vim.api.nvim_win_set_buf(win, kind == 'input' and chat.input or chat.buf)
   dress.window(win, kind == 'input' and 'input' or 'chat')
   widths.fix(win)

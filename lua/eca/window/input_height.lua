@@ -6,6 +6,8 @@
 --- - A height that the user gave is kept until the text asks for another one. It was the user when
 ---   nothing was rearranged, and he is in the chat or moved the line between its two windows.
 --- - Only windows of the current tab page are resized; others when the user comes there.
+local layout = require('eca.window.layout')
+
 local M = {}
 
 ---@class eca.Height rows of an input's window, its winbar included
@@ -47,6 +49,62 @@ function M.wanted(win)
   return heights[win] and heights[win].wanted or vim.api.nvim_win_get_height(win)
 end
 
+--- Give an input's window the height it should have; floats share theirs with the transcript.
+---@param pair eca.Pair with both windows
+function M.fit(pair)
+  local rows = M.wanted(pair.input)
+  if vim.api.nvim_win_get_config(pair.input).relative == '' then
+    vim.api.nvim_win_set_height(pair.input, rows)
+  else
+    layout.place_floats(pair.transcript, pair.input, rows)
+  end
+end
+
+--- Rows the input's window should have, its winbar included.
+---@param buf integer
+---@param win? integer
+---@return integer
+function M.of_text(buf, win)
+  local limits = require('eca.config').get().input
+  local rows = vim.api.nvim_buf_line_count(buf)
+  if win then
+    rows = vim.api.nvim_win_text_height(win, {}).all
+  end
+  return math.max(limits.min, math.min(limits.max, rows)) + 1
+end
+
+--- Rows above the first line, the prompts that wait, are shown only when the window is scrolled to
+--- them.
+---@param buf integer
+function M.reveal_queue(buf)
+  local chat = assert(require('eca.chat.buffers').of_buffer(buf))
+  local rows = #require('eca.state.mirror').queue(chat.id)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = 1, topfill = rows })
+    end)
+  end
+end
+
+--- A window has another size: rows stay empty under its text only where all of it is in sight.
+--- Neovim scrolls to keep the cursor seen in a small window, and never back.
+---@param win integer
+function M.fill(win)
+  local room = vim.api.nvim_win_get_height(win) - 1
+  local topline = vim.fn.line('w0', win)
+  local top = topline
+  while top > 1 and vim.api.nvim_win_text_height(win, { start_row = top - 2 }).all <= room do
+    top = top - 1
+  end
+  if top == 1 and topline > 1 then
+    M.reveal_queue(vim.api.nvim_win_get_buf(win))
+  elseif top < topline then
+    vim.api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = top })
+    end)
+  end
+end
+
 --- The text of a window asks for rows. Has it asked for them before, the height is the user's.
 ---@param pair eca.Pair with both windows
 ---@param rows integer
@@ -57,7 +115,7 @@ function M.ask(pair, rows)
   end
   height = { asked = rows, wanted = rows, given = rows, both = 0 }
   heights[pair.input] = height
-  require('eca.window').fit(pair)
+  M.fit(pair)
   note(pair, height)
 end
 
@@ -67,7 +125,7 @@ function M.restore(pair)
   local height = height_of(pair)
   if height then
     if vim.api.nvim_win_get_height(pair.input) ~= height.wanted then
-      require('eca.window').fit(pair)
+      M.fit(pair)
     end
     note(pair, height)
   end

@@ -2,6 +2,8 @@
 ---
 --- Rules kept here: options are set for this buffer in this window only, so that none of them is
 --- still there when the window shows something else.
+local input_mode = require('eca.state.input_mode')
+
 local M = {}
 
 local COMMON = {
@@ -59,11 +61,11 @@ end
 --- Let an input's window tell what is typed there: a prompt, an answer, or what a login asks for.
 ---@param win integer
 function M.sign(win)
-  local chat = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+  local chat = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
   local sign = PROMPT
-  if chat and require('eca.input.login').runs(chat.id) then
+  if chat and input_mode.is_login(chat.id) then
     sign = LOGIN
-  elseif chat and require('eca.approval.answer_mode').of(chat.id) then
+  elseif chat and input_mode.question(chat.id) then
     sign = ANSWER
   end
   vim.wo[win][0].statuscolumn = sign

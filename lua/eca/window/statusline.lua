@@ -28,12 +28,12 @@ end
 ---@param win integer
 ---@return string value of the option, empty: the global one
 local function title(win)
-  local chat = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+  local chat = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
   if not chat or vim.o.laststatus ~= 3 or not is_default() then
     return ''
   end
-  local winbar = require('eca.window.winbar')
-  return (' %s%%<'):format(winbar.escape(winbar.title(chat.id)))
+  local text = require('eca.state.mirror').title(chat.id)
+  return (' %s%%<'):format(require('eca.ui.sanitize').statusline(text))
 end
 
 ---@param win integer
@@ -69,7 +69,7 @@ local function changed(event)
     return
   end
   local chats, follow =
-    require('eca.state.chats'), event.match == 'laststatus' and M.dress or M.refresh
+    require('eca.chat.buffers'), event.match == 'laststatus' and M.dress or M.refresh
   for _, win in ipairs(vim.api.nvim_list_wins()) do
     if chats.of_buffer(vim.api.nvim_win_get_buf(win)) then
       follow(win)

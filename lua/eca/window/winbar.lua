@@ -3,21 +3,21 @@
 --- Rules kept here:
 --- - A winbar is plain text set when something changed, never an expression to be evaluated; what
 ---   others wrote is escaped, so that it cannot become one.
+local chat_tabs = require('eca.window.chat_tabs')
+local chats = require('eca.chat.buffers')
+local contexts = require('eca.context')
 local fitting = require('eca.window.winbar_fit')
+local follow_end = require('eca.window.follow_end')
+local input_mode = require('eca.state.input_mode')
+local mirror = require('eca.state.mirror')
+local sanitize = require('eca.ui.sanitize')
+local statusline = require('eca.window.statusline')
 
 local M = {}
 
 local START = '%#EcaWinbar# '
-local UNTITLED = 'New chat'
 local LEAST_TITLE = 16
 local LEAST_WORDS = 20
-
---- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
----@param text string
----@return string
-function M.escape(text)
-  return (require('eca.ui.sanitize').line(text):gsub('%%', '%%%%'))
-end
 
 ---@param ms integer
 ---@return string
@@ -86,19 +86,12 @@ local function add(parts, text, group, weight, least)
   end
 end
 
---- What a chat is called.
----@param chat string
----@return string
-function M.title(chat)
-  return require('eca.state.mirror').status(chat).title or UNTITLED
-end
-
 --- What the transcript's winbar tells, in its order.
 ---@param status eca.Status
 ---@param new integer rows below that were not seen
 ---@return eca.WinbarPart[]
 function M.transcript_parts(status, new)
-  local title = { text = status.title or UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
+  local title = { text = status.title or mirror.UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
   title.least, title.keep = LEAST_TITLE, true
   local parts = { title } ---@type eca.WinbarPart[]
   local agent = status.agent
@@ -122,7 +115,7 @@ end
 function M.render(parts)
   local pieces = { START } ---@type string[]
   for index, part in ipairs(parts) do
-    local text = M.escape(part.text)
+    local text = sanitize.statusline(part.text)
     if part.click then
       text = ("%%%d@v:lua.require'eca.window.chat_tabs'.click@%s%%X"):format(part.click, text)
     end
@@ -168,11 +161,8 @@ end
 ---@param chat string
 ---@return eca.WinbarPart[]
 function M.input_parts(chat)
-  local mirror = require('eca.state.mirror')
   local parts = {} ---@type eca.WinbarPart[]
-  local contexts = require('eca.context')
-  local login, question =
-    require('eca.input.login').runs(chat), require('eca.approval.answer_mode').of(chat)
+  local login, question = input_mode.is_login(chat), input_mode.question(chat)
   local status = mirror.status(chat)
   add(parts, login and 'login' or nil, 'EcaWaiting', 95)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
@@ -200,10 +190,9 @@ end
 ---@param chat string
 ---@param columns integer
 local function add_bar(parts, chat, columns)
-  local bar = require('eca.window.chat_tabs')
-  local number = bar.number(chat)
+  local number = chat_tabs.number(chat)
   parts[1].text = number and ('%d %s'):format(number, parts[1].text) or parts[1].text
-  for index, part in ipairs(bar.parts(chat, columns)) do
+  for index, part in ipairs(chat_tabs.parts(chat, columns)) do
     table.insert(parts, index + 1, part)
   end
 end
@@ -212,27 +201,27 @@ end
 --- input; others are left alone.
 ---@param win integer
 function M.refresh_window(win)
-  local chat, kind = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+  local chat, kind = chats.of_buffer(vim.api.nvim_win_get_buf(win))
   if not chat then
     return
   end
   local parts ---@type eca.WinbarPart[]
   if kind == 'chat' then
-    local new = require('eca.window.follow_end').new_rows(win)
-    parts = M.transcript_parts(require('eca.state.mirror').status(chat.id), new)
+    local new = follow_end.new_rows(win)
+    parts = M.transcript_parts(mirror.status(chat.id), new)
     add_bar(parts, chat.id, vim.api.nvim_win_get_width(win))
   else
     parts = M.input_parts(chat.id)
   end
   set(win, M.render(fitting.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
-  require('eca.window.statusline').refresh(win)
+  statusline.refresh(win)
 end
 
 --- Has somebody else drawn over the winbar of a window of ours?
 ---@param win integer
 ---@return boolean
 function M.is_foreign(win)
-  local ours = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win)) ~= nil
+  local ours = chats.of_buffer(vim.api.nvim_win_get_buf(win)) ~= nil
   return ours and not vim.startswith(vim.wo[win].winbar, START)
 end
 
@@ -240,7 +229,7 @@ end
 ---@param id? string
 function M.refresh(id)
   for _, win in ipairs(vim.api.nvim_list_wins()) do
-    local chat = require('eca.state.chats').of_buffer(vim.api.nvim_win_get_buf(win))
+    local chat = chats.of_buffer(vim.api.nvim_win_get_buf(win))
     if chat and (not id or chat.id == id) then
       M.refresh_window(win)
     end

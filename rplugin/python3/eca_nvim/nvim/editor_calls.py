@@ -19,7 +19,7 @@ from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.nvim.wire import UNSENDABLE
 
 ALIVE = "require('eca.host').alive()"
-APPLY = "require('eca.host.frames').receive(...)"
+APPLY = "require('eca.view.frames').receive(...)"
 CALL = "require('eca.view.editor_calls').call(...)"
 
 PATIENCE = 25.0

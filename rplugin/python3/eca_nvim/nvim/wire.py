@@ -36,7 +36,7 @@ _encode = Encoder().encode
 
 
 def packed(ops: Iterable[ViewOp]) -> bytes:
-    """Give ops the form that `lua/eca/host/frames.lua` unpacks. Raises one of UNSENDABLE."""
+    """Give ops the form that `lua/eca/view/frames.lua` unpacks. Raises one of UNSENDABLE."""
     return _encode([wire_form(op) for op in ops])
 
 

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - One class an op; `wire(op)` gives its form in a frame: `[name, field, field …]`, fields in order.
-- `lua/eca/view/init.lua` lists the same names with the same fields; a test holds the two equal.
+- `lua/eca/view/ops.lua` lists the same names with the same fields; a test holds the two equal.
 - Block ids are ints, unique in a chat, minted by the model. Rows inside a body are 0-based.
 - Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
 """

@@ -28,7 +28,7 @@ local KINDS = {
 ---@param id string
 ---@return boolean
 local function is_shown(id)
-  local chat = require('eca.state.chats').get(id)
+  local chat = require('eca.chat.buffers').get(id)
   return chat ~= nil and #vim.fn.win_findbuf(chat.buf) > 0
 end
 

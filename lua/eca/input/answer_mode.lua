@@ -4,6 +4,12 @@
 --- - A prompt that is being typed never becomes an answer: the input is for the answer only when it
 ---   was empty, or when the user asked for it; what was in it then comes back afterwards.
 --- - When the question goes, what was typed stays, and the user is told that it is a prompt now.
+local buffers = require('eca.chat.buffers')
+local decide = require('eca.input.decide')
+local field = require('eca.input.field')
+local input_mode = require('eca.state.input_mode')
+local open = require('eca.chat.open')
+
 local M = {}
 
 ---@class eca.Answering
@@ -12,24 +18,10 @@ local M = {}
 
 local current = {} ---@type table<string, eca.Answering> by chat
 
---- Is the input for a login? What is typed for that answers the question, too.
----@param chat string
----@return boolean
-local function takes_login(chat)
-  return require('eca.input.login').runs(chat)
-end
-
 ---@param item eca.Pending
 ---@return boolean
 local function takes_words(item)
   return item.kind == 'question' and item.freeform ~= false
-end
-
---- The question that the chat's input answers.
----@param chat string
----@return eca.Pending?
-function M.of(chat)
-  return current[chat] and current[chat].item
 end
 
 --- What was in a chat's input before it took answers.
@@ -42,14 +34,15 @@ end
 ---@param item eca.Pending
 ---@return integer buf
 local function input_of(item)
-  return require('eca.state.chats').ensure(item.chat).input
+  return buffers.ensure(item.chat).input
 end
 
 ---@param item eca.Pending
 ---@param draft string
 local function begin(item, draft)
   current[item.chat] = { item = item, draft = draft }
-  require('eca.input').redress(input_of(item))
+  input_mode.set_question(item.chat, item)
+  field.redress(input_of(item))
 end
 
 --- Give the input back to prompts, with what was in it before.
@@ -58,15 +51,16 @@ local function finish(chat)
   local answering = current[chat]
   local buf = input_of(answering.item)
   current[chat] = nil
+  input_mode.set_question(chat, nil)
   if answering.draft:find('%S') then
-    require('eca.input').put_back(buf, answering.draft)
+    field.put_back(buf, answering.draft)
   end
-  require('eca.input').redress(buf)
+  field.redress(buf)
 end
 
 ---@param chat string
 local function withdraw(chat)
-  if require('eca.input').draft(input_of(current[chat].item)):find('%S') then
+  if field.draft(input_of(current[chat].item)):find('%S') then
     require('eca.ui.notify').warn('the question is gone; what you typed is a prompt now')
   end
   finish(chat)
@@ -76,16 +70,17 @@ end
 ---@param items eca.Pending[]
 function M.update(items)
   for chat, answering in pairs(current) do
-    local now = require('eca.approval.decide').now(answering.item)
+    local now = decide.now(answering.item)
     if now then
       answering.item = now -- its words are those of its id; who asks may be known only now
+      input_mode.set_question(chat, now)
     else
       withdraw(chat)
     end
   end
   for _, item in ipairs(items) do
-    local free = takes_words(item) and not (current[item.chat] or takes_login(item.chat))
-    if free and not require('eca.input').draft(input_of(item)):find('%S') then
+    local free = takes_words(item) and not (current[item.chat] or input_mode.is_login(item.chat))
+    if free and not field.draft(input_of(item)):find('%S') then
       begin(item, '')
     end
   end
@@ -103,14 +98,14 @@ end
 ---@param item eca.Pending
 function M.write(item)
   local answering = current[item.chat]
-  local is_ready = takes_login(item.chat) or (answering and answering.item.id == item.id)
+  local is_ready = input_mode.is_login(item.chat) or (answering and answering.item.id == item.id)
   if not is_ready then
     local buf = input_of(item)
-    local draft = answering and answering.draft or require('eca.input').draft(buf)
-    require('eca.input').set_draft(buf, '')
+    local draft = answering and answering.draft or field.draft(buf)
+    field.set_draft(buf, '')
     begin(item, draft)
   end
-  require('eca').open({ chat = item.chat })
+  open.chat(item.chat)
   vim.cmd.startinsert({ bang = true })
 end
 
@@ -119,8 +114,8 @@ end
 ---@param text string
 function M.submit(chat, text)
   local item = current[chat].item
-  if require('eca.approval.decide').answer(item, text) then
-    require('eca.input').set_draft(input_of(item), '')
+  if decide.answer(item, text) then
+    field.set_draft(input_of(item), '')
     finish(chat)
   end
 end

@@ -5,6 +5,9 @@
 ---   what he typed is his draft then.
 --- - An answer carries the digest of what was shown where the user gave it. If the request has
 ---   changed since, nothing is sent and the user looks again. The host checks the same.
+local buffers = require('eca.chat.buffers')
+local field = require('eca.input.field')
+
 local M = {}
 
 local listeners = {} ---@type (fun(item: eca.Request))[]
@@ -77,9 +80,9 @@ end
 ---@param reason string
 ---@param fault string why, in one line
 function M.keep(chat, reason, fault)
-  local chats = require('eca.state.chats')
-  local known = chats.get(chat) or chats.ensure(require('eca').current())
-  require('eca.input').put_back(known.input, reason)
+  local current = require('eca.window').current_chat()
+  local known = buffers.get(chat) or buffers.ensure(current or buffers.new())
+  field.put_back(known.input, reason)
   require('eca.ui.notify').warn(fault .. ': what you typed is in the input')
 end
 

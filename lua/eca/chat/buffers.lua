@@ -15,11 +15,27 @@ local M = {}
 ---@field buf integer the transcript
 ---@field input integer the buffer to type in
 
+---@alias eca.ChatBuffer 'chat'|'input'
+
+--- What others do with the buffers of chats.
+---@class eca.BufferListener
+---@field made fun(chat: eca.Chat, kind: eca.ChatBuffer, gone?: integer) in the place of one gone
+---@field emptied fun(chat: eca.Chat, kind: eca.ChatBuffer) it is there, without its text
+---@field leaves fun(chat: eca.Chat) its buffers are about to go
+---@field gone fun(chat: eca.Chat)
+
 local chats = {} ---@type table<string, eca.Chat>
 local order = {} ---@type string[] oldest first
 local by_buffer = {} ---@type table<integer, eca.Chat>
 local last_number = 0
 local latest ---@type string? the chat that was last shown
+local listener ---@type eca.BufferListener
+
+--- Name the one who is called for every buffer.
+---@param it eca.BufferListener
+function M.listen(it)
+  listener = it
+end
 
 --- A number by which no buffer is named; the user or a session may have made one.
 ---@return integer
@@ -39,21 +55,15 @@ end
 local function make_buffer(kind, chat)
   local buf = vim.api.nvim_create_buf(false, true)
   require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
-  vim.b[buf].eca_title = require('eca.window.winbar').title(chat.id)
+  vim.b[buf].eca_title = require('eca.state.mirror').title(chat.id)
   return buf
 end
 
----@param kind 'chat'|'input'
+--- When a buffer is emptied without being wiped out, have it filled again.
+---@param chat eca.Chat
+---@param kind eca.ChatBuffer
 ---@param buf integer
-local function set_filetype(kind, buf)
-  vim.bo[buf].filetype = 'eca-' .. kind
-  require('eca.keymaps').attach(buf, kind)
-end
-
---- When a buffer is emptied without being wiped out, fill it again.
----@param buf integer
----@param refill fun()
-local function keep(buf, refill)
+local function keep(chat, kind, buf)
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
     callback = function()
@@ -62,55 +72,36 @@ local function keep(buf, refill)
       end
       vim.schedule(function()
         if by_buffer[buf] and vim.api.nvim_buf_is_loaded(buf) then
-          refill()
+          listener.emptied(chat, kind)
         end
       end)
     end,
   })
 end
 
---- The text of a transcript is lost: only the host has it.
 ---@param chat eca.Chat
-local function ask_for_text(chat)
-  require('eca.transcript').attach(chat.buf, chat.id, true)
-  require('eca.host').send('open_chat', { chat = chat.id, redraw = true })
-end
-
----@param chat eca.Chat
-local function make_transcript(chat)
-  chat.buf = make_buffer('chat', chat)
-  by_buffer[chat.buf] = chat
-  require('eca.transcript').attach(chat.buf, chat.id)
-  require('eca.window.follow_end').attach(chat.buf)
-  set_filetype('chat', chat.buf)
-  keep(chat.buf, function()
-    ask_for_text(chat)
-  end)
-end
-
----@param chat eca.Chat
+---@param kind eca.ChatBuffer
 ---@param gone? integer the buffer whose place it takes
-local function make_input(chat, gone)
-  chat.input = make_buffer('input', chat)
-  by_buffer[chat.input] = chat
-  require('eca.input').attach(chat.input)
-  require('eca.input.drafts').follow(chat, gone)
-  set_filetype('input', chat.input)
-  keep(chat.input, function()
-    require('eca.input.drafts').follow(chat, chat.input)
-  end)
+local function add(chat, kind, gone)
+  local buf = make_buffer(kind, chat)
+  chat[kind == 'chat' and 'buf' or 'input'] = buf
+  by_buffer[buf] = chat
+  listener.made(chat, kind, gone)
+  vim.bo[buf].filetype = 'eca-' .. kind
+  require('eca.ui.our_buffers').made(buf, kind)
+  keep(chat, kind, buf)
 end
 
 ---@param chat eca.Chat
 local function repair(chat)
   if not vim.api.nvim_buf_is_loaded(chat.buf) then
     by_buffer[chat.buf] = nil
-    make_transcript(chat)
-    ask_for_text(chat)
+    add(chat, 'chat')
+    listener.emptied(chat, 'chat')
   end
   if not vim.api.nvim_buf_is_loaded(chat.input) then
     by_buffer[chat.input] = nil
-    make_input(chat, chat.input)
+    add(chat, 'input', chat.input)
   end
 end
 
@@ -124,10 +115,9 @@ function M.ensure(id)
     return chat
   end
   require('eca.ui.highlights').setup()
-  require('eca.approval.alert').watch()
   chat = { id = id, number = next_number() }
-  make_transcript(chat)
-  make_input(chat)
+  add(chat, 'chat')
+  add(chat, 'input')
   chats[id] = chat
   order[#order + 1] = id
   latest = latest or id
@@ -173,7 +163,12 @@ end
 ---@param id string
 function M.use(id)
   latest = id
-  require('eca.state.attention').seen(id)
+end
+
+--- The chat the user last worked with.
+---@return string?
+function M.latest()
+  return latest
 end
 
 --- A chat has another title now: write it beside the names of its buffers.
@@ -182,7 +177,7 @@ function M.retitle(id)
   local chat = chats[id]
   for _, buf in ipairs(chat and { chat.buf, chat.input } or {}) do
     if vim.api.nvim_buf_is_valid(buf) then
-      vim.b[buf].eca_title = require('eca.window.winbar').title(id)
+      vim.b[buf].eca_title = require('eca.state.mirror').title(id)
     end
   end
 end
@@ -194,7 +189,7 @@ function M.forget(id)
   if not chat then
     return
   end
-  require('eca.input.drafts').flush()
+  listener.leaves(chat)
   chats[id] = nil
   order = vim.tbl_filter(function(each)
     return each ~= id
@@ -204,14 +199,7 @@ function M.forget(id)
     by_buffer[buf] = nil
     vim.api.nvim_buf_delete(buf, { force = true })
   end
-  require('eca.input.texts').forget(chat.input)
-end
-
---- The chat the user means: of the current buffer, else in this tab page, else the last shown.
----@return string?
-function M.current()
-  local chat = by_buffer[vim.api.nvim_get_current_buf()]
-  return chat and chat.id or require('eca.window').chat_shown() or latest
+  listener.gone(chat)
 end
 
 --- All ids, oldest first.

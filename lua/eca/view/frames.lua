@@ -6,6 +6,10 @@
 --- - Where Neovim forbids changes (in an expression mapping, the command-line window …), the rest
 ---   waits for the next moment it is idle. Nothing is lost and nothing overtakes.
 --- - An op that fails is our own fault: it is told once, and the others are drawn.
+local held_intents = require('eca.host.held_intents')
+local host = require('eca.host')
+local view = require('eca.view.ops')
+
 local M = {}
 
 --- Errors that say "not now": text locked, command-line window, sandbox.
@@ -61,15 +65,14 @@ end
 ---@return boolean drawn all of it
 local function draw(frame)
   local started = vim.uv.hrtime()
-  local ops = require('eca.view')
   while frame.next <= #frame.ops do
     local op = frame.ops[frame.next]
-    if not try(op[1], ops.draw, op) then
+    if not try(op[1], view.draw, op) then
       break
     end
     frame.next = frame.next + 1
   end
-  try('the windows', ops.settle)
+  try('the windows', view.settle)
   frame.spent = frame.spent + (vim.uv.hrtime() - started)
   return frame.next > #frame.ops
 end
@@ -78,7 +81,7 @@ end
 local function continue()
   while waiting[1] and draw(waiting[1]) do
     local frame = table.remove(waiting, 1)
-    require('eca.host').send('drawn', { frame = frame.number, ms = frame.spent / 1e6 })
+    host.send('drawn', { frame = frame.number, ms = frame.spent / 1e6 })
   end
   if waiting[1] then
     vim.api.nvim_create_autocmd('SafeState', { once = true, nested = true, callback = continue })
@@ -90,8 +93,8 @@ end
 ---@param packed string its ops as MessagePack
 ---@param taken integer how many intents the host has taken so far
 function M.receive(number, packed, taken)
-  require('eca.host').alive()
-  require('eca.host.held_intents').taken(taken)
+  host.alive()
+  held_intents.taken(taken)
   M.apply(number, vim.mpack.decode(packed))
 end
 

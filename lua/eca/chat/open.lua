@@ -1,0 +1,39 @@
+--- Opens a chat: the host hears of it, its windows come up, the user is in its input.
+local buffers = require('eca.chat.buffers')
+local windows = require('eca.window')
+
+local M = {}
+
+--- Begin to type in a chat's input, if the user is there and does nothing else.
+---@param id string
+local function start_insert(id)
+  local chat = buffers.get(id)
+  local is_here = chat and chat.input == vim.api.nvim_get_current_buf()
+  if is_here and vim.api.nvim_get_mode().mode == 'n' then
+    vim.cmd.startinsert({ bang = true })
+  end
+end
+
+--- Open a chat in this tab page, or go to it. One that is new here may be of another day: the agent
+--- is asked for it.
+---@param id string
+---@param mods? table modifiers of a command (`smods`), for the layout
+---@param is_new? boolean its id was minted just now
+function M.chat(id, mods, is_new)
+  local host = require('eca.host')
+  local is_strange = buffers.get(id) == nil and not is_new
+  host.send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
+  require('eca.context').track()
+  windows.open(id, mods)
+  require('eca.state.expected').publish()
+  if require('eca.config').get().input.insert then
+    vim.schedule(function()
+      start_insert(id)
+    end)
+  end
+  if is_strange then
+    host.send('resume', { chat = id, quiet = true })
+  end
+end
+
+return M

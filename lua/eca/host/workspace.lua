@@ -1,0 +1,13 @@
+--- The folders the agent works in.
+local M = {}
+
+local folders ---@type string[]?
+
+--- The folders, the same as long as Neovim runs.
+---@return string[] absolute paths
+function M.folders()
+  folders = folders or { vim.fs.root(0, { '.git' }) or vim.fn.getcwd() }
+  return folders
+end
+
+return M

@@ -1,0 +1,35 @@
+--- What every buffer of a chat gets when it is made, loses its text, or goes.
+local drafts = require('eca.input.drafts')
+local follow_end = require('eca.window.follow_end')
+local host = require('eca.host')
+local input = require('eca.input')
+local texts = require('eca.input.texts')
+local transcript = require('eca.transcript')
+local winbar = require('eca.window.winbar')
+
+---@type eca.BufferListener
+return {
+  made = function(chat, kind, gone)
+    if kind == 'chat' then
+      transcript.attach(chat.buf, chat.id)
+      follow_end.attach(chat.buf, winbar.refresh_window)
+    else
+      input.attach(chat.input)
+      drafts.follow(chat, gone)
+    end
+  end,
+  emptied = function(chat, kind)
+    if kind == 'chat' then -- only the host has its text
+      transcript.attach(chat.buf, chat.id, true)
+      host.send('open_chat', { chat = chat.id, redraw = true })
+    else
+      drafts.follow(chat, chat.input)
+    end
+  end,
+  leaves = function()
+    drafts.flush()
+  end,
+  gone = function(chat)
+    texts.forget(chat.input)
+  end,
+}
