@@ -4,7 +4,7 @@
 --- - What was sent to the host counts at once, until the host has done it (op `answer`, with the
 ---   number that the intent carried). Then its own word counts: an answer that it did not take
 ---   waits again.
---- - Only other code reads this, by `require('eca')`. What is drawn is what the host said.
+--- - Only the public functions read this. What is drawn is what the host said.
 local mirror = require('eca.state.mirror')
 
 local M = {}
