@@ -1,4 +1,4 @@
-"""Prior: a file before a change of an agent, worked out from what the change left.
+"""Before a change: a file before a change of an agent, worked out from what the change left.
 
 Rules kept here:
 - What is worked out is what was there, byte for byte; else nothing is: an agent's diff tells lines,

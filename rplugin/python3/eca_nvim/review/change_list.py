@@ -1,4 +1,4 @@
-"""Listing: all that the tools of a chat changed, by turn, each with its place in the file now.
+"""Change list: all that the tools of a chat changed, by turn, each with its place in the file now.
 
 Rules kept here:
 - A change that was taken back, by whomever, is not listed; one whose lines were changed again is,

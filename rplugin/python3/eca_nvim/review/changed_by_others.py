@@ -1,4 +1,4 @@
-"""Others: what is known to be changed by somebody else than a call that is watched.
+"""Changed by others: what is known to be changed by somebody else than a call that is watched.
 
 Rules kept here:
 - It is known what a file was when another had changed it: what was made of that is not his.

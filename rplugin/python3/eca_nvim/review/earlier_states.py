@@ -1,4 +1,4 @@
-"""Tracing: the files before the calls of a turn, from what these left.
+"""Earlier states: the files before the calls of a turn, from what these left.
 
 An agent tells that a call runs and runs it at once: whatever a file is when we hear of a call, the
 call, and some after it, may have been made already. Rules kept here:

@@ -1,4 +1,4 @@
-"""Used: the files that tools of a chat read and changed, those that only commands did included."""
+"""Files used: what tools of a chat read and changed, and what their commands changed."""
 
 from __future__ import annotations
 

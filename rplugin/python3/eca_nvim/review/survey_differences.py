@@ -1,4 +1,4 @@
-"""Differences: what became of files between two surveys, and when.
+"""Survey differences: what became of files between two surveys, and when.
 
 Rules kept here:
 - A file that is there for the first time was made only if nothing speaks for its having been there:

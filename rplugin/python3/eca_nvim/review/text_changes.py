@@ -1,4 +1,4 @@
-"""Changes: two texts compared line by line, and where a change is found in a third.
+"""Text changes: two texts compared line by line, and where a change is found in a third.
 
 Rules kept here:
 - Texts are as the editor holds them: UTF-8 without its byte order mark, else Latin-1. What has a

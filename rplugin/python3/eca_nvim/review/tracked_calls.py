@@ -1,4 +1,4 @@
-"""Steps: the calls of a turn that change files, and what was seen of these files."""
+"""Tracked calls: the calls of a turn that change files, and what was seen of these files."""
 
 from __future__ import annotations
 

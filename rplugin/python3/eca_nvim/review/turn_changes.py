@@ -1,4 +1,4 @@
-"""Records: what a turn changed, file by file.
+"""Turn changes: what a turn changed, file by file.
 
 Rules kept here:
 - A turn has a file's state before its first change and after its last. What happened in between

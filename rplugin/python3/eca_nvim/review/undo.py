@@ -1,4 +1,4 @@
-"""Undoing: the files of one turn or of several put back as they were before them.
+"""Undo: the files of one turn or of several put back as they were before them.
 
 Rules kept here:
 - Nothing is done that was not planned first, and a plan tells every file that somebody else has

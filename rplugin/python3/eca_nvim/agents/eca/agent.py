@@ -2,9 +2,8 @@
 
 Rules kept here:
 - One object is one life of one server process; a restart makes a new one.
-- `eca_inbox` reads what the server tells, `eca_requests` answers what it asks, `eca_outbox` says
-  what the user does, `eca_archive` asks for the chats it keeps. This file opens and closes the
-  connection they share.
+- `inbox` reads what the server tells, `requests` answers what it asks, `outbox` says what the user
+  does, `archive` asks for the chats it keeps. This file opens and closes the connection they share.
 - What is said while no server is there is dropped: the exit has been told.
 """
 

@@ -1,4 +1,4 @@
-"""Answering: whether an answer is to what waits, and what becomes of one that is not.
+"""Answer check: whether an answer is to what waits, and what becomes of one that is not.
 
 Rules kept here:
 - An answer carries the digest of what was shown, and is sent only while just that waits. So an

@@ -1,4 +1,4 @@
-"""Calls: how a tool call goes from one state to the next, with all that hangs on it.
+"""Call steps: how a tool call goes from one state to the next, with all that hangs on it.
 
 Rules kept here:
 - Everything that changes a call's state goes through `step`: the list of what is pending, the

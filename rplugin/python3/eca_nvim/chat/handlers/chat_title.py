@@ -1,4 +1,4 @@
-"""Naming: the title of a chat, and whether the agent knows the chat that it names.
+"""Chat title: the title of a chat, and whether the agent knows the chat that it names.
 
 Rules kept here:
 - A new process of the agent may not know the chats of the one before. Then it opens such a chat for

@@ -1,4 +1,4 @@
-"""Speech: what the user, the model and the system say, and what the model thinks.
+"""Messages: what the user, the model and the system say, and what the model thinks.
 
 Rules kept here:
 - A chunk of the model's text costs the same in a chat of any length: it is appended to the block

@@ -1,4 +1,4 @@
-"""Silence: a turn of which the agent says nothing any more.
+"""Silent turn: a turn of which the agent says nothing any more.
 
 Rules kept here:
 - A turn that was to stop, or that runs, and of which nothing is heard for a while may be over

@@ -1,4 +1,4 @@
-"""Files: which files tool calls read and change.
+"""Call files: which files tool calls read and change.
 
 Rules kept here: paths come from a model. Only absolute ones without anything to clean count.
 """

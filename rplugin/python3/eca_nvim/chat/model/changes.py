@@ -14,7 +14,7 @@ class Changes(Struct):
 
     ops: autocommands come last, so that who listens finds everything else in place.
     pending_changed: what waits for the user is different now; the session shows it anew for all
-    chats (pending.Shown). call: the tool call that the event was about; None also for one
+    chats (approvals.Shown). call: the tool call that the event was about; None also for one
     that came too late to change anything. runs: a turn of the chat runs.
     """
 

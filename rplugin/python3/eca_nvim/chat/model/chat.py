@@ -1,4 +1,4 @@
-"""Model: the chat as one aggregate, and the small records it is made of.
+"""Chat: a conversation as one aggregate, and the small records it is made of.
 
 Rules kept here:
 - Data only: what happens to it is in `handlers`.

@@ -1,4 +1,4 @@
-"""Settings: what the user may decide about how blocks read.
+"""Display settings: what the user may decide about how blocks read.
 
 Rules kept here: plain Unicode only (no Nerd Font); every highlight group that rendering uses is
 listed in HIGHLIGHTS, and the view defines each of them.

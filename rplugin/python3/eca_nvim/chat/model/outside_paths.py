@@ -1,4 +1,4 @@
-"""Outside: paths in a tool call that lead out of the workspace.
+"""Outside paths: paths in a tool call that lead out of the workspace.
 
 Rules kept here:
 - Pure: nothing is looked up, so a link inside a folder counts as inside, and a home as outside.

@@ -1,4 +1,4 @@
-"""Past: the turns of a chat as it shows them, from a message of the user on."""
+"""Past turns: the turns of a chat as it shows them, from a message of the user on."""
 
 from __future__ import annotations
 

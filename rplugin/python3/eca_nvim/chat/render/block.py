@@ -1,4 +1,4 @@
-"""Render: a block as a header line and a body.
+"""Render block: a block as a header line and a body.
 
 Rules kept here:
 - Pure functions of block, settings and time; the model is not touched.

@@ -1,4 +1,4 @@
-"""Markdown export: a whole chat as one Markdown text, collapsed bodies included and uncut.
+"""Render Markdown: a whole chat as one Markdown text, collapsed bodies included and uncut.
 
 Rules kept here: a subagent's conversation is one quote that begins with its name, so that nobody
 takes its prompts and answers for those of the chat.

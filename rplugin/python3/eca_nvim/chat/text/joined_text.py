@@ -1,4 +1,4 @@
-"""Joining: pieces of one text that arrived together become one event.
+"""Joined text: pieces of one text that arrived together become one event.
 
 Rules kept here:
 - Only neighbours are joined, of the same chat, the same speaker and the same message or thought:

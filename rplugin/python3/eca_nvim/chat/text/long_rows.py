@@ -1,4 +1,4 @@
-"""Rows: lines as the view has them, none so long that drawing it takes noticeable time.
+"""Long rows: lines as the view has them, none so long that drawing it takes noticeable time.
 
 Rules kept here:
 - The editor measures and draws a whole line for each change of it: one without an end that streams

@@ -1,4 +1,4 @@
-"""Pending: what waits for the user's word, and how it is given.
+"""Approvals: what waits for the user's word, and how it is given.
 
 Rules kept here:
 - An answer goes out once, and only for what still waits as it was shown (answer_check.py).

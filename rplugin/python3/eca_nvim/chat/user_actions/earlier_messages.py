@@ -1,4 +1,4 @@
-"""History: what a chat was before it was opened here, in pages, the newest first.
+"""Earlier messages: what a chat was before it was opened here, in pages, the newest first.
 
 Rules kept here:
 - A replayed chat reads like one that was lived through: no turn, no approval, no file changes.

@@ -1,4 +1,4 @@
-"""Editing: what the user changes in a chat's history, once the agent has done the same.
+"""History changes: what the user changes in a chat's history, once the agent has done the same.
 
 Rules kept here:
 - The agent is asked first; here the same is done to what is shown, and nothing else is touched:

@@ -1,4 +1,4 @@
-"""Request: what the user is asked for, and what was shown of it.
+"""Shown request: what the user is asked for, and what was shown of it.
 
 Rules kept here:
 - No two requests have the same id: it names the chat, the block, and when the block began to wait.

@@ -1,4 +1,4 @@
-"""Warnings: what only a look at the disk tells of a call that waits.
+"""Call warnings: what only a look at the disk tells of a call that waits.
 
 Rules kept here: what the call itself tells is told already; nothing is looked up that is not shown.
 """

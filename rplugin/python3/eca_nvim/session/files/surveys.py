@@ -1,4 +1,4 @@
-"""Surveying: the workspace looked at whenever calls may change files without saying which.
+"""Surveys: the workspace looked at whenever calls may change files without saying which.
 
 Rules kept here:
 - One survey at a time, in a thread: neither the agent nor the user waits for it, but for a call

@@ -1,4 +1,4 @@
-"""Reading: what the user wants to know of a chat, answered from what is there.
+"""Chat content: what the user wants to know of a chat, answered from what is there.
 
 Rules kept here: a chat that nobody knows is empty, and is not made by being asked about.
 """

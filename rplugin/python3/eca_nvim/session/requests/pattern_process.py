@@ -1,4 +1,4 @@
-"""Matching: a program of its own that looks for a regular expression in lines.
+"""Pattern process: a program of its own that looks for a regular expression in lines.
 
 Rules kept here:
 - A pattern of the user's own may backtrack for ever: it does so here, where nothing waits for it,

@@ -1,4 +1,4 @@
-"""Reviewing: what the user asks about the changes of tools, answered.
+"""Review: what the user asks about the changes of tools, answered.
 
 Rules kept here:
 - What the user has typed and not written is part of a file as he sees it.

@@ -1,4 +1,4 @@
-"""Searching: the user's own pattern, looked for in a chat by a process (`pattern_process.py`)."""
+"""Search: the user's own pattern, looked for in a chat by a process (`pattern_process.py`)."""
 
 from __future__ import annotations
 
