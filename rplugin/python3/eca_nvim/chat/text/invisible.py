@@ -1,4 +1,4 @@
-r"""Unseen: characters that nobody sees, or that make others look like what they are not.
+r"""Invisible: characters that nobody sees, or that make others look like what they are not.
 
 Rules kept here:
 - What steers the direction of text, has no width or is blank without being a space is written out

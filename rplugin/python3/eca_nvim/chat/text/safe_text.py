@@ -1,4 +1,4 @@
-r"""Text: what came from outside, made safe to draw.
+r"""Safe text: what came from outside, made safe to draw.
 
 Rules kept here:
 - Nothing that could act: ANSI escapes go, other control characters become pictures (␀, ␛), CRLF
