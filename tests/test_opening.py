@@ -58,7 +58,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     },  # <Esc>, keys of a list of its own, and the beginning of a command
     "readfile": {"markdown/queries.lua"},  # Neovim's own
     "setloclist": {"chat/search.lua"},
-    "setqflist": {"review/ops.lua"},
+    "setqflist": {"review/init.lua"},
     "uri_to_fname": {"editor/locations.lua"},  # a path to answer with
     "writefile": {HOME},
 }

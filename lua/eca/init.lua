@@ -44,8 +44,11 @@ end
 ---@return string id
 function M.open(opts)
   opts = opts or {}
-  local id = opts.chat or require('eca.window').current_chat() or require('eca.text.uuid').new()
   join()
+  -- The host of the first chat starts before the windows are loaded.
+  local is_first = require('eca.chat.buffers').latest() == nil
+  local here = not is_first and require('eca.window').current_chat() or nil
+  local id = opts.chat or here or require('eca.text.uuid').new()
   require('eca.chat.open').chat(id, opts.mods, opts.chat == nil)
   return id
 end

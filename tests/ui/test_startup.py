@@ -16,6 +16,14 @@ return vim.tbl_filter(function(name)
   return name == 'eca' or vim.startswith(name, 'eca.')
 end, vim.tbl_keys(package.loaded))
 """
+STARTS = f"""
+local loaded, start = function() {LOADED} end, vim.fn.jobstart
+vim.fn.jobstart = function(...)
+  _G.before_host = _G.before_host or loaded()
+  return start(...)
+end
+"""
+"""Lua that notes what is loaded when the host starts."""
 RUN_TIMEOUT = 30
 
 
@@ -24,8 +32,10 @@ def test_nothing_is_loaded_or_started_until_it_is_used(start_nvim: StartNeovim) 
     nvim.keys("jj:split<CR>:Eca<C-d><C-c>")
     assert nvim.lua(LOADED) == []
     assert not nvim.child.descendants()
+    nvim.lua(STARTS)
     nvim.keys(":EcaChat<CR>")
-    assert "eca" in nvim.lua(LOADED)
+    assert "eca.host" in nvim.lua("return _G.before_host")
+    assert "eca.window" not in nvim.lua("return _G.before_host")
     rooms = {name.split(".")[1] for name in nvim.lua(LOADED) if "." in name}
     assert not rooms & {"actions", "diff", "panels", "review"}
 

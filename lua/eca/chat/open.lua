@@ -1,6 +1,6 @@
 --- Opens a chat: the host hears of it, its windows come up, the user is in its input.
 local buffers = require('eca.chat.buffers')
-local windows = require('eca.window')
+local host = require('eca.host')
 
 local M = {}
 
@@ -20,11 +20,11 @@ end
 ---@param mods? table modifiers of a command (`smods`), for the layout
 ---@param is_new? boolean its id was minted just now
 function M.chat(id, mods, is_new)
-  local host = require('eca.host')
   local is_strange = buffers.get(id) == nil and not is_new
-  host.send('open_chat', { chat = id }) -- first: the host starts while buffers and windows are made
+  host.send('open_chat', { chat = id })
+  -- What follows is loaded late: the host starts while buffers and windows are made.
   require('eca.context').track()
-  windows.open(id, mods)
+  require('eca.window').open(id, mods)
   require('eca.state.expected').publish()
   if require('eca.config').get().input.insert then
     vim.schedule(function()

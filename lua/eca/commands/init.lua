@@ -11,7 +11,6 @@ local config = require('eca.config')
 local eca = require('eca')
 local host = require('eca.host')
 local names = require('eca.commands.names')
-local windows = require('eca.window')
 
 local M = {}
 
@@ -166,7 +165,7 @@ M.subcommands = {
       require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
     end,
     choices = function()
-      local chat = windows.current_chat()
+      local chat = require('eca.window').current_chat()
       return vim.tbl_map(
         tostring,
         vim.tbl_keys(chat and require('eca.state.mirror').queue(chat) or {})
@@ -182,7 +181,7 @@ M.subcommands = {
   ['approve-all'] = {
     text = 'accept all that waits in the chat',
     run = function(_, call)
-      local chat = not call.bang and windows.current_chat() or nil
+      local chat = not call.bang and require('eca.window').current_chat() or nil
       eca.approve({ all = true, chat = chat })
     end,
   },

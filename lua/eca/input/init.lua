@@ -14,8 +14,6 @@ local heights = require('eca.window.input_height')
 local history = require('eca.input.history')
 local host = require('eca.host')
 local input_mode = require('eca.state.input_mode')
-local login = require('eca.input.login')
-local secret = require('eca.input.secret')
 local windows = require('eca.window')
 local winbar = require('eca.window.winbar')
 
@@ -30,7 +28,7 @@ function M.attach(buf)
   vim.bo[buf].textwidth = 0
   local chat = buffers.of_buffer(buf)
   if chat and input_mode.is_login(chat.id) then
-    secret.begin(buf)
+    require('eca.input.secret').begin(buf) -- late: most chats never log in
   end
   field.draw_placeholder(buf, 'normal')
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
@@ -64,7 +62,7 @@ end
 function M.submit(buf, queue)
   local chat = assert(buffers.of_buffer(buf))
   if input_mode.is_login(chat.id) then
-    return login.submit(chat.id)
+    return require('eca.input.login').submit(chat.id)
   end
   local text = field.draft(buf)
   if not text:find('%S') then

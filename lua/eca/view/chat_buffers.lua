@@ -1,11 +1,17 @@
 --- What every buffer of a chat gets when it is made, loses its text, or goes.
+local alert = require('eca.approval.alert')
+local chat_tabs = require('eca.window.chat_tabs')
 local drafts = require('eca.input.drafts')
 local follow_end = require('eca.window.follow_end')
 local host = require('eca.host')
 local input = require('eca.input')
+local open = require('eca.chat.open')
 local texts = require('eca.input.texts')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
+
+alert.watch()
+chat_tabs.open_with(open.chat)
 
 ---@type eca.BufferListener
 return {

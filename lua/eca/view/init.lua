@@ -1,46 +1,63 @@
 --- The view: joins what draws with the host, in one place.
 ---
---- Rules kept here: a lower room never calls one above it. It says what happens, and who cares is
---- named here, before anything is sent to a host.
-local alert = require('eca.approval.alert')
+--- Rules kept here:
+--- - A lower room never calls one above it. It says what happens, and who cares is named here,
+---   before anything is sent to a host.
+--- - The host starts first: what listens is loaded when it is called, while the host comes up.
 local buffers = require('eca.chat.buffers')
-local chat_tabs = require('eca.window.chat_tabs')
-local drafts = require('eca.input.drafts')
 local expected = require('eca.state.expected')
-local frames = require('eca.view.frames')
 local host = require('eca.host')
-local host_gone = require('eca.view.host_gone')
-local mirror = require('eca.state.mirror')
-local open = require('eca.chat.open')
-local ops = require('eca.view.ops')
-local windows = require('eca.window')
 
-alert.watch()
-buffers.listen(require('eca.view.chat_buffers'))
-chat_tabs.open_with(open.chat)
-expected.ask_current(windows.current_chat)
+buffers.listen({
+  made = function(chat, kind, gone)
+    require('eca.view.chat_buffers').made(chat, kind, gone)
+  end,
+  emptied = function(chat, kind)
+    require('eca.view.chat_buffers').emptied(chat, kind)
+  end,
+  leaves = function(chat)
+    require('eca.view.chat_buffers').leaves(chat)
+  end,
+  gone = function(chat)
+    require('eca.view.chat_buffers').gone(chat)
+  end,
+})
+expected.ask_current(function()
+  return require('eca.window').current_chat()
+end)
 host.listen({
-  draw = ops.draw,
+  draw = function(op)
+    require('eca.view.ops').draw(op)
+  end,
   sending = expected.add,
   starting = function(serves)
     require('eca.editor.user_writes') -- which watches from now on
     if serves then
-      ops.draw({ 'server', 'starting', mirror.server().label })
+      local label = require('eca.state.mirror').server().label
+      require('eca.view.ops').draw({ 'server', 'starting', label })
     end
   end,
-  note = host_gone.note,
-  lost = host_gone.show,
+  note = function(line)
+    require('eca.view.host_gone').note(line)
+  end,
+  lost = function()
+    require('eca.view.host_gone').show()
+  end,
   cut = function()
-    frames.forget()
+    require('eca.view.frames').forget()
     expected.forget()
   end,
   drafts = {
     ids = buffers.ids,
     text = function(id)
-      return drafts.text(assert(buffers.get(id)))
+      return require('eca.input.drafts').text(assert(buffers.get(id)))
     end,
-    forget = drafts.forget,
-    flush = drafts.flush,
+    forget = function()
+      require('eca.input.drafts').forget()
+    end,
+    flush = function()
+      require('eca.input.drafts').flush()
+    end,
   },
 })
 

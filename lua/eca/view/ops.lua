@@ -6,18 +6,15 @@
 --- - What is needed once for many ops (following, winbars) is done once, when they are drawn.
 --- - Parts that only some ops need are loaded with the first of these.
 local answer_mode = require('eca.input.answer_mode')
-local approval = require('eca.approval')
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local drafts = require('eca.input.drafts')
 local expected = require('eca.state.expected')
 local field = require('eca.input.field')
-local float = require('eca.approval.float')
 local follow = require('eca.window.follow_end')
 local input = require('eca.input')
-local login = require('eca.input.login')
+local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
-local switching = require('eca.chat.switching')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 local winbar = require('eca.window.winbar')
@@ -65,7 +62,7 @@ local asked_anew = false -- what waits for the user is different
 --- Ask the user for what waits now.
 local function ask()
   asked_anew = false
-  approval.update(mirror.pending())
+  require('eca.approval').update(mirror.pending()) -- late: in most chats nothing waits at first
   answer_mode.update(mirror.pending())
 end
 
@@ -85,7 +82,7 @@ function M.settle()
     ask()
   end
   if next(mirror.pending()) then
-    float.make_way()
+    require('eca.approval.float').make_way()
   end
   if all_stale then
     winbar.refresh()
@@ -234,7 +231,10 @@ end
 function draw.status(chat, status)
   local before = mirror.status(chat)
   mirror.set_status(chat, mirror.clean(status))
-  login.update(chat, mirror.status(chat).state)
+  local state = mirror.status(chat).state
+  if state == 'login' or input_mode.is_login(chat) then -- late: most chats never log in
+    require('eca.input.login').update(chat, state)
+  end
   tell_status(chat, vim.deepcopy(before))
   local changed = attention.told(chat, before.state, status.state)
   local retitled = before.title ~= mirror.status(chat).title
@@ -308,11 +308,11 @@ function draw.output(chat, block, title, lines, marks, language, row)
 end
 
 function draw.show(chat)
-  switching.show(chat)
+  require('eca.chat.switching').show(chat)
 end
 
 function draw.forget(chat)
-  switching.forget(chat)
+  require('eca.chat.switching').forget(chat)
   stale[chat] = nil
   draw_winbars()
 end
