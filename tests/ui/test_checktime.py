@@ -15,6 +15,7 @@ vim.uv.new_timer = function()
     start = function(_, _, _, callback)
       held.starts, held.due = held.starts + 1, callback
     end,
+    stop = function() end,
   }
 end
 local run = vim.cmd
