@@ -62,7 +62,7 @@ def start_nvim(
         *arguments: str,
         settings: Mapping[str, Value] | None = None,
         init: str = "",
-        columns: int = 80,
+        columns: int = 100,
         lines: int = 24,
         environment: Mapping[str, str] | None = None,
         cwd: Path | None = None,
@@ -101,7 +101,7 @@ def finish_all(editors: Sequence[Neovim]) -> None:
 
 @pytest.fixture
 def nvim(start_nvim: StartNeovim) -> Neovim:
-    """Start a Neovim of 80 by 24 with default settings."""
+    """Start a Neovim of 100 by 24 with default settings."""
     return start_nvim()
 
 

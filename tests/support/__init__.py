@@ -1,6 +1,6 @@
 """Tests with a real Neovim and its screen.
 
-A test takes `nvim` (80 by 24, started in a copy of the recordings' workspace) or `start_nvim`, and
+A test takes `nvim` (100 by 24, started in a copy of the recordings' workspace) or `start_nvim`, and
 runs once with each Neovim version (`pytest --nvim=0.12.4` narrows)::
 
     def test_chat_opens(start_nvim: StartNeovim, demo_server: list[str]) -> None:

@@ -18,7 +18,7 @@ class StartNeovim(Protocol):
         *arguments: str,
         settings: Mapping[str, Value] | None = None,
         init: str = "",
-        columns: int = 80,
+        columns: int = 100,
         lines: int = 24,
         environment: Mapping[str, str] | None = None,
         cwd: Path | None = None,

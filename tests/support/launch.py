@@ -52,7 +52,7 @@ class Launch:
     home: Path
     cwd: Path
     marker: str
-    columns: int = 80
+    columns: int = 100
     lines: int = 24
     settings: Mapping[str, Value] = field(default_factory=dict)
     init: str = ""

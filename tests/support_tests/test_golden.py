@@ -66,7 +66,7 @@ def test_a_screen_is_waited_for(nvim: Neovim, tmp_path: Path) -> None:
 def test_a_screen_that_differs_is_shown(nvim: Neovim, tmp_path: Path) -> None:
     path = tmp_path / "screen.txt"
     path.write_text("something else\n")
-    with pytest.raises(AssertionError, match=r"(?s)-something else.*80x24, normal mode"):
+    with pytest.raises(AssertionError, match=r"(?s)-something else.*100x24, normal mode"):
         assert_screen_golden(nvim, path, timeout=0.1)
 
 

@@ -56,7 +56,7 @@ def test_float_appears_without_taking_focus(stage: Neovim) -> None:
     screen = stage.wait_screen(shown)
     assert "allow this?" in screen
     assert "$ ls t1" in screen
-    assert corner(screen) == (21, 79)
+    assert corner(screen) == (21, 99)
     assert (stage.eval("win_getid()"), stage.mode) == (before, "n")
 
 
@@ -69,9 +69,9 @@ def test_float_lies_over_the_chat_when_it_is_open(stage: Neovim) -> None:
     row, _column = stage.lua("return vim.api.nvim_win_get_position(...)", transcript)
     height = stage.lua("return vim.api.nvim_win_get_height(...)", transcript)
     assert corner(screen)[0] in (row + height, row + height - 1)
-    assert corner(screen)[1] == 79
+    assert corner(screen)[1] == 99
     stage.lua("require('eca').hide()")
-    stage.wait_screen(lambda screen: shown(screen) and corner(screen) == (21, 79))
+    stage.wait_screen(lambda screen: shown(screen) and corner(screen) == (21, 99))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_float_survives_window_commands(stage: Neovim, keys: str) -> None:
     pending(stage, approval())
     stage.wait_screen(shown)
     stage.keys(keys)
-    stage.wait_screen(lambda screen: shown(screen) and corner(screen) == (21, 79))
+    stage.wait_screen(lambda screen: shown(screen) and corner(screen) == (21, 99))
 
 
 def test_float_follows_to_other_tab_pages_and_sizes(stage: Neovim) -> None:

@@ -93,7 +93,7 @@ def test_a_move_onto_a_file_is_told_in_the_float_too(
     server = scripted_server(handshake(), turn(asking, expect("chat/toolCallApprove")))
     nvim = start_chat(start_nvim, server, "code.py", columns=columns, lines=24)
     say(nvim, "go")
-    screen = nvim.wait_screen("there is a file already where this moves to")
+    screen = nvim.wait_screen("there is a file already")
     assert "DiagnosticWarn" in screen.groups_at(*screen.find("there is a file already"))
 
 

@@ -40,7 +40,7 @@ def test_everything_is_told_where_there_is_room(start_nvim: StartNeovim) -> None
 
 
 def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:
-    view = open_view(start_nvim, columns=80)
+    view = open_view(start_nvim, columns=100, lines=24)
     show(view)
     view.nvim.wait_screen("Fix the flaky test · code · ● running 12s · 34k/200k")
     show(view, title="A title of so many words that it cannot be shown", trust=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.factories import StartNeovim
+from tests.support.screen import Value
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, user
 
 from eca_nvim.chat.vocabulary import ops
@@ -23,7 +24,7 @@ def sizes(view: View) -> dict[str, tuple[int, int]]:
     return {name: tuple(size) for name, size in view.nvim.lua(code).items()}
 
 
-@pytest.mark.parametrize(("columns", "width"), [(80, 60), (160, 64), (200, 80), (300, 100)])
+@pytest.mark.parametrize(("columns", "width"), [(100, 60), (160, 64), (200, 80), (300, 100)])
 def test_the_chat_takes_its_part_of_the_right_side(
     start_nvim: StartNeovim, columns: int, width: int
 ) -> None:
@@ -32,6 +33,30 @@ def test_the_chat_takes_its_part_of_the_right_side(
     assert view.current() == "input"
     assert sizes(view)["chat"][0] == width
     assert sizes(view)["input"] == (width, 4)
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines", "settings", "found"),
+    [
+        (80, 24, {}, {"chat": (41, 17), "file": (38, 22)}),
+        (90, 24, {}, {"chat": (50, 17), "file": (39, 22)}),
+        (80, 24, {"width": 60}, {"chat": (60, 17), "file": (19, 22)}),
+        (80, 44, {}, {"chat": (80, 17), "file": (80, 19)}),
+        (80, 44, {"layout": "right"}, {"chat": (41, 37), "file": (38, 42)}),
+        (80, 44, {"width": 0.4}, {"chat": (41, 37), "file": (38, 42)}),
+        (100, 44, {}, {"chat": (60, 37), "file": (39, 42)}),
+    ],
+)
+def test_on_a_narrow_screen_code_and_chat_share_it(
+    start_nvim: StartNeovim,
+    columns: int,
+    lines: int,
+    settings: dict[str, Value],
+    found: dict[str, tuple[int, int]],
+) -> None:
+    """Both get half of its columns, or of its rows where there are many, unless the user said."""
+    view = open_view(start_nvim, "README.md", columns=columns, lines=lines, settings=settings)
+    assert {name: size for name, size in sizes(view).items() if name in found} == found
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ local function accepting(item, all)
     {
       key = 'a',
       text = 'accept',
+      main = true,
       run = function()
         answers.accept(item)
       end,
@@ -40,6 +41,7 @@ local function rejecting(item)
     {
       key = 'r',
       text = 'reject',
+      main = true,
       run = function()
         answers.reject(item)
       end,

@@ -17,8 +17,9 @@ local MOST_COLUMNS = 84
 local LEAST_COLUMNS = 20
 --- A corner with room for this many rows of text is good enough to stay with the chat.
 local ENOUGH_ROWS = 6
---- A chat narrower than this has no corner to spare; over a lower one the float rises above it.
-local LEAST_WINDOW = { columns = 40, rows = 8 }
+--- Over a chat narrower than this lines would break that need not; over a lower one the float rises
+--- above it.
+local LEAST_WINDOW = { columns = 56, rows = 8 }
 --- Fewer columns beside the chat would break each line of what is asked.
 local LEAST_BESIDE = 36
 --- Less of a question than this does not say what is asked: then a list is hidden in part.
@@ -73,15 +74,13 @@ local function screen()
 end
 
 --- The transcript in this tab page, whichever chat it shows, with its winbar.
----@return eca.ScreenArea? area when it is big enough
+---@return eca.ScreenArea?
 local function chat_area()
   local win = windows.shown()
   local area = win and area_of(win)
-  if not area or area.right - area.left < LEAST_WINDOW.columns then
-    return nil
+  if area and area.bottom - area.top < LEAST_WINDOW.rows then
+    area.top = screen().top
   end
-  local low = area.bottom - area.top < LEAST_WINDOW.rows
-  area.top = low and screen().top or area.top
   return area
 end
 
@@ -169,24 +168,31 @@ local function best_corner(area, corners, want, kept)
   return assert(best)
 end
 
+---@alias eca.Corners { [1]: eca.ScreenArea, [2]: eca.Corner[] } an area, and those of its corners
+
 --- Where the float may be, the best first: over the chat, then over its winbar, too, over the
 --- screen, or beside the chat.
----@return { [1]: eca.ScreenArea, [2]: eca.Corner[] }[]
+---@return eca.Corners[]
 local function areas()
   local whole, chat = screen(), chat_area()
-  local over_screen = { whole, { 'SE', 'NE', 'SW', 'NW' } }
-  if not chat then
-    return { over_screen }
+  local found = {} ---@type eca.Corners[]
+  ---@param area eca.ScreenArea
+  ---@param changes table<string, integer>
+  ---@param least integer columns
+  local function add(area, changes, least)
+    local part = vim.tbl_extend('force', area, changes) ---@type eca.ScreenArea
+    if part.right - part.left >= least then
+      found[#found + 1] = { part, { 'SE', 'NE' } }
+    end
   end
-  local function part(area, changes)
-    return { vim.tbl_extend('force', area, changes), { 'SE', 'NE' } }
+  if chat then
+    add(chat, { top = chat.top + 1 }, LEAST_WINDOW.columns)
+    add(chat, {}, LEAST_WINDOW.columns)
   end
-  local found = { part(chat, { top = chat.top + 1 }), part(chat, {}), over_screen }
-  if chat.left > LEAST_BESIDE then
-    found[#found + 1] = part(whole, { right = chat.left - 1 })
-  end
-  if whole.right - chat.right > LEAST_BESIDE then
-    found[#found + 1] = part(whole, { left = chat.right + 1 })
+  found[#found + 1] = { whole, { 'SE', 'NE', 'SW', 'NW' } }
+  if chat then
+    add(whole, { right = chat.left - 1 }, LEAST_BESIDE)
+    add(whole, { left = chat.right + 1 }, LEAST_BESIDE)
   end
   return found
 end

@@ -42,14 +42,19 @@ end
 ---@param room integer cells
 ---@return string
 function M.of(content, more, focused, room)
-  if focused then
-    local rest = more > 0 and (' · … %d more lines, %s'):format(more, content.rest) or ''
-    return content.title .. rest
-  end
-  local rest = more > 0 and (' · … %d more lines'):format(more) or ''
+  local counted = more > 0 and (' · … %d more lines'):format(more) or ''
+  local short = more > 0 and (' · +%d'):format(more) or ''
   local way = ' · ' .. way_in()
-  local whole = content.title .. rest .. way .. ' to answer'
-  return vim.api.nvim_strwidth(whole) <= room and whole or content.title .. rest .. way
+  local tails = { counted .. way .. ' to answer', counted .. way, short .. way }
+  if focused then
+    tails = { counted .. (more > 0 and ', ' .. content.rest or ''), counted, short }
+  end
+  for _, tail in ipairs(tails) do
+    if vim.api.nvim_strwidth(content.title .. tail) <= room then
+      return content.title .. tail
+    end
+  end
+  return content.title .. tails[#tails]
 end
 
 return M

@@ -9,6 +9,7 @@ local options = require('eca.config.options')
 local M = {}
 
 local given = {} ---@type table<string, any>
+local chosen = {} ---@type table<string, any> by the user
 local merged ---@type eca.Options?
 
 ---@return table<string, any>
@@ -34,13 +35,21 @@ function M.get()
   if not merged then
     local complaints = {} ---@type string[]
     local base = options.check(from_global(), complaints)
-    local over = options.check(given, complaints)
-    merged = vim.tbl_deep_extend('force', options.defaults(), base, over)
+    chosen = vim.tbl_deep_extend('force', base, options.check(given, complaints))
+    merged = vim.tbl_deep_extend('force', options.defaults(), chosen)
     for _, complaint in ipairs(complaints) do
       require('eca.ui.message').show('warn', complaint, merged.notify) -- late: seldom needed
     end
   end
   return merged
+end
+
+--- Has the user set an option, be it to its default?
+---@param name string one that is in no group
+---@return boolean
+function M.is_set(name)
+  M.get()
+  return chosen[name] ~= nil
 end
 
 --- Read `vim.g.eca` again when the options are next needed.

@@ -7,8 +7,12 @@ local M = {}
 ---@field text? string what it does, told in the border; nil: told elsewhere
 ---@field about? string the same, told in the list of keys, default: `text`
 ---@field told? string how the border names the key, default: `key`
+---@field main? boolean what it does is told in a narrow border, too
 
----@alias eca.FooterKey [string, string] key and what it does
+---@class eca.FooterKey
+---@field [1] string key
+---@field [2] string what it does
+---@field main? boolean
 ---@alias eca.Segment [string, string] text and highlight group
 
 --- The keys of some choices that are told in the border.
@@ -17,7 +21,8 @@ local M = {}
 function M.keys(choices)
   local keys = {} ---@type eca.FooterKey[]
   for _, choice in ipairs(choices) do
-    keys[#keys + 1] = choice.text and { choice.told or choice.key, choice.text }
+    local told = choice.told or choice.key
+    keys[#keys + 1] = choice.text and { told, choice.text, main = choice.main }
   end
   return keys
 end
@@ -34,7 +39,7 @@ function M.width(segments)
 end
 
 --- The keys with what they do. Where one cell is missing the blank before them goes; where more
---- are, the last ones stand alone.
+--- are, the last ones stand alone, and the main ones only when all others do.
 ---@param keys eca.FooterKey[]
 ---@param room? integer cells
 ---@return eca.Segment[]
@@ -47,9 +52,12 @@ function M.of(keys, room)
   if room and footer[1] and M.width(footer) == room + 1 then
     footer[1][1] = keys[1][1]
   end
-  for index = #footer, 2, -2 do
-    if room and M.width(footer) > room then
-      footer[index][1] = ''
+  for _, main in ipairs({ false, true }) do
+    for index = #keys, 1, -1 do
+      local goes = (keys[index].main or false) == main
+      if goes and room and M.width(footer) > room then
+        footer[2 * index][1] = ''
+      end
     end
   end
   return footer
@@ -66,7 +74,7 @@ local function under_mouse(win)
   local column = 1
   for index, segment in ipairs(config.footer or {}) do
     local first = column
-    column = column + vim.fn.strdisplaywidth(segment[1])
+    column = column + vim.api.nvim_strwidth(segment[1])
     if first < mouse.wincol and mouse.wincol <= column then
       return math.ceil(index / 2)
     end

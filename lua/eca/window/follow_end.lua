@@ -149,6 +149,15 @@ local function fill(win)
   end
 end
 
+--- A window stands somewhere else: the end is at its bottom again, if it was there.
+---@param win integer
+function M.moved(win)
+  local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  if is_at_end(win, count) and not is_greeting(win) then
+    fill(win)
+  end
+end
+
 --- A window is about to show another chat: remember where its reader was in this one.
 ---@param win integer
 function M.leave(win)

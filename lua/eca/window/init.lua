@@ -12,6 +12,7 @@ local dress = require('eca.window.options')
 local follow_end = require('eca.window.follow_end')
 local heights = require('eca.window.input_height')
 local layout = require('eca.window.layout')
+local together = require('eca.window.together')
 local widths = require('eca.window.width')
 local winbar = require('eca.window.winbar')
 
@@ -22,6 +23,7 @@ local M = {}
 ---@field transcript? integer window
 ---@field input? integer window
 ---@field origin integer window the user came from
+---@field mods? table `smods` of the command that has said where
 
 local pairs_by_tab = {} ---@type table<integer, eca.Pair>
 
@@ -100,13 +102,14 @@ local function complete(pair, chat)
 end
 
 ---@param chat eca.Chat
----@param place eca.Place
+---@param mods? table
 ---@return eca.Pair
-local function make(chat, place)
+local function make(chat, mods)
   local origin = vim.api.nvim_get_current_win()
   local rows = heights.of_text(chat.input)
-  local transcript, input = layout.open(chat.buf, chat.input, place, rows)
+  local transcript, input = layout.open(chat.buf, chat.input, layout.choose(mods), rows)
   local pair = { chat = chat.id, transcript = transcript, input = input, origin = origin }
+  pair.mods = mods
   pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
   dress.window(transcript, 'chat')
   dress.window(input, 'input')
@@ -130,13 +133,16 @@ function M.open(id, mods)
   local chat = chats.ensure(id)
   use(id)
   local pair = pair_of()
-  if not pair then
-    pair = make(chat, layout.choose(mods))
+  if not pair or (mods and mods.tab >= 0) then
+    pair = make(chat, mods)
   else
     if pair.chat ~= id then
       show_other(pair, chat)
     end
     complete(pair, chat)
+    if mods and layout.has_mods(mods) and pair.input and pair.transcript then
+      together.move(pair, mods)
+    end
   end
   local here = vim.api.nvim_get_current_win()
   if here ~= pair.transcript and here ~= pair.input then
@@ -276,12 +282,11 @@ end
 
 local function restore()
   local pair = pair_of()
-  if pair and pair.transcript then
-    widths.restore(pair.transcript)
-  end
   if pair and pair.transcript and pair.input then
-    heights.restore(pair)
+    together.restore(pair)
     heights.fill(pair.input)
+  elseif pair and pair.transcript then
+    widths.restore(pair.transcript)
   end
 end
 
@@ -333,10 +338,15 @@ local function resized()
     end
   end
   local pair = pair_of()
+  local both = pair and pair.transcript and pair.input
+  if pair and both and not together.is_joined(pair) then
+    windows_rearranged()
+    return
+  end
   if pair and pair.transcript then
     widths.resized(pair.transcript)
   end
-  if pair and pair.transcript and pair.input then
+  if pair and both then
     heights.resized(pair)
     heights.fill(pair.input)
   end

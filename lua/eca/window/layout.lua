@@ -18,20 +18,41 @@ M.LEAST_BESIDE = 15
 local NARROWEST, WIDEST = 60, 100
 local LEAST_HEIGHT = 10
 
+--- A screen with fewer columns has no room for a chat of 60 beside code.
+local NARROW_SCREEN = 100
+--- What others have there, the line between included, as long as the chat has its least. The hint
+--- in its input takes that.
+local HALF, LEAST_CHAT = 40, 41
+--- Columns that are left to others unless the user has said how wide the chat is to be.
+local LEAST_HALF = 30
+--- Rows of a screen that is high enough for code above the chat.
+local HIGH_SCREEN = 40
+
 local SIDES = { right = 'right', left = 'left', bottom = 'below', top = 'above' }
 
----@param mods table `smods` of a command
+--- Does a command say where?
+---@param mods table `smods`
 ---@return boolean
-local function has_mods(mods)
+function M.has_mods(mods)
   return mods.vertical or mods.horizontal or mods.tab >= 0 or mods.split ~= ''
+end
+
+--- Where the chat stands when a command does not say: on a narrow, high screen below the code, as
+--- neither could be read beside the other, unless the user has said how he wants it.
+---@return eca.Layout
+local function usual()
+  local config = require('eca.config')
+  local said = config.is_set('layout') or config.is_set('width')
+  local below = not said and vim.o.columns < NARROW_SCREEN and vim.o.lines >= HIGH_SCREEN
+  return below and 'bottom' or config.get().layout
 end
 
 --- Where to open, from the command's modifiers or else the option.
 ---@param mods? table
 ---@return eca.Place
 function M.choose(mods)
-  if not mods or not has_mods(mods) then
-    return { layout = require('eca.config').get().layout }
+  if not mods or not M.has_mods(mods) then
+    return { layout = usual() }
   end
   if mods.tab >= 0 then
     return { layout = 'tab' }
@@ -52,7 +73,8 @@ function M.width(option)
     return math.floor(option)
   end
   local part = math.floor(vim.o.columns * option)
-  return math.max(NARROWEST, math.min(WIDEST, part))
+  local least = math.min(NARROWEST, math.max(LEAST_CHAT, vim.o.columns - HALF))
+  return math.max(least, math.min(WIDEST, part))
 end
 
 --- Rows of the chat when it stands above or below other windows.
@@ -68,8 +90,10 @@ local function split_config(place)
   local floating = vim.api.nvim_win_get_config(0).relative ~= ''
   local config = { split = side, win = (place.near and not floating) and 0 or -1 }
   if side == 'left' or side == 'right' then
-    config.width = M.width(require('eca.config').get().width)
-    return vim.o.columns - config.width >= M.LEAST_BESIDE and config or nil
+    local options = require('eca.config')
+    config.width = M.width(options.get().width)
+    local least = options.is_set('width') and M.LEAST_BESIDE or LEAST_HALF
+    return vim.o.columns - config.width >= least and config or nil
   end
   config.height = height()
   return vim.o.lines - config.height >= LEAST_HEIGHT and config or nil
@@ -136,6 +160,53 @@ local function open_one(buf, place)
   local config = split_config(place)
   local opened, win = pcall(vim.api.nvim_open_win, buf, false, config or {})
   return opened and win or nil
+end
+
+--- Make a split of the windows of a chat, or put them somewhere else. The current window stays.
+---@param win integer the transcript's
+---@param below integer the input's
+---@param place eca.Place
+---@param rows integer height of the input
+---@return boolean moved false: there is no room, or it is no place for a split
+function M.move(win, below, place, rows)
+  local config = SIDES[place.layout] and split_config(place)
+  if not config or not pcall(vim.api.nvim_win_set_config, win, config) then
+    return false
+  end
+  local moved = M.put_below(win, below, rows)
+  if not moved then
+    M.place_floats(win, below, rows)
+  end
+  return moved
+end
+
+--- Put the input under the transcript again.
+---@param win integer the transcript's
+---@param below integer the input's
+---@param rows integer height of the input
+---@return boolean moved
+function M.put_below(win, below, rows)
+  return (pcall(vim.api.nvim_win_set_config, below, { split = 'below', win = win, height = rows }))
+end
+
+--- Put the transcript above the input again.
+---@param win integer the transcript's
+---@param below integer the input's
+---@return boolean moved
+function M.put_above(win, below)
+  return (pcall(vim.api.nvim_win_set_config, win, { split = 'above', win = below }))
+end
+
+--- Give a chat that stands above or below other windows its part of the screen's rows.
+---@param win integer the transcript's
+---@param rows integer height of the input
+function M.share_rows(win, rows)
+  local splits = vim.tbl_filter(function(other)
+    return vim.api.nvim_win_get_config(other).relative == ''
+  end, vim.api.nvim_tabpage_list_wins(0))
+  if #splits > 2 and vim.api.nvim_win_get_width(win) == vim.o.columns then
+    vim.api.nvim_win_set_height(win, height() - rows - 1)
+  end
 end
 
 --- Open the input under a transcript's window.

@@ -49,7 +49,9 @@ end
 function M.opened(win)
   local columns = vim.api.nvim_win_get_width(win)
   widths[win] = { given = columns, beside = columns < vim.o.columns }
-  keep(widths[win], columns)
+  if widths[win].beside and vim.api.nvim_win_get_config(win).relative == '' then
+    keep(widths[win], columns)
+  end
   M.fix(win)
 end
 
@@ -62,6 +64,18 @@ local function fit(win, width)
   local room = vim.o.columns - layout.LEAST_BESIDE - 1
   local most = math.max(room, vim.api.nvim_win_get_width(win))
   vim.api.nvim_win_set_width(win, math.min(width.own or part(), most))
+end
+
+--- A window stands somewhere else: it has its width there, too, unless it takes all columns.
+---@param win integer
+function M.moved(win)
+  local width = widths[win]
+  if width then
+    width.beside = vim.api.nvim_win_get_width(win) < vim.o.columns
+    M.fix(win)
+    fit(win, width)
+    width.given = vim.api.nvim_win_get_width(win)
+  end
 end
 
 --- Windows came or went, or the screen has another size: the next change is not the user's.
@@ -77,16 +91,17 @@ end
 --- Give a window of the current tab page its columns again, if the screen took them, or a window
 --- that went; one that came keeps those that it took.
 ---@param win integer
+---@return boolean by_screen the screen has had another size
 function M.restore(win)
-  local width = widths[win]
-  if not width then
-    return
+  local width, what = widths[win], rearranged[win]
+  if width then
+    local had_its_own = width.given == (width.own or part())
+    if what == 'screen' or (what == 'closed' and had_its_own) then
+      fit(win, width)
+    end
+    width.given, rearranged[win] = vim.api.nvim_win_get_width(win), nil
   end
-  local had_its_own = width.given == (width.own or part())
-  if rearranged[win] == 'screen' or (rearranged[win] == 'closed' and had_its_own) then
-    fit(win, width)
-  end
-  width.given, rearranged[win] = vim.api.nvim_win_get_width(win), nil
+  return what == 'screen'
 end
 
 --- Widths have changed: keep what the user did.
