@@ -11,7 +11,8 @@ from tests.ui.talk import Value
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
-    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings={"approval": {"guard": 0}})
+    settings = {"approval": {"guard": 0}}
+    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings, columns=80)
     nvim.lua(f"require('eca.chat.buffers').ensure('{CHAT}')")
     return nvim
 
