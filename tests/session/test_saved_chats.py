@@ -6,6 +6,7 @@ import anyio
 import pytest
 from tests.session.fake_archive import FakeArchive
 from tests.session.rig import Rig
+from tests.session.saved_chats import IDLE, RUNNING, asked, page, prompt, talking, warned
 
 from eca_nvim.agents.archive import (
     AgentRefused,
@@ -19,74 +20,23 @@ from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    AgentTurn,
     ChatCleared,
     ChatDeleted,
-    ChatEvent,
     ChatOpened,
     ChoicesChanged,
-    FlagReceived,
-    Role,
     SelectionChanged,
-    TextReceived,
     TitleChanged,
-    TurnChanged,
 )
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     ClearChat,
     Emit,
-    FilesChanged,
     ForgetChat,
     OpenBlock,
     RemoveBlock,
-    SetInput,
-    ShowChat,
 )
-from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
 
 pytestmark = pytest.mark.anyio
-
-RUNNING, IDLE = TurnChanged(AgentTurn.RUNNING), TurnChanged(AgentTurn.IDLE)
-
-
-def prompt(text: str, content_id: str) -> TextReceived:
-    return TextReceived(Role.USER, f"\n{text}", content_id)
-
-
-def page(chat: str, *events: ChatEvent, older: str | None = None) -> Page:
-    return Page([Addressed(chat, event) for event in events], older, 9, 2)
-
-
-async def talking(rig: Rig, chat: str = "a") -> FakeArchive:
-    """Bring the agent up and live through a turn of a chat."""
-    agent = await rig.ready(chat)
-    rig.do(intents.SendPrompt(chat, "hello"))
-    await rig.view.until(lambda: agent.told)
-    answer = TextReceived(Role.ASSISTANT, "hi there")
-    agent.say(chat, TextReceived(Role.USER, "hello\n", "u1"), RUNNING, answer, IDLE)
-    return agent.archive
-
-
-async def asked(rig: Rig, *done: intents.Intent) -> list[tuple[object, ...]]:
-    """Do something, wait until the agent was asked, and give what it was asked so far."""
-    archive = rig.agent.archive
-    count = len(archive.asked)
-    rig.do(*done)
-    with anyio.fail_after(5):
-        while len(archive.asked) == count:
-            await anyio.lowlevel.checkpoint()
-    await anyio.wait_all_tasks_blocked()
-    return archive.asked
-
-
-async def warned(rig: Rig, *done: intents.Intent) -> str:
-    """Do something that cannot be, and give the line that tells why."""
-    count = len(rig.lines())
-    rig.do(*done)
-    await rig.view.until(lambda: len(rig.lines()) > count)
-    return rig.lines()[-1]
 
 
 class TestList:
@@ -303,89 +253,6 @@ class TestWhole:
     async def test_a_chat_nobody_knows(self, rig: Rig) -> None:
         await rig.ready()
         assert await warned(rig, asks.DeleteChat("zz")) == "there is no such chat"
-
-
-class TestRevising:
-    """Rollback, fork, flags."""
-
-    async def test_rollback(self, rig: Rig) -> None:
-        await talking(rig)
-        done = asks.Rollback("a", 0, messages=True, tools=True)
-        assert await asked(rig, done) == [("rollback", "a", "u1", True, True)]
-        assert rig.view.of(SetInput) == [SetInput("a", "hello")]
-        assert rig.view.of(FilesChanged) == [FilesChanged("a", ())]
-        assert len(rig.view.of(RemoveBlock)) == 2
-
-    async def test_rollback_of_files_alone(self, rig: Rig) -> None:
-        await talking(rig)
-        await asked(rig, asks.Rollback("a", 0, messages=False, tools=True))
-        assert rig.view.of(RemoveBlock) == []
-        assert rig.view.of(FilesChanged) == [FilesChanged("a", ())]
-
-    async def test_no_rollback_while_a_turn_runs(self, rig: Rig) -> None:
-        archive = await talking(rig)
-        rig.agent.say("a", RUNNING)
-        assert "stop the turn first" in await warned(rig, asks.Rollback("a", 0))
-        assert archive.asked == []
-
-    async def test_no_rollback_to_what_has_no_name(self, rig: Rig) -> None:
-        agent = await rig.ready()
-        assert "no message of yours" in await warned(rig, asks.Rollback("a", 0))
-        rig.do(intents.SendPrompt("a", "hello"))
-        await rig.view.until(lambda: agent.told)
-        agent.say("a", RUNNING, IDLE)
-        assert "no name" in await warned(rig, asks.Rollback("a", 0))
-
-    async def test_fork_before_a_prompt(self, rig: Rig) -> None:
-        archive = await talking(rig)
-        rig.do(intents.Choose("a", "agent", "plan"), intents.Choose("a", "trust", value=True))
-        events = (prompt("hello", "u1"),)
-        archive.opened = OpenedChat(page("copy", *events), "Copy")
-        assert await asked(rig, asks.ForkChat("a", 1)) == [
-            ("fork", "a", "u1"),
-            ("rollback", "copy", "u1", True, False),
-        ]
-        assert rig.view.of(SetInput) == [SetInput("copy", "hello")]
-        assert rig.view.of(ShowChat) == [ShowChat("copy")]
-        status = rig.status("copy")
-        assert (status["title"], status["agent"], status["trust"]) == ("Copy", "plan", False)
-
-    async def test_a_copy_is_shown_with_the_prompt_it_cannot_lose(self, rig: Rig) -> None:
-        archive = await talking(rig)
-        archive.opened = OpenedChat(page("copy", prompt("hello", "u1")), "Copy")
-        archive.faults["rollback"] = AgentRefused("this server does not know chat/rollback")
-        assert "does not know" in await warned(rig, asks.ForkChat("a", 1))
-        assert rig.view.of(ShowChat) == [ShowChat("copy")]
-        assert rig.view.of(SetInput) == []
-
-    async def test_no_fork_without_a_name(self, rig: Rig) -> None:
-        archive = await talking(rig)
-        assert "cannot copy up to here" in await warned(rig, asks.ForkChat("a", 0))
-        assert archive.asked == []
-
-    async def test_flags(self, rig: Rig) -> None:
-        await talking(rig)
-        assert await asked(rig, asks.AddFlag("a", 1, "here")) == [("add_flag", "a", "u1", "here")]
-        flag = rig.view.of(OpenBlock)[-1]
-        assert (flag.header, flag.after) == ((("⚑ here", "EcaFlag"),), 1)
-        told = await asked(rig, asks.RemoveFlag("a", flag.block))
-        assert told[-1] == ("remove_flag", "a", "flag-1")
-        assert rig.view.of(RemoveBlock) == [RemoveBlock("a", flag.block)]
-        assert await warned(rig, asks.RemoveFlag("a", 1)) == "there is no flag here"
-
-    async def test_the_timeline(self, rig: Rig) -> None:
-        await talking(rig)
-        rig.agent.say("a", FlagReceived("here", "f1"))
-        flag = rig.view.of(OpenBlock)[-1].block
-        rig.do(RequestTimeline("a", 5), RequestTimeline("zz", 6))
-        rig.do(RequestTimeline("a", 7, flag))
-        await rig.view.until(lambda: len(rig.view.of(Answer)) == 3)
-        first, second, third = rig.view.of(Answer)
-        assert isinstance(third.value, list)
-        assert [row["title"] for row in third.value] == ["hello"]
-        assert isinstance(first.value, list)
-        assert [row["title"] for row in first.value] == ["hello", "here"]
-        assert second == Answer(6, [])
 
 
 class TestStrangers:

@@ -8,7 +8,7 @@ from typing import get_args
 import anyio
 import pytest
 from tests.session.rig import Recorder, Rig
-from tests.session.test_saved_chats import asked, page, prompt
+from tests.session.saved_chats import asked, page, prompt
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.agents.base import Selection

@@ -151,7 +151,7 @@ def test_without_the_float_the_blocks_have_the_keys(start_nvim: StartNeovim) -> 
 
 def test_nothing_waiting_is_said(stage: Neovim) -> None:
     stage.command("Eca approval")
-    stage.wait_screen("nothing waits for your word")
+    stage.wait_screen("no pending request")
 
 
 def test_keys_of_a_block_are_guarded_too(stage: Neovim) -> None:

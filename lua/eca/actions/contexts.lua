@@ -75,7 +75,7 @@ local function take_away(chat, choice)
   elseif choice.item.token then
     delete_token(chats.get(chat).input, choice.item.token)
   else
-    notify.info('@cursor goes along unless the option contexts.cursor is false')
+    notify.info('@cursor is sent unless the option contexts.cursor is false')
   end
 end
 

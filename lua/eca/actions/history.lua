@@ -239,7 +239,7 @@ function M.rollback()
     if moments[1] then
       roll_back_to(block.chat, moments[1])
     else
-      notify.info('there is no prompt of yours above this place')
+      notify.info('no prompt of yours above the cursor')
     end
   end)
 end

@@ -270,7 +270,7 @@ function M.focus()
   end
   local item = first_open()
   if not item then
-    notify.info('nothing waits for your word')
+    notify.info('no pending request')
     return nil
   end
   draw()

@@ -37,7 +37,7 @@ local host = 'awaited'
 ---@class eca.DraftKeeper
 ---@field ids fun(): string[] all chats
 ---@field text fun(chat: string): string
----@field forget fun() the host that was told is gone
+---@field forget fun() a host has ended: the next one knows no draft
 ---@field flush fun() tell the drafts that changed
 
 local draw ---@type fun(op: any[])

@@ -56,7 +56,7 @@ end
 --- The folders the agent works in.
 M.folders = workspace.folders
 
---- What others do with what happens to the host.
+--- Called when something happens to the host.
 ---@class eca.HostListener
 ---@field draw fun(op: any[]) an op, as the host sends them
 ---@field sending fun(intent: eca.Intent) it is about to be sent
@@ -68,7 +68,7 @@ M.folders = workspace.folders
 
 local listener ---@type eca.HostListener
 
---- Name the one who is told what happens to the host. Comes before the first intent.
+--- Set the listener; called once, before the first intent.
 ---@param it eca.HostListener
 function M.listen(it)
   listener = it

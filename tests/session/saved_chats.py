@@ -1,0 +1,58 @@
+"""A chat that the agent keeps: lived through, asked about, and what was said of it."""
+
+from __future__ import annotations
+
+import anyio
+from tests.session.fake_archive import FakeArchive
+from tests.session.rig import Rig
+
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    AgentTurn,
+    ChatEvent,
+    Role,
+    TextReceived,
+    TurnChanged,
+)
+
+RUNNING, IDLE = TurnChanged(AgentTurn.RUNNING), TurnChanged(AgentTurn.IDLE)
+
+
+def prompt(text: str, content_id: str) -> TextReceived:
+    return TextReceived(Role.USER, f"\n{text}", content_id)
+
+
+def page(chat: str, *events: ChatEvent, older: str | None = None) -> Page:
+    return Page([Addressed(chat, event) for event in events], older, 9, 2)
+
+
+async def talking(rig: Rig, chat: str = "a") -> FakeArchive:
+    """Bring the agent up and live through a turn of a chat."""
+    agent = await rig.ready(chat)
+    rig.do(intents.SendPrompt(chat, "hello"))
+    await rig.view.until(lambda: agent.told)
+    answer = TextReceived(Role.ASSISTANT, "hi there")
+    agent.say(chat, TextReceived(Role.USER, "hello\n", "u1"), RUNNING, answer, IDLE)
+    return agent.archive
+
+
+async def asked(rig: Rig, *done: intents.Intent) -> list[tuple[object, ...]]:
+    """Do something, wait until the agent was asked, and give what it was asked so far."""
+    archive = rig.agent.archive
+    count = len(archive.asked)
+    rig.do(*done)
+    with anyio.fail_after(5):
+        while len(archive.asked) == count:
+            await anyio.lowlevel.checkpoint()
+    await anyio.wait_all_tasks_blocked()
+    return archive.asked
+
+
+async def warned(rig: Rig, *done: intents.Intent) -> str:
+    """Do something that cannot be, and give the line that tells why."""
+    count = len(rig.lines())
+    rig.do(*done)
+    await rig.view.until(lambda: len(rig.lines()) > count)
+    return rig.lines()[-1]
