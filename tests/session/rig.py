@@ -258,3 +258,8 @@ class Rig:
     def said(self) -> Sequence[tuple[object, ...]]:
         """Give what the last agent was told."""
         return self.agent.told
+
+
+def words(segments: Iterable[tuple[str, str]]) -> str:
+    """Give what a row says, without its columns."""
+    return " ".join("".join(text for text, _ in segments).split())

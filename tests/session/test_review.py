@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from tests.session.rig import FakeAgent, Rig
+from tests.session.rig import FakeAgent, Rig, words
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
@@ -96,22 +96,17 @@ async def test_that_nothing_was_ever_changed_is_told(
 async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
     await edit(rig, file)
     planned = await rig.ask(PlanUndo("a", -1))
-    assert (planned["turns"], planned["prompt"], planned["again"]) == ([1], "shout", False)
-    (plan,) = planned["files"]
-    assert (plan["path"], plan["what"], plan["added"], plan["removed"]) == (
-        str(file),
-        "restore",
-        1,
-        1,
-    )
+    assert (planned["turns"], planned["title"]) == ([1], "undo turn 1: shout")
+    (plan,) = planned["rows"]
+    assert (plan["path"], plan["kept"], words(plan["taken"])) == (str(file), None, "+1 -1 put back")
     files = [(str(file), plan["seen"]), ("/not/in/it", "")]
     done = await rig.ask(UndoTurn("a", -2, [1], files))
-    assert done == {"done": [str(file)], "failed": []}
+    assert done == {"done": [str(file)], "failed": [], "told": "turn 1 undone in 1 file"}
     assert read(file) == f"{BEFORE}four\n"
     assert rig.view.of(FilesChanged)[-1].paths == [str(file)]
-    assert (await rig.ask(PlanUndo("a", -3)))["files"] == []
+    assert (await rig.ask(PlanUndo("a", -3)))["rows"] == []
     assert (await rig.ask(PlanUndo("a", -4, turn=1)))["again"] is True
-    assert (await rig.ask(PlanUndo("a", -5, turn=1, paths=["/elsewhere"])))["files"] == []
+    assert (await rig.ask(PlanUndo("a", -5, turn=1, paths=["/elsewhere"])))["rows"] == []
 
 
 async def change_both(rig: Rig, file: Path, other: Path) -> None:
@@ -129,7 +124,7 @@ async def test_a_file_that_changed_since_it_was_shown_stays(
 ) -> None:
     other = tmp_path / "other"
     await change_both(rig, file, other)
-    files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["files"]]
+    files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["rows"]]
     assert [path for path, _ in files] == [str(file), str(other)]
     if typed:
         rig.unwritten[str(file)] = "mine\n"
@@ -138,11 +133,12 @@ async def test_a_file_that_changed_since_it_was_shown_stays(
     kept = read(file)
     done = await rig.ask(UndoTurn("a", -2, [1], files))
     fault = "changed since it was shown: ask again"
-    assert done == {"done": [str(other)], "failed": [{"path": str(file), "fault": fault}]}
+    assert (done["done"], done["failed"]) == ([str(other)], [{"path": str(file), "fault": fault}])
     assert read(file) == kept
     assert not other.exists()
-    (plan,) = (await rig.ask(PlanUndo("a", -3)))["files"]
-    assert plan["conflict"] == ("unsaved changes" if typed else "changed since")
+    (plan,) = (await rig.ask(PlanUndo("a", -3)))["rows"]
+    why = "unsaved changes" if typed else "changed since"
+    assert words(plan["kept"]) == f"+4 -1 {why}, kept as it is"
     await rig.ask(UndoTurn("a", -4, [1], [(str(file), plan["seen"])]))
     assert read(file) == f"{BEFORE}four\n"
 
@@ -150,11 +146,12 @@ async def test_a_file_that_changed_since_it_was_shown_stays(
 async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
     await edit(rig, file)
     become_a_folder(file)
-    (plan,) = (await rig.ask(PlanUndo("a", -1)))["files"]
+    (plan,) = (await rig.ask(PlanUndo("a", -1)))["rows"]
     done = await rig.ask(UndoTurn("a", -2, [1], [(str(file), plan["seen"])]))
     assert done == {
         "done": [],
         "failed": [{"path": str(file), "fault": "it is no ordinary file"}],
+        "told": None,
     }
 
 

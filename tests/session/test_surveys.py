@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 from tests.review.desk import contents
-from tests.session.rig import PATIENCE, FakeAgent, Rig
+from tests.session.rig import PATIENCE, FakeAgent, Rig, words
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
@@ -108,7 +108,7 @@ async def test_what_a_command_did_is_listed_and_undone(rig: Rig, folder: Path) -
     end(agent)
     assert await names(rig, -1) == [("a", "lines"), ("b", "deleted"), ("new", "new")]
     planned = await rig.ask(PlanUndo("a", -2))
-    files = [(it["path"], it["seen"]) for it in planned["files"]]
+    files = [(it["path"], it["seen"]) for it in planned["rows"]]
     assert (await rig.ask(UndoTurn("a", -3, [1], files)))["failed"] == []
     assert contents(folder) == {"a": b"1\n2\n3\n", "b": b"x\n"}
     assert not (folder / "made").exists()
@@ -123,8 +123,9 @@ async def test_a_file_with_an_odd_name_is_told_with_the_list(rig: Rig, folder: P
     end(agent)
     assert await names(rig, -1) == []
     assert rig.lines() == ["turn 1: not looked at for its name: two␤lines"]
-    (row,) = (await rig.ask(PlanUndo("a", -2)))["files"]
-    assert (row["path"], row["fault"]) == (f"{folder}/two␤lines", "not looked at for its name")
+    (row,) = (await rig.ask(PlanUndo("a", -2)))["rows"]
+    assert (row["path"], row["taken"]) == (f"{folder}/two␤lines", None)
+    assert words(row["kept"]) == "cannot be put back: not looked at for its name"
 
 
 async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
@@ -134,7 +135,7 @@ async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     end(agent)
     used = [list(use.values()) for use in await rig.ask(ListFiles("a", -1))]
     assert used == [[str(folder / "a"), 0, 1, 2, 1], [str(folder / "b"), 1, 0, 0, 0]]
-    (file,) = (await rig.ask(PlanUndo("a", -2)))["files"]
+    (file,) = (await rig.ask(PlanUndo("a", -2)))["rows"]
     await rig.ask(UndoTurn("a", -3, [1], [(file["path"], file["seen"])]))
     assert [Path(use["path"]).name for use in await rig.ask(ListFiles("a", -4))] == ["b"]
 
@@ -143,7 +144,7 @@ async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -
     agent = await let_run(rig)
     (folder / "a").write_text("changed\n")
     end(agent)
-    (file,) = (await rig.ask(PlanUndo("a", -1)))["files"]
+    (file,) = (await rig.ask(PlanUndo("a", -1)))["rows"]
     agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRunning(ToolCall("u", "shell_command")))
     await rig.ask(UndoTurn("a", -2, [1], [(file["path"], file["seen"])]))
     end(agent, ToolCall("u", "shell_command"))
@@ -212,7 +213,8 @@ async def test_a_slow_survey_holds_nobody_up(
     monkeypatch.setattr(surveys, "PATIENCE", PATIENCE)
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
-    assert {it["fault"] for it in planned["files"]} <= {"its earlier text was not seen"}
+    unseen = "cannot be put back: its earlier text was not seen"
+    assert {words(it["kept"]) for it in planned["rows"]} <= {unseen}
 
 
 async def test_a_survey_that_hangs_is_given_up(
@@ -254,7 +256,7 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     (folder / "b").write_text("by the second\n")
     agent.say("a", ToolFinished(second))
     end(agent)
-    files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["files"]]
+    files = [(it["path"], it["seen"]) for it in (await rig.ask(PlanUndo("a", -1)))["rows"]]
     await rig.ask(UndoTurn("a", -2, [1], files))
     assert contents(folder) == before
 

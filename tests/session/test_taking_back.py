@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -74,6 +76,11 @@ async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatE
     agent.say("a", ToolFinished(call), *more, IDLE, TurnChanged(AgentTurn.FINISHED))
 
 
+def unkept(planned: Mapping[str, Any]) -> list[str]:
+    """Give the prompts of the turns of which no file was kept."""
+    return [row["name"] for row in planned["rows"] if "name" in row]
+
+
 async def blocks(rig: Rig) -> list[int]:
     """Give the blocks of the user's messages."""
     listed = await rig.ask(RequestTimeline("a", -99))
@@ -86,27 +93,28 @@ async def test_all_turns_since_a_prompt_are_one_plan(rig: Rig, file: Path) -> No
         await turn(rig, agent, number, file)
     _, second, _ = await blocks(rig)
     planned = await rig.ask(PlanUndo("a", -1, since=second))
-    assert (planned["turns"], planned["prompt"], planned["unkept"]) == ([3, 2], "prompt 2", [])
-    (row,) = planned["files"]
-    assert (row["path"], row["conflict"]) == (str(file), None)
+    assert (planned["turns"], planned["title"]) == ([3, 2], "undo turns 2 to 3: prompt 2")
+    (row,) = planned["rows"]
+    assert (row["path"], row["kept"]) == (str(file), None)
     done = await rig.ask(UndoTurn("a", -2, [3, 2], [(str(file), row["seen"])]))
-    assert done == {"done": [str(file)], "failed": []}
+    told = "turns 2 to 3 undone in 1 file"
+    assert done == {"done": [str(file)], "failed": [], "told": told}
     assert content(file) == "1\n"
     assert agent.archive.asked == []
     first, *_ = await blocks(rig)
-    (row,) = (await rig.ask(PlanUndo("a", -4, since=first)))["files"]
+    (row,) = (await rig.ask(PlanUndo("a", -4, since=first)))["rows"]
     await rig.ask(UndoTurn("a", -5, [3, 2, 1], [(str(file), row["seen"])]))
     assert content(file) == "before\n"
-    assert (await rig.ask(PlanUndo("a", -3, since=second)))["files"] == []
+    assert (await rig.ask(PlanUndo("a", -3, since=second)))["rows"] == []
 
 
 async def test_what_was_undone_is_not_done_again_by_it(rig: Rig, file: Path) -> None:
     await turn(rig, await rig.ready(), 1, file)
-    (row,) = (await rig.ask(PlanUndo("a", -1, since=0)))["files"]
+    (row,) = (await rig.ask(PlanUndo("a", -1, since=0)))["rows"]
     await rig.ask(UndoTurn("a", -2, [1], [(str(file), row["seen"])]))
     assert (await rig.ask(PlanUndo("a", -3, turn=1)))["again"] is True
     planned = await rig.ask(PlanUndo("a", -4, since=0))
-    assert (planned["files"], planned["again"]) == ([], False)
+    assert (planned["rows"], planned["again"]) == ([], False)
 
 
 async def test_words_that_steered_a_turn_belong_to_it(rig: Rig, file: Path) -> None:
@@ -115,7 +123,7 @@ async def test_words_that_steered_a_turn_belong_to_it(rig: Rig, file: Path) -> N
     await turn(rig, agent, 2, file)
     _, steer, _ = await blocks(rig)
     planned = await rig.ask(PlanUndo("a", -1, since=steer))
-    assert (planned["turns"], planned["prompt"]) == ([2, 1], "and so")
+    assert (planned["turns"], planned["title"]) == ([2, 1], "undo turns 1 to 2: and so")
 
 
 async def test_words_of_another_client_come_before_their_turn(rig: Rig, file: Path) -> None:
@@ -151,9 +159,9 @@ async def test_turns_of_another_day_are_named_when_they_may_have_changed_files(
     await turn(rig, agent, 4, file)
     first, second, _, fourth = await blocks(rig)
     planned = await rig.ask(PlanUndo("a", -1, since=first))
-    assert (planned["turns"], planned["unkept"]) == ([1], ["prompt 1", "prompt 3"])
-    assert (await rig.ask(PlanUndo("a", -2, since=second)))["unkept"] == ["prompt 3"]
-    assert (await rig.ask(PlanUndo("a", -3, since=fourth)))["unkept"] == []
+    assert (planned["turns"], unkept(planned)) == ([1], ["▌ prompt 1", "▌ prompt 3"])
+    assert unkept(await rig.ask(PlanUndo("a", -2, since=second))) == ["▌ prompt 3"]
+    assert unkept(await rig.ask(PlanUndo("a", -3, since=fourth))) == []
 
 
 async def test_no_plan_while_a_turn_runs_nor_for_what_has_no_name(rig: Rig, file: Path) -> None:
@@ -171,7 +179,7 @@ async def test_a_file_that_is_damaged_is_told_with_its_copy(
 ) -> None:
     await turn(rig, await rig.ready(), 1, file)
     file.with_name("other").hardlink_to(file)
-    (row,) = (await rig.ask(PlanUndo("a", -1)))["files"]
+    (row,) = (await rig.ask(PlanUndo("a", -1)))["rows"]
 
     def fail(*_: object) -> None:
         raise OSError(5, os.strerror(5))
@@ -197,7 +205,7 @@ async def test_a_later_move_is_told_when_there_is_nothing_to_undo(rig: Rig, file
     new.rename(moved)
     agent.say("a", ToolFinished(call), IDLE, TurnChanged(AgentTurn.FINISHED))
     planned = await rig.ask(PlanUndo("a", -1, turn=1))
-    assert planned == {"files": [], "why": "turn 2 has moved new: undo that turn first"}
+    assert planned == {"rows": [], "why": "turn 2 has moved new: undo that turn first"}
     assert (await rig.ask(PlanUndo("a", -2, turn=2)))["turns"] == [2]
 
 

@@ -8,6 +8,7 @@ from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.listed import change, make_file, rows, show, start_stage
 from tests.ui.staged import CHAT, draw, wait_sent
+from tests.ui.undone import outcome, plan, planned
 
 NAME = "a\x1b[31m\u202eb\nc.txt"
 SHOWN = "a [31m<U+202E>b c.txt"
@@ -39,16 +40,13 @@ def test_in_the_list_of_files(stage: Neovim, file: Path) -> None:
 @pytest.mark.parametrize("fault", ["it is larger than 16 MiB", None])
 def test_in_what_undo_would_do(stage: Neovim, file: Path, fault: str | None) -> None:
     stage.lua("require('eca.config').setup({ approval = { guard = 0 } })")
-    item = {"path": str(file), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
-    plan = {"turns": [2], "prompt": "a\nb", "again": False, "files": [{**item, "fault": fault}]}
-    answer(stage, "Eca undo-turn", "plan_undo", plan)
-    screen = stage.wait_screen(f"{SHOWN}  ")
-    assert "undo turn 2: a b" in screen
+    answer(stage, "Eca undo-turn", "plan_undo", plan(planned(file, fault=fault)))
+    stage.wait_screen(f"{SHOWN}  ")
     stage.keys("u")
     if fault is None:
         (wanted,) = wait_sent(stage, "undo_turn")
         assert wanted["files"] == [[str(file), "so"]]
-        failed = {"done": [], "failed": [{"path": str(file), "fault": "no"}]}
+        failed = outcome([], [{"path": str(file), "fault": "no"}])
         draw(stage, ["answer", wanted["request"], failed])
         stage.wait_screen(f"{SHOWN} is as it was: no")
 

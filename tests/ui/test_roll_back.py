@@ -1,6 +1,5 @@
 """Undoing a chat with its files: one question, and nothing that was saved since is lost."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,9 @@ from tests.support.script import Steps, expect, handshake, reply, send, status, 
 from tests.support.servers import ScriptedServer
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw, sent, wait_sent
 from tests.ui.talk import Value, asks, done, draft, lines_of, say, start_chat, tool, wait_idle
+from tests.ui.undone import outcome, plan, planned
+
+from eca_nvim.review.change_list import Table
 
 SHELL: dict[str, Value] = {"name": "shell_command", "arguments": {"command": "make tidy"}}
 
@@ -140,30 +142,25 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     return nvim
 
 
-def plan(
-    *files: Mapping[str, Value], unkept: tuple[str, ...] = (), turns: tuple[int, ...] = (3, 2)
-) -> Value:
-    about = {"turns": list(turns), "prompt": "shout", "again": False}
-    return {**about, "files": list(files), "unkept": list(unkept)}
-
-
-def ask(nvim: Neovim, answered: Value, *, messages: bool = True) -> None:
+def ask(
+    nvim: Neovim,
+    *files: Table,
+    unkept: tuple[str, ...] = (),
+    turns: tuple[int, ...] = (3, 2),
+    messages: bool = True,
+) -> None:
     """Ask to roll back, and answer with a plan."""
     nvim.lua("require('eca.review.undo').roll_back(...)", CHAT, 7, messages)
     wanted = wait_sent(nvim, "plan_undo")[-1]
-    assert wanted["since"] == 7
+    assert (wanted["since"], wanted["messages"]) == (7, messages)
+    answered = plan(*files, turns=turns, unkept=unkept, messages=messages)
     draw(nvim, ["answer", wanted["request"], answered])
-
-
-def planned(path: Path, **fields: Value) -> Mapping[str, Value]:
-    item = {"path": str(path), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
-    return {**item, **fields}
 
 
 def test_turns_without_a_checkpoint_are_named_and_left_to_the_server_on_demand(
     stage: Neovim, workspace: Path, assert_screen: AssertScreen
 ) -> None:
-    ask(stage, plan(planned(workspace / "code.txt"), unkept=("fix it", "and that")))
+    ask(stage, planned(workspace / "code.txt"), unkept=("fix it", "and that"))
     stage.wait_screen("fix it")
     assert_screen(stage, "roll_back")
     stage.keys("Gt")
@@ -173,17 +170,17 @@ def test_turns_without_a_checkpoint_are_named_and_left_to_the_server_on_demand(
     wanted = wait_sent(stage, "undo_turn")[-1]
     assert (wanted["turns"], [seen for _, seen in wanted["files"]]) == ([3, 2], ["so"])
     assert sent(stage, "rollback") == []
-    draw(stage, ["answer", wanted["request"], {"done": [], "failed": []}])
+    draw(stage, ["answer", wanted["request"], outcome([])])
     asked = wait_sent(stage, "rollback")
     assert asked == [{"chat": CHAT, "block": 7, "messages": True, "tools": True}]
 
 
 def test_the_server_undoes_nothing_unless_the_user_says_so(stage: Neovim) -> None:
-    ask(stage, plan(unkept=("fix it",), turns=()), messages=False)
+    ask(stage, unkept=("fix it",), turns=(), messages=False)
     stage.wait_screen("no checkpoint, its files stay")
     stage.keys("u")
     stage.wait_screen("nothing was undone")
-    ask(stage, plan(unkept=("fix it",), turns=()))
+    ask(stage, unkept=("fix it",), turns=())
     stage.wait_screen("no checkpoint, its files stay")
     stage.keys("tku")
     (asked,) = wait_sent(stage, "rollback")
@@ -192,7 +189,7 @@ def test_the_server_undoes_nothing_unless_the_user_says_so(stage: Neovim) -> Non
 
 
 def test_messages_alone_need_no_question(stage: Neovim) -> None:
-    ask(stage, plan(turns=()))
+    ask(stage, turns=())
     (asked,) = wait_sent(stage, "rollback")
     assert (asked["messages"], asked["tools"]) == (True, False)
 
@@ -201,12 +198,12 @@ def test_a_damaged_file_is_said_to_be_with_the_place_of_its_copy(
     stage: Neovim, workspace: Path
 ) -> None:
     path = workspace / "code.txt"
-    ask(stage, plan(planned(path)), messages=False)
+    ask(stage, planned(path), messages=False)
     stage.wait_screen("put back")
     stage.keys("u")
     wanted = wait_sent(stage, "undo_turn")[-1]
     fault = {"path": str(path), "fault": "input/output error", "copy": f"{path}.eca-copy-1"}
-    draw(stage, ["answer", wanted["request"], {"done": [], "failed": [fault]}])
+    draw(stage, ["answer", wanted["request"], outcome([], [fault])])
     stage.wait_screen("what code.txt was is in code.txt.eca-copy-1")
     assert "code.txt is damaged: input/output error" in stage.messages()
     stage.take_errors()

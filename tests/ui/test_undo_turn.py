@@ -1,6 +1,5 @@
 """Undoing a turn: the float that tells what would happen, and what it sends."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,10 @@ from tests.support.factories import AssertScreen, StartNeovim
 from tests.ui.listed import change, make_file, rows, show, wait_row
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw, sent, wait_sent
 from tests.ui.talk import Value
+from tests.ui.undone import outcome, plan, planned
+
+from eca_nvim.review.change_list import Table
+from eca_nvim.review.undo_words import no_plan
 
 
 @pytest.fixture
@@ -21,22 +24,19 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     return nvim
 
 
-def planned(path: Path | str, **fields: Value) -> dict[str, Value]:
-    item = {"path": str(path), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
-    return {**item, **fields}
-
-
-def ask(nvim: Neovim, *files: Mapping[str, Value], again: bool = False, turn: str = "") -> None:
+def ask(nvim: Neovim, *files: Table, again: bool = False, turn: str = "") -> None:
     """Ask for a turn to be undone, and answer with a plan."""
     nvim.command(f"Eca undo-turn {turn}")
     wanted = wait_sent(nvim, "plan_undo")[-1]
-    plan = {"turns": [2], "prompt": "shout", "again": again, "files": list(files)}
-    draw(nvim, ["answer", wanted["request"], plan if files else {"files": []}])
+    answered = plan(*files, again=again) if files else no_plan(None)
+    draw(nvim, ["answer", wanted["request"], answered])
 
 
-def answer(nvim: Neovim, done: list[str], failed: list[Value] | None = None) -> None:
+def answer(
+    nvim: Neovim, done: list[str], failed: list[Value] | None = None, *, again: bool = False
+) -> None:
     wanted = wait_sent(nvim, "undo_turn")[-1]
-    draw(nvim, ["answer", wanted["request"], {"done": done, "failed": failed or []}])
+    draw(nvim, ["answer", wanted["request"], outcome(done, failed, again=again)])
 
 
 def test_a_turn_is_undone_after_a_look(
@@ -133,7 +133,7 @@ def test_a_turn_is_done_again(stage: Neovim, workspace: Path) -> None:
     screen = stage.wait_screen("do again turn 2: shout")
     assert "u do it again" in screen
     stage.keys("u")
-    answer(stage, [str(workspace / "code.txt")])
+    answer(stage, [str(workspace / "code.txt")], again=True)
     stage.wait_screen("turn 2 done again in 1 file")
 
 
@@ -179,8 +179,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
     stage.command("Eca undo-turn")
     (wanted,) = wait_sent(stage, "plan_undo")
     stage.keys("Ofull")
-    plan = {"turns": [2], "prompt": "shout", "again": False, "files": [planned("/x")]}
-    draw(stage, ["answer", wanted["request"], plan])
+    draw(stage, ["answer", wanted["request"], plan(planned("/x"))])
     stage.keys(" house<Esc>")
     stage.wait_screen("what undo would do did not come up, as you went on: ask again")
     assert stage.buffer_lines()[0] == "full house"
@@ -191,8 +190,7 @@ def test_who_typed_goes_on_typing(stage: Neovim, workspace: Path) -> None:
     stage.command("inoremap <F5> <Cmd>Eca undo-turn<CR>")
     stage.keys("A again<F5>")
     (wanted,) = wait_sent(stage, "plan_undo")
-    plan = {"turns": [2], "prompt": "shout", "again": False, "files": [planned("/x")]}
-    draw(stage, ["answer", wanted["request"], plan])
+    draw(stage, ["answer", wanted["request"], plan(planned("/x"))])
     stage.wait_screen("undo turn 2")
     stage.keys("q")
     stage.wait_for(lambda: stage.mode == "i", "insert mode again")

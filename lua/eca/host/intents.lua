@@ -38,7 +38,7 @@ return {
   remove_flag = { 'chat', 'block' },
   changes = { 'chat', 'request', 'turn' },
   keep = { 'chat', 'keys' },
-  plan_undo = { 'chat', 'request', 'turn', 'paths', 'since' },
+  plan_undo = { 'chat', 'request', 'turn', 'paths', 'since', 'messages' },
   undo_turn = { 'chat', 'request', 'turns', 'files' },
   checkpoint = { 'chat', 'turns', 'path' },
   files = { 'chat', 'request' },

@@ -15,28 +15,25 @@ local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.undo_rows')
-local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
----@class eca.UndoFile
----@field path string
----@field what 'restore'|'create'|'delete'
----@field added integer
----@field removed integer
----@field conflict? string why it needs the user's word
----@field fault? string why it cannot be done
----@field command? 'made'|'changed'|'deleted' what a command did to it
----@field seen string names what it was as it was planned
----@field take? boolean the user said so
+--- A file, or a turn of which no file was kept.
+---@class eca.UndoRow
+---@field path? string of the file
+---@field name? string of the turn
+---@field seen? string names what the file was as it was planned
+---@field kept? eca.Segment[] what is read of it while it stays; nil: it is put back in any case
+---@field taken? eca.Segment[] what is read of it while it is put back; nil: it cannot be
+---@field take boolean it is put back; of what can be either, the user says
 
 ---@class eca.UndoPlan
 ---@field turns integer[] the newest first
----@field prompt? string
----@field again? boolean
----@field files eca.UndoFile[]
----@field unkept? string[] prompts of turns whose files nobody here has kept
----@field why? string there is nothing to undo
+---@field again? boolean they were undone: this does them again
+---@field title string
+---@field verb string what `u` does
+---@field rows eca.UndoRow[]
+---@field why string said when there is no row
 
 ---@class eca.Rollback
 ---@field block integer from whose prompt on the chat is undone
@@ -46,8 +43,17 @@ local M = {}
 ---@field chat string
 ---@field plan eca.UndoPlan
 ---@field rollback? eca.Rollback
----@field by_server? boolean the user said so
 ---@field panel eca.PanelHandle
+
+---@class eca.UndoFailure
+---@field path string
+---@field fault string why it is as it was
+---@field copy? string the file is damaged: a file that holds what it was
+
+---@class eca.UndoResult
+---@field done string[] paths
+---@field failed eca.UndoFailure[]
+---@field told? string what was done, in one line
 
 --- Called when turns were undone in some files (absolute paths), or done again.
 ---@alias eca.UndoListener fun(chat: string, plan: eca.UndoPlan, files: string[])
@@ -59,33 +65,21 @@ function M.on_undone(listener)
   listeners[#listeners + 1] = listener
 end
 
----@param undo eca.Undo
+--- May the user say what becomes of a row?
+---@param row eca.UndoRow
+---@return boolean
+local function is_open(row)
+  return row.kept ~= nil and row.taken ~= nil
+end
+
+---@param plan eca.UndoPlan
 ---@return [string, string][] keys and what they do
-local function keys_of(undo)
-  local plan = undo.plan
-  local has_conflicts = #(plan.unkept or {}) > 0
-    or vim.iter(plan.files):any(function(file)
-      return file.conflict ~= nil
-    end)
-  local messages = undo.rollback and undo.rollback.messages
-  local verb = plan.again and 'do it again' or messages and 'undo, messages too' or 'undo'
-  local keys = { { 'u', verb } }
-  if has_conflicts then
+local function keys_of(plan)
+  local keys = { { 'u', plan.verb } }
+  if vim.iter(plan.rows):any(is_open) then
     vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
   end
   return vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } })
-end
-
---- Turns as people name them.
----@param numbers integer[] the newest first
----@return string
-local function name_of(numbers)
-  local oldest, newest = numbers[#numbers], numbers[1]
-  if not oldest then
-    return 'turns of another day'
-  end
-  return oldest == newest and ('turn %d'):format(oldest)
-    or ('turns %d to %d'):format(oldest, newest)
 end
 
 ---@param path string
@@ -96,7 +90,7 @@ local function reload(path)
   end
 end
 
----@param failed { path: string, fault: string, copy?: string }
+---@param failed eca.UndoFailure
 local function tell_failure(failed)
   local name = paths.short(failed.path)
   if failed.copy then
@@ -108,17 +102,15 @@ local function tell_failure(failed)
 end
 
 ---@param undo eca.Undo
----@param result { done: string[], failed: { path: string, fault: string, copy?: string }[] }
+---@param result eca.UndoResult
 local function tell(undo, result)
   vim.tbl_map(reload, result.done)
   for _, listener in ipairs(listeners) do
     listener(undo.chat, undo.plan, result.done)
   end
   vim.tbl_map(tell_failure, result.failed)
-  local count = #result.done == 1 and '1 file' or ('%d files'):format(#result.done)
-  if #result.done > 0 then
-    local word = undo.plan.again and 'done again' or 'undone'
-    notify.info(('%s %s in %s'):format(name_of(undo.plan.turns), word, count))
+  if result.told then
+    notify.info(result.told)
   end
 end
 
@@ -126,11 +118,14 @@ end
 ---@param undo eca.Undo
 ---@return boolean is_asked
 local function ask_server(undo)
+  local tools = vim.iter(undo.plan.rows):any(function(row)
+    return row.take and not row.path
+  end)
   local rollback = undo.rollback
-  local wants = rollback and (rollback.messages or undo.by_server)
+  local wants = rollback and (rollback.messages or tools)
   if rollback and wants then
     local wanted = { chat = undo.chat, block = rollback.block }
-    wanted.messages, wanted.tools = rollback.messages, undo.by_server or false
+    wanted.messages, wanted.tools = rollback.messages, tools
     host.send('rollback', wanted)
   end
   return wants or false
@@ -138,9 +133,10 @@ end
 
 ---@param undo eca.Undo
 local function confirm(undo)
-  local chosen = vim.tbl_map(function(file)
-    return { file.path, file.seen }
-  end, vim.tbl_filter(rows.is_done, undo.plan.files))
+  local chosen = {} ---@type [string, string][]
+  for _, row in ipairs(undo.plan.rows) do
+    chosen[#chosen + 1] = row.take and row.path and { row.path, row.seen } or nil
+  end
   undo.panel.close()
   if #chosen == 0 then
     if not ask_server(undo) then
@@ -156,29 +152,30 @@ local function confirm(undo)
 end
 
 ---@param undo eca.Undo
----@return eca.UndoFile?
-local function file_here(undo)
-  return undo.plan.files[vim.api.nvim_win_get_cursor(0)[1]]
+---@return eca.UndoRow
+local function row_here(undo)
+  return undo.plan.rows[vim.api.nvim_win_get_cursor(0)[1]]
 end
 
+--- Put a file back or not; the server puts back the files of all turns, or of none.
 ---@param undo eca.Undo
 ---@param take boolean
 local function choose(undo, take)
-  local file = file_here(undo)
-  if file and file.conflict then
-    file.take = take
-  elseif not file then
-    undo.by_server = take
+  local here = row_here(undo)
+  for _, row in ipairs(undo.plan.rows) do
+    if is_open(row) and (row == here or not (row.path or here.path)) then
+      row.take = take
+    end
   end
-  undo.panel.write(rows.text(undo))
+  undo.panel.write(rows.text(undo.plan.rows))
 end
 
 ---@param undo eca.Undo
 local function compare(undo)
-  local file = file_here(undo)
-  if file then
+  local path = row_here(undo).path
+  if path then
     undo.panel.close()
-    local wanted = { chat = undo.chat, turns = undo.plan.turns, path = file.path }
+    local wanted = { chat = undo.chat, turns = undo.plan.turns, path = path }
     diff.ask('checkpoint', wanted)
   end
 end
@@ -208,15 +205,32 @@ local function show(undo, asked)
   if not return_window.may_take(asked, 'what undo would do') then
     return
   end
-  local plan, text = undo.plan, rows.text(undo)
-  local title = ('%s %s'):format(plan.again and 'do again' or 'undo', name_of(plan.turns))
+  local plan = undo.plan
+  for _, row in ipairs(plan.rows) do
+    row.take = row.kept == nil
+  end
+  local text = rows.text(plan.rows)
   undo.panel = panel.show({
-    title = ('%s: %s'):format(title, sanitize.line(plan.prompt)),
+    title = plan.title,
     lines = text.lines,
     marks = text.marks,
-    keys = keys_of(undo),
+    keys = keys_of(plan),
     actions = actions(undo),
   })
+end
+
+---@param wanted table<string, any> payload of `plan_undo`
+---@param rollback? eca.Rollback
+local function ask(wanted, rollback)
+  local asked = return_window.asked()
+  requests.ask('plan_undo', wanted, function(plan)
+    local undo = { chat = wanted.chat, plan = plan, rollback = rollback }
+    if plan and #plan.rows > 0 then
+      show(undo, asked)
+    elseif plan and not ask_server(undo) then
+      notify.info(plan.why)
+    end
+  end)
 end
 
 --- Ask whether a turn is to be undone, in all of its files or in some.
@@ -224,15 +238,7 @@ end
 ---@param turn? integer default: the last that changed something
 ---@param files? string[] absolute
 function M.open(chat, turn, files)
-  local wanted = { chat = chat, turn = turn, paths = files }
-  local asked = return_window.asked()
-  requests.ask('plan_undo', wanted, function(plan)
-    if plan and #plan.files > 0 then
-      show({ chat = chat, plan = plan }, asked)
-    elseif plan then
-      notify.info(plan.why or 'there is nothing to undo')
-    end
-  end)
+  ask({ chat = chat, turn = turn, paths = files })
 end
 
 --- Ask whether the files of all turns from a prompt on are to be put back; with them the messages
@@ -241,15 +247,8 @@ end
 ---@param block integer that the prompt is, or that belongs to it
 ---@param messages boolean
 function M.roll_back(chat, block, messages)
-  local asked = return_window.asked()
-  requests.ask('plan_undo', { chat = chat, since = block }, function(plan)
-    local undo = { chat = chat, plan = plan, rollback = { block = block, messages = messages } }
-    if plan and #plan.files + #plan.unkept > 0 then
-      show(undo, asked)
-    elseif plan and not ask_server(undo) then
-      notify.info('there is no file to put back')
-    end
-  end)
+  local rollback = { block = block, messages = messages }
+  ask({ chat = chat, since = block, messages = messages }, rollback)
 end
 
 return M

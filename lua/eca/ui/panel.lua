@@ -29,6 +29,24 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
 ---@field close fun()
 ---@field write fun(text: eca.PanelText)
 
+--- The lines that segments make, and the colours of these.
+---@param rows eca.Segment[][] a list a line
+---@return eca.PanelText
+function M.text(rows)
+  local text = { lines = {}, marks = {} } ---@type eca.PanelText
+  for row, segments in ipairs(rows) do
+    local line = ''
+    for _, segment in ipairs(segments) do
+      if segment[2] ~= '' then
+        text.marks[#text.marks + 1] = { row - 1, #line, #line + #segment[1], segment[2] }
+      end
+      line = line .. segment[1]
+    end
+    text.lines[row] = line
+  end
+  return text
+end
+
 ---@param panel eca.Panel
 ---@return integer
 local function wanted_columns(panel)

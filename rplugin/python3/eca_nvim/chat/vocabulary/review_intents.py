@@ -32,12 +32,14 @@ class KeepChanges(Struct, frozen=True):
 class PlanUndo(Struct, frozen=True):
     """Ask what undoing a turn (default: the last) would do, to some files or to all; answered.
 
-    since: the block of a message of the user; it and all turns after it are meant.
+    since: the block of a message of the user; it and all turns after it are meant. messages: what
+    was said will be undone, too.
 
-    The answer is a table: turns (numbers, the newest first), prompt (of the oldest), again (it was
-    undone: undoing it does it again), files (see `review.undo.plan_undo`), unkept (prompts of turns
-    that may have changed files, and of which it is not known what these were), why (there is
-    nothing to undo, if that can be told). None when it cannot be, which is told.
+    The answer is a table: turns (numbers, the newest first), again (it was undone: undoing it does
+    it again), title, verb (what the key that undoes does), rows, why (said when there is no row).
+    A row is a file (path, and seen: names what it is now) or a turn of which no file was kept
+    (name). Its segments say what becomes of it: kept when it stays, taken when it is put back; it
+    cannot become what is absent. None when nothing can be undone, which is told.
     """
 
     name: ClassVar[str] = "plan_undo"
@@ -46,6 +48,7 @@ class PlanUndo(Struct, frozen=True):
     turn: int | None = None
     paths: Sequence[str] | None = None
     since: int | None = None
+    messages: bool = False
 
 
 class UndoTurn(Struct, frozen=True):

@@ -32,6 +32,7 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import Outcome, UndoPlan, merged, moved_on, plan_undo, undo
+from eca_nvim.review.undo_words import done_line, no_plan, plan_table
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import Files, diff
 from eca_nvim.session.files.surveys import Surveyor
@@ -126,37 +127,38 @@ class Reviews:
     async def _plan(self, wanted: PlanUndo) -> Table | None:
         """Plan the undo of the turn that is named, else of the last one with something to undo."""
         if wanted.since is not None:
-            return await self._plan_since(wanted.chat, wanted.since)
+            return await self._plan_since(wanted, wanted.since)
         turns = self._ledger.turns(wanted.chat)
         for turn in reversed(turns):
             if wanted.turn in (None, turn.number):
                 found = plan_undo([turn], await self._present(turn.files), wanted.paths)
                 if found.files and (wanted.turn is not None or not found.again):
-                    return _planned([turn], found)
+                    return plan_table([turn.number], turn.prompt, found)
         later = [turn for turn in turns if wanted.turn is not None and turn.number > wanted.turn]
         named = [turn for turn in turns if turn.number == wanted.turn]
-        return {"files": [], "why": moved_on(named[0], later) if named else None}
+        return no_plan(moved_on(named[0], later) if named else None)
 
-    async def _plan_since(self, chat_id: str, block: int) -> Table | None:
+    async def _plan_since(self, wanted: PlanUndo, block: int) -> Table | None:
         """Plan the undo of all turns from a message of the user on."""
         try:
-            chat = self._chats.get(chat_id)
+            chat = self._chats.get(wanted.chat)
             history_changes.require_idle(chat)
             prompt, _ = history_changes.named_prompt(chat, block)
         except AgentRefused as fault:
             self._view.push([Notify("warn", str(fault))])
             return None
-        past, kept = turns_since(chat, prompt), self._ledger.turns(chat_id)
+        past, kept = turns_since(chat, prompt), self._ledger.turns(chat.id)
         turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
         paths = [path for turn in turns for path in turn.files]
         unkept = [
             turn.prompt
             for turn in past
-            if turn.may_have_changed and not self._ledger.has_kept(chat_id, turn.number)
+            if turn.may_have_changed and not self._ledger.has_kept(chat.id, turn.number)
         ]
         found = plan_undo(turns, await self._present(paths))
         left = UndoPlan([]) if found.again else found
-        return {**_planned(turns, left), "prompt": past[0].prompt, "unkept": unkept}
+        numbers = [turn.number for turn in turns]
+        return plan_table(numbers, past[0].prompt, left, unkept, messages=wanted.messages)
 
     async def _undo(self, wanted: UndoTurn) -> None:
         paths = [path for path, _ in wanted.files]
@@ -164,6 +166,7 @@ class Reviews:
         changed = {path for path, seen in wanted.files if present[path].seal != seen}
         asked = {path: present[path].disk for path in paths}
         turns = self._turns(wanted.chat, wanted.turns)
+        again = all(it.undone for path, it in merged(turns).items() if path in asked)
         outcomes: list[Outcome] = []
         for outcome in undo(turns, asked, self._ledger, changed):
             outcomes.append(outcome)
@@ -171,11 +174,12 @@ class Reviews:
             await anyio.lowlevel.checkpoint()
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_told(it) for it in outcomes if it.fault is not None]
-        self._view.push([Answer(wanted.request, {"done": done, "failed": failed})])
+        told = done_line(wanted.turns, len(done), again=again)
+        self._view.push([Answer(wanted.request, {"done": done, "failed": failed, "told": told})])
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
         if touched:
-            told = (Emit("EcaFileChanged", {"chat": wanted.chat, "path": path}) for path in touched)
-            self._view.push([FilesChanged(wanted.chat, touched), *told])
+            events = [Emit("EcaFileChanged", {"chat": wanted.chat, "path": it}) for it in touched]
+            self._view.push([FilesChanged(wanted.chat, touched), *events])
 
     async def _show(self, wanted: ShowCheckpoint) -> None:
         turns = self._turns(wanted.chat, wanted.turns)
@@ -209,12 +213,6 @@ class Reviews:
             present[path] = Present(self._ledger.snapshot(path), edited.get(path))
             await anyio.lowlevel.checkpoint()
         return present
-
-
-def _planned(turns: Sequence[TurnChanges], found: UndoPlan) -> Table:
-    numbers = [turn.number for turn in turns]
-    prompt = turns[-1].prompt if turns else ""
-    return {"turns": numbers, "prompt": prompt, "again": found.again, "files": found.files}
 
 
 def _odd(turn: TurnChanges) -> str:

@@ -1,0 +1,103 @@
+"""Undo words: what the float that asks before an undo says, and what is said when it is done.
+
+Rules kept here: a row says both what stays and what is put back, so that the view can let the user
+choose without asking again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.ops import Segment
+from eca_nvim.review.change_list import Table
+from eca_nvim.review.undo import UndoPlan
+
+NOTHING = "there is nothing to undo"
+NO_FILE = "there is no file to put back"
+_COUNTS = 8
+"""Screen cells of the counts of lines."""
+
+_PUT_BACK: Mapping[object, str] = {
+    "restore": "put back",
+    "create": "made again",
+    "delete": "deleted",
+}
+
+
+def plan_table(
+    numbers: Sequence[int],
+    prompt: str,
+    plan: UndoPlan,
+    unkept: Sequence[str] = (),
+    *,
+    messages: bool = False,
+) -> Table:
+    """Say what an undo does, as the intent `plan_undo` is answered.
+
+    numbers: of the turns, the newest first. prompt: of the oldest. unkept: the prompts of turns of
+    which no file was kept. messages: what was said is undone, too.
+    """
+    act = "do again" if plan.again else "undo"
+    key = "do it again" if plan.again else "undo, messages too" if messages else "undo"
+    rows = [*map(_file_row, plan.files), *map(_prompt_row, unkept)]
+    return {
+        "turns": numbers,
+        "again": plan.again,
+        "title": f"{act} {_named(numbers)}: {one_line(prompt)}",
+        "verb": key,
+        "rows": rows,
+        "why": NO_FILE,
+    }
+
+
+def no_plan(why: str | None) -> Table:
+    """Say that there is nothing to undo, and why if that is known."""
+    return {"rows": [], "why": why or NOTHING}
+
+
+def done_line(numbers: Sequence[int], count: int, *, again: bool) -> str | None:
+    """Say in how many files turns were undone, or done again; None when in none."""
+    files = "1 file" if count == 1 else f"{count} files"
+    return f"{_named(numbers)} {'done again' if again else 'undone'} in {files}" if count else None
+
+
+def _named(numbers: Sequence[int]) -> str:
+    """Name turns as people do; the newest comes first."""
+    if not numbers:
+        return "turns of another day"
+    newest, oldest = numbers[0], numbers[-1]
+    return f"turn {oldest}" if oldest == newest else f"turns {oldest} to {newest}"
+
+
+def _file_row(file: Table) -> Table:
+    kept, taken = _fates(file)
+    about = {"path": file["path"], "seen": file["seen"]}
+    return {**about, "kept": kept, "taken": taken}
+
+
+def _fates(file: Table) -> tuple[Sequence[Segment] | None, Sequence[Segment] | None]:
+    """Say what is read of a file that stays, and of one that is put back; None: it cannot."""
+    if file["fault"] is not None:
+        return [("  ", ""), (f"cannot be put back: {file['fault']}", "EcaError")], None
+    counts, what = _counts(file), _PUT_BACK[file["what"]]
+    if file["command"] is not None:
+        what = f"{what}, {file['command']} by a command"
+    conflict = file["conflict"]
+    if conflict is None:
+        return None, [*counts, (what, "EcaMuted")]
+    kept = (f"{conflict}, kept as it is", "EcaToolWaiting")
+    return [*counts, kept], [*counts, (f"{conflict}, {what}", "EcaMuted")]
+
+
+def _counts(file: Table) -> Sequence[Segment]:
+    added, removed = f"+{file['added']}", f"-{file['removed']}"
+    pad = " " * (_COUNTS - len(added) - len(removed))
+    counts = [(added, "EcaDiffAdd"), (" ", ""), (removed, "EcaDiffDelete")]
+    return [("  ", ""), *counts, (f"{pad}  ", "")]
+
+
+def _prompt_row(prompt: str) -> Table:
+    kept = ("  no checkpoint, its files stay", "EcaToolWaiting")
+    taken = ("  put back by the server, over what was saved since", "EcaError")
+    return {"name": f"▌ {one_line(prompt)}", "kept": [kept], "taken": [taken]}

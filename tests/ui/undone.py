@@ -1,0 +1,32 @@
+"""What undoing turns would do, worded as the host words it."""
+
+from pathlib import Path
+
+from tests.ui.talk import Value
+
+from eca_nvim.review.change_list import Table
+from eca_nvim.review.undo import UndoPlan
+from eca_nvim.review.undo_words import done_line, plan_table
+
+
+def planned(path: Path | str, **fields: object) -> Table:
+    """Plan a file: one that is put back with a line more, or what `fields` say."""
+    about = {"path": str(path), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
+    return {**about, "conflict": None, "fault": None, "command": None, **fields}
+
+
+def plan(
+    *files: Table,
+    turns: tuple[int, ...] = (2,),
+    unkept: tuple[str, ...] = (),
+    again: bool = False,
+    messages: bool = False,
+) -> Value:
+    """Answer the intent `plan_undo`."""
+    return plan_table(turns, "shout", UndoPlan([*files], again), unkept, messages=messages)
+
+
+def outcome(done: list[str], failed: list[Value] | None = None, *, again: bool = False) -> Value:
+    """Answer the intent `undo_turn`, of turn 2."""
+    told = done_line([2], len(done), again=again)
+    return {"done": done, "failed": failed or [], "told": told}
