@@ -32,7 +32,7 @@ def all_pending(
     chats: Iterable[Chat], on_disk: approvals.DiskWarnings = lambda _chat, _call: ()
 ) -> SetPending:
     """List all that waits in some chats, as it is shown for the first time."""
-    return approvals.Shown().update(chats, on_disk)
+    return approvals.PendingList().update(chats, on_disk)
 
 
 class Driver:

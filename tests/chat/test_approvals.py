@@ -76,7 +76,7 @@ def test_nothing_new_to_remember_is_absent_48() -> None:
     driver.hear(ToolRequested(ToolCall("x", "made_up"), needs_approval=True))
     assert "remember" not in driver.items[0]
     assert "remember" not in driver.items[2]
-    assert driver.items[1]["remember"] == ["edit_file of any server"]
+    assert driver.items[1]["remember"] == ["edit_file on any server"]
 
 
 def test_who_asks_for_what_is_told() -> None:

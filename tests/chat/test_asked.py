@@ -250,8 +250,8 @@ def test_values_that_are_no_text_are_json_in_a_header_too() -> None:
 @pytest.mark.parametrize(
     ("tool_call", "remembered"),
     [
-        (call("e", "edit_file"), ["edit_file of any server"]),
-        (theirs("edit_file", {}), ["edit_file of any server"]),
+        (call("e", "edit_file"), ["edit_file on any server"]),
+        (theirs("edit_file", {}), ["edit_file on any server"]),
         (ToolCall("e", "edit_file", None, "native"), None),  # older than remembering
         (call("s", "shell_command"), None),  # of a line nobody understands, nothing is kept
         (call("g", "git"), None),

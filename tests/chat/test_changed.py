@@ -215,7 +215,7 @@ def test_a_call_changes_where_that_is_noticed_and_nowhere_else() -> None:
                 targets = (it.targets for it in ast.walk(function) if isinstance(it, ast.Assign))
                 names = [it.attr for it in chain(*targets) if isinstance(it, ast.Attribute)]
                 found |= {(path.stem, function.name)} if "call" in names else set()
-    assert found == {("tool_calls", "_complete"), ("earlier_messages", "_put_back_calls")}
+    assert found == {("tool_calls", "_merge"), ("earlier_messages", "_put_back_calls")}
 
 
 def test_what_cannot_be_told_apart_is_never_taken_for_the_same() -> None:

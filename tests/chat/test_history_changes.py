@@ -7,7 +7,7 @@ from tests.chat.driver import FINISHED, IDLE, Driver, call, said, system
 from eca_nvim.chat.model.blocks import FlagBlock
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions import history_changes
-from eca_nvim.chat.user_actions.history_changes import Cut
+from eca_nvim.chat.user_actions.history_changes import ForkPoint
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import (
     FlagReceived,
@@ -82,27 +82,27 @@ class TestCut:
 
     def test_a_prompt_is_written_anew(self) -> None:
         driver = talked()
-        cut = history_changes.cut_of(driver.chat, block(driver, "prompt 2"))
-        assert cut == history_changes.Cut("u2", is_prompt=True, anew=True)
+        point = history_changes.fork_point(driver.chat, block(driver, "prompt 2"))
+        assert point == history_changes.ForkPoint("u2", is_prompt=True, rewrite=True)
 
     def test_a_turn_ends_before_the_next_prompt(self) -> None:
         driver = talked()
         for text in ("read", "answer 1"):
-            cut = history_changes.cut_of(driver.chat, block(driver, text))
-            assert cut == history_changes.Cut("u2", is_prompt=True)
+            point = history_changes.fork_point(driver.chat, block(driver, text))
+            assert point == history_changes.ForkPoint("u2", is_prompt=True)
 
     def test_the_last_turn_ends_with_what_has_a_name(self) -> None:
         driver = talked()
-        assert history_changes.cut_of(driver.chat, block(driver, "answer 2")) == Cut("th")
+        assert history_changes.fork_point(driver.chat, block(driver, "answer 2")) == ForkPoint("th")
         driver.run("more")
         driver.hear(*said("yes"))
-        assert history_changes.cut_of(driver.chat, 0) is None
-        assert history_changes.cut_of(Driver().chat, 0) is None
+        assert history_changes.fork_point(driver.chat, 0) is None
+        assert history_changes.fork_point(Driver().chat, 0) is None
 
     def test_a_prompt_without_a_name(self) -> None:
         driver = talked()
         driver.run("more")
-        assert history_changes.cut_of(driver.chat, 0) is None
+        assert history_changes.fork_point(driver.chat, 0) is None
 
 
 class TestRollback:

@@ -76,7 +76,7 @@ def test_a_turn_that_the_agent_calls_idle_ends(driver: Driver) -> None:
     driver.send("later", queue=True)
     driver.tick(30_000)
     (question,) = driver.told(AskTurn)
-    driver.hear(TurnLapsed(question.number, question.asked, is_idle=True))
+    driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=True))
     assert driver.ends == ["failed"]
     assert driver.view.lines[-1].endswith("it ends here.")
     assert [waiting.text for waiting in driver.chat.queue] == ["later"]
@@ -88,7 +88,7 @@ def test_a_turn_that_the_agent_calls_idle_ends(driver: Driver) -> None:
 def test_a_turn_of_which_the_agent_says_nothing_goes_on(driver: Driver) -> None:
     driver.tick(30_000)
     (question,) = driver.told(AskTurn)
-    driver.hear(TurnLapsed(question.number, question.asked, is_idle=False))
+    driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=False))
     assert driver.ends == []
 
 
@@ -97,7 +97,7 @@ def test_a_stop_that_nobody_confirms_ends_the_turn(driver: Driver) -> None:
     driver.stop()
     driver.tick(5_000)
     (question,) = driver.told(AskTurn)
-    driver.hear(TurnLapsed(question.number, question.asked, is_idle=False))
+    driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=False))
     assert driver.ends == ["stopped"]
     assert driver.told(TellPrompt)[1:] == []
 
@@ -106,5 +106,5 @@ def test_an_answer_that_comes_too_late_ends_nothing(driver: Driver) -> None:
     driver.tick(30_000)
     (question,) = driver.told(AskTurn)
     driver.hear(*said("a word"))
-    driver.hear(TurnLapsed(question.number, question.asked, is_idle=True))
+    driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=True))
     assert driver.ends == []

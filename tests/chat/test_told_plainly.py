@@ -48,7 +48,7 @@ def test_a_call_that_the_model_did_not_complete_is_not_called_stopped(driver: Dr
     driver.hear(ToolPreparing(call(), '{"path": "a", "x": '), IDLE, FINISHED)
     header, *told = driver.view.lines[-2:]
     assert header.startswith("✗ read a")
-    assert "no valid JSON" in told[0]
+    assert "not valid JSON" in told[0]
 
 
 def test_a_call_that_is_stopped_is_called_so(driver: Driver) -> None:

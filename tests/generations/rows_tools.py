@@ -151,7 +151,7 @@ ROWS = [
         says="chat/toolCallApprove save: 'session'",
         server=turn(asks(**NAMES_SERVER), wait("chat/toolCallApprove"), called(**NAMES_SERVER)),
         does=["prompt", "approve remember"],
-        asked={"remember": ["edit_file of any server"]},
+        asked={"remember": ["edit_file on any server"]},
         sent=[("chat/toolCallApprove", {"save": "session"})],
     ),
     Row(

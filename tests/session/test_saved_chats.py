@@ -240,7 +240,7 @@ class TestWhole:
     async def test_one_deleted_elsewhere_can_be_prompted_again(self, rig: Rig) -> None:
         await talking(rig)
         rig.agent.say("a", ChatDeleted())
-        assert "a prompt starts it anew" in rig.view.text()
+        assert "a prompt starts it again" in rig.view.text()
         rig.do(intents.SendPrompt("a", "again"))
         await rig.view.until(lambda: ("prompt", "a", "again") in rig.said())
 

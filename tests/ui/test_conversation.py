@@ -377,7 +377,7 @@ def test_malformed_arguments_leave_no_call_running(
     say(nvim, "go")
     wait_idle(nvim)
     wait_line(nvim, "✗ grep")
-    assert "no valid JSON" in lines_of(nvim)[-1]
+    assert "not valid JSON" in lines_of(nvim)[-1]
 
 
 def test_a_deleted_chat_keeps_its_text(

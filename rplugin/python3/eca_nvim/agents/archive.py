@@ -61,16 +61,16 @@ class Archive(Protocol):
     """The chats that an agent keeps."""
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
-        """Give the chats of this workspace, the newest first; no limit means all."""
+        """Return the chats of this workspace, the newest first; no limit means all."""
 
     async def open_chat(self, chat_id: str, limit: int | None = None) -> OpenedChat:
         """Open a chat with its newest `limit` messages. Raises ChatUnknown."""
 
     async def history(self, chat_id: str, before: str, limit: int | None = None) -> Page:
-        """Give the page before a cursor. Raises CursorExpired and ChatUnknown."""
+        """Return the page before a cursor. Raises CursorExpired and ChatUnknown."""
 
     async def rename(self, chat_id: str, title: str) -> None:
-        """Give a chat a title; the agent may shorten it and tells what it became."""
+        """Return a chat a title; the agent may shorten it and tells what it became."""
 
     async def clear(self, chat_id: str) -> None:
         """Take all messages out of a chat."""

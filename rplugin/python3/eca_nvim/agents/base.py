@@ -99,7 +99,7 @@ class EditorServices(Protocol):
     """What an agent may ask of the editor while it works."""
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
-        """Give the findings for a file, or for all files of the workspace folders when None."""
+        """Return the findings for a file, or for all files of the workspace folders when None."""
 
     async def locations(
         self, kind: str, path: str, line: int, column: int

@@ -103,13 +103,13 @@ class Update:
         if self.lane is self.chat.root:
             self.chat.turn.expected_end = TurnEnd.DONE
 
-    def asks_otherwise(self, block_id: int) -> None:
+    def request_changed(self, block_id: int) -> None:
         """Show a request again, because it has changed."""
         self.chat.pending[block_id].changed()
         self.dirty |= Dirty.PENDING
 
     def mint(self) -> int:
-        """Give a new block id."""
+        """Return a new block id."""
         self.chat.last_block += 1
         return self.chat.last_block
 
@@ -129,7 +129,7 @@ class Update:
             self.draw(block, self.lane, previous)
 
     def _previous(self) -> Block | None:
-        """Give the block that a new one follows: nothing comes between those of a group."""
+        """Return the block that a new one follows: nothing comes between those of a group."""
         after = self.after
         return after.group.members[-1] if after is not None and after.group else after
 
@@ -307,5 +307,5 @@ class Update:
 
 
 def _is_whole(block: Block) -> bool:
-    """Say whether a block of text gets no more of it."""
+    """Return whether a block of text gets no more of it."""
     return isinstance(block, NoteBlock) or (isinstance(block, SpokenBlock) and block.complete)

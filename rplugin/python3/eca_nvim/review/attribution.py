@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.model.call_files import is_plain
+from eca_nvim.chat.model.call_files import is_safe_path
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
 from eca_nvim.review.changed_by_others import Others
@@ -177,7 +177,7 @@ class Attribution:
         """Record a difference in the turn of each suspect."""
         for suspect in suspects:
             turn = suspect.call.turn
-            if not is_plain(difference.path):
+            if not is_safe_path(difference.path):
                 turn.odd.add(difference.path)
                 continue
             if turn not in findings or findings[turn].step not in turn.steps:

@@ -134,7 +134,7 @@ class Ledger:
 
     def _preparing(self, chat: Chat, block: ToolBlock) -> None:
         if (chat.id, block.id) not in self._early:
-            paths = paths_so_far(block.call, block.arguments.telling)
+            paths = paths_so_far(block.call, block.arguments.main_argument)
             if paths:
                 self._early[chat.id, block.id] = self._look(self._turn(chat), paths, Observation())
 

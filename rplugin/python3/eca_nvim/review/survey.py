@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.model.call_files import is_plain
+from eca_nvim.chat.model.call_files import is_safe_path
 from eca_nvim.paths import open_regular
 from eca_nvim.review.workspace import Sight, look, walk
 
@@ -129,7 +129,7 @@ def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> Surve
 
 def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]:
     """Give the packed content of a file, or why it is not kept."""
-    if not is_plain(path):
+    if not is_safe_path(path):
         return None, ODD_NAME
     if sight.size > MOST_FILE_BYTES:
         return None, LARGE

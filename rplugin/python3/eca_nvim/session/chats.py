@@ -21,7 +21,7 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.user_actions.approvals import Shown, pending_item
+from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
@@ -58,7 +58,7 @@ class Chats:
         self._tell = tell
         self._server = "stopped"
         self._running = anyio.Event()
-        self._shown = Shown()
+        self._shown = PendingList()
         self._more = False
         self.table: dict[str, Chat] = {}
 
@@ -124,7 +124,7 @@ class Chats:
 
     def tell_pending_whole(self) -> None:
         """Tell all that waits with the next change of it, whatever was told before."""
-        self._shown = Shown()
+        self._shown = PendingList()
 
     def _pending(self) -> SetPending:
         return self._shown.update(self, on_disk)

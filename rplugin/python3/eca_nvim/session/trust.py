@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import uuid4
 
-from eca_nvim.chat.handlers.questions import withdraw
+from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.blocks import open_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.trust import set_trust
@@ -46,7 +46,7 @@ class Trust:
     def begin(self, server: str) -> None:
         """Take that a server starts: what another one wanted, or was answered, does not count."""
         for chat in self._chats:
-            self._chats.show(withdraw(chat, self._question, now()))
+            self._chats.show(withdraw_question(chat, self._question, now()))
         self._server, self._wanted, self._was_asked = server, False, False
         self._settle()
 

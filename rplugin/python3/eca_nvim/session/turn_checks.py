@@ -47,7 +47,7 @@ class TurnChecks:
         log.info("nothing is heard of %s; the agent says running=%s", question, running)
         chat = self._chats.table.get(question.chat)
         if chat is not None and not running:
-            lapsed = TurnLapsed(question.number, question.asked, is_idle=running is False)
+            lapsed = TurnLapsed(question.number, question.times_asked, is_idle=running is False)
             self._chats.apply(chat, [lapsed])
 
 

@@ -55,7 +55,7 @@ class ReadPipe:
         self._waiting = anyio.CancelScope()
 
     async def run(self, sink: Callable[[bytes], None]) -> None:
-        """Give `sink` what arrives, until the end of the pipe or `finish`."""
+        """Return `sink` what arrives, until the end of the pipe or `finish`."""
         try:
             with self._waiting:
                 await self._read_to_end(sink)

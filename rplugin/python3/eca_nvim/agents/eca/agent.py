@@ -223,7 +223,7 @@ class EcaAgent(Agent):
         self._living.requests.answer(question_id, text)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
-        """Give the login that runs what it asks for; None cancels it."""
+        """Return the login that runs what it asks for; None cancels it."""
         self._living.outbox.answer_login(chat_id, text)
 
     def choose(self, chat_id: str, selection: Selection) -> None:

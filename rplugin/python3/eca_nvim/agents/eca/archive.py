@@ -99,7 +99,7 @@ class EcaArchive:
         self._absent: set[str] = set()
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
-        """Give the chats of this workspace, the newest first (chat/list)."""
+        """Return the chats of this workspace, the newest first (chat/list)."""
         result = await self._ask(eca.ChatListParams(limit=limit))
         return [self._summary(chat) for chat in result.chats]
 
@@ -116,7 +116,7 @@ class EcaArchive:
         return OpenedChat(page, result.title, _selection(result.selection))
 
     async def history(self, chat_id: str, before: str, limit: int | None = None) -> Page:
-        """Give the page before a cursor (chat/history)."""
+        """Return the page before a cursor (chat/history)."""
         theirs = self._chats.theirs(chat_id)
         params = eca.ChatHistoryParams(chat_id=theirs, before=before, limit=limit)
         result = await self._ask(params)
@@ -129,7 +129,7 @@ class EcaArchive:
         return _page(Replay(chat_id, events), result.meta)
 
     async def rename(self, chat_id: str, title: str) -> None:
-        """Give a chat a title (chat/update)."""
+        """Return a chat a title (chat/update)."""
         await self._ask(eca.ChatUpdateParams(chat_id=self._chats.theirs(chat_id), title=title))
 
     async def clear(self, chat_id: str) -> None:
@@ -277,7 +277,7 @@ def _flag_after(replay: Replay, content_id: str, text: str) -> str | None:
 
 
 def _ids(event: ChatEvent) -> tuple[str | None, ...]:
-    """Give the ids by which the server finds a piece of a chat."""
+    """Return the ids by which the server finds a piece of a chat."""
     match event:
         case TextReceived(content_id=found) | ReasoningStarted(id=found):
             return (found,)

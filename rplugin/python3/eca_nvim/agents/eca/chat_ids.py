@@ -36,7 +36,7 @@ class ChatIds:
         self._theirs.setdefault(chat_id, chat_id)
 
     def was_prompted(self, chat_id: str) -> bool:
-        """Say whether the server can know this chat."""
+        """Return whether the server can know this chat."""
         return chat_id in self._theirs
 
     def forgotten(self, chat_id: str) -> None:
@@ -50,7 +50,7 @@ class ChatIds:
         return theirs if theirs != chat_id or chat_id in self._ours else None
 
     def known(self) -> frozenset[str]:
-        """Give our ids of all chats that were prompted or spoken of so far."""
+        """Return our ids of all chats that were prompted or spoken of so far."""
         return frozenset((*self._theirs, *self._ours.values()))
 
     def theirs(self, chat_id: str) -> str:
@@ -58,7 +58,7 @@ class ChatIds:
         return self._theirs.get(chat_id, chat_id)
 
     def is_doubtful(self, server_id: str | None) -> bool:
-        """Say whether an id may be that of several chats: only an answer tells which (hot)."""
+        """Return whether an id may be that of several chats: only an answer tells which (hot)."""
         if server_id is None or server_id in self._ours:
             return False
         return self._may_adopt(server_id) and len(self._waiting()) > 1
@@ -101,7 +101,7 @@ class ChatIds:
         return [it for it in self._silent if self._theirs[it] == it]
 
     def _is_free(self, server_id: str) -> bool:
-        """Say whether an answer may name a chat by an id: no chat has it, but by guess."""
+        """Return whether an answer may name a chat by an id: no chat has it, but by guess."""
         holder = self._ours.get(server_id, server_id)
         is_strange = holder == server_id and holder not in self._theirs
         return is_strange or server_id not in self._ours or server_id in self._guessed

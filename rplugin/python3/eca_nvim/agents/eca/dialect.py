@@ -115,7 +115,7 @@ class Dialect:
             self._is_at_least(Generation.DRAFT)
 
     def lacks(self, lack: Lack) -> bool:
-        """Say whether the server is known to lack something."""
+        """Return whether the server is known to lack something."""
         if lack is Lack.TEXTS:
             return self.generation in (Generation.BEHAVIORS, Generation.SERVERS)
         if self.generation is Generation.UNKNOWN:
@@ -123,12 +123,12 @@ class Dialect:
         return self.generation < _SINCE[lack]
 
     def may_be(self, generation: Generation) -> bool:
-        """Say whether the server may be of a generation or of a later one."""
+        """Return whether the server may be of a generation or of a later one."""
         return self.generation in (Generation.UNKNOWN, max(self.generation, generation))
 
     @property
     def wants_repo_map(self) -> bool:
-        """Say whether prompts ask for a map of the project: a tool of later servers replaces it."""
+        """Whether prompts ask for a map of the project; later servers have a tool for that."""
         return self._repo_map and self.generation is Generation.BEHAVIORS
 
     def first_told(self, lack: Lack) -> bool:

@@ -149,7 +149,7 @@ class Inbox:
         return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
 
     def _is_drafted(self, received: ContentReceived) -> bool:
-        """Say whether this is a piece of an answer as the protocol's first draft has them."""
+        """Return whether this is a piece of an answer as the protocol's first draft has them."""
         is_piece = received.is_complete is not None or type(received.content) is FileChangeContent
         return is_piece and self._dialect.generation is Generation.DRAFT
 

@@ -310,7 +310,7 @@ class Outbox:
                 self._lacks(prompt.chat_id, lack)
 
     def _lacks(self, chat_id: str, lack: Lack) -> bool:
-        """Say whether the server lacks something, and tell the user the first time."""
+        """Return whether the server lacks something, and tell the user the first time."""
         lacks = self._dialect.lacks(lack)
         if lacks and self._dialect.first_told(lack):
             self._say(chat_id, NoticeReceived(lack.value))

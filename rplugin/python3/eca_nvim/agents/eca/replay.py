@@ -63,7 +63,7 @@ def _last_block(text: str, end: int) -> int | None:
 
 
 def as_it_was(told: Addressed) -> Addressed:
-    """Give what once happened.
+    """Return what once happened.
 
     A rejected call is replayed as one that ended without a verdict, and what the server told its
     model of it as words of the user.
@@ -127,7 +127,7 @@ class Replays:
         return any(replay.claim(event, known) for replay, known in self._awaited)
 
     def sort(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
-        """Give what happens now, and keep what is replayed (hot: mostly nothing is)."""
+        """Return what happens now, and keep what is replayed (hot: mostly nothing is)."""
         if not self._awaited:
             return events
         return [event for event in events if not self._keep(event)]

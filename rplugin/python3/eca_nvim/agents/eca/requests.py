@@ -108,7 +108,7 @@ class ServerRequests:
         return Addressed(chat_id, question)
 
     def _new_id(self, wanted: str) -> str:
-        """Give the id that is wanted, or one like it when a question with that one is open."""
+        """Return the id that is wanted, or one like it when a question with that one is open."""
         names = (f"{wanted} ({number})" for number in count(2))
         return next(name for name in chain([wanted], names) if name not in self._questions)
 

@@ -1,5 +1,5 @@
-"""Handlers: what an event of the agent, or the passing of time, does to a chat.
+"""Handlers: how a chat changes when the agent sends an event, or when time passes.
 
 Rule: `reducer.py` is the way in; its table has one handler for each event. Handlers work on an
-`Update`, and take any event in any state.
+`Update`, and accept any event in any state.
 """

@@ -1,9 +1,9 @@
-"""Answer check: whether an answer is to what waits, and what becomes of one that is not.
+"""Answer check: whether an answer still fits the request on the screen, and what happens if not.
 
 Rules kept here:
-- An answer carries the digest of what was shown, and is sent only while just that waits. So an
-  approval of one command never releases another.
-- Nothing that the user typed is lost: it goes back into the input.
+- An answer carries the digest of the request that was shown. It is sent only if that request is
+  still pending and unchanged. So an approval of one command never releases another.
+- Nothing the user typed is lost: it goes back into the input.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 
 CHANGED = "this request has changed since you saw it, look again"
 CHANGED_TYPED = f"{CHANGED}: what you typed is in the input"
-TOO_LATE = "nothing waits for this any more: what you typed is in the input"
+TOO_LATE = "this request is no longer open: what you typed is in the input"
 
 
-def fits(update: Update, block_id: int, digest: str, typed: str | None = None) -> bool:
-    """Say whether what was shown with a digest still waits in a block; if not, tell the user."""
+def check_answer(update: Update, block_id: int, digest: str, typed: str | None = None) -> bool:
+    """Return whether the request shown with `digest` is still pending; if not, warn the user.
+
+    typed: the answer as the user typed it, if at all; a refused one goes back into the input.
+    """
     request = update.chat.pending.get(block_id)
     if request is not None and request.digest == digest:
         return True

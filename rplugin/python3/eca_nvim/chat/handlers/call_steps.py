@@ -1,16 +1,16 @@
-"""Call steps: how a tool call goes from one state to the next, with all that hangs on it.
+"""Call steps: moves a tool call from one state to the next, and updates what depends on it.
 
 Rules kept here:
-- Everything that changes a call's state goes through `step`: the list of what is pending, the
-  list of what is live, folds and headers follow from it.
-- A call that is answered here leaves the pending list at once, before the agent confirms.
+- Every change of a call's state goes through `step`, which updates the pending list, the live
+  list, folds and headers.
+- A call the user has answered leaves the pending list at once, before the agent confirms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eca_nvim.chat.handlers.subagents import conceal, does, reveal
+from eca_nvim.chat.handlers.subagents import conceal, reveal, show_activity
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.render.tool import call_title
@@ -37,9 +37,9 @@ _OUTCOMES: Mapping[CallState, str] = {
 
 
 def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None:
-    """Take a call to a state, if it may go there; a call elsewhere stays as it is.
+    """Move a call to a state if the transition is legal, else leave its state as it is.
 
-    Header and body are drawn anew in either case, since what is known of the call may have grown.
+    Header and body are redrawn either way, because the event may have brought new details.
     """
     if may_become(block.state, state):
         block.state = state
@@ -50,7 +50,7 @@ def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None
     else:
         conceal(update, lane)
     if block.state not in ENDED_CALLS:
-        does(update, lane, lambda: call_title(block, update.chat.settings))
+        show_activity(update, lane, lambda: call_title(block, update.chat.settings))
 
 
 def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
@@ -62,15 +62,15 @@ def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
     if block.state is CallState.WAITING:
         chat.ask(block.id, update.now)
         update.dirty |= Dirty.STATUS
-        asks(update, block)
+        announce_request(update, block)
     elif request := chat.pending.pop(block.id, None):
         update.dirty |= Dirty.PENDING | Dirty.STATUS
         outcome = _OUTCOMES[block.state]
         update.emit("EcaApprovalResolved", {"id": request.id, "outcome": outcome})
 
 
-def asks(update: Update, block: ToolBlock) -> None:
-    """Ask the user for a call that waits, once more when it has changed."""
+def announce_request(update: Update, block: ToolBlock) -> None:
+    """Announce a call that waits for approval; called again when the call has changed."""
     update.dirty |= Dirty.PENDING
     title = call_title(block, update.chat.settings)
     request = update.chat.pending[block.id]

@@ -1,11 +1,11 @@
-"""Chat state: what the agent says of a whole chat: what it does, usage, choices, trust, cleared."""
+"""Chat state: events about a whole chat: progress, usage, model and agent, trust, cleared."""
 
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.settle import settle
-from eca_nvim.chat.handlers.subagents import progresses, uses
+from eca_nvim.chat.handlers.subagents import show_progress, store_usage
 from eca_nvim.chat.handlers.task_list import drop_task_list
-from eca_nvim.chat.model.chat import Lane, Naming
+from eca_nvim.chat.model.chat import Lane, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.events import (
@@ -20,26 +20,26 @@ from eca_nvim.chat.vocabulary.states import Turn
 
 
 def progress_changed(update: Update, event: ProgressChanged) -> None:
-    """Take what the agent says it is doing, while it does something."""
+    """Show what the agent says it is doing; ignored while no turn runs."""
     chat = update.chat
     if update.lane is not chat.root:
-        progresses(update, update.lane, one_line(event.text))
+        show_progress(update, update.lane, one_line(event.text))
     elif chat.turn.state is not Turn.IDLE:
         chat.activity, chat.retrying = event.text or None, event.is_retry
         update.dirty |= Dirty.STATUS
 
 
 def usage_reported(update: Update, event: UsageReported) -> None:
-    """Take tokens and cost; a subagent's are its own."""
+    """Store tokens and cost; a subagent's are shown with its call."""
     if update.lane is not update.chat.root:
-        uses(update, update.lane, event)
+        store_usage(update, update.lane, event)
         return
     update.chat.usage = event
     update.dirty |= Dirty.STATUS | Dirty.USAGE
 
 
 def selection_changed(update: Update, event: SelectionChanged) -> None:
-    """Take a new model, agent or variant."""
+    """Store the chat's new model, agent or variant."""
     if update.lane is not update.chat.root:
         return
     selected = update.chat.selected
@@ -50,7 +50,7 @@ def selection_changed(update: Update, event: SelectionChanged) -> None:
 
 
 def chat_cleared(update: Update, event: ChatCleared) -> None:
-    """Take all blocks out; the turn and what waits to be sent stay."""
+    """Remove all blocks; the turn and the queued prompts stay."""
     chat = update.chat
     if not event.messages or update.lane is not chat.root:
         return
@@ -61,7 +61,7 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.lanes.clear()
     chat.anchors.clear()
     drop_task_list(update)
-    chat.naming = Naming.AGENT
+    chat.title_owner = TitleOwner.AGENT
     if event.usage:
         chat.usage = None
         update.dirty |= Dirty.STATUS | Dirty.USAGE
@@ -71,6 +71,6 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
 
 
 def trust_refused(update: Update, _: TrustRefused) -> None:
-    """Take that the agent goes on asking."""
+    """Switch trust off, because the agent keeps asking."""
     update.chat.selected.trust = False
     update.dirty |= Dirty.STATUS

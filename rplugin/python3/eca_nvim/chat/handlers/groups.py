@@ -1,10 +1,10 @@
-"""Groups: neighbouring calls that only read or search become one line.
+"""Groups: neighbouring calls that only read or search are shown as one line.
 
 Rules kept here:
-- A call joins when it is done and collapsed by itself: what waits, runs, failed or was opened by
-  the user keeps its own line.
-- The calls stay in their lane, after their group; opened, it shows each as a block of its own.
-- A call that comes to the end of a group costs the same, however many are in it.
+- A call joins a group once it is done, unless the user opened it. A call that waits, runs or
+  failed keeps its own line.
+- The calls stay in their lane, after their group. An open group shows each call as a block.
+- Adding a call at the end of a group costs the same however long the group is.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eca_nvim.chat.vocabulary.states import CallState
 
 
 def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
-    """Put a call that has just ended into one line with those beside it, if it fits them."""
+    """Group a call that has just ended with its neighbours, if they can be grouped."""
     if block.group is not None or not _joins(block):
         return
     place = _place(lane, block)
@@ -34,7 +34,7 @@ def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
 
 
 def _append(update: Update, group: GroupBlock, block: ToolBlock, lane: Lane) -> None:
-    """Put a call into the group that ends before it."""
+    """Add a call to the group right before it."""
     _hide(update, lane, (block,))
     last = group.members[-1]
     group.members.append(block)
@@ -46,7 +46,7 @@ def _append(update: Update, group: GroupBlock, block: ToolBlock, lane: Lane) -> 
 
 
 def _join_run(update: Update, place: int, lane: Lane) -> None:
-    """Put all calls around a place into one group, if there are several."""
+    """Put the run of calls around an index into one group, if there are at least two."""
     start, end = _run(lane, place)
     run = lane.blocks[start:end]
     members = [it for it in run if isinstance(it, ToolBlock)]
@@ -68,9 +68,9 @@ def _join_run(update: Update, place: int, lane: Lane) -> None:
 
 
 def join_replayed(update: Update, before: int) -> None:
-    """Put calls of a page of history into lines, now that all that was said between is there.
+    """Group the calls of a page of history, once all its messages are in place.
 
-    before: the last block that was there without the page; only what is new is looked at.
+    before: the last block id before the page was added; only newer blocks are looked at.
     """
     for lane in update.chat.lanes.values():
         for block in [it for it in lane.blocks if it.id > before and isinstance(it, ToolBlock)]:
@@ -83,19 +83,19 @@ def _joins(block: Block) -> bool:
     if not isinstance(block, ToolBlock):
         return False
     facts = facts_of(block.call)
-    looks = facts is not None and facts.looks
+    read_only = facts is not None and facts.read_only
     ended = block.state is CallState.DONE and (block.fold is Fold.CLOSED or bool(block.group))
-    return looks and ended
+    return read_only and ended
 
 
 def _place(lane: Lane, block: ToolBlock) -> int:
-    """Find a call, which mostly is one of the last blocks."""
+    """Return a call's index; searched from the end, where most calls are."""
     blocks = lane.blocks
     return next(at for at in range(len(blocks) - 1, -1, -1) if blocks[at] is block)
 
 
 def _run(lane: Lane, place: int) -> tuple[int, int]:
-    """Give where the neighbours that a call joins begin and end; the end is exclusive."""
+    """Return the range of neighbours that can be grouped around an index, end exclusive."""
     blocks = lane.blocks
     start, end = place, place + 1
     while start > 0 and _joins(blocks[start - 1]):
@@ -106,7 +106,7 @@ def _run(lane: Lane, place: int) -> tuple[int, int]:
 
 
 def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
-    """Make a group in the place of the first call that it is of."""
+    """Create a group in the place of its first call."""
     group = GroupBlock(update.mint(), BlockKind.TOOL, Fold.CLOSED, members=members)
     for member in members:
         count_in(group, member, update.chat.settings)

@@ -1,10 +1,10 @@
-"""Messages: what the user, the model and the system say, and what the model thinks.
+"""Messages: text of the user, the model and the system, and the model's reasoning.
 
 Rules kept here:
-- A chunk of the model's text costs the same in a chat of any length: it is appended to the block
-  that is being said, and only the chunk goes to the view.
-- What the user sent is shown at once; the agent's echo confirms it and adds nothing.
-- What a login was given is never shown: its echo stands for it, whatever the agent says there.
+- A chunk of the model's text costs the same however long the chat is: it is appended to the
+  current block, and only the chunk goes to the view.
+- A sent prompt is shown at once; the agent's echo confirms it and adds nothing.
+- What the user types into a login is never shown: asterisks stand for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn
 
 
 def text_received(update: Update, event: TextReceived) -> None:
-    """Take text of any role (hot for the assistant's)."""
+    """Show text of any role; the hot path for the assistant's."""
     if event.role is Role.ASSISTANT:
         block = update.lane.speaking
         if block is None:
@@ -67,13 +67,13 @@ def _echoed(update: Update, event: TextReceived) -> None:
 
 
 def _echoed_secret(update: Update, said: str) -> None:
-    """Show that a login was given something; who cancels one says nothing more to it."""
+    """Show asterisks for what the user typed; a login being cancelled shows nothing."""
     if said and update.chat.turn.state is Turn.LOGIN:
         show_user(update, HIDDEN)
 
 
 def _confirms(update: Update, event: TextReceived) -> bool:
-    """Say whether an echo is of a prompt that is shown; then the prompt has the agent's id."""
+    """Give the echoed prompt the agent's id; return whether the prompt was found."""
     said = clean(event.text).strip()
     for block in update.chat.unconfirmed:
         if block.text.strip() == said:
@@ -94,39 +94,39 @@ def show_user(update: Update, text: str, content_id: str | None = None) -> TextB
 
 
 def _turn_of(update: Update) -> int:
-    """Give the number of the turn that the user speaks in; another client's begins after that."""
+    """Return the turn a message belongs to; one from another client starts the next turn."""
     turn = update.chat.turn
     return 0 if update.replays else turn.number + (turn.state is Turn.IDLE)
 
 
 def note(update: Update, text: str, *, is_error: bool = False) -> None:
-    """Add a word of the system, if it has any: Markdown as agents write it, but for a fault."""
+    """Add a system message unless it is empty; errors are plain text, the rest is Markdown."""
     if text := text.strip("\r\n"):
         kind = BlockKind.NOTE if is_error else BlockKind.SYSTEM
         update.add(NoteBlock(update.mint(), kind, text=text, is_error=is_error))
 
 
 def notice_received(update: Update, event: NoticeReceived) -> None:
-    """Take a line from the client or the agent itself."""
+    """Show a notice from this client or the agent."""
     note(update, event.text, is_error=event.is_error)
 
 
 def instead_wanted(update: Update, event: InsteadWanted) -> None:
-    """Show that the agent asks what to do instead, unless the user has said so already."""
+    """Show the agent's question what to do instead, unless the user has already said it."""
     if all(waiting.kind is not QueueKind.REASON for waiting in update.chat.queue):
         note(update, event.text)
 
 
-# --- thoughts -----------------------------------------------------------------------------------
+# --- reasoning ----------------------------------------------------------------------------------
 
 
 def reasoning_started(update: Update, event: ReasoningStarted) -> None:
-    """Begin a thought."""
+    """Open a reasoning block."""
     _thought(update, event.id)
 
 
 def reasoning_text(update: Update, event: ReasoningText) -> None:
-    """Add to a thought, wherever it stands."""
+    """Append to a reasoning block, even if it is no longer the last block."""
     block = _thought(update, event.id)
     text = event.text if block.chunks else event.text.lstrip("\r\n")
     if drawn := block.cleaner.feed(text):
@@ -134,14 +134,14 @@ def reasoning_text(update: Update, event: ReasoningText) -> None:
 
 
 def reasoning_finished(update: Update, event: ReasoningFinished) -> None:
-    """End a thought; it may be that an answer has begun already."""
+    """Close a reasoning block; the answer may already have begun."""
     block = update.lane.thoughts.get(event.id)
     if block is not None and block.id in update.chat.live:
         finish_thought(update, block, update.lane, event.total_ms)
 
 
 def finish_thought(update: Update, block: ReasoningBlock, lane: Lane, total_ms: int | None) -> None:
-    """End a thought after `total_ms`, or after the time we saw it take."""
+    """Close a reasoning block; without `total_ms` its time is measured here."""
     update.chat.live.pop(block.id, None)
     block.total_ms = update.now - block.started_ms if total_ms is None else total_ms
     update.complete(block, lane)

@@ -1,10 +1,10 @@
-"""Prompt queue: what the user said while a turn ran.
+"""Prompt queue: prompts the user sent while a turn ran.
 
 Rules kept here:
-- Nothing the user wrote is dropped: a steer the agent did not read becomes the next prompt, and
-  what may not be sent by itself stays in the queue, visible.
-- Every prompt is sent by itself, in a turn of its own: prompts are never joined.
-- After a stop only what was meant for the stopped turn is sent; after a failure nothing is.
+- Nothing the user wrote is dropped. A steering message the agent did not read becomes the next
+  prompt; a prompt that may not be sent now stays visible in the queue.
+- Every prompt gets a turn of its own: prompts are never joined.
+- After a stop only prompts meant for the stopped turn are sent; after a failure none is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.model.chat import QueueKind, Waiting
+from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
@@ -29,29 +29,29 @@ _ORDER = (QueueKind.REASON, QueueKind.STEER, QueueKind.QUEUE)
 
 
 def is_command(text: str) -> bool:
-    """Say whether a prompt is a command to the agent, which it reads only as a prompt."""
+    """Return whether a prompt is a slash command, which the agent accepts only as a prompt."""
     return text.lstrip().startswith("/")
 
 
-def follow_up(update: Update, reason: TurnEnd) -> Waiting | None:
-    """Take out the prompt to send now that a turn has ended."""
+def follow_up(update: Update, reason: TurnEnd) -> QueuedPrompt | None:
+    """Remove and return the prompt to send after a turn that ended for `reason`."""
     for kind in _ORDER:
         waiting = [entry for entry in update.chat.queue if entry.kind is kind]
         if waiting and kind in _FOLLOWS[reason]:
-            _take(update, waiting[:1])
+            _remove(update, waiting[:1])
             return waiting[0]
     return None
 
 
-def next_waiting(update: Update) -> Waiting | None:
-    """Take out the oldest prompt, whatever its kind."""
+def next_waiting(update: Update) -> QueuedPrompt | None:
+    """Remove and return the oldest prompt of any kind."""
     oldest = update.chat.queue[:1]
-    _take(update, oldest)
+    _remove(update, oldest)
     return oldest[0] if oldest else None
 
 
 def keep_for_later(update: Update) -> None:
-    """Turn what was meant for a turn that is over into plain waiting prompts, ahead of the others.
+    """Turn leftover steers and reasons into plain queued prompts, ahead of the others.
 
     They keep the order in which they would have been sent.
     """
@@ -63,15 +63,15 @@ def keep_for_later(update: Update) -> None:
 
 
 def take_steers(update: Update, said: str) -> None:
-    """Take out the steers that an echo says were read; the agent joins several with newlines."""
+    """Remove the steers that an echo confirms; the agent joins several with newlines."""
     steers = [entry for entry in update.chat.queue if entry.kind is QueueKind.STEER]
     for count in range(1, len(steers) + 1):
         if "\n".join(entry.text.strip() for entry in steers[:count]) == said:
-            _take(update, steers[:count])
+            _remove(update, steers[:count])
             return
 
 
-def _take(update: Update, taken: list[Waiting]) -> None:
+def _remove(update: Update, taken: list[QueuedPrompt]) -> None:
     if taken:
         queue = update.chat.queue
         queue[:] = [entry for entry in queue if not any(entry is one for one in taken)]

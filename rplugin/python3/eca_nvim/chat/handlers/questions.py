@@ -1,13 +1,13 @@
-"""Questions: what the agent asks the user, and what became of it.
+"""Questions: what the agent asks the user, and how each question ends.
 
 Rules kept here:
 - A question and the tool call that asks it are one block.
-- An answer in the user's own words is not shown when a login asked for it.
+- A free-text answer to a login's question is a secret: it is not shown.
 """
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.answer_check import fits
+from eca_nvim.chat.handlers.answer_check import check_answer
 from eca_nvim.chat.handlers.subagents import conceal, reveal
 from eca_nvim.chat.model.blocks import (
     Block,
@@ -18,7 +18,7 @@ from eca_nvim.chat.model.blocks import (
     ToolBlock,
     open_question,
 )
-from eca_nvim.chat.model.call_ids import at_work
+from eca_nvim.chat.model.call_ids import active_call
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
@@ -32,8 +32,8 @@ from eca_nvim.chat.vocabulary.states import SECRET_TURNS, CallState
 _ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
 
-def asked(update: Update, event: QuestionAsked) -> None:
-    """Show a question and let it wait for the user."""
+def question_asked(update: Update, event: QuestionAsked) -> None:
+    """Show a question and add it to what is pending."""
     question = Question(event)
     block = _asking_call(update, event)
     if block is None:
@@ -50,31 +50,34 @@ def asked(update: Update, event: QuestionAsked) -> None:
 
 
 def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBlock | None:
-    """Find the call that asks; None when it is over, or waits for another answer."""
-    block = at_work(update.lane, ToolCall(event.tool_call_id or ""))
+    """Return the call that asks; None if it has ended or already has an open question."""
+    block = active_call(update.lane, ToolCall(event.tool_call_id or ""))
     asks = block is not None and block.state in _ASKING and not open_question(block)
     return block if asks else None
 
 
-def told_later(dialogue: Dialogue) -> Question:
-    """Give a question that was asked and answered before anyone was here to hear it."""
+def replayed_question(dialogue: Dialogue) -> Question:
+    """Return the closed question of a replayed call."""
     answered = dialogue.answer is not None
     state = QuestionState.ANSWERED if answered else QuestionState.DISMISSED
     return Question(dialogue.question, state, dialogue.answer)
 
 
 def answer_question(chat: Chat, block_id: int, digest: str, text: str | None, now: int) -> Changes:
-    """Answer the question that waits in a block and was shown so, or cancel it with None."""
+    """Answer the open question of a block; None cancels it.
+
+    digest: of the question as the user saw it (answer_check.py).
+    """
     update = Update(chat, chat.root, now)
-    if fits(update, block_id, digest, _typed(chat, block_id, text)):
+    if check_answer(update, block_id, digest, _typed(chat, block_id, text)):
         block, lane = chat.live[block_id]
         if open_question(block):
             close_question(update, block, lane, text)
     return update.finish()
 
 
-def withdraw(chat: Chat, question_id: str, now: int) -> Changes:
-    """End a question without an answer, by the id that who asks it has for it."""
+def withdraw_question(chat: Chat, question_id: str, now: int) -> Changes:
+    """Close a question without an answer, by the id its asker gave it."""
     update = Update(chat, chat.root, now)
     for block, lane in list(chat.live.values()):
         question = open_question(block)
@@ -84,7 +87,7 @@ def withdraw(chat: Chat, question_id: str, now: int) -> Changes:
 
 
 def question_of_agent(chat: Chat) -> tuple[Block, Lane] | None:
-    """Find the oldest question of the agent that waits, and the lane it is in."""
+    """Return the agent's oldest open question and its lane."""
     for block_id in chat.pending:
         block, lane = chat.live[block_id]
         question = open_question(block)
@@ -94,7 +97,7 @@ def question_of_agent(chat: Chat) -> tuple[Block, Lane] | None:
 
 
 def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
-    """Give an answer that may go back into the input: in the user's own words, and no secret."""
+    """Return an answer that may go back into the input: free text, and not a secret."""
     block = chat.blocks.get(block_id)
     question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
     is_option = question is not None and text is not None and question.offers(text)
@@ -102,13 +105,13 @@ def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
 
 
 def dismiss(update: Update, block: Block, lane: Lane) -> None:
-    """End the question in a block, if one waits, without an answer."""
+    """Close the open question of a block, if any, without an answer."""
     if open_question(block):
         close_question(update, block, lane, None)
 
 
 def dismiss_for_call(update: Update, call: ToolBlock) -> None:
-    """End the questions of a tool call that has ended."""
+    """Close the questions of a tool call that has ended."""
     dismiss(update, call, update.lane)
     for block, lane in list(update.chat.live.values()):
         question = block.question if isinstance(block, QuestionBlock) else None
@@ -117,9 +120,9 @@ def dismiss_for_call(update: Update, call: ToolBlock) -> None:
 
 
 def close_question(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
-    """End a question; the agent is told in any case, because it asked.
+    """Close a question and send the answer, or None; the agent always gets a reply.
 
-    An answer that names an option is that option's label.
+    An answer that names an option is replaced by that option's label.
     """
     question = open_question(block)
     assert question is not None

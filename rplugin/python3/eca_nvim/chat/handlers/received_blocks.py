@@ -22,7 +22,7 @@ def hook_started(update: Update, event: HookStarted) -> None:
 
 
 def hook_finished(update: Update, event: HookFinished) -> None:
-    """Show what came of a hook; one that failed opens."""
+    """Show a hook's result; open it if the hook failed."""
     block = _hook(update, event.id, event.name)
     block.result = event
     update.auto_fold(block, update.lane, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
@@ -43,7 +43,7 @@ def link_received(update: Update, event: LinkReceived) -> None:
 
 
 def image_received(update: Update, event: ImageReceived) -> None:
-    """Show that there is an image."""
+    """Show an image's type and size."""
     block = ImageBlock(
         update.mint(), BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
     )
@@ -57,6 +57,6 @@ def flag_received(update: Update, event: FlagReceived) -> None:
 
 
 def unknown_received(update: Update, event: UnknownReceived) -> None:
-    """Show content of a kind nobody told us about, plainly."""
+    """Show content of an unknown kind as plain text."""
     block = PlainBlock(update.mint(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text)
     update.add(block)

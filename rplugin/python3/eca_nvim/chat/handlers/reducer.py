@@ -1,9 +1,9 @@
-"""Reducer: what an event of the agent, or the passing of time, does to a chat.
+"""Reducer: finds the handler for an event of the agent, and lets time pass.
 
 Rules kept here:
-- Pure: no I/O, no clock. `now` is in ms; the chat changes in place, what must be shown and told
-  is returned.
-- One row an event in HANDLERS; a test holds the table complete.
+- Pure: no I/O, no clock. `now` is in ms. The chat changes in place; view ops and effects are
+  returned.
+- HANDLERS has one row per event; a test checks that it is complete.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.TrustRefused: chat_state.trust_refused,
     events.ChatOpened: chat_title.chat_opened,
     events.ChatCleared: chat_state.chat_cleared,
-    events.QuestionAsked: questions.asked,
+    events.QuestionAsked: questions.question_asked,
     events.TurnChanged: turn.turn_changed,
-    events.TurnLapsed: silent_turn.lapsed,
+    events.TurnLapsed: silent_turn.turn_lapsed,
     events.PromptAnswered: turn.prompt_answered,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
@@ -66,24 +66,24 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
 def apply(
     chat: Chat, event: events.ChatEvent, now: int, child: str | None = None, *, later: bool = False
 ) -> Changes:
-    """Take an event; `child` is the chat id of the subagent it is of, None for the chat itself.
+    """Apply an event; `child` is the subagent's chat id, or None for the chat itself.
 
-    later: more events follow at once; headers are drawn when they are all taken (`settled`).
+    later: more events follow at once, so headers are drawn after the last one (`settled`).
     """
     update = Update(chat, chat.lane(child), now, later=later)
     if not isinstance(event, events.TurnLapsed):
-        chat.turn.heard(now)
+        chat.turn.note_activity(now)
     HANDLERS[type(event)](update, event)
     return update.finish()
 
 
 def settled(chat: Chat, now: int) -> Changes:
-    """Draw the headers that waited for the last of many events."""
+    """Draw the headers that `apply` postponed."""
     return Update(chat, chat.root, now).finish()
 
 
 def tick(chat: Chat, now: int) -> Changes:
-    """Let times pass: elapsed time of the turn, and of calls that run. Nothing when idle."""
+    """Update the elapsed time of the turn and of running calls; changes nothing when idle."""
     update = Update(chat, chat.root, now)
     if chat.turn.state is not Turn.IDLE:
         update.dirty |= Dirty.STATUS
@@ -95,11 +95,11 @@ def tick(chat: Chat, now: int) -> Changes:
 
 
 def server_changed(chat: Chat, state: str, now: int) -> Changes:
-    """Take the state of the agent's process; what it planned ends with it."""
+    """Store the state of the agent's process; its task list ends with it."""
     update = Update(chat, chat.root, now)
     chat.server = state
     if state != "ready":
         task_list.drop_task_list(update)
-        chat_title.doubt(chat)
+        chat_title.doubt_title(chat)
     update.dirty |= Dirty.STATUS
     return update.finish()

@@ -1,4 +1,4 @@
-"""Settle: end what is still going on when a turn stops or ends."""
+"""Settle: ends the blocks that are still live when a turn stops or ends."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.states import CallState
 
 INCOMPLETE = (
-    "The model did not complete this call: its arguments are no valid JSON. Nothing was run."
+    "The model did not complete this call: its arguments are not valid JSON. Nothing was run."
 )
 
 
 def settle(update: Update, only: Lane | None = None, *, completed: bool = False) -> None:
-    """End every live block and every text being said, of one lane or of all.
+    """End every live block and every unfinished text, of one lane or of all.
 
-    completed: the turn ended by itself, so nobody stopped what had not begun.
+    completed: the turn ended by itself, so a call that was still being written has failed.
     """
     for block, lane in list(update.chat.live.values()):
         if only is not None and lane is not only:
@@ -46,7 +46,7 @@ def _end_of(block: ToolBlock, *, completed: bool) -> CallState:
 
 
 def settle_pending(update: Update) -> None:
-    """End what waits for the user; calls that run may still end by themselves."""
+    """End the requests that wait for the user; running calls may still finish."""
     for block_id in list(update.chat.pending):
         block, lane = update.chat.live[block_id]
         dismiss(update, block, lane)

@@ -1,11 +1,11 @@
-"""Silent turn: a turn of which the agent says nothing any more.
+"""Silent turn: a turn about which the agent has gone silent.
 
 Rules kept here:
-- A turn that was to stop, or that runs, and of which nothing is heard for a while may be over
-  without a word. The agent is asked, and asked again ever more seldom; the turn ends only when
-  the agent says that the chat is idle, or says nothing of a turn that was to stop.
-- It is not asked while a tool runs, while a request waits for the user, and while the agent says
-  that it tries again: all of these may take long.
+- If the agent is silent for a while, its turn may have ended without notice. So we ask, and ask
+  again at growing intervals. The turn ends here only if the agent reports the chat as idle, or
+  if we had asked it to stop and it does not answer about the turn.
+- We do not ask while a tool runs, while a request waits for the user, or while the agent retries:
+  all of these may take long.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PATIENCE_MS: Mapping[Turn, int] = {
     Turn.STOPPING: 5_000,
     Turn.LEAVING: 5_000,
 }
-"""Milliseconds without a word after which the agent is asked; doubled each time."""
+"""Milliseconds of silence before we ask the agent; doubled each time."""
 LONGEST_MS = 300_000
 
 STOPPED = "The server did not confirm the stop; the turn is ended here."
@@ -38,15 +38,15 @@ _WORKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
 
 def ask_when_silent(update: Update) -> None:
-    """Ask the agent whether the turn goes on, when nothing was heard of it for too long."""
+    """Ask the agent whether the turn still runs, if it has been silent for too long."""
     turn = update.chat.turn
     first = PATIENCE_MS.get(turn.state)
     if first is None or update.chat.server != "ready" or _takes_its_time(update.chat):
         return
-    if update.now - turn.heard_ms >= min(first << turn.asked, LONGEST_MS):
-        turn.asked += 1
-        turn.heard_ms = update.now
-        update.tell(AskTurn(update.chat.id, turn.number, turn.asked))
+    if update.now - turn.last_activity_ms >= min(first << turn.times_asked, LONGEST_MS):
+        turn.times_asked += 1
+        turn.last_activity_ms = update.now
+        update.tell(AskTurn(update.chat.id, turn.number, turn.times_asked))
 
 
 def _takes_its_time(chat: Chat) -> bool:
@@ -56,14 +56,17 @@ def _takes_its_time(chat: Chat) -> bool:
     return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in blocks)
 
 
-def lapsed(update: Update, event: TurnLapsed) -> None:
-    """End the turn that the agent was asked about, unless something was heard of it since."""
+def turn_lapsed(update: Update, event: TurnLapsed) -> None:
+    """End the turn we asked about, unless the agent has sent something since."""
     turn = update.chat.turn
-    if turn.state is Turn.IDLE or (turn.number, turn.asked) != (event.number, event.asked):
+    if turn.state is Turn.IDLE or (turn.number, turn.times_asked) != (
+        event.number,
+        event.times_asked,
+    ):
         return
     stops = turn.state in (Turn.STOPPING, Turn.LEAVING)
     if not stops and not event.is_idle:
         return
     note(update, STOPPED if stops else IDLE, is_error=not stops)
-    turn.owed, turn.unanswered = None, 0
+    turn.owed_end, turn.unanswered = None, 0
     end(update, TurnEnd.STOPPED if stops else TurnEnd.FAILED)

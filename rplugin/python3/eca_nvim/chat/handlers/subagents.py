@@ -1,9 +1,9 @@
-"""Subagents: what the call that runs one tells of its chat, and when it opens by itself.
+"""Subagents: what a call shows of the subagent it runs, and when it opens by itself.
 
 Rules kept here:
-- Collapsed it tells in one line what the subagent is doing; it opens only for the user's word and
-  collapses again when nothing in it waits any more.
-- A subagent of a subagent is told in the same call, one level in: its blocks are never lost.
+- A collapsed call says in its header what the subagent is doing. It opens by itself only while
+  something in it waits for the user, and then collapses again.
+- A subagent of a subagent is shown inside the same call, one level in: no block is lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
 
 def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
-    """Let the blocks of a subagent's chat follow the call that runs it."""
+    """Show the blocks of a subagent's chat below the call that runs it."""
     chat = update.chat
     anchor = update.lane.anchor or block
     if child in chat.anchors or child in (chat.id, anchor.chat_id):
@@ -28,11 +28,11 @@ def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
     lane = chat.lanes.get(child)
     if lane is not None and _waits(update, anchor):
         reveal(update, lane)
-        nested_asks(update, anchor)
+        renew_nested_requests(update, anchor)
 
 
 def _follow(update: Update, anchor: ToolBlock, child: str) -> None:
-    """Let a chat follow a call, with all that followed a call of its own so far."""
+    """Attach a subagent's chat to a call, and the chats attached to its own calls with it."""
     chat = update.chat
     chat.anchors[child] = anchor
     if child in chat.lanes:
@@ -43,12 +43,15 @@ def _follow(update: Update, anchor: ToolBlock, child: str) -> None:
 
 
 def _home(update: Update, anchor: ToolBlock) -> Lane:
-    """Give the lane that a call is in: the chat's own, but for one whose parent is not known."""
+    """Return the lane of a call: the chat's own, unless the subagent's parent is unknown."""
     return update.chat.lanes[anchor.chat_id]
 
 
-def does(update: Update, lane: Lane, words: Callable[[], str]) -> None:
-    """Note what a subagent is doing, in a few clean words; nobody asks for them elsewhere."""
+def show_activity(update: Update, lane: Lane, words: Callable[[], str]) -> None:
+    """Show in the call's header what its subagent is doing.
+
+    words: returns a few clean words; called only if they are shown.
+    """
     anchor = lane.anchor
     if anchor is None or anchor.nested is None or anchor.state in ENDED_CALLS:
         return
@@ -58,18 +61,18 @@ def does(update: Update, lane: Lane, words: Callable[[], str]) -> None:
         update.redraw(anchor, _home(update, anchor))
 
 
-def progresses(update: Update, lane: Lane, text: str) -> None:
-    """Note what a subagent's agent says it is doing, unless a tool of its tells better."""
+def show_progress(update: Update, lane: Lane, text: str) -> None:
+    """Show the progress a subagent reports, unless one of its tool calls says more."""
     calls = (block for block, at in update.chat.live.values() if at is lane)
     if not any(isinstance(block, ToolBlock) and block.state in _BUSY for block in calls):
-        does(update, lane, lambda: text)
+        show_activity(update, lane, lambda: text)
 
 
 _BUSY = frozenset({CallState.PREPARING, CallState.APPROVED, CallState.RUNNING, CallState.WAITING})
 
 
-def uses(update: Update, lane: Lane, usage: UsageReported) -> None:
-    """Note the tokens and the cost of a subagent's chat."""
+def store_usage(update: Update, lane: Lane, usage: UsageReported) -> None:
+    """Store the tokens and the cost of a subagent's chat."""
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.usage = usage
@@ -94,11 +97,11 @@ def conceal(update: Update, lane: Lane) -> None:
         update.auto_fold(anchor, _home(update, anchor), Fold.CLOSED)
 
 
-def nested_asks(update: Update, anchor: ToolBlock) -> None:
-    """Show again what waits in a subagent, because it is known only now who asks."""
+def renew_nested_requests(update: Update, anchor: ToolBlock) -> None:
+    """Renew the requests of a subagent after its name became known or changed."""
     for block_id in update.chat.pending:
         if update.chat.live[block_id][1].anchor is anchor:
-            update.asks_otherwise(block_id)
+            update.request_changed(block_id)
 
 
 def _waits(update: Update, anchor: ToolBlock) -> bool:

@@ -1,11 +1,11 @@
-"""Task list: what the agent plans to do, one block and one line, wherever it changed that last.
+"""Task list: the agent's tasks, as one block at the call that changed them last.
 
 Rules kept here:
-- The agent always sends its whole task list: a new one takes the place of the one before, open or
-  collapsed as the user left that.
-- The list is dropped when the process of the agent ends, and when another turn ends in which the
-  agent did not send it. A list that is dropped, or put away by the agent, leaves its last block.
-- Calls that were neighbours but for the list's earlier place are neighbours again.
+- The agent always sends its whole task list. A new list replaces the old one and keeps the fold
+  the user chose.
+- The list is dropped when the agent's process ends, and at the end of a turn in which the agent
+  did not send it. Its last block stays, also when the agent clears the list.
+- When the block moves, the calls on both sides of it become neighbours.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import Details, TaskList
 
 
-def take_task_list(update: Update, details: Details | None, block: ToolBlock | None = None) -> None:
-    """Show the task list of a call in its block; without a block the agent has put the list away.
+def update_task_list(
+    update: Update, details: Details | None, block: ToolBlock | None = None
+) -> None:
+    """Show the task list of a call in its block; without a block, clear the list.
 
     Other details are ignored, and so is the task list of a subagent.
     """
@@ -40,7 +42,7 @@ def drop_task_list(update: Update) -> None:
         update.dirty |= Dirty.TASK_LIST
 
 
-def turn_ended(update: Update) -> None:
+def drop_unsent_task_list(update: Update) -> None:
     """Drop the task list if the agent did not send it in the turn that ended."""
     if update.chat.task_list_turn < update.chat.turn.number:
         drop_task_list(update)

@@ -1,12 +1,12 @@
-"""Turn: how a turn begins, is stopped and ends.
+"""Turn: starts, stops and ends a turn.
 
 Rules kept here:
-- Every end leaves the chat idle, and is told exactly once with its reason.
-- The agent says an end with two words (idle then finished, or stopping and finished, or finished
-  then idle): the first ends the turn, the other is `owed` and never ends the next one.
-- Before it has answered the prompt, `finished` is no end: a login may follow. A login ends with
-  idle; until then nothing that waits is sent, and no question is closed.
-- An answer to a prompt concerns the turn only when no newer prompt was sent.
+- Every end leaves the chat idle, and is announced exactly once with its reason.
+- The agent reports an end with two events (idle then finished, stopping and finished, or finished
+  then idle). The first ends the turn. The other one is `owed_end`, and must not end the next turn.
+- Before the agent has answered the prompt, `finished` does not end the turn: a login may follow.
+  A login ends with idle; until then no queued prompt is sent and no question is closed.
+- The response to a prompt affects the turn only if no newer prompt was sent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from eca_nvim.chat.handlers.messages import note, show_user
 from eca_nvim.chat.handlers.prompt_queue import follow_up, is_command, keep_for_later
 from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.settle import settle, settle_pending
-from eca_nvim.chat.handlers.task_list import turn_ended
+from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
 from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -35,7 +35,7 @@ from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn, TurnEnd, TurnSte
 LOG_END = "the last lines of the server's log"
 NO_ANSWER = "The agent ended its turn without an answer."
 
-_OTHER_WORD: Mapping[AgentTurn, AgentTurn] = {
+_OTHER_END: Mapping[AgentTurn, AgentTurn] = {
     AgentTurn.IDLE: AgentTurn.FINISHED,
     AgentTurn.FINISHED: AgentTurn.IDLE,
 }
@@ -49,11 +49,11 @@ _STEPS: Mapping[AgentTurn, TurnStep] = {
 
 
 def begin(update: Update, step: TurnStep) -> None:
-    """Go from idle into a turn, because we sent a prompt or the agent began on its own."""
+    """Start a turn, because we sent a prompt or the agent began on its own."""
     turn = update.chat.turn
     turn.state = next_turn(turn.state, step)
     turn.started_ms = update.now
-    turn.heard(update.now)
+    turn.note_activity(update.now)
     turn.expected_end = TurnEnd.DONE
     turn.number += 1
     update.dirty |= Dirty.STATUS
@@ -61,7 +61,7 @@ def begin(update: Update, step: TurnStep) -> None:
 
 
 def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> None:
-    """Begin a turn with a prompt: it is shown at once, and the agent is told."""
+    """Start a turn with a prompt: show it at once and send it to the agent."""
     chat = update.chat
     update.lane = chat.root
     begin(update, TurnStep.SEND)
@@ -71,12 +71,12 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
 
 
 def stop(update: Update) -> None:
-    """Ask the agent to end the turn; what waits for the user is over at once."""
+    """Ask the agent to end the turn; requests that wait for the user end at once."""
     match update.chat.turn.state:
         case Turn.IDLE:
             pass
         case Turn.LOGIN:
-            update.chat.turn.heard(update.now)
+            update.chat.turn.note_activity(update.now)
             _step(update, TurnStep.STOP)
             _cancel_login(update)
         case Turn.LEAVING:
@@ -84,15 +84,15 @@ def stop(update: Update) -> None:
                 _cancel_login(update)
         case _:
             update.tell(TellStop(update.chat.id))
-            update.chat.turn.heard(update.now)
-            _stopping(update)
+            update.chat.turn.note_activity(update.now)
+            _mark_stopping(update)
 
 
-def _stopping(update: Update) -> None:
+def _mark_stopping(update: Update) -> None:
     turn = update.chat.turn
     if turn.state in (Turn.SENDING, Turn.RUNNING, Turn.CLOSING):
         _step(update, TurnStep.STOP)
-        turn.owed = None
+        turn.owed_end = None
         settle_pending(update)
 
 
@@ -102,29 +102,29 @@ def _step(update: Update, step: TurnStep) -> None:
     update.dirty |= Dirty.STATUS
 
 
-def tell_login(update: Update, text: str | None) -> None:
-    """Tell the agent what it needs to log in; None cancels the login. It answers as to a prompt."""
+def send_login(update: Update, text: str | None) -> None:
+    """Send the agent what it needs to log in; None cancels. It responds as to a prompt."""
     update.chat.turn.unanswered += 1
     update.tell(TellLogin(update.chat.id, text))
 
 
 def _cancel_login(update: Update) -> None:
-    """End the login: the agent ends it when a question of it is cancelled, and else on request."""
+    """Cancel the login: closing its question does that; without one we ask the agent."""
     asks = question_of_agent(update.chat) is not None
     settle_pending(update)
     if not asks:
-        tell_login(update, None)
+        send_login(update, None)
 
 
 def end(update: Update, reason: TurnEnd) -> None:
-    """End the turn, close all that was going on in it, and send what should follow."""
+    """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
     chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
     chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update, completed=reason is TurnEnd.DONE)
-    turn_ended(update)
+    drop_unsent_task_list(update)
     if reason is TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
     update.emit("EcaTurnFinished", {"reason": reason.value})
@@ -135,7 +135,7 @@ def end(update: Update, reason: TurnEnd) -> None:
 
 
 def _is_unanswered(update: Update) -> bool:
-    """Say whether nothing came of the prompt of this turn; a command may do its work silently."""
+    """Return whether the turn's prompt got no answer; a slash command may work silently."""
     match update.chat.root.blocks[-1:]:
         case [TextBlock(kind=BlockKind.USER, turn=number) as prompt]:
             return number == update.chat.turn.number and not is_command(prompt.text)
@@ -143,20 +143,20 @@ def _is_unanswered(update: Update) -> bool:
             return False
 
 
-# --- the agent's word ---------------------------------------------------------------------------
+# --- events of the agent ------------------------------------------------------------------------
 
 
 def turn_changed(update: Update, event: TurnChanged) -> None:
-    """Take the agent's word on its turn; a subagent's end settles only what is its own."""
+    """Follow the turn state the agent reports; a subagent's end settles only its own lane."""
     if update.lane is not update.chat.root:
-        if event.turn in _OTHER_WORD:
+        if event.turn in _OTHER_END:
             settle(update, update.lane, completed=update.chat.turn.state is Turn.RUNNING)
         return
     match event.turn:
         case AgentTurn.RUNNING:
             _agent_runs(update)
         case AgentTurn.STOPPING:
-            _stopping(update)
+            _mark_stopping(update)
         case AgentTurn.LOGIN:
             _agent_logs_in(update)
         case AgentTurn.IDLE | AgentTurn.FINISHED:
@@ -165,16 +165,16 @@ def turn_changed(update: Update, event: TurnChanged) -> None:
 
 def _agent_runs(update: Update) -> None:
     turn = update.chat.turn
-    turn.owed = None
+    turn.owed_end = None
     match turn.state:
         case Turn.IDLE:
             begin(update, TurnStep.START)
         case Turn.SENDING | Turn.CLOSING | Turn.LOGIN:
             _step(update, TurnStep.START)
-        case Turn.LEAVING:  # there was no login any more
+        case Turn.LEAVING:  # the login had already ended
             _step(update, TurnStep.START)
             update.tell(TellStop(update.chat.id))
-        case Turn.STOPPING:  # the stop came before the turn: it was not heard
+        case Turn.STOPPING:  # our stop arrived before the turn began: send it again
             update.tell(TellStop(update.chat.id))
         case Turn.RUNNING:
             pass
@@ -182,7 +182,7 @@ def _agent_runs(update: Update) -> None:
 
 def _agent_logs_in(update: Update) -> None:
     turn = update.chat.turn
-    turn.owed = None
+    turn.owed_end = None
     was = turn.state
     if was is Turn.IDLE:
         begin(update, TurnStep.LOGIN)
@@ -190,31 +190,31 @@ def _agent_logs_in(update: Update) -> None:
         _step(update, TurnStep.LOGIN)
     update.chat.unconfirmed.clear()
     keep_for_later(update)
-    if was is Turn.STOPPING:  # the stop came before the login: it was not heard
+    if was is Turn.STOPPING:  # our stop arrived before the login began
         _cancel_login(update)
 
 
-def _agent_ended(update: Update, word: AgentTurn) -> None:
+def _agent_ended(update: Update, reported: AgentTurn) -> None:
     turn = update.chat.turn
-    if turn.owed is word:
-        turn.owed = None
+    if turn.owed_end is reported:
+        turn.owed_end = None
     elif turn.state is not Turn.IDLE:
-        if next_turn(turn.state, _STEPS[word]) is Turn.IDLE:
-            _end_by(update, word)
+        if next_turn(turn.state, _STEPS[reported]) is Turn.IDLE:
+            _end_as_reported(update, reported)
         else:
-            _step(update, _STEPS[word])
+            _step(update, _STEPS[reported])
 
 
-def _end_by(update: Update, word: AgentTurn) -> None:
-    """End the turn by a word of the agent; after a login no other follows."""
+def _end_as_reported(update: Update, reported: AgentTurn) -> None:
+    """End the turn as the agent reports; after a login there is no second event."""
     turn = update.chat.turn
     stopped = turn.state in (Turn.STOPPING, Turn.LEAVING)
-    turn.owed = None if turn.state in SECRET_TURNS else _OTHER_WORD[word]
+    turn.owed_end = None if turn.state in SECRET_TURNS else _OTHER_END[reported]
     end(update, TurnEnd.STOPPED if stopped else turn.expected_end)
 
 
 def prompt_answered(update: Update, event: PromptAnswered) -> None:
-    """Take the answer to a prompt: a refusal ends the turn, unless it has ended already."""
+    """Handle the response to a prompt: a refusal ends the turn if it still runs."""
     chat = update.chat
     turn = chat.turn
     if update.lane is not chat.root:
@@ -227,20 +227,20 @@ def prompt_answered(update: Update, event: PromptAnswered) -> None:
         return
     if not event.accepted:
         note(update, event.fault or "The agent refused the prompt.", is_error=True)
-        if turn.state is not Turn.LOGIN:  # which goes on: the user may try again
+        if turn.state is not Turn.LOGIN:  # a login goes on: the user may try again
             end(update, TurnEnd.FAILED)
     elif turn.state is Turn.SENDING:
         _step(update, TurnStep.START)
     elif turn.state is Turn.CLOSING:
-        _end_by(update, AgentTurn.FINISHED)
+        _end_as_reported(update, AgentTurn.FINISHED)
     elif turn.state is Turn.LEAVING:
-        _end_by(update, AgentTurn.IDLE)
+        _end_as_reported(update, AgentTurn.IDLE)
 
 
 def agent_gone(update: Update, event: AgentGone) -> None:
-    """Take the end of the agent's process: every turn is over, what waits stays.
+    """End the turn because the agent's process has ended; queued prompts stay.
 
-    The reason comes last, for that is what the user sees; the end of the log is closed above it.
+    The reason comes last, where the user sees it; the end of the log is collapsed above it.
     """
     chat = update.chat
     update.lane = chat.root
@@ -249,21 +249,21 @@ def agent_gone(update: Update, event: AgentGone) -> None:
         log.text = "\n".join(event.stderr_tail)
         update.add(log)
     else:
-        _take_back(update, event.reason)
+        _remove_repeated_error(update, event.reason)
     note(update, event.reason, is_error=True)
-    _cut(update)
+    _end_everything(update)
 
 
-def _take_back(update: Update, told: str) -> None:
-    """Take out a fault right above the prompt that it is now the answer to.
+def _remove_repeated_error(update: Update, reason: str) -> None:
+    """Remove the same error above the last prompt: it is about to be repeated below the prompt.
 
-    Opening a chat starts the agent, and so does its first prompt: both fail alike. A fault that
-    answers an earlier prompt stays.
+    Opening a chat starts the agent, and so does its first prompt: both fail in the same way. An
+    error that answers an earlier prompt stays.
     """
     match update.lane.blocks[-3:]:
         case [TextBlock(kind=BlockKind.USER), NoteBlock(), _]:
             return
-        case [*_, NoteBlock(text=text) as fault, TextBlock(kind=BlockKind.USER)] if text == told:
+        case [*_, NoteBlock(text=text) as fault, TextBlock(kind=BlockKind.USER)] if text == reason:
             update.remove(fault, update.lane)
 
 
@@ -272,16 +272,16 @@ def chat_deleted(update: Update, _event: ChatDeleted) -> None:
     if update.lane is not update.chat.root:
         return
     update.chat.deleted = True
-    note(update, "The agent has deleted this chat. Its text stays here; a prompt starts it anew.")
-    _cut(update)
+    note(update, "The agent has deleted this chat. Its text stays here; a prompt starts it again.")
+    _end_everything(update)
 
 
-def _cut(update: Update) -> None:
+def _end_everything(update: Update) -> None:
     turn = update.chat.turn
     turn.unanswered = 0
-    turn.owed = None
+    turn.owed_end = None
     if turn.state is Turn.IDLE:
         settle(update)
     else:
         end(update, TurnEnd.GONE)
-    update.effects.clear()  # nobody is there to be told
+    update.effects.clear()  # the agent is gone or has no such chat

@@ -1,4 +1,4 @@
-"""The model: a chat, its blocks and tool calls, and what can be read from them.
+"""The model: a chat, its blocks and tool calls, and what is derived from them.
 
-Rule: data, and functions that change nothing. `handlers` and `user_actions` change a chat.
+Rule: data and functions without side effects. `handlers` and `user_actions` change a chat.
 """

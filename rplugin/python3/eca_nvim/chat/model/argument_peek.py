@@ -1,9 +1,9 @@
-"""Argument peek: what can be said of a tool call while the model still writes its arguments.
+"""Argument peek: finds the main argument of a call while the model is still writing it.
 
 Rules kept here:
-- The price of a chunk does not grow with the arguments: only the first HEAD characters are ever
-  looked at, and only until the telling value was found.
-- The arguments themselves are JSON cut anywhere; they are kept whole and never parsed here.
+- The cost of a chunk does not grow with the arguments: only the first HEAD characters are searched,
+  and only until the main argument is found.
+- The arguments are JSON that may be cut anywhere; they are kept whole and never parsed here.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from collections.abc import Mapping
 
 HEAD = 2000
 _NAMES = "path|command|pattern|question|source|symbol|agent|url|file|name"
-_TELLING = re.compile(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
+_MAIN_ARGUMENT = re.compile(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
-def telling(arguments: Mapping[str, object]) -> str | None:
-    """Give the value of complete arguments that tells what their call is about, if one does."""
+def main_argument(arguments: Mapping[str, object]) -> str | None:
+    """Return the argument that best says what a call is about, if there is one."""
     values = (arguments.get(name) for name in _NAMES.split("|"))
     return next((value for value in values if isinstance(value, str)), None)
 
 
 class ArgumentPeek:
-    """The arguments so far, and the first value of them that tells what the call is about."""
+    """The arguments so far, and the name and value of the main one."""
 
-    __slots__ = ("_chunks", "_head", "size", "telling")
+    __slots__ = ("_chunks", "_head", "main_argument", "size")
 
     def __init__(self) -> None:
         self._chunks: list[str] = []
         self._head = ""
         self.size = 0
-        self.telling: tuple[str, str] | None = None
+        self.main_argument: tuple[str, str] | None = None
 
     def feed(self, chunk: str) -> None:
-        """Take the next chunk."""
+        """Add the next chunk."""
         self._chunks.append(chunk)
         self.size += len(chunk)
-        if self.telling is None and len(self._head) < HEAD:
+        if self.main_argument is None and len(self._head) < HEAD:
             self._head += chunk[:HEAD]
-            self._look()
+            self._search()
 
-    def _look(self) -> None:
-        found = _TELLING.search(self._head)
+    def _search(self) -> None:
+        found = _MAIN_ARGUMENT.search(self._head)
         if found is None:
             return
         try:
-            self.telling = (found.group(1), str(json.loads(found.group(2), strict=False)))
-        except ValueError:  # an escape JSON does not know: the raw text tells enough
-            self.telling = (found.group(1), found.group(2).strip('"'))
+            self.main_argument = (found.group(1), str(json.loads(found.group(2), strict=False)))
+        except ValueError:  # not a JSON escape: show the raw text
+            self.main_argument = (found.group(1), found.group(2).strip('"'))
 
     @property
     def text(self) -> str:
-        """Give all that came so far, as it came."""
+        """The arguments so far, unparsed."""
         return "".join(self._chunks)

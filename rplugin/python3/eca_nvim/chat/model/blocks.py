@@ -1,9 +1,9 @@
-"""Blocks: the entries of a chat, with all that was ever said in them.
+"""Blocks: the entries of a chat, with their whole text.
 
 Rules kept here:
-- A block keeps raw text or cleaned chunks whole, collapsed or not: nothing is lost in the model.
-- What a block looks like is the business of `render`, when it is open that of `fold`.
-- Blocks change in place; ids are unique in a chat and grow.
+- A block keeps all of its text, collapsed or not.
+- `render` decides how a block looks, `fold` whether its body is shown.
+- Blocks change in place; ids are unique in a chat and ascending.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AUTOMATIC_FOLDS = frozenset({Fold.CLOSED, Fold.OPEN})
 
 
 class QuestionState(StrEnum):
-    """What became of a question."""
+    """Whether a question is open, and how it ended."""
 
     WAITING = "waiting"
     ANSWERED = "answered"
@@ -44,14 +44,14 @@ class QuestionState(StrEnum):
 
 
 class Question(Struct):
-    """What the agent asked, and what became of it; `answer` is None when it was dismissed."""
+    """A question and its answer, which is None while it is open or if it was dismissed."""
 
     asked: QuestionAsked
     state: QuestionState = QuestionState.WAITING
     answer: str | None = None
 
     def option(self, answer: str) -> str | None:
-        """Find the option that an answer names by its label, else by its number from 1."""
+        """Return the option that an answer names by its label, or by its number (1-based)."""
         labels = [label for label, _ in self.asked.options]
         for label in labels:
             if answer in (label, one_line(label)):
@@ -64,12 +64,12 @@ class Question(Struct):
         return labels[numbers.index(typed)] if typed in numbers else None
 
     def offers(self, answer: str) -> bool:
-        """Say whether an answer names one of the options."""
+        """Return whether an answer names one of the options."""
         return self.option(answer) is not None
 
 
 class Block(Struct, eq=False):
-    """What all blocks have; `drawn` is the header the view has, `group` the block it is part of."""
+    """Base of all blocks; `drawn` is the header the view has, `group` the group it belongs to."""
 
     id: int
     kind: BlockKind
@@ -79,14 +79,14 @@ class Block(Struct, eq=False):
 
     @property
     def is_open(self) -> bool:
-        """Say whether the body is in the view."""
+        """Whether the body is in the view."""
         return self.fold in SHOWN_FOLDS
 
 
 class SpokenBlock(Block, eq=False):
-    """A block whose text comes in chunks, cleaned as they come and joined when asked for.
+    """A block whose text arrives in chunks. They are cleaned on arrival and joined on access.
 
-    column: characters of the view's last row (long_rows.py).
+    column: length of the view's last row, in characters (long_rows.py).
     """
 
     chunks: list[str] = field(default_factory=list)
@@ -96,16 +96,17 @@ class SpokenBlock(Block, eq=False):
 
     @property
     def text(self) -> str:
-        """Give all that came so far."""
+        """The text so far."""
         if len(self.chunks) > 1:
             self.chunks[:] = ["".join(self.chunks)]
         return self.chunks[0] if self.chunks else ""
 
 
 class TextBlock(SpokenBlock, eq=False):
-    """What the user or the model said; what the user said has the agent's id once it is echoed.
+    """Text of the user or the model.
 
-    turn: which turn of the chat the user said it in (`RunningTurn.number`); 0 when it was replayed.
+    content_id: the agent's id of a user message, known once the agent has echoed it. turn: number
+    of the turn a user message belongs to (`RunningTurn.number`); 0 if it was replayed.
     """
 
     content_id: str | None = None
@@ -113,7 +114,7 @@ class TextBlock(SpokenBlock, eq=False):
 
 
 class ReasoningBlock(SpokenBlock, eq=False):
-    """What the model thought; `total_ms` is None while it thinks."""
+    """The model's reasoning; `total_ms` is None while it goes on."""
 
     content_id: str = ""
 
@@ -122,21 +123,21 @@ class ReasoningBlock(SpokenBlock, eq=False):
 
 
 class NoteBlock(Block, eq=False):
-    """A word of the system."""
+    """A message of the system, this client or the agent."""
 
     text: str = ""
     is_error: bool = False
 
 
 class PlainBlock(Block, eq=False):
-    """Text under a name: content of a kind we do not know, or the end of a log."""
+    """Text under a heading: content of an unknown kind, or the end of a log."""
 
     name: str = ""
     text: str = ""
 
 
 class Nested(Struct):
-    """What the call of a subagent tells of its chat: what it does now, and what it used."""
+    """State of the subagent that a call runs; `waits`: something in it waits for the user."""
 
     doing: str = ""
     usage: UsageReported | None = None
@@ -144,12 +145,12 @@ class Nested(Struct):
 
 
 class ToolBlock(Block, eq=False):
-    """A tool call; `chat_id` is the chat of the agent it belongs to, a subagent's or ours.
+    """A tool call; `chat_id` is the chat it belongs to, ours or a subagent's.
 
-    replayed: it ran in another life; nothing it does happens now.
-    question: what it asks the user, when asking is what it does. nested: the subagent it runs.
-    earlier: another call with its id that had not ended when this one came up. by_config: the
-    agent's configuration rejected it, and not the user.
+    replayed: it is part of a loaded history and ran in the past. question: the question it asks the
+    user, if it is such a call. nested: the subagent it runs. earlier: an older call with the same
+    id that had not ended when this one began. by_config: it was rejected by the agent's
+    configuration, not by the user.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
@@ -167,9 +168,9 @@ class ToolBlock(Block, eq=False):
 
 
 class GroupBlock(Block, eq=False):
-    """Neighbouring calls that only looked, as one line; they follow it in the lane's blocks.
+    """Neighbouring calls that only read or searched, as one line; they follow it in the lane.
 
-    names: to what each did what it does, by that; outside: one of them led out of the workspace.
+    names: what the calls were applied to, by verb. outside: one of them left the workspace.
     """
 
     members: list[ToolBlock] = field(default_factory=list)
@@ -185,7 +186,7 @@ class HookBlock(Block, eq=False):
 
 
 class QuestionBlock(Block, eq=False):
-    """A question that no tool call of ours asks."""
+    """A question that belongs to no tool call we show."""
 
     question: Question = field(default_factory=lambda: Question(QuestionAsked("", "")))
 
@@ -198,7 +199,7 @@ class LinkBlock(Block, eq=False):
 
 
 class ImageBlock(Block, eq=False):
-    """An image as it came."""
+    """An image as the agent sent it."""
 
     media_type: str = ""
     base64: str = ""
@@ -212,7 +213,7 @@ class FlagBlock(Block, eq=False):
 
 
 class OlderBlock(Block, eq=False):
-    """Stands at the top for messages that are not loaded: `count` of them, of `total` in all."""
+    """Placeholder at the top for `count` messages that are not loaded, of `total` messages."""
 
     count: int | None = None
     total: int | None = None
@@ -220,7 +221,7 @@ class OlderBlock(Block, eq=False):
 
 
 def open_question(block: Block) -> Question | None:
-    """Give the question in a block that waits for the user."""
+    """Return the question of a block if it waits for the user."""
     question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
     waits = question is not None and question.state is QuestionState.WAITING
     return question if waits else None

@@ -1,6 +1,6 @@
 """Call files: which files tool calls read and change.
 
-Rules kept here: paths come from a model. Only absolute ones without anything to clean count.
+Rules kept here: paths come from a model. Only absolute paths without unsafe characters are used.
 """
 
 from __future__ import annotations
@@ -25,47 +25,47 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.states import CallState
 
 MOST_PLACES = 100
-"""Places in a file that are shown, at most."""
+"""Most places of a file that are shown."""
 _END = Line(LineKind.CONTEXT, "")
-"""Stands for what follows a hunk."""
+"""Sentinel after the last line of a hunk."""
 
 
 def may_change(call: ToolCall) -> bool:
-    """Say whether a call may change files at all; any may that is not known."""
+    """Return whether a call may change files; true for unknown tools."""
     facts = facts_of(call)
     return facts is None or facts.writes != ()
 
 
 def changed_paths(call: ToolCall) -> tuple[str, ...]:
-    """Give the files that a call says it changes."""
+    """Return the files a call says it changes."""
     if not may_change(call):
         return ()
     facts = facts_of(call)
     keys = facts.writes if facts is not None and facts.writes else ()
     details = (call.details.path,) if isinstance(call.details, FileChange) else ()
-    return _safe((*_named(call, keys), *details))
+    return _safe_paths((*_named(call, keys), *details))
 
 
-def paths_so_far(call: ToolCall, telling: tuple[str, str] | None) -> tuple[str, ...]:
-    """Give the file that a call is to change, by the argument that is known while it is written."""
+def paths_so_far(call: ToolCall, main_argument: tuple[str, str] | None) -> tuple[str, ...]:
+    """Return the file a call will change, if its main argument so far names it."""
     facts = facts_of(call)
-    if facts is None or telling is None or telling[0] not in (facts.writes or ()):
+    if facts is None or main_argument is None or main_argument[0] not in (facts.writes or ()):
         return ()
-    return _safe(telling[1:])
+    return _safe_paths(main_argument[1:])
 
 
 def read_paths(call: ToolCall) -> tuple[str, ...]:
-    """Give the files that a call says it reads."""
+    """Return the files a call says it reads."""
     facts = facts_of(call)
-    return _safe(_named(call, facts.reads)) if facts is not None else ()
+    return _safe_paths(_named(call, facts.reads)) if facts is not None else ()
 
 
 def moved(call: ToolCall) -> tuple[str, str] | None:
-    """Give where a call moves a file from and to, when that is what it does."""
+    """Return source and destination of a call that moves a file; None for other calls."""
     facts = facts_of(call)
     if facts is None or not facts.moves:
         return None
-    match _safe(_named(call, facts.writes or ())):
+    match _safe_paths(_named(call, facts.writes or ())):
         case (source, destination):
             return source, destination
         case _:
@@ -73,7 +73,7 @@ def moved(call: ToolCall) -> tuple[str, str] | None:
 
 
 def whole_text(call: ToolCall) -> str | None:
-    """Give the text that a call writes as the whole of its file, when that is what it does."""
+    """Return the whole new text of a file if the call writes one, else None."""
     facts = facts_of(call)
     if facts is None or facts.whole is None:
         return None
@@ -82,9 +82,9 @@ def whole_text(call: ToolCall) -> str | None:
 
 
 def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
-    """Give the lines that a change takes out, or when it is done, has put in.
+    """Return the lines that a change will remove or, once it is `done`, has added.
 
-    Each as the first line (1-based) and how many; 0 where there are none on that side.
+    Each place is the first line (1-based) and the number of lines, which may be 0.
     """
     try:
         hunks = change_hunks(change)
@@ -95,7 +95,7 @@ def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
 
 
 def _places(hunk: Hunk, *, done: bool) -> Iterator[tuple[int, int]]:
-    """Give the runs of changed lines of a hunk, in the file as it is before or after it."""
+    """Yield the runs of changed lines of a hunk, in the file before the change or after it."""
     absent = LineKind.REMOVED if done else LineKind.ADDED
     line = first = max(1, hunk.target if done else hunk.start)
     is_changed = False
@@ -113,17 +113,17 @@ def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:
     return (str((call.arguments or {}).get(key, "")) for key in keys)
 
 
-def is_plain(path: str) -> bool:
-    """Say whether a path is absolute, in one line and without anything to clean."""
+def is_safe_path(path: str) -> bool:
+    """Return whether a path is absolute, on one line, and has no unsafe characters."""
     return path.startswith("/") and path == clean(path.split("\n", 1)[0])
 
 
-def _safe(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(path for path in paths if is_plain(path)))
+def _safe_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(path for path in paths if is_safe_path(path)))
 
 
 class FileUse(Struct):
-    """How often a chat's tools read and changed a file, and by how many lines."""
+    """How often a chat's tools read and changed a file, and how many lines they changed."""
 
     reads: int = 0
     changes: int = 0
@@ -132,7 +132,7 @@ class FileUse(Struct):
 
 
 def files_used(chat: Chat) -> dict[str, FileUse]:
-    """Count what the tools of a chat say they did with files, by path, most used first."""
+    """Count how a chat's tools used files, by path, most used first."""
     uses: dict[str, FileUse] = {}
     for block in chat.blocks.values():
         if isinstance(block, ToolBlock) and block.state is CallState.DONE:
@@ -141,7 +141,7 @@ def files_used(chat: Chat) -> dict[str, FileUse]:
 
 
 def most_used_first(uses: Mapping[str, FileUse]) -> dict[str, FileUse]:
-    """Put the use of files in the order in which it is listed."""
+    """Sort files by how often they were used, then by path."""
     order = sorted(uses, key=lambda path: (-uses[path].changes - uses[path].reads, path))
     return {path: uses[path] for path in order}
 

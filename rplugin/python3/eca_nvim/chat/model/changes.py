@@ -1,4 +1,4 @@
-"""Changes: what came of one event or intent, for the view and for the agent."""
+"""Changes: the result of one event or intent, for the view and for the agent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from eca_nvim.chat.vocabulary.ops import Emit, SetPending, ViewOp
 
 
 class Changes(Struct):
-    """What came of one event or intent.
+    """The result of one event or intent.
 
-    ops: autocommands come last, so that who listens finds everything else in place.
-    pending_changed: what waits for the user is different now; the session shows it anew for all
-    chats (approvals.Shown). call: the tool call that the event was about; None also for one
-    that came too late to change anything. runs: a turn of the chat runs.
+    ops: autocommands come last, so that listeners find everything else in place.
+    pending_changed: the requests that wait for the user have changed; the session shows those of
+    all chats again (approvals.PendingList). call: the tool call that the event was about; None also
+    if the event came too late. runs: a turn of the chat runs.
     """
 
     ops: list[ViewOp] = field(default_factory=list)
@@ -25,6 +25,6 @@ class Changes(Struct):
     runs: bool = False
 
     def ops_with(self, pending: SetPending) -> list[ViewOp]:
-        """Give the ops with what is pending in its place: before the autocommands."""
+        """Return the ops with the pending list inserted before the autocommands."""
         first = next((i for i, op in enumerate(self.ops) if isinstance(op, Emit)), len(self.ops))
         return [*self.ops[:first], pending, *self.ops[first:]]

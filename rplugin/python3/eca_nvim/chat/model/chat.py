@@ -1,10 +1,10 @@
-"""Chat: a conversation as one aggregate, and the small records it is made of.
+"""Chat: the state of a conversation, and the records it consists of.
 
 Rules kept here:
-- Data only: what happens to it is in `handlers`.
-- A lane is one conversation: the chat's own (`root`), or a subagent's inside it. Blocks of a
-  subagent's lane follow their anchor, the tool call that spawned it.
-- Times are milliseconds of whatever clock the caller uses.
+- Data only: `handlers` and `user_actions` change it.
+- A lane is one thread of conversation: the chat's own (`root`), or a subagent's. The blocks of a
+  subagent's lane are shown below its anchor, the tool call that runs the subagent.
+- Times are in milliseconds, of any clock the caller chooses.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 
 
 class Lane(Struct, eq=False):
-    """One conversation: what is being said in it, and its blocks by the agent's ids.
+    """One thread of conversation: its blocks, also by the agent's ids.
 
-    calls: the last call of each id; an agent may use one again (call_ids.py).
+    speaking: the model's text that is still growing. calls: the last call of each id, because
+    agents reuse ids (call_ids.py).
     """
 
     chat_id: str
@@ -47,36 +48,36 @@ class Lane(Struct, eq=False):
 
     @property
     def is_shown(self) -> bool:
-        """Say whether the lane's blocks are in the view."""
+        """Whether the lane's blocks are in the view."""
         return self.anchor is None or self.anchor.is_open
 
     def shows(self, block: Block) -> bool:
-        """Say whether a block of the lane is in the view."""
+        """Return whether a block of the lane is in the view."""
         return self.is_shown and (block.group is None or block.group.is_open)
 
 
 class QueueKind(StrEnum):
-    """Why a prompt waits. STEER: told to the running turn. REASON: why a call was rejected."""
+    """Why a prompt waits. STEER: sent to the running turn. REASON: why a call was rejected."""
 
     STEER = "steer"
     QUEUE = "queue"
     REASON = "reason"
 
 
-class Naming(StrEnum):
-    """Who gives a chat its title.
+class TitleOwner(StrEnum):
+    """Who may set the title of a chat.
 
-    AGENT: the agent, whenever it likes. DOUBTFUL: the same, until this process of the agent turns
-    out not to know the chat. KEPT: nobody but the user, as it does not.
+    AGENT: the agent, at any time. UNSURE: the agent, unless its new process turns out not to know
+    the chat. USER: only the user, because the agent does not know the chat.
     """
 
     AGENT = "agent"
-    DOUBTFUL = "doubtful"
-    KEPT = "kept"
+    UNSURE = "unsure"
+    USER = "user"
 
 
-class Waiting(Struct, frozen=True):
-    """A prompt that waits for the turn."""
+class QueuedPrompt(Struct, frozen=True):
+    """A prompt that waits for the turn to end, or to read it."""
 
     kind: QueueKind
     text: str
@@ -84,32 +85,32 @@ class Waiting(Struct, frozen=True):
 
 
 class RunningTurn(Struct):
-    """The turn that runs.
+    """The turn that runs, or ran last.
 
-    owed: the agent says the end of a turn with two words; this is the one of the last turn that
-    has not come yet, and must not end the next. unanswered: prompts without PromptAnswered.
-    expected_end: why the turn ends when the agent says that it does and nobody has stopped it; a
-    rejected call sets it, new text takes that back. number: counts the chat's turns from 1; 0
-    before the first. heard_ms: when the agent last said something, or was last told or asked
-    something. asked: how often it was asked about the turn since it last said something.
+    owed_end: the agent reports the end of a turn with two events; this is the second one of the
+    last turn, still to come, which must not end the next turn. unanswered: number of prompts
+    without PromptAnswered. expected_end: the reason to report when the agent ends the turn by
+    itself; a rejected call sets it, new text of the model resets it. number: counts the chat's
+    turns from 1; 0 before the first. last_activity_ms: when the agent last sent something, or we
+    last asked it. times_asked: how often we asked about the turn since the agent's last event.
     """
 
     state: Turn = Turn.IDLE
     started_ms: int = 0
-    owed: AgentTurn | None = None
+    owed_end: AgentTurn | None = None
     unanswered: int = 0
     expected_end: TurnEnd = TurnEnd.DONE
     number: int = 0
-    heard_ms: int = 0
-    asked: int = 0
+    last_activity_ms: int = 0
+    times_asked: int = 0
 
-    def heard(self, now: int) -> None:
-        """Begin to wait for the next word of the agent."""
-        self.heard_ms, self.asked = now, 0
+    def note_activity(self, now: int) -> None:
+        """Restart the time after which a silent agent is asked about its turn."""
+        self.last_activity_ms, self.times_asked = now, 0
 
 
 class Selected(Struct):
-    """What answers the chat's prompts, as far as it is known."""
+    """Who answers the chat's prompts, as far as we know."""
 
     model: str | None = None
     agent: str | None = None
@@ -117,8 +118,8 @@ class Selected(Struct):
     trust: bool = False
 
 
-class Older(Struct, frozen=True):
-    """Messages that are not loaded: the agent's cursor to them, and the block in their place."""
+class OlderMessages(Struct, frozen=True):
+    """Messages that are not loaded: the agent's cursor, and the block in their place."""
 
     cursor: str
     block: OlderBlock
@@ -127,19 +128,19 @@ class Older(Struct, frozen=True):
 class Chat(Struct, eq=False):
     """A conversation with an agent.
 
-    live: blocks that are not over: calls, thoughts, questions; few at any time.
-    pending: what the user is asked for, by the block of the call or question that waits.
-    unconfirmed: prompts shown at once that the agent has not echoed.
-    stale: blocks whose header may read differently in the view until the next update.
-    anchors: the tool call that spawned a subagent, by the subagent's chat id.
-    task_list: the agent's, with the block of the call that sent it last, and the turn it was in.
-    retrying: `activity` says that the agent tries again what failed.
+    live: blocks that have not ended: calls, reasoning, questions; few at any time.
+    pending: requests that wait for the user, by the block of the call or question.
+    unconfirmed: prompts that are shown but not yet echoed by the agent.
+    stale: blocks whose header in the view may be out of date until the next update.
+    anchors: the tool call that runs a subagent, by the subagent's chat id.
+    task_list: the agent's, with the block of the call that sent it last, and that call's turn.
+    retrying: `activity` says that the agent is trying again after a failure.
     """
 
     id: str
     settings: RenderSettings = field(default_factory=RenderSettings)
     title: str | None = None
-    naming: Naming = Naming.AGENT
+    title_owner: TitleOwner = TitleOwner.AGENT
     server: str = "stopped"
     turn: RunningTurn = field(default_factory=RunningTurn)
     selected: Selected = field(default_factory=Selected)
@@ -150,14 +151,14 @@ class Chat(Struct, eq=False):
     task_list_block: ToolBlock | None = None
     task_list_turn: int = 0
     deleted: bool = False
-    older: Older | None = None
+    older: OlderMessages | None = None
     blocks: dict[int, Block] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
     live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
     stale: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
     pending: dict[int, Request] = field(default_factory=dict)
-    queue: list[Waiting] = field(default_factory=list)
+    queue: list[QueuedPrompt] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
     last_block: int = 0
@@ -171,7 +172,7 @@ class Chat(Struct, eq=False):
         return self.lanes[self.id]
 
     def lane(self, child: str | None) -> Lane:
-        """Give the lane of a subagent's chat, made when it is new; None is the chat itself."""
+        """Return the lane of a subagent's chat, created if it is new; None is the chat itself."""
         if child is None:
             return self.root
         lane = self.lanes.get(child)
@@ -180,6 +181,6 @@ class Chat(Struct, eq=False):
         return lane
 
     def ask(self, block_id: int, now: int) -> Request:
-        """Let a block wait for the user."""
+        """Add a request to the user, shown in a block; `now` in ms."""
         request = self.pending[block_id] = Request(f"{self.id}:{block_id}:{now}", now)
         return request

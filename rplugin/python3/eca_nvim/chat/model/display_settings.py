@@ -1,7 +1,7 @@
-"""Display settings: what the user may decide about how blocks read.
+"""Display settings: the user's settings for how blocks look.
 
-Rules kept here: plain Unicode only (no Nerd Font); every highlight group that rendering uses is
-listed in HIGHLIGHTS, and the view defines each of them.
+Rules kept here: plain Unicode only (no Nerd Font); HIGHLIGHTS lists every highlight group that
+rendering uses, and the view defines each of them.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ HIGHLIGHTS = (
 
 
 class RenderSettings(Struct, frozen=True):
-    """Icons by name (missing ones fall back to the defaults) and the workspace's folders.
+    """Icons by name (missing ones have defaults) and the workspace's folders.
 
     Files inside a folder are shown relative to it; folders are absolute, without a final slash.
     """
@@ -79,11 +79,11 @@ class RenderSettings(Struct, frozen=True):
     folders: tuple[str, ...] = ()
 
     def icon(self, name: str) -> str:
-        """Give the icon of a name in DEFAULT_ICONS."""
+        """Return the icon for a name in DEFAULT_ICONS."""
         return self.icons.get(name) or DEFAULT_ICONS[name]
 
     def relative(self, path: str) -> str:
-        """Give a path as the reader wants it: relative to the workspace folder it is in."""
+        """Return a path relative to the workspace folder it is in; other paths unchanged."""
         for folder in self.folders:
             if path == folder:
                 return "."

@@ -1,9 +1,8 @@
-"""Known tools: what each does, how it reads in a header, which files its arguments name.
+"""Known tools: what each one does, how its header reads, which arguments name files.
 
 Rules kept here:
-- Data, one row a tool: what it does in a word, and what it does it to. No other file compares
-  tool names.
-- A name tells only what the agent's own tools do: another server's may be called the same.
+- Data, one row per tool: a verb, and what the verb applies to. No other file compares tool names.
+- Only the agent's own tools are known by name: a tool of another server may have the same name.
 - Arguments come from a model: any key may be missing or of any type.
 """
 
@@ -26,7 +25,7 @@ Target: TypeAlias = Callable[[Arguments, RenderSettings], str]
 OWN_SERVER = "eca"
 MOST_LINES = 10**9
 NAME_CELLS = 100
-"""Screen cells of a file's name; what is cut of a longer one is its middle."""
+"""Screen cells of a file's name; a longer one is cut in its middle."""
 
 
 def _text(arguments: Arguments, key: str) -> str:
@@ -44,12 +43,12 @@ def _whole_name(path: str, settings: RenderSettings) -> str:
 
 
 def file_name(path: str, settings: RenderSettings) -> str:
-    """Give a file's name as a header has it."""
+    """Return a file's name as a header shows it."""
     return shorten(_whole_name(path, settings), NAME_CELLS)
 
 
-def is_named(path: str, settings: RenderSettings) -> bool:
-    """Say whether a header tells which file it is: in the first folder, else by its whole path."""
+def is_identified(path: str, settings: RenderSettings) -> bool:
+    """Return whether a header identifies a file: relative to the first folder, or absolute."""
     elsewhere = any(path.startswith(folder + "/") for folder in settings.folders[1:])
     return not elsewhere and width(_whole_name(path, settings)) <= NAME_CELLS
 
@@ -63,7 +62,7 @@ def _path(key: str) -> Target:
 
 
 def _line(arguments: Arguments, key: str) -> int | None:
-    """Give the number of a line; what is none in any file cannot be counted with."""
+    """Return a line number; None if it is missing or absurdly large."""
     value = arguments.get(key)
     return value if isinstance(value, int) and abs(value) < MOST_LINES else None
 
@@ -97,92 +96,93 @@ def _agent(arguments: Arguments, _settings: RenderSettings) -> str:
 
 
 class ToolFacts(Struct, frozen=True):
-    """A tool's word, its target, and whether the header tells all its arguments.
+    """A tool's verb and target, and whether the header shows all arguments.
 
-    writes: the arguments that name files it changes; None when it may change any file. moves: it
-    moves the first of them to the second. reads: the arguments that name files it reads. kind:
-    the kind of its block. looks: all that it does is to read or to search. runs: it runs the shell
-    line `command`, of which the commands are remembered, never the tool itself. shows: the
-    arguments that the diff of its change shows. whole: the argument with all of the text that its
-    file is to have.
+    writes: arguments that name files it changes; None if it may change any file. moves: it moves
+    the first of these to the second. reads: arguments that name files it reads. kind: the kind
+    of its block. read_only: it only reads or searches. runs_shell: it runs the shell line
+    `command`; "remember" then remembers the commands, never the tool. in_diff: arguments that the
+    diff of its change shows. whole: the argument that holds the whole new text of its file.
     """
 
-    what: str
+    verb: str
     target: Target
-    tells_all: bool = True
+    header_is_complete: bool = True
     writes: tuple[str, ...] | None = ()
     kind: BlockKind = BlockKind.TOOL
     moves: bool = False
     reads: tuple[str, ...] = ()
-    looks: bool = False
-    runs: bool = False
-    shows: tuple[str, ...] = ()
+    read_only: bool = False
+    runs_shell: bool = False
+    in_diff: tuple[str, ...] = ()
     whole: str | None = None
 
 
 _EDIT = ("original_content", "new_content")
 
 TOOLS: Mapping[str, ToolFacts] = {
-    "read_file": ToolFacts("read", _read, reads=("path",), looks=True),
+    "read_file": ToolFacts("read", _read, reads=("path",), read_only=True),
     "write_file": ToolFacts(
-        "write", _path("path"), writes=("path",), shows=("content",), whole="content"
+        "write", _path("path"), writes=("path",), in_diff=("content",), whole="content"
     ),
     "delete_file": ToolFacts("delete", _path("path"), writes=("path",)),
-    "edit_file": ToolFacts("edit", _path("path"), writes=("path",), shows=_EDIT),
-    "preview_file_change": ToolFacts("preview", _path("path"), shows=_EDIT),
+    "edit_file": ToolFacts("edit", _path("path"), writes=("path",), in_diff=_EDIT),
+    "preview_file_change": ToolFacts("preview", _path("path"), in_diff=_EDIT),
     "move_file": ToolFacts("move", _move, writes=("source", "destination"), moves=True),
-    "shell_command": ToolFacts("$", _plain("command"), writes=None, runs=True),
-    "git": ToolFacts("$", _plain("command"), tells_all=False, writes=None, runs=True),
-    "grep": ToolFacts("grep", _grep, looks=True),
-    "directory_tree": ToolFacts("tree", _path("path"), looks=True),
+    "shell_command": ToolFacts("$", _plain("command"), writes=None, runs_shell=True),
+    "git": ToolFacts(
+        "$", _plain("command"), header_is_complete=False, writes=None, runs_shell=True
+    ),
+    "grep": ToolFacts("grep", _grep, read_only=True),
+    "directory_tree": ToolFacts("tree", _path("path"), read_only=True),
     "ask_user": ToolFacts("ask", _plain("question")),
-    "spawn_agent": ToolFacts("agent", _agent, tells_all=False),
+    "spawn_agent": ToolFacts("agent", _agent, header_is_complete=False),
     "skill": ToolFacts("skill", _plain("name")),
     "fetch_rule": ToolFacts("rule", _plain("id")),
     "task": ToolFacts("tasks", lambda _arguments, _settings: "", kind=BlockKind.TASKS),
     "bg_job": ToolFacts("job", _plain("action", "job_id")),
     "compact_chat": ToolFacts("compact", lambda _arguments, _settings: ""),
     "editor_diagnostics": ToolFacts("diagnostics", _path("path")),
-    "editor_definition": ToolFacts("definition of", _plain("symbol"), looks=True),
-    "editor_references": ToolFacts("references of", _plain("symbol"), looks=True),
+    "editor_definition": ToolFacts("definition of", _plain("symbol"), read_only=True),
+    "editor_references": ToolFacts("references of", _plain("symbol"), read_only=True),
 }
 
-BY_COMMAND = frozenset(name for name, facts in TOOLS.items() if facts.runs)
-"""Names of tools of which commands are remembered, whichever server a tool of the name is of."""
+BY_COMMAND = frozenset(name for name, facts in TOOLS.items() if facts.runs_shell)
+"""Names of tools whose commands are remembered, on any server that has a tool of that name."""
 
 
 def is_native(call: ToolCall) -> bool:
-    """Say whether a tool is the agent's own; older agents leave out its origin, or its server."""
+    """Return whether a tool is the agent's own; older agents omit its origin or its server."""
     if call.origin is not None:
         return call.origin == "native"
     return call.server in (None, OWN_SERVER)
 
 
 def is_unknown(call: ToolCall) -> bool:
-    """Say whether the agent has no tool of the name that the model gave."""
+    """Return whether the model named a tool that the agent does not have."""
     return call.name is None or call.origin == "unknown"
 
 
 def facts_of(call: ToolCall) -> ToolFacts | None:
-    """Give how a call reads; None when its tool is not known by its name."""
+    """Return the facts of a call's tool; None if we do not know the tool."""
     return TOOLS.get(call.name or "") if is_native(call) else None
 
 
 def full_name(call: ToolCall) -> str | None:
-    """Give a tool's name, clean, after that of its server where that is another."""
+    """Return a tool's clean name, after its server's name unless the tool is the agent's own."""
     if not call.name:
         return None
     own = is_native(call) or not call.server
     return literal_line(call.name if own else f"{call.server}/{call.name}")
 
 
-def runs(call: ToolCall) -> bool:
-    """Say whether a call runs a shell line."""
+def runs_shell(call: ToolCall) -> bool:
+    """Return whether a call runs a shell line."""
     facts = facts_of(call)
-    return facts is not None and facts.runs
+    return facts is not None and facts.runs_shell
 
 
 def shell_line(call: ToolCall) -> str | None:
-    """Give the shell line that a call runs, whole; None when that is not known."""
+    """Return the whole shell line that a call runs; None if it is not known."""
     command = (call.arguments or {}).get("command")
-    return command if runs(call) and isinstance(command, str) else None
+    return command if runs_shell(call) and isinstance(command, str) else None

@@ -1,11 +1,12 @@
-"""Outside paths: paths in a tool call that lead out of the workspace.
+"""Outside paths: finds paths in a tool call that lead out of the workspace.
 
 Rules kept here:
-- Pure: nothing is looked up, so a link inside a folder counts as inside, and a home as outside.
-  Where links lead is looked up elsewhere (`places`). What a call says is looked at, not what a
-  program may do.
-- Only what is surely a path counts: it begins at the root, at a home, or climbs. A text, a pattern
-  or a whole command line is none. The URI of a file is, on another machine too.
+- Pure: nothing is looked up on disk. A link inside a folder counts as inside, and a home folder as
+  outside; `places` follows links. Only the call's arguments are examined, not what a program
+  may do.
+- Only certain paths count: those that begin at the root or at a home folder, or that climb with
+  `..`. Texts, patterns and whole command lines do not count. File URIs do, also those of another
+  machine.
 """
 
 from __future__ import annotations
@@ -20,42 +21,42 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand, Tool
 _SCHEME = "file:"
 _HOSTS = frozenset({"", "localhost"})
 _STARTS = ("/", "~", "../")
-_MARKS = frozenset("/.~")
-"""One of these is in a name in a table that may be a path and no name of an argument."""
-_NO_PATHS = frozenset(
+_PATH_CHARACTERS = frozenset("/.~")
+"""A key with one of these characters may be a path rather than the name of an argument."""
+_TEXT_ARGUMENTS = frozenset(
     {
         *("command", "content", "new_content", "original_content", "pattern", "query", "regex"),
         *("text", "task", "prompt", "question", "description"),
     }
 )
 """Arguments that hold text."""
-_NO_PLACES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
+_HARMLESS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
 def paths_outside(call: ToolCall, folders: Sequence[str]) -> tuple[str, ...]:
-    """Give the paths a call names that are in none of some folders, each once and clean.
+    """Return the paths in a call that are outside all `folders`, each once and clean.
 
-    folders: absolute, without a final slash; the first is where relative paths begin. Without any
+    folders: absolute, without a final slash; relative paths start in the first. Without folders
     nothing is outside.
     """
     if not folders:
         return ()
-    found = (path for path in _named(call) if _is_outside(path, folders))
+    found = (path for path in _arguments(call) if _is_outside(path, folders))
     return tuple(dict.fromkeys(literal_name(path) for path in found))
 
 
 def paths_named(call: ToolCall) -> Iterator[str]:
-    """Give what may be paths in a call, but for the words of a shell command.
+    """Yield possible paths in a call, except the words of a shell command.
 
-    A file URI is given as the path in it, unless it is of another machine.
+    A file URI is yielded as its path; one of another machine is skipped.
     """
     for name in (*_changed(call), *_strings(call.arguments)):
-        path = _plain(name)
+        path = _as_path(name)
         if path is not None:
             yield path
 
 
-def _named(call: ToolCall) -> Iterator[str]:
+def _arguments(call: ToolCall) -> Iterator[str]:
     yield from _changed(call)
     if isinstance(call.details, ShellCommand):
         for part in call.details.parts:
@@ -68,13 +69,13 @@ def _changed(call: ToolCall) -> Sequence[str]:
 
 
 def _value(argument: str) -> str:
-    """Give the value of an argument like --output=/tmp/x, else the argument itself."""
+    """Return the value of an argument like --output=/tmp/x, else the argument itself."""
     name, equals, value = argument.partition("=")
     return value if equals and name.startswith("-") else argument
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Give the texts in arguments that may be paths, however deep they are."""
+    """Yield the texts in arguments that may be paths, at any depth."""
     left = [value]
     while left:
         match left.pop():
@@ -83,13 +84,13 @@ def _strings(value: object) -> Iterator[str]:
             case list(items):
                 left += reversed(items)
             case Mapping() as table:
-                items = [(key, item) for key, item in table.items() if key not in _NO_PATHS]
+                items = [(key, item) for key, item in table.items() if key not in _TEXT_ARGUMENTS]
                 left += reversed([item for _, item in items])
-                left += reversed([key for key, _ in items if _MARKS & set(key)])
+                left += reversed([key for key, _ in items if _PATH_CHARACTERS & set(key)])
 
 
-def _plain(name: str) -> str | None:
-    """Give a path, also out of a file URI; None for one of another machine."""
+def _as_path(name: str) -> str | None:
+    """Return a path, taken out of a file URI if it is one; None for a URI of another machine."""
     if name[: len(_SCHEME)].lower() != _SCHEME:
         return name
     path = name[len(_SCHEME) :]
@@ -102,11 +103,11 @@ def _plain(name: str) -> str | None:
 
 
 def _is_outside(name: str, folders: Sequence[str]) -> bool:
-    path = _plain(name)
+    path = _as_path(name)
     if path is None:
         return True
     climbs = path == ".." or "/../" in path or path.endswith("/..")
-    if path in _NO_PLACES or not (path.startswith(_STARTS) or climbs):
+    if path in _HARMLESS or not (path.startswith(_STARTS) or climbs):
         return False
     if path.startswith("~"):
         return True

@@ -1,4 +1,4 @@
-"""Past turns: the turns of a chat as it shows them, from a message of the user on."""
+"""Past turns: the turns of a chat since a message of the user."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NEVER_RAN = frozenset({CallState.PREPARING, CallState.WAITING, CallState.REJECT
 
 
 class PastTurn(Struct):
-    """A turn: its number (0: it was replayed), what the user said, in a line.
+    """A turn: its number (0 if it was replayed) and its prompt on one line.
 
-    may_have_changed: one of its calls, or of its subagents', may have changed files.
+    may_have_changed: a call of the turn or of its subagents may have changed files.
     """
 
     number: int
@@ -30,7 +30,7 @@ class PastTurn(Struct):
 
 
 def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
-    """Give the turn of a message of the user and those after it, the oldest first."""
+    """Return the turn of a message of the user and all later turns, oldest first."""
     turns: list[PastTurn] = []
     for block in chat.root.blocks[chat.root.blocks.index(prompt) :]:
         if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
@@ -42,7 +42,7 @@ def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
 
 
 def _calls(chat: Chat, block: Block) -> Iterator[ToolBlock]:
-    """Give the call that a block shows, and those of the subagent that it runs."""
+    """Yield the call of a block, and the calls of the subagent it runs."""
     if isinstance(block, ToolBlock):
         yield block
         for lane in chat.lanes.values():

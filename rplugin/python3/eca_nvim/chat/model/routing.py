@@ -1,4 +1,4 @@
-"""Routing: which chat an event is for; a subagent's events belong to the chat that shows it."""
+"""Routing: finds the chat of an event; a subagent's events go to the chat that shows it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from eca_nvim.chat.vocabulary.events import Addressed
 
 
 def route(chats: Mapping[str, Chat], addressed: Addressed) -> tuple[str | None, str | None]:
-    """Give the id of the chat an event is for, and of the subagent it is of, or None.
+    """Return the chat id of an event, and the subagent's chat id or None.
 
-    The chat id is None where the agent named no chat; it may be one that nobody knows yet.
+    The chat id is None if the agent named no chat; it may be an id we do not know yet.
     """
     chat_id, parent = addressed.chat_id, addressed.parent_id
     if parent is not None:
@@ -23,7 +23,7 @@ def route(chats: Mapping[str, Chat], addressed: Addressed) -> tuple[str | None, 
 
 
 def owner(chats: Mapping[str, Chat], chat_id: str) -> str:
-    """Give the id of the chat that shows a chat: its own, or that of a subagent's parent."""
+    """Return the id of the chat that shows `chat_id`: the parent's for a subagent, else itself."""
     if chat_id not in chats:
         for chat in chats.values():
             if chat_id in chat.lanes or chat_id in chat.anchors:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.model.known_tools import ToolFacts, facts_of, is_named, shell_line
+from eca_nvim.chat.model.known_tools import ToolFacts, facts_of, is_identified, shell_line
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import cut, hanging, value_lines
 from eca_nvim.chat.text.safe_text import literal
@@ -36,13 +36,13 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
 
 
 def unsaid(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:
-    """Give the arguments that neither the details in the body nor the header tell whole."""
+    """Return the arguments that neither the details in the body nor the header tell whole."""
     facts = facts_of(call)
     arguments = call.arguments or {}
     left = {key: arguments[key] for key in arguments if not _said(call, facts, key, settings)}
     if isinstance(call.details, FileChange):
         path = call.details.path
-        told = facts is not None and is_named(path, settings)
+        told = facts is not None and is_identified(path, settings)
         if not told and path not in left.values():
             left = {"path": path, **left}
     return left
@@ -54,7 +54,7 @@ def _said(call: ToolCall, facts: ToolFacts | None, key: str, settings: RenderSet
         return False
     match call.details:
         case FileChange(path=path):
-            return key in facts.shows or (value == path and is_named(path, settings))
+            return key in facts.in_diff or (value == path and is_identified(path, settings))
         case Subagent(agent=agent):
             return key == "agent" and value == agent
         case _:

@@ -45,12 +45,12 @@ PREVIEW_LINES = 10
 
 
 def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
-    """Give the header line; `now` in ms lets what runs tick."""
+    """Return the header line; `now` in ms lets what runs tick."""
     return _LOOKS[type(block)].header(block, settings, now)
 
 
 def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:
-    """Give the body as its fold wants it: nothing when collapsed, a preview when it failed.
+    """Return the body as its fold wants it: nothing when collapsed, a preview when it failed.
 
     limit: most lines of output, None for all.
     """
@@ -60,7 +60,7 @@ def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINE
 
 
 def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:
-    """Give the body whether collapsed or not."""
+    """Return the body whether collapsed or not."""
     return _LOOKS[type(block)].body(block, settings, limit)
 
 
@@ -125,12 +125,12 @@ def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Seque
 
 
 def hook_failed(block: HookBlock) -> bool:
-    """Say whether a hook ended badly."""
+    """Return whether a hook ended badly."""
     return block.result is not None and bool(block.result.status or block.result.error)
 
 
 def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
-    """Give a small table: a name a row, its value beside it, and below where it has more lines."""
+    """Return a table with a row for each name, and its value beside it."""
     if block.result is None:
         return Body(())
     shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit

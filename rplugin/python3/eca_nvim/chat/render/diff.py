@@ -22,7 +22,7 @@ _WORD_GROUPS = {LineKind.ADDED: "EcaDiffAddText", LineKind.REMOVED: "EcaDiffDele
 
 
 def diff_body(change: FileChange, limit: int | None) -> Body:
-    """Give the diff of a change, at most `limit` lines and a note of how many are left."""
+    """Return the diff of a change, at most `limit` lines and a note of how many are left."""
     try:
         hunks = change_hunks(change)
     except MalformedDiff:

@@ -8,7 +8,7 @@ from itertools import islice
 from eca_nvim.chat.model.blocks import GroupBlock, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.render.tool import call_title, call_words, tool_body
+from eca_nvim.chat.render.tool import call_title, tool_body, verb_and_target
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.safe_text import truncate
 from eca_nvim.chat.vocabulary.ops import Segment
@@ -19,20 +19,20 @@ CELLS = 80
 
 def count_in(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
     """Count a call that joins a group for its header."""
-    what, target = call_words(block, settings)
-    group.names.setdefault(what, {})[target] = None
+    verb, target = verb_and_target(block, settings)
+    group.names.setdefault(verb, {})[target] = None
     group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
 
 
 def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
-    """Give one line for all calls, by what they did: each name once, in the order they came."""
+    """Return one line for all calls, by what they did: each name once, in the order they came."""
     segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
-    for place, (what, targets) in enumerate(group.names.items()):
+    for place, (verb, targets) in enumerate(group.names.items()):
         seen = islice(filter(None, targets), CELLS)  # no more have room
         told = truncate(", ".join(seen), CELLS // len(group.names))
         count = f" ({len(targets)})" if len(targets) > 2 else ""
         segments += [(" ·", "EcaMuted")] if place else []
-        segments += [(f" {what}", "EcaToolName"), (f" {told}", "EcaToolTarget")]
+        segments += [(f" {verb}", "EcaToolName"), (f" {told}", "EcaToolTarget")]
         segments += [(count, "EcaMuted")] if count else []
     if group.outside:
         segments.append((" outside the workspace", "EcaWarning"))
@@ -40,7 +40,7 @@ def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequ
 
 
 def group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
-    """Give nothing: the calls are drawn as blocks. With all asked for (no limit), all of theirs."""
+    """Return an empty body, because the calls are blocks of their own; without a limit, theirs."""
     return stacked(_calls(group, settings)) if limit is None else Body(())
 
 

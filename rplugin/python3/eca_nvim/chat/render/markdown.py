@@ -52,13 +52,13 @@ def transcript(chat: Chat, now: int) -> str:
 
 
 def ordered(chat: Chat) -> Iterator[Block]:
-    """Give all blocks in the order they read, nested ones after their anchor."""
+    """Yield all blocks in the order they read, nested ones after their anchor."""
     for _, blocks in _runs(chat):
         yield from blocks
 
 
 def _runs(chat: Chat) -> Iterator[tuple[Lane, Sequence[Block]]]:
-    """Give all blocks in the order they read, by the conversation they are of."""
+    """Yield all blocks in the order they read, by the conversation they are of."""
     nested: dict[int, list[Lane]] = {}
     lost: list[Lane] = []
     for lane in chat.lanes.values():
@@ -75,12 +75,12 @@ def _runs(chat: Chat) -> Iterator[tuple[Lane, Sequence[Block]]]:
 
 
 def _told(lane: Lane) -> Sequence[Block]:
-    """Give the blocks of a lane that say anything of their own: a group repeats its calls."""
+    """Return the blocks of a lane that say anything of their own: a group repeats its calls."""
     return [block for block in lane.blocks if not isinstance(block, GroupBlock)]
 
 
 def _agent(chat: Chat, lane: Lane) -> str:
-    """Give the name of the agent that talks in a lane; "" when no call tells it."""
+    """Return the name of the agent that talks in a lane; "" when no call tells it."""
     for other in chat.lanes.values():
         for block in other.calls.values():
             details = block.call.details
@@ -113,7 +113,7 @@ def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
 
 
 def _title(chat: Chat, block: Block, now: int) -> str:
-    """Give the header of a block; a thought's without the sign of its fold."""
+    """Return the header of a block; a thought's without the sign of its fold."""
     if isinstance(block, ReasoningBlock):
         return reasoning_title(block)
     return "".join(piece for piece, _ in header(block, chat.settings, now))
@@ -124,7 +124,7 @@ def _quote(text: str) -> str:
 
 
 def _more(block: ToolBlock, shown: str) -> list[str]:
-    """Give the outputs that a body leaves out, cleaned as it: of an edit, a task list, JSON."""
+    """Return the outputs that a body leaves out, cleaned as it: of an edit, a task list, JSON."""
     text = "\n".join(text_body("\n".join(filter(None, block.outputs)), None).lines)
     if not text or text in shown or block.question is not None:
         return []

@@ -21,7 +21,7 @@ _LOOKS: Mapping[QuestionState, tuple[str, str]] = {
 
 
 def question_header(question: Question, settings: RenderSettings) -> Sequence[Segment]:
-    """Give the header: the question, and the answer if there is one."""
+    """Return the header: the question, and the answer if there is one."""
     icon, group = _LOOKS[question.state]
     asked = truncate(one_line(question.asked.question), CELLS)
     segments: list[Segment] = [(settings.icon(icon), group), (f" {asked}", "EcaQuestion")]
@@ -33,7 +33,7 @@ def question_header(question: Question, settings: RenderSettings) -> Sequence[Se
 
 
 def question_body(question: Question, limit: int | None) -> Body:
-    """Give the body: what the header has no room for, the options, and an answer of its own."""
+    """Return the body: what the header has no room for, the options, and an answer of its own."""
     asked = question.asked
     lines = [*cut(body_lines(asked.question), limit).lines] if "\n" in asked.question else []
     for number, (label, description) in enumerate(asked.options, 1):

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
-from eca_nvim.chat.model.argument_peek import telling
+from eca_nvim.chat.model.argument_peek import main_argument
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.model.known_tools import facts_of, file_name, full_name, runs, shell_line
+from eca_nvim.chat.model.known_tools import facts_of, file_name, full_name, runs_shell, shell_line
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.arguments import argument_body, unsaid
 from eca_nvim.chat.render.diff import diff_body
@@ -57,13 +57,13 @@ _STATE_WORDS = {CallState.REFUSED: "rejected"}
 
 
 def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[Segment]:
-    """Give the header of a call; `now` in ms for the time a running call ticks."""
+    """Return the header of a call; `now` in ms for the time a running call ticks."""
     if block.question is not None and block.state is not CallState.STOPPED:
         return question_header(block.question, settings)
-    what, target = call_words(block, settings)
+    verb, target = verb_and_target(block, settings)
     waits = block.nested is not None and block.nested.waits
     state = CallState.WAITING if waits else block.state
-    segments: list[Segment] = [_sign(block, state, settings), (f" {what}", "EcaToolName")]
+    segments: list[Segment] = [_sign(block, state, settings), (f" {verb}", "EcaToolName")]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
@@ -81,7 +81,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
 
 
 def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
-    """Give the sign of a call's state; a call that wrote a task list did not do the tasks."""
+    """Return the sign of a call's state; a call that wrote a task list did not do the tasks."""
     tasks = block.call.details
     if isinstance(tasks, TaskList) and state is CallState.DONE and tasks.done < len(tasks.tasks):
         return (settings.icon("task_pending"), _GROUPS[CallState.RUNNING])
@@ -90,26 +90,26 @@ def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segme
 
 def call_title(block: ToolBlock, settings: RenderSettings) -> str:
     """Say in one line what a call will do, without its state."""
-    what, target = call_words(block, settings)
+    verb, target = verb_and_target(block, settings)
     stats = "".join(text for text, _ in _stats(block))
-    return " ".join(filter(None, (what, truncate(target, TARGET_CELLS)))) + stats
+    return " ".join(filter(None, (verb, truncate(target, TARGET_CELLS)))) + stats
 
 
-def call_words(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
-    """Give what a call does, and to what."""
+def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
+    """Return what a call does, and to what."""
     call = block.call
     facts = facts_of(call)
     summary = literal_line(call.summary or "")
     if facts is None:
-        return full_name(call) or _nameless(block), summary or _telling(block)
+        return full_name(call) or _nameless(block), summary or _main_argument(block)
     if call.arguments is not None:
-        return facts.what, facts.target(call.arguments, settings)
-    if block.arguments.telling is not None:
-        key, value = block.arguments.telling
-        return facts.what, facts.target({key: value}, settings) or summary
+        return facts.verb, facts.target(call.arguments, settings)
+    if block.arguments.main_argument is not None:
+        key, value = block.arguments.main_argument
+        return facts.verb, facts.target({key: value}, settings) or summary
     if isinstance(call.details, FileChange):
-        return facts.what, file_name(call.details.path, settings)
-    return facts.what, summary.removeprefix("$ ") if facts.runs else summary
+        return facts.verb, file_name(call.details.path, settings)
+    return facts.verb, summary.removeprefix("$ ") if facts.runs_shell else summary
 
 
 def _nameless(block: ToolBlock) -> str:
@@ -117,12 +117,12 @@ def _nameless(block: ToolBlock) -> str:
     return "a call" if block.replayed else "unknown tool"
 
 
-def _telling(block: ToolBlock) -> str:
-    """Give the argument that says most of a call: what a replayed one without a name has left."""
-    if block.arguments.telling is not None:
-        return literal_line(block.arguments.telling[1])
+def _main_argument(block: ToolBlock) -> str:
+    """Return the argument that says most of a call: what a replayed one without a name has left."""
+    if block.arguments.main_argument is not None:
+        return literal_line(block.arguments.main_argument[1])
     is_nameless = block.replayed and not block.call.name
-    return literal_line((is_nameless and telling(block.call.arguments or {})) or "")
+    return literal_line((is_nameless and main_argument(block.call.arguments or {})) or "")
 
 
 def _stats(block: ToolBlock) -> list[Segment]:
@@ -170,7 +170,7 @@ def _time(block: ToolBlock, now: int) -> str:
 
 
 def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
-    """Give the body of a call; at most `limit` lines of output, None for all of everything."""
+    """Return the body of a call; at most `limit` lines of output, None for all of everything."""
     if block.state is CallState.PREPARING:
         return text_body(block.arguments.text, limit)
     if block.question is not None:
@@ -183,7 +183,7 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
 
 
 def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
-    """Give all that a call will do; of a diff the first lines, since the diff tab has it whole."""
+    """Return the body for an approval: uncut, except a diff, which the diff tab shows whole."""
     change = block.call.details
     if isinstance(change, FileChange):
         return joined(_unsaid(block, settings, None), diff_body(change, DIFF_LINES))
@@ -191,7 +191,7 @@ def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
 
 
 def _unsaid(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
-    """Give the arguments that nothing else tells, while the user is asked for them."""
+    """Return the arguments that nothing else tells, while the user is asked for them."""
     waits = block.state is CallState.WAITING
     return argument_body(unsaid(block.call, settings) if waits else {}, limit)
 
@@ -203,7 +203,7 @@ def _output(block: ToolBlock, limit: int | None) -> Body:
 def _shell_body(
     block: ToolBlock, details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if not runs(block.call):
+    if not runs_shell(block.call):
         return _plain_body(block, None, settings, limit)
     first, *rest = _command(block)
     command = Body(hanging([f"$ {first}", *rest]), language="")
@@ -243,7 +243,7 @@ def _json_body(
 def _subagent_body(
     block: ToolBlock, details: Subagent, settings: RenderSettings, limit: int | None
 ) -> Body:
-    """Give what it is and used; its result is the last word of its blocks, that follow."""
+    """Return what it is and used; its result is the last word of its blocks, that follow."""
     told = (details.agent, details.model, details.variant, _step(details), *_used(block))
     about = Body([one_line(" · ".join(filter(None, told)))])
     about = joined(about, _unsaid(block, settings, limit))
@@ -281,7 +281,7 @@ def _task_body(
 
 
 def _task_notes(task: Task, done: Set[int]) -> str:
-    """Give the priority, where it is not the usual one, and what must be done before."""
+    """Return the priority, where it is not the usual one, and what must be done before."""
     before = [f"#{number}" for number in task.blocked_by if number not in done]
     priority = one_line(task.priority) if task.priority not in ("", "medium") else ""
     told = filter(None, (priority, f"after {', '.join(before)}" if before else ""))
@@ -299,10 +299,10 @@ def _unknown_body(
 def _plain_body(
     block: ToolBlock, _details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if runs(block.call):
+    if runs_shell(block.call):
         return _shell_body(block, None, settings, limit)
     facts = facts_of(block.call)
-    told = facts is not None and facts.tells_all and block.outputs
+    told = facts is not None and facts.header_is_complete and block.outputs
     arguments = {} if told else block.call.arguments or {}
     return joined(argument_body(arguments, limit), _output(block, limit))
 

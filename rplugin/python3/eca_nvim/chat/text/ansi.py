@@ -92,7 +92,7 @@ def _nearest(red: int, green: int, blue: int) -> int | None:
 
 
 def coloured_lines(text: str) -> Iterator[list[tuple[str, str]]]:
-    """Give the lines of a raw text, each as clean pieces with their groups ("" for none)."""
+    """Yield the lines of a raw text, each as clean pieces with their groups ("" for none)."""
     pen = _Pen()
     line: list[tuple[str, str]] = []
     for place, piece in enumerate(COLOUR.split(without_other_escapes(text))):

@@ -59,12 +59,12 @@ class Hunk(Struct, frozen=True):
 
     @property
     def before(self) -> list[Line]:
-        """Give the lines the file must have."""
+        """Return the lines the file must have."""
         return [line for line in self.lines if line.kind is not LineKind.ADDED]
 
     @property
     def after(self) -> list[Line]:
-        """Give the lines the file will have instead."""
+        """Return the lines the file will have instead."""
         return [line for line in self.lines if line.kind is not LineKind.REMOVED]
 
 
@@ -147,7 +147,7 @@ def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
 
 
 def _from_one_empty_line(hunks: Sequence[Hunk]) -> bool:
-    """Say whether hunks read as a new file, made from one empty line."""
+    """Return whether hunks read as a new file, made from one empty line."""
     return len(hunks) == 1 and hunks[0].start <= 1 and [it.text for it in hunks[0].before] == [""]
 
 
@@ -163,7 +163,7 @@ def added_lines(change: FileChange) -> int:
 
 
 def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
-    """Give the hunks that take a change back."""
+    """Return the hunks that take a change back."""
     turned = {
         LineKind.ADDED: LineKind.REMOVED,
         LineKind.REMOVED: LineKind.ADDED,
@@ -183,7 +183,7 @@ def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
-    """Give the text after the change: each hunk at its place, else at the nearest that fits.
+    """Return the text after the change: each hunk at its place, else at the nearest that fits.
 
     A file keeps whether it ends in a line feed unless the hunks say otherwise; one made from
     nothing ends in one. Raises DoesNotApply.
@@ -210,7 +210,7 @@ class _LineEnds(Struct, frozen=True):
     last: bool
 
     def after(self, hunk: Hunk, *, at_end: bool) -> _LineEnds:
-        """Give the line ends after a hunk; `at_end`: no line of the file follows it."""
+        """Return the line ends after a hunk; `at_end`: no line of the file follows it."""
         if not at_end or all(line.ends for line in hunk.lines):
             return self
         return replace(self, last=all(line.ends for line in hunk.after))
@@ -315,7 +315,7 @@ class Versions(Struct, frozen=True):
 
 
 def versions(current: str | None, change: FileChange, *, applied: bool) -> Versions:
-    """Give a file before and after a change, from its text now (None: there is no such file)."""
+    """Return a file before and after a change, from its text now (None: there is no such file)."""
     text = current or ""
     try:
         hunks = change_hunks(change, "" if applied else text)
@@ -329,7 +329,7 @@ def versions(current: str | None, change: FileChange, *, applied: bool) -> Versi
 
 
 def rewritten(current: str | None, text: str) -> Versions:
-    """Give a file before and after it is written whole; None: there is no such file."""
+    """Return a file before and after it is written whole; None: there is no such file."""
     return Versions(current or "", text, "changed" if current else "new")
 
 

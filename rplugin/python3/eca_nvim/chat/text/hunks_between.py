@@ -11,7 +11,7 @@ AROUND = 3
 
 
 def hunks_between(before: str, after: str) -> tuple[str, int, int]:
-    """Give the hunks from one text to another, and how many lines they add and remove.
+    """Return the hunks from one text to another, and how many lines they add and remove.
 
     A carriage return at a line's end does not count.
     """
@@ -24,7 +24,7 @@ def hunks_between(before: str, after: str) -> tuple[str, int, int]:
 
 
 def _marked(text: str) -> Iterator[str]:
-    """Give the lines; one that does not end says so as diffs do."""
+    """Yield the lines; one that does not end says so as diffs do."""
     if text:
         *lines, last = text.removesuffix("\n").split("\n")
         yield from lines

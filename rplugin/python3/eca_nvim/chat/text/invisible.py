@@ -46,7 +46,7 @@ _KEYCAP = "\ufe0f\u20e3"
 
 
 def written_out(character: str) -> str:
-    """Give a character as its code: `<U+202E>`."""
+    """Return a character as its code: `<U+202E>`."""
     return f"<U+{ord(character):04X}>"
 
 
@@ -72,7 +72,7 @@ class Neighbours:
 
     @property
     def waits(self) -> bool:
-        """Say whether something is held back."""
+        """Return whether something is held back."""
         return bool(self._held)
 
     def passed(self, chunk: str) -> None:
@@ -80,14 +80,14 @@ class Neighbours:
         self._before, self._marks = chunk[-1:] or self._before, 0
 
     def feed(self, chunk: str) -> str:
-        """Give what of the text so far is settled: a joiner waits for what it joins."""
+        """Return what of the text so far is settled: a joiner waits for what it joins."""
         text = self._held + chunk
         cut = len(text) - 1 if _joiner.match(text[-1:]) else len(text)
         self._held = text[cut:]
         return self._settled(text[:cut], self._held)
 
     def finish(self) -> str:
-        """Give what was held back: nothing comes after it."""
+        """Return what was held back: nothing comes after it."""
         held, self._held = self._held, ""
         return self._settled(held, "")
 
@@ -118,5 +118,5 @@ class Neighbours:
         return character if self._marks <= MOST_MARKS else written_out(character)
 
     def _can_be_joined(self) -> bool:
-        """Say whether the character before can be joined to another, or varied."""
+        """Return whether the character before can be joined to another, or varied."""
         return not self._before.isascii() and not self._before.isspace()

@@ -25,12 +25,12 @@ def broken(text: str, column: int = 0) -> tuple[str, int]:
 
 
 def rows_of(text: str) -> list[str]:
-    """Give the rows of a whole text."""
+    """Return the rows of a whole text."""
     return text.split("\n") if _fits(text, 0) else [*_pieces(text, 0)]
 
 
 def _fits(text: str, column: int) -> bool:
-    """Say whether no row is too long: a line break comes in time, again and again."""
+    """Return whether no row is too long: a line break comes in time, again and again."""
     start, room = 0, LONGEST - column
     while start + room < len(text):
         end = text.rfind("\n", start, start + room + 1)

@@ -26,7 +26,7 @@ _ESCAPE = re.compile(r"\\.")
 
 
 def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
-    """Give a text as a body of at most `limit` lines and a note of how many are left; None: all."""
+    """Return a text as a body of at most `limit` lines and a note of how many are left out."""
     if not text:
         return Body((), language=language)
     if "\x1b[" not in text:
@@ -61,7 +61,7 @@ def narrowed(line: str, columns: int) -> str:
 
 
 def bounded(body: Body, most: int) -> Body:
-    """Give so many characters of a body at most, and say how much is left out."""
+    """Return so many characters of a body at most, and say how much is left out."""
     lines: list[str] = []
     room = most
     for line in body.lines:
@@ -98,7 +98,7 @@ def _table_row(name: str, value: Body, margin: str) -> Body:
 
 
 def indented(document: str) -> str:
-    """Give a JSON document a line a value; one that has lines already, or is none, as it is."""
+    """Return a JSON document a line a value; one that has lines already, or is none, as it is."""
     if "\n" in document.strip():
         return document
     try:
@@ -108,7 +108,7 @@ def indented(document: str) -> str:
 
 
 def as_line(value: object) -> str:
-    """Give a value of JSON as one line, a text as it is."""
+    """Return a value of JSON as one line, a text as it is."""
     if isinstance(value, str):
         return value
     try:
@@ -118,7 +118,7 @@ def as_line(value: object) -> str:
 
 
 def document(value: object) -> str:
-    """Give a value of JSON indented, a line a value; one that is nested too deeply in one line."""
+    """Return a JSON value indented, one value per line; on one line if nested too deeply."""
     try:
         return json.dumps(value, ensure_ascii=False, indent=2, default=str)
     except RecursionError:
@@ -126,9 +126,9 @@ def document(value: object) -> str:
 
 
 def value_lines(value: object) -> list[str]:
-    """Give a value of JSON as clean lines: a text as its own, what is short as one, else indented.
+    """Return a JSON value as clean lines: a string as its own lines, a short value as one line.
 
-    Texts within are quoted; their lines stand below each other, behind a bar.
+    Longer values are indented; strings within them are quoted, and their lines follow a bar.
     """
     line = as_line(value)
     if isinstance(value, str):
@@ -145,7 +145,7 @@ def _quoted_lines(row: str) -> list[str]:
 
 
 def hanging(lines: Sequence[str]) -> list[str]:
-    """Give lines with a margin before all but the first; an empty one has none that could mean."""
+    """Indent all lines but the first; empty lines stay empty."""
     return [*lines[:1], *(f"  {line}" if line else "" for line in lines[1:])]
 
 

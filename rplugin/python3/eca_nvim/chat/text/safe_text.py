@@ -115,7 +115,7 @@ class Cleaner:
         self._neighbours = Neighbours()
 
     def feed(self, chunk: str) -> str:
-        """Give what of the text so far can be drawn now."""
+        """Return what of the text so far can be drawn now."""
         if not self._held and not self._neighbours.waits and not _is_dirty(chunk):
             self._neighbours.passed(chunk)
             return chunk
@@ -126,7 +126,7 @@ class Cleaner:
         return self._neighbours.feed(_without_controls(text[:cut]))
 
     def finish(self) -> str:
-        """Give what was held back."""
+        """Return what was held back."""
         held, self._held = self._held, ""
         rest = self._neighbours.feed(_without_controls(held))
         return rest + self._neighbours.finish()

@@ -1,4 +1,4 @@
-"""User actions: what an intent of the user does to a chat, and what the agent must do for it.
+"""User actions: how a chat changes for an intent of the user, and what the agent must do.
 
-Rule: an action answers with `Changes`. One that comes too late changes nothing and says so.
+Rule: an action returns `Changes`. One that comes too late changes nothing and says so.
 """

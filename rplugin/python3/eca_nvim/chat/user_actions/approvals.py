@@ -1,11 +1,11 @@
-"""Approvals: what waits for the user's word, and how it is given.
+"""Approvals: the requests that wait for the user, and how they are answered.
 
 Rules kept here:
-- An answer goes out once, and only for what still waits as it was shown (answer_check.py).
-- An item names the chat it is shown in; the agent is told the chat the call belongs to, which is
-  a subagent's for a subagent's call.
-- What is approved is what is shown: a command and arguments are whole, and what is too long for
-  that says how much is left out. A diff says it too; the diff tab has all of it.
+- An answer is sent once, and only if the request is still as it was shown (answer_check.py).
+- An item names the chat that shows it. The answer names the chat the call belongs to, which may be
+  a subagent's.
+- What is approved is what is shown: commands and arguments are shown whole, up to MOST_SHOWN. A
+  text or a diff that is cut says how much is missing; the diff tab shows the whole diff.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypeAlias
 
-from eca_nvim.chat.handlers.answer_check import fits
+from eca_nvim.chat.handlers.answer_check import check_answer
 from eca_nvim.chat.handlers.call_steps import step
 from eca_nvim.chat.model.blocks import Block, Question, ToolBlock, open_question
 from eca_nvim.chat.model.call_files import moved
 from eca_nvim.chat.model.changes import Changes
-from eca_nvim.chat.model.chat import Chat, Lane, QueueKind, Waiting
+from eca_nvim.chat.model.chat import Chat, Lane, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.known_tools import BY_COMMAND, full_name, is_native, is_unknown, shell_line
 from eca_nvim.chat.model.outside_paths import paths_outside
@@ -35,50 +35,50 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
 
-SUBAGENT_GOES_ON = "the subagent hears only a no: what you wrote is in the input"
+SUBAGENT_GOES_ON = "a subagent gets only the rejection: what you wrote is in the input"
 
 MOST_SHOWN = 50_000
-"""Characters of a command or of arguments that are shown, at most."""
+"""Most characters of a command or of arguments that are shown."""
 MOST_PATHS = 3
 
-STAYS, GOES = 1, -1
-"""What the op `pending` says of an item of the list before."""
+KEPT, DROPPED = 1, -1
+"""How the op `pending` marks an item of the previous list: kept or dropped."""
 
 DiskWarnings: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
-"""Tells what only the disk knows of a call: lines to look at twice."""
+"""Returns warnings about a call that only a look at the disk can give, one line each."""
 
 
 def approve(chat: Chat, block_id: int, digest: str, now: int, *, remember: bool = False) -> Changes:
-    """Let the call run that waits in a block and was shown so, for the session when `remember`."""
+    """Approve the call that waits in a block, for the whole session if `remember`.
+
+    digest: of the request as the user saw it (answer_check.py).
+    """
     update = Update(chat, chat.root, now)
-    block = chat.blocks[block_id] if fits(update, block_id, digest) else None
+    block = chat.blocks[block_id] if check_answer(update, block_id, digest) else None
     if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
         step(update, block, chat.lanes[block.chat_id], CallState.APPROVED)
         update.tell(TellApproval(block.chat_id, block.call.id, remember, chat.id, block_id))
     return update.finish()
 
 
-def is_still_approved(chat: Chat, told: TellApproval) -> bool:
-    """Say whether the agent still means the call that the user approved, and it may run.
-
-    Once the user has stopped the turn it may not.
-    """
+def is_still_approved(chat: Chat, approval: TellApproval) -> bool:
+    """Return whether an approval may still be sent: same call, and the turn is not stopping."""
     if chat.turn.state is Turn.STOPPING:
         return False
-    block = chat.blocks.get(told.block)
-    lane = chat.lanes.get(told.chat)
-    is_meant = lane is not None and lane.calls.get(told.call) is block
-    return is_meant and isinstance(block, ToolBlock) and block.state is CallState.APPROVED
+    block = chat.blocks.get(approval.block)
+    lane = chat.lanes.get(approval.chat)
+    is_same_call = lane is not None and lane.calls.get(approval.call) is block
+    return is_same_call and isinstance(block, ToolBlock) and block.state is CallState.APPROVED
 
 
 def reject(chat: Chat, block_id: int, digest: str, now: int, reason: str | None = None) -> Changes:
-    """Refuse the call that waits in a block and was shown so.
+    """Reject the call that waits in a block.
 
-    The reason is the next prompt once the turn has ended. A subagent goes on when a call of it is
-    refused: then the reason is the user's to send, and so it is when the call does not wait.
+    The reason becomes the next prompt once the turn has ended. It goes back into the input if the
+    call belongs to a subagent, which carries on after a rejection, or if it no longer waits.
     """
     update = Update(chat, chat.root, now)
-    block = chat.blocks[block_id] if fits(update, block_id, digest, reason) else None
+    block = chat.blocks[block_id] if check_answer(update, block_id, digest, reason) else None
     if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
         step(update, block, chat.lanes[block.chat_id], CallState.REFUSED)
         update.tell(TellRejection(block.chat_id, block.call.id))
@@ -92,52 +92,52 @@ def reject(chat: Chat, block_id: int, digest: str, now: int, reason: str | None 
 def _explain(update: Update, block: ToolBlock, reason: str) -> None:
     chat = update.chat
     if block.chat_id == chat.id:
-        chat.queue.append(Waiting(QueueKind.REASON, reason))
+        chat.queue.append(QueuedPrompt(QueueKind.REASON, reason))
         update.dirty |= Dirty.QUEUE
     else:
         update.ops += [SetInput(chat.id, clean(reason)), Notify("info", SUBAGENT_GOES_ON)]
 
 
-# --- what is shown of it ------------------------------------------------------------------------
+# --- how requests are shown ---------------------------------------------------------------------
 
 
-class Shown:
-    """What is shown of all that waits, oldest first.
+class PendingList:
+    """The requests of all chats as the view shows them, oldest first.
 
-    It costs what has changed: of what waits as it did before only the number is told.
+    Only changes are sent: unchanged items are sent as a count.
     """
 
     def __init__(self) -> None:
         self._digests: dict[Request, str | None] = {}
 
     def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> SetPending:
-        """Tell what is to be shown now."""
+        """Return the op that brings the view up to date."""
         entries = [
             (request.since, chat, block_id, request)
             for chat in chats
             for block_id, request in chat.pending.items()
         ]
         entries.sort(key=itemgetter(0))
-        told: list[Mapping[str, object] | int] = []
+        items: list[Mapping[str, object] | int] = []
         known, before = self._digests, iter(self._digests)
         for _, chat, block_id, request in entries:
-            stays = request.digest is not None and known.get(request) == request.digest
-            for each in before if request in known else ():
-                if each is request:
-                    told.append(STAYS if stays else GOES)
+            is_kept = request.digest is not None and known.get(request) == request.digest
+            for earlier in before if request in known else ():
+                if earlier is request:
+                    items.append(KEPT if is_kept else DROPPED)
                     break
-                told.append(GOES)
+                items.append(DROPPED)
             else:
-                stays = False
-            if not stays:
-                told.append(pending_item(chat, block_id, on_disk))
+                is_kept = False
+            if not is_kept:
+                items.append(pending_item(chat, block_id, on_disk))
         self._digests = {request: request.digest for _, _, _, request in entries}
-        return SetPending([*_counted(told)])
+        return SetPending([*_counted(items)])
 
 
-def _counted(told: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str, object] | int]:
-    """Count neighbours that stay, and such that go."""
-    for each, same in groupby(told):
+def _counted(items: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str, object] | int]:
+    """Replace runs of kept items, and of dropped ones, by their count."""
+    for each, same in groupby(items):
         if isinstance(each, int):
             yield each * len(list(same))
         else:
@@ -145,9 +145,9 @@ def _counted(told: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str
 
 
 def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[str, object]:
-    """Build one item of the op `pending`, as it is shown from now on; what is absent is left out.
+    """Build one item of the op `pending`, without the keys that do not apply.
 
-    An answer must carry its digest (answer_check.py).
+    This is what the user sees from now on: an answer must carry the item's digest.
     """
     block, request = chat.blocks[block_id], chat.pending[block_id]
     question = open_question(block)
@@ -173,7 +173,7 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
         "detail": clean(asked.question),
         "lines": content.lines,
         "marks": content.marks,
-        "options": [[one_line(label), one_line(told)] for label, told in asked.options],
+        "options": [[one_line(label), one_line(about)] for label, about in asked.options],
         "freeform": asked.allow_freeform,
         "agent": _agent_name(chat, chat.live[block.id][1]),
     }
@@ -181,7 +181,7 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
 
 def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str, object]:
     content = bounded(asked_body(block, chat.settings), MOST_SHOWN)
-    told = [*warnings(block, chat.settings), *on_disk]
+    cautions = [*warnings(block, chat.settings), *on_disk]
     return {
         "call": block.call.id,
         "kind": "approval",
@@ -192,7 +192,7 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
         "marks": content.marks,
         "language": content.language,
         "remember": remembers(block) or None,
-        "warnings": told or None,
+        "warnings": cautions or None,
         "tool": full_name(block.call),
         "path": _path(block.call),
         "agent": _agent_name(chat, chat.live[block.id][1]),
@@ -200,10 +200,10 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
 
 
 def remembers(block: ToolBlock) -> list[str]:
-    """Say what "remember" would remember: a shell line's new commands, else the tool.
+    """List what "remember" would remember: a shell line's new commands, else the tool.
 
-    The agent keeps the bare name of a tool: a tool of any server that is called so then runs. One
-    that does not name the server of a tool is older than remembering.
+    The agent remembers only a tool's name: a tool of that name on any server then runs without
+    asking. An agent that does not name a tool's server is too old to remember.
     """
     call = block.call
     if call.server is None:
@@ -214,24 +214,24 @@ def remembers(block: ToolBlock) -> list[str]:
         return list(dict.fromkeys(literal_line(key) + whose for key in keys if key))
     if is_unknown(call) or call.name is None or call.name in BY_COMMAND:
         return []
-    return [f"{literal_line(call.name)} of any server"]
+    return [f"{literal_line(call.name)} on any server"]
 
 
 def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
-    """Say what the user should look at twice, a line each."""
-    call, told = block.call, []
+    """List warnings about a call, one line each."""
+    call, lines = block.call, []
     if is_unknown(call):
-        told.append("the server has no such tool, or it is switched off")
+        lines.append("the server has no such tool, or it is switched off")
     elif call.arguments is None and call.details is None:
-        told.append("the server does not say what it will do")
+        lines.append("the server does not say what it will do")
     outside = paths_outside(call, settings.folders)
     if outside:
-        told.append(f"outside the workspace: {listed(outside)}")
-    return told
+        lines.append(f"outside the workspace: {listed(outside)}")
+    return lines
 
 
 def listed(paths: Sequence[str]) -> str:
-    """Name some paths, and say how many are not named."""
+    """List the first few paths, and the number of the others."""
     more = len(paths) - MOST_PATHS
     return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 

@@ -1,9 +1,10 @@
-"""Earlier messages: what a chat was before it was opened here, in pages, the newest first.
+"""Earlier messages: shows the history of a chat in pages, the newest page first.
 
 Rules kept here:
-- A replayed chat reads like one that was lived through: no turn, no approval, no file changes.
-- An older page goes above what is there and changes nothing below it.
-- What a replay leaves unfinished was stopped: nothing replayed is live.
+- A replayed chat looks like the original, but starts no turn, asks for no approval and reports no
+  file changes.
+- An older page goes above the blocks that are there, and does not change them.
+- Nothing replayed is live: a call that a replay leaves unfinished is shown as stopped.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from eca_nvim.chat.handlers.chat_state import chat_cleared
 from eca_nvim.chat.handlers.groups import join_replayed
 from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.handlers.settle import settle
-from eca_nvim.chat.handlers.tool_calls import completed
+from eca_nvim.chat.handlers.tool_calls import merged
 from eca_nvim.chat.model.blocks import Block, OlderBlock, ToolBlock
 from eca_nvim.chat.model.changes import Changes
-from eca_nvim.chat.model.chat import Chat, Older
+from eca_nvim.chat.model.chat import Chat, OlderMessages
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared
@@ -28,10 +29,10 @@ from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 
 
 class Page(Struct, frozen=True):
-    """A part of a chat's history, the oldest first.
+    """A part of a chat's history, oldest event first.
 
-    `older` is the agent's cursor to what comes before, None at the beginning; `total` is how many
-    messages the whole history has and `returned` how many the page has, None where not told.
+    older: the agent's cursor to the page before, None at the beginning. total, returned: messages
+    in the whole history and in this page; None if unknown.
     """
 
     events: Sequence[Addressed] = ()
@@ -41,20 +42,20 @@ class Page(Struct, frozen=True):
 
 
 def show_history(chat: Chat, page: Page, now: int) -> Changes:
-    """Show a chat anew, beginning with its newest page."""
+    """Replace a chat's blocks by its newest page."""
     update = Update(chat, chat.root, now)
     chat_cleared(update, ChatCleared())
     if page.older is not None:
         block = OlderBlock(update.mint(), BlockKind.OLDER)
         _count(block, page, page.total)
-        chat.older = Older(page.older, block)
+        chat.older = OlderMessages(page.older, block)
         update.add(block)
     _replay(update, page.events)
     return update.finish()
 
 
 def show_older(chat: Chat, page: Page, now: int) -> Changes:
-    """Put an older page above what is there, below the block that stands for the rest."""
+    """Insert an older page above the loaded blocks, below the placeholder for the rest."""
     update = Update(chat, chat.root, now)
     older, speaking = chat.older, chat.root.speaking
     task_list, task_list_block = chat.task_list, chat.task_list_block
@@ -72,13 +73,13 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
         chat.older = None
         update.remove(older.block, chat.root)
     else:
-        chat.older = Older(page.older, older.block)
+        chat.older = OlderMessages(page.older, older.block)
         update.redraw(older.block, chat.root)
     return update.finish()
 
 
 def show_loading(chat: Chat, now: int, *, loading: bool) -> Changes:
-    """Show that older messages are on their way, or are not any more."""
+    """Show whether older messages are being loaded."""
     update = Update(chat, chat.root, now)
     if chat.older is not None:
         chat.older.block.loading = loading
@@ -87,26 +88,26 @@ def show_loading(chat: Chat, now: int, *, loading: bool) -> Changes:
 
 
 def _count(block: OlderBlock, page: Page, left: int | None) -> None:
-    """Say how many messages are left, now that a page is there."""
+    """Store how many messages are still to be loaded, after a page arrived."""
     known = left is not None and page.returned is not None
     block.count = max(0, (left or 0) - (page.returned or 0)) if known else None
     block.total = page.total
 
 
 def _replay(update: Update, events: Sequence[Addressed]) -> None:
-    """Let events of a chat happen as they once did."""
+    """Apply past events, without side effects outside the chat."""
     chat = update.chat
     before = chat.last_block
-    below = _take_calls(chat)
+    later_calls = _take_calls(chat)
     update.replays = update.later = True
-    for told in events:
-        if isinstance(told.event, ChatCleared):
+    for addressed in events:
+        if isinstance(addressed.event, ChatCleared):
             continue
-        _, child = route({chat.id: chat}, told)
+        _, child = route({chat.id: chat}, addressed)
         update.lane = chat.lane(child)
-        HANDLERS[type(told.event)](update, told.event)
+        HANDLERS[type(addressed.event)](update, addressed.event)
     update.lane = chat.root
-    _put_back_calls(update, below)
+    _put_back_calls(update, later_calls)
     _settle_since(update, before)
     join_replayed(update, before)
     update.later = False
@@ -115,22 +116,22 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
 
 
 def _take_calls(chat: Chat) -> Mapping[str, Mapping[str, ToolBlock]]:
-    """Take out the calls known so far, by lane: an id in a page names a call of that page."""
+    """Remove and return all calls by lane, because an id in a page names a call of that page."""
     known = {lane.chat_id: lane.calls for lane in chat.lanes.values()}
     for lane in chat.lanes.values():
         lane.calls = {}
     return known
 
 
-def _put_back_calls(update: Update, below: Mapping[str, Mapping[str, ToolBlock]]) -> None:
-    """Put back the calls that were known, and join a call that the page cuts with its end."""
+def _put_back_calls(update: Update, later_calls: Mapping[str, Mapping[str, ToolBlock]]) -> None:
+    """Put the later calls back; a call cut by the page border is merged with its later half."""
     for lane in update.chat.lanes.values():
-        known = below.get(lane.chat_id, {})
+        known = later_calls.get(lane.chat_id, {})
         for call_id, block in list(lane.calls.items()):
             end = known.get(call_id)
             is_cut = block.state not in ENDED_CALLS and block.nested is None
             if is_cut and end is not None and end.replayed:
-                end.call = completed(block.call, end.call)
+                end.call = merged(block.call, end.call)
                 update.remove(block, lane)
                 update.chat.live.pop(block.id, None)
                 update.redraw(end, lane, with_body=end.is_open)
@@ -138,19 +139,19 @@ def _put_back_calls(update: Update, below: Mapping[str, Mapping[str, ToolBlock]]
 
 
 def _settle_since(update: Update, before: int) -> None:
-    """End what a replay left open; what was live before it goes on."""
+    """End the blocks that a replay left open; blocks that were live before stay live."""
     chat = update.chat
-    living = {key: entry for key, entry in chat.live.items() if key <= before}
-    for key in living:
+    live = {key: entry for key, entry in chat.live.items() if key <= before}
+    for key in live:
         del chat.live[key]
     settle(update)
-    chat.live |= living
+    chat.live |= live
 
 
 def root_place(chat: Chat, block_id: int) -> int | None:
-    """Give the place in the chat's own lane of a block, or of the call it is nested in.
+    """Return the index of a block, or of the call it is nested in, in the chat's own lane.
 
-    Block 0 stands for the last one; None when there is no such block.
+    Block 0 means the last one. None if there is no such block.
     """
     blocks = chat.root.blocks
     if not block_id:

@@ -1,4 +1,4 @@
-"""Folding: what the user opens, collapses and acts on."""
+"""Folding: opens and collapses blocks, opens links and images, redraws."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SAFE_LINKS = ("https://", "http://", "mailto:")
 
 
 def toggle(chat: Chat, block_id: int, now: int, *, to_open: bool | None = None) -> Changes:
-    """Open or collapse a block, or turn it round with None; block 0 means all of the chat.
+    """Open, collapse or (None) toggle a block; block 0 means all blocks of the chat.
 
-    What the user decided wins over what would happen by itself later. With None, all blocks open
-    unless one is open already.
+    The user's choice wins over later automatic folding. Toggling all blocks opens them unless one
+    is open.
     """
     update = Update(chat, chat.root, now)
     if block_id:
@@ -45,16 +45,16 @@ def _foldable(chat: Chat) -> list[tuple[Block, Lane]]:
 
 
 def act(chat: Chat, block_id: int, now: int) -> Changes:
-    """Do what a block offers beyond toggling: open its link or image.
+    """Open the link or image of a block.
 
-    Only web and mail addresses are opened: the text comes from outside.
+    Only web and mail addresses are opened, because the text comes from outside.
     """
     update = Update(chat, chat.root, now)
     match chat.blocks.get(block_id):
         case LinkBlock(url=url) if _is_safe(url):
             update.ops.append(OpenExternal(url))
         case LinkBlock(url=url):
-            update.ops.append(Notify("warn", f"Not opened, no web address: {one_line(url)}"))
+            update.ops.append(Notify("warn", f"Not opened, not a web address: {one_line(url)}"))
         case ImageBlock(media_type=media_type, base64=encoded):
             _show_image(update, media_type, encoded)
     return update.finish()
@@ -72,7 +72,7 @@ def _show_image(update: Update, media_type: str, encoded: str) -> None:
 
 
 def redraw(chat: Chat, now: int) -> Changes:
-    """Draw the whole chat from nothing, for a buffer that lost its text."""
+    """Draw the whole chat again, for a buffer that lost its text."""
     update = Update(chat, chat.root, now)
     update.ops.append(ClearChat(chat.id))
     for lane in chat.lanes.values():

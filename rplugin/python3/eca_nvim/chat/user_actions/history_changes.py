@@ -1,10 +1,10 @@
-"""History changes: what the user changes in a chat's history, once the agent has done the same.
+"""History changes: applies rollbacks, forks and flags here, after the agent has applied them.
 
 Rules kept here:
-- The agent is asked first; here the same is done to what is shown, and nothing else is touched:
-  folds, the place of the reader and what no agent replays stay.
-- A place in a chat is a block; where the agent needs an id, that of the nearest block at or before
-  it is taken which has one.
+- The agent goes first. Then the same change is made to the shown blocks, instead of a replay:
+  folds, the reader's position and blocks that no agent replays stay.
+- A position in a chat is a block. If the agent needs an id, it gets the id of the nearest block,
+  at or before this one, that has one.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, RemoveBlock, S
 TITLE_CELLS = 100
 
 Anchor: TypeAlias = tuple[Block, str]
-"""A block, and the id that the agent has for it."""
+"""A block and the agent's id of it."""
 
 
 def content_id(block: Block) -> str | None:
-    """Give the agent's id of what a block shows; text of the model has none."""
+    """Return the agent's id of a block; text of the model has none."""
     match block:
         case TextBlock(content_id=found):
             return found
@@ -43,7 +43,7 @@ def content_id(block: Block) -> str | None:
 
 
 def anchor_of(chat: Chat, block_id: int) -> Anchor | None:
-    """Find the nearest block at or before one that the agent has an id for."""
+    """Return the nearest block at or before a block that has an agent's id."""
     place = root_place(chat, block_id)
     for block in reversed(chat.root.blocks[: 0 if place is None else place + 1]):
         if (found := content_id(block)) is not None:
@@ -52,7 +52,7 @@ def anchor_of(chat: Chat, block_id: int) -> Anchor | None:
 
 
 def prompt_of(chat: Chat, block_id: int) -> TextBlock | None:
-    """Find the message of the user that a block is or belongs to."""
+    """Return the user message that a block is or belongs to."""
     place = root_place(chat, block_id)
     for block in reversed(chat.root.blocks[: 0 if place is None else place + 1]):
         if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
@@ -60,38 +60,39 @@ def prompt_of(chat: Chat, block_id: int) -> TextBlock | None:
     return None
 
 
-class Cut(Struct, frozen=True):
-    """Where a copy of a chat ends: with some content, which may be a prompt that is to go again.
+class ForkPoint(Struct, frozen=True):
+    """Where a copy of a chat ends: at the content with this id.
 
-    anew: that prompt is to be written anew.
+    is_prompt: this is a prompt, which is left out of the copy. rewrite: the user chose this prompt,
+    and wants to write it again.
     """
 
     content_id: str
     is_prompt: bool = False
-    anew: bool = False
+    rewrite: bool = False
 
 
-def cut_of(chat: Chat, block_id: int) -> Cut | None:
-    """Find where to copy a chat up to: before a prompt, or with the whole turn of another block.
+def fork_point(chat: Chat, block_id: int) -> ForkPoint | None:
+    """Return where a copy of a chat up to a block ends: before a prompt, or at a turn's end.
 
-    Agents have no name for what a model said: such a turn ends before the next prompt.
+    Text of the model has no id: the end of its turn is named by the next prompt.
     """
     place = root_place(chat, block_id)
     if place is None:
         return None
     for block in chat.root.blocks[place:]:
         if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
-            anew = block is chat.root.blocks[place]
-            named = block.content_id
-            return Cut(named, is_prompt=True, anew=anew) if named is not None else None
+            rewrite = block is chat.root.blocks[place]
+            found = block.content_id
+            return ForkPoint(found, is_prompt=True, rewrite=rewrite) if found is not None else None
     anchor, prompt = anchor_of(chat, block_id), prompt_of(chat, block_id)
     if anchor is None or (prompt is not None and anchor[0].id <= prompt.id):
         return None
-    return Cut(anchor[1])
+    return ForkPoint(anchor[1])
 
 
 def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True) -> Changes:
-    """Take out a message of the user and all after it; its text goes back into the input."""
+    """Remove a user message and all blocks after it; its text goes back into the input."""
     update = Update(chat, chat.root, now)
     if prompt not in chat.root.blocks:
         return update.finish()
@@ -123,7 +124,7 @@ def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
 
 
 def files_restored(chat: Chat, now: int) -> Changes:
-    """Say that files were put back as they were; which, the agent does not tell."""
+    """Report that the agent restored files; it does not say which ones."""
     update = Update(chat, chat.root, now)
     update.ops.append(FilesChanged(chat.id, ()))
     return update.finish()
@@ -140,7 +141,7 @@ def add_flag(chat: Chat, after: Block, flag_id: str, text: str, now: int) -> Cha
 
 
 def remove_flag(chat: Chat, flag: FlagBlock, now: int) -> Changes:
-    """Take a bookmark out."""
+    """Remove a bookmark."""
     update = Update(chat, chat.root, now)
     if flag in chat.root.blocks:
         update.remove(flag, chat.root)
@@ -148,9 +149,9 @@ def remove_flag(chat: Chat, flag: FlagBlock, now: int) -> Changes:
 
 
 def timeline(chat: Chat, block_id: int | None = None) -> list[Mapping[str, object]]:
-    """List messages of the user, bookmarks and what is not loaded: block, kind and title.
+    """List user messages, bookmarks and the placeholder for older messages: block, kind, title.
 
-    With a block only the message of the user that it is or belongs to.
+    With a block, list only the user message that it is or belongs to.
     """
     blocks: list[Block] = chat.root.blocks
     if block_id is not None:

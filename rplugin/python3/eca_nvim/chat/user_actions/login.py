@@ -1,14 +1,14 @@
-"""Login: what the agent needs to log in to a provider, a secret that goes to the agent alone.
+"""Login: sends the secret that the agent needs to log in to a provider.
 
 Rules kept here:
-- Only while a login runs does the agent get it: at any other time it would be a prompt.
-- An open question takes one of its options, or the user's own words if it allows them.
+- The secret is sent only while a login runs: at any other time it would become a prompt.
+- An open question accepts one of its options, or free text if it allows that.
 """
 
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.questions import close_question, question_of_agent
-from eca_nvim.chat.handlers.turn import tell_login
+from eca_nvim.chat.handlers.turn import send_login
 from eca_nvim.chat.model.blocks import Block, open_question
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
@@ -16,17 +16,17 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import Turn
 
-OVER = "no login runs any more: what you typed was not sent"
-NO_OPTION = "that is no option of the question: nothing was sent"
+OVER = "the login is over: what you typed was not sent"
+NO_OPTION = "this is not one of the options: nothing was sent"
 
 
 def answer_login(chat: Chat, text: str, now: int) -> Changes:
-    """Give the login what the user typed: the answer to its question, else what it asks for."""
+    """Send what the user typed to the login, as the answer to its question if there is one."""
     update = Update(chat, chat.root, now)
     if chat.turn.state is not Turn.LOGIN:
         update.ops.append(Notify("warn", OVER))
     elif (asked := question_of_agent(chat)) is None:
-        tell_login(update, text)
+        send_login(update, text)
     else:
         _answer_question(update, *asked, text.strip())
     return update.finish()

@@ -1,10 +1,10 @@
-"""Prompts: what the user says to the agent, sent, waiting and taken back.
+"""Prompts: sends prompts, queues them and takes them back.
 
 Rules kept here:
-- A second prompt never replaces a running turn; it steers the turn or waits.
-- Blank lines around a prompt are no part of it: a command after one would be read as words.
-- A command (`/…`) never steers: the model would read it as words. Nor does anything while a login
-  runs: it is no answer to that.
+- A second prompt never replaces a running turn: it steers the turn or waits.
+- Blank lines around a prompt are cut off: the agent would not recognise a command after one.
+- A command (`/…`) never steers, because the model would read it as text. While a login runs
+  nothing steers, because it is not an answer to the login.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from eca_nvim.chat.handlers.prompt_queue import is_command, next_waiting
 from eca_nvim.chat.handlers.turn import start_prompt, stop
 from eca_nvim.chat.model.changes import Changes
-from eca_nvim.chat.model.chat import Chat, QueueKind, Waiting
+from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -31,10 +31,9 @@ def send_prompt(
     *,
     queue: bool = False,
 ) -> Changes:
-    """Send a prompt; while a turn runs it steers, or waits for the end when `queue`.
+    """Send a prompt; while a turn runs it steers, or with `queue` waits for the end.
 
-    A command waits for the end in any case. An empty prompt to an idle chat sends the oldest one
-    that waits.
+    A command always waits for the end. An empty prompt to an idle chat sends the oldest queued one.
     """
     update = Update(chat, chat.root, now)
     text = _without_blank_lines(text)
@@ -49,7 +48,7 @@ def send_prompt(
 
 
 def _without_blank_lines(text: str) -> str:
-    """Cut off what is blank around a text, but for the indent of its first line."""
+    """Strip white space around a text, except the indent of its first line."""
     blank = len(text) - len(text.lstrip())
     return text[text.rfind("\n", 0, blank) + 1 :].rstrip()
 
@@ -58,16 +57,16 @@ def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bo
     may_steer = update.chat.turn.state in _STEERED and not is_command(text)
     steers = may_steer and not queue
     kind = QueueKind.STEER if steers else QueueKind.QUEUE
-    update.chat.queue.append(Waiting(kind, text, contexts))
+    update.chat.queue.append(QueuedPrompt(kind, text, contexts))
     update.dirty |= Dirty.QUEUE
     if steers:
         update.tell(TellSteer(update.chat.id, text, contexts))
 
 
 def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
-    """Take a waiting prompt back, by its place (1-based) in the queue shown.
+    """Remove a queued prompt, by its place in the queue (1-based).
 
-    edit: its text goes back into the input.
+    edit: put its text back into the input.
     """
     update = Update(chat, chat.root, now)
     if 1 <= index <= len(chat.queue):
@@ -81,7 +80,7 @@ def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
 
 
 def _steer_again(update: Update) -> None:
-    """Take back what was told, which is all or nothing, and tell the rest again."""
+    """Withdraw all steers, because the agent cannot withdraw one, and send the others again."""
     update.tell(TellUnsteer(update.chat.id))
     for waiting in update.chat.queue:
         if waiting.kind is QueueKind.STEER:
@@ -89,7 +88,7 @@ def _steer_again(update: Update) -> None:
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:
-    """Stop the running turn; a second stop asks the agent again. None is told."""
+    """Stop the running turn; a second stop asks the agent again. Warn if no turn runs."""
     update = Update(chat, chat.root, now)
     if chat.turn.state is Turn.IDLE:
         update.ops.append(Notify("info", "no turn runs"))

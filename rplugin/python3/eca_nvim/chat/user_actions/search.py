@@ -1,9 +1,9 @@
-"""Search: what is said in a chat, wherever it is, and how to get there.
+"""Search: the lines of a chat to search, and how to show a line that was found.
 
 Rules kept here:
-- All text is looked at, collapsed or cut in the view or not; rows count the lines of a block's
-  whole text from 0.
-- Which lines match is found elsewhere: a pattern of the user's own may take for ever.
+- All text is searched, also if it is collapsed or cut in the view. Rows are lines of a block's
+  whole text, 0-based.
+- The matching is done elsewhere: a user's pattern may take for ever.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CELLS = 200
 
 
 class Place(Struct, frozen=True):
-    """A line of a block, which is in the view as `shown`; row None: its header."""
+    """A line of a block; `shown` is the block in the view that holds it. Row None: its header."""
 
     block: int
     shown: int
@@ -35,7 +35,7 @@ class Place(Struct, frozen=True):
 
 
 def places(chat: Chat, now: int) -> list[Place]:
-    """Give all lines of a chat, in the order they read; `now` in ms."""
+    """Return all lines of a chat in display order; `now` in ms."""
     lanes = {block.id: lane for lane in chat.lanes.values() for block in lane.blocks}
     return [place for block in ordered(chat) for place in _places(chat, block, lanes, now)]
 
@@ -48,7 +48,10 @@ def _places(chat: Chat, block: Block, lanes: Mapping[int, Lane], now: int) -> It
 
 
 def hits(found: Sequence[tuple[Place, int]], more: int) -> Mapping[str, object]:
-    """Give what the view shows of lines that match from a character on, and how many more do."""
+    """Build the answer to a search.
+
+    found: matching lines and the character (0-based) of each match. more: matches left out.
+    """
     return {"hits": [_hit(place, start) for place, start in found], "more": more}
 
 
@@ -62,7 +65,7 @@ def _hit(place: Place, start: int) -> Mapping[str, object]:
 
 
 def _in_view(block: Block, lanes: Mapping[int, Lane]) -> Block:
-    """Give the block, or the one it is nested in that is not closed away; `lanes` by block."""
+    """Return the block, or the innermost block around it that is in the view; `lanes` by block."""
     lane = lanes[block.id]
     if block.group is not None and not block.group.is_open:
         return _in_view(block.group, lanes)
@@ -77,9 +80,9 @@ def _title(chat: Chat, block: Block, now: int) -> str:
 
 
 def reveal(chat: Chat, block_id: int, row: int | None, now: int) -> tuple[Changes, int | None]:
-    """Open a block and what it is in; gives the row of the shown body that a line is in, if any.
+    """Open a block and the blocks around it; return the line's row in the shown body, or None.
 
-    A line that the shown body leaves out is shown with all of the block's text (op `output`).
+    A line that the shown body leaves out is shown in the block's whole text (op `output`).
     """
     update = Update(chat, chat.root, now)
     block = chat.blocks.get(block_id)
@@ -107,13 +110,13 @@ def _open(update: Update, block: Block, lane: Lane) -> None:
 
 
 def _shown_row(chat: Chat, block: Block, row: int) -> int | None:
-    """Find a line of the whole text in the shown body."""
+    """Return a line's row in the shown body; None if the body leaves it out."""
     shown, lines = body(block, chat.settings).lines, full_body(block, chat.settings, None).lines
     return row if row < min(len(shown), len(lines)) and shown[row] == lines[row] else None
 
 
 def whole(chat: Chat, block: Block, row: int, now: int) -> ShowOutput:
-    """Show all of a block's text, at a line."""
+    """Build the op that shows a block's whole text, at a row (0-based)."""
     content = full_body(block, chat.settings, None)
     return ShowOutput(
         chat=chat.id,

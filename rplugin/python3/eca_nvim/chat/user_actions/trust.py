@@ -1,6 +1,6 @@
 """Trust: a chat's tools run without asking.
 
-Rule: the user switches it on, here; what the agent says can only switch it off.
+Rule: only the user can switch it on, here; the agent can only switch it off.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from eca_nvim.chat.vocabulary.effects import TellSelection
 
 
 def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
-    """Let a chat work without asking, or no longer; the agent is told."""
+    """Let a chat's tools run without asking, or make them ask again."""
     update = Update(chat, chat.root, now)
     if chat.selected.trust is not trusted:
         chat.selected.trust = trusted

@@ -51,7 +51,7 @@ class AskTurn(Struct, frozen=True):
 
     chat: str
     number: int
-    asked: int
+    times_asked: int
 
 
 class TellApproval(Struct, frozen=True):
@@ -88,7 +88,7 @@ class TellSelection(Struct, frozen=True):
 
 
 class TellLogin(Struct, frozen=True):
-    """Give the login that runs what it asks for, a secret; None cancels it."""
+    """Return the login that runs what it asks for, a secret; None cancels it."""
 
     chat: str
     text: str | None

@@ -206,7 +206,7 @@ class TurnLapsed(Struct, frozen=True):
     """
 
     number: int
-    asked: int
+    times_asked: int
     is_idle: bool
 
 

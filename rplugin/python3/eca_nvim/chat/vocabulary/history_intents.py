@@ -40,7 +40,7 @@ class LoadOlder(Struct, frozen=True):
 
 
 class RenameChat(Struct, frozen=True):
-    """Give a chat a title."""
+    """Return a chat a title."""
 
     name: ClassVar[str] = "rename"
     chat: str

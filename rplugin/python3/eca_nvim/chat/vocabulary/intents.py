@@ -143,7 +143,7 @@ class AnswerQuestion(Struct, frozen=True):
 
 
 class AnswerLogin(Struct, frozen=True):
-    """Give the login that runs in a chat what it asks for: a secret."""
+    """Return the login that runs in a chat what it asks for: a secret."""
 
     name: ClassVar[str] = "login"
     chat: str

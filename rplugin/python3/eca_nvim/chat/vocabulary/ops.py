@@ -360,5 +360,5 @@ ViewOp: TypeAlias = (
 
 
 def wire(op: ViewOp) -> list[object]:
-    """Give an op its form in a frame: its name, then its fields in the order of the class."""
+    """Return an op its form in a frame: its name, then its fields in the order of the class."""
     return [op.name, *astuple(op)]

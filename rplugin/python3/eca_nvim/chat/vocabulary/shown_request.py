@@ -50,7 +50,7 @@ class Request(Struct, eq=False):
 
 
 def is_same(left: object, right: object) -> bool:
-    """Say whether two values are shown alike; for Python alone 1, 1.0 and true are equal.
+    """Return whether two values are shown alike; for Python alone 1, 1.0 and true are equal.
 
     Values that are nested too deeply to be told apart are not.
     """

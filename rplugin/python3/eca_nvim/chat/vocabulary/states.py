@@ -129,7 +129,7 @@ ENDED_CALLS = _ENDS
 
 
 def next_turn(turn: Turn, step: TurnStep) -> Turn:
-    """Give the state after a step. Raises IllegalTransition."""
+    """Return the state after a step. Raises IllegalTransition."""
     after = TURN_STEPS.get((turn, step))
     if after is None:
         raise IllegalTransition(f"a turn that is {turn} cannot {step}")
@@ -137,5 +137,5 @@ def next_turn(turn: Turn, step: TurnStep) -> Turn:
 
 
 def may_become(call: CallState, after: CallState) -> bool:
-    """Say whether a call may go from one state to another."""
+    """Return whether a call may go from one state to another."""
     return after in CALL_STEPS[call]

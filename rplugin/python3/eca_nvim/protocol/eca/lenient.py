@@ -36,7 +36,7 @@ type_info = functools.cache(inspect.type_info)
 
 @functools.cache
 def has_older_names(kind: object) -> bool:
-    """Say whether any object within `kind` has fields with older names.
+    """Return whether any object within `kind` has fields with older names.
 
     Such a type is always read leniently: with its older names only it would seem to fit, empty.
     """

@@ -42,7 +42,7 @@ class ShowMessage(Notification, frozen=True, kw_only=True):
 
 
 class CancelRequest(Notification, frozen=True, kw_only=True):
-    """Give up a request by its JSON-RPC id; it is answered with error -32800."""
+    """Return up a request by its JSON-RPC id; it is answered with error -32800."""
 
     method: ClassVar[str] = "$/cancelRequest"
 

@@ -23,7 +23,7 @@ class ToolCall(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Give numbers for names to arguments that have none: a list, or a value alone."""
+        """Return numbers for names to arguments that have none: a list, or a value alone."""
         arguments = wire.get("arguments")
         if arguments is None or isinstance(arguments, dict):
             return wire

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.call_files import whole_text
-from eca_nvim.chat.model.call_ids import asked_for, at_work
+from eca_nvim.chat.model.call_ids import active_call, requested_call
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.hunks_between import hunks_between
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
@@ -68,9 +68,9 @@ def told_whole(
     if not isinstance(call.details, FileChange):
         return event
     if isinstance(event, ToolRequested):
-        see = partial(file_before, chat, None if lane is None else asked_for(lane, call))
+        see = partial(file_before, chat, None if lane is None else requested_call(lane, call))
         return replace(event, call=_told(call, see, waits=event.needs_approval))
-    block = None if lane is None else at_work(lane, call)
+    block = None if lane is None else active_call(lane, call)
     return replace(event, call=_as_before(block, call))
 
 

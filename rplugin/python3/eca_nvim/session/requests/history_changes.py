@@ -38,18 +38,18 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
 
     A prompt that ends the copy is taken out of it; the one that was meant goes into its input.
     """
-    cut = history_changes.cut_of(chat, block)
-    if cut is None:
+    fork_point = history_changes.fork_point(chat, block)
+    if fork_point is None:
         raise AgentRefused("the agent cannot copy up to here, but up to a prompt or a tool call")
-    copy_id, opened = await archive.fork(chat.id, cut.content_id)
+    copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
     copy = chats.get(copy_id)
     chats.show(show_history(copy, opened.page, now()))
     chats.apply(copy, [TitleChanged(opened.title or ""), inherited(chat)])
     try:
-        if cut.is_prompt:
+        if fork_point.is_prompt:
             prompt, content_id = named_prompt(copy, 0)
             await archive.rollback(copy_id, content_id, messages=True, tools=False)
-            chats.show(history_changes.roll_back(copy, prompt, now(), give_back=cut.anew))
+            chats.show(history_changes.roll_back(copy, prompt, now(), give_back=fork_point.rewrite))
     finally:
         chats.show(Changes([ShowChat(copy_id)]))
     return copy_id

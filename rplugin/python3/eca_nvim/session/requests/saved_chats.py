@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.model.blocks import TextBlock
-from eca_nvim.chat.model.chat import Chat, Naming
+from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import show_history, show_loading, show_older
 from eca_nvim.chat.vocabulary import history_intents as intents
@@ -150,7 +150,7 @@ class Histories:
         if _is_blank(chat):
             raise AgentRefused("the agent does not have this chat yet, send a prompt first")
         archive = await self._archive()
-        chat.naming = Naming.AGENT  # it will say the title that the user wants
+        chat.title_owner = TitleOwner.AGENT  # it will say the title that the user wants
         await archive.rename(chat.id, title)
 
     async def _clear(self, chat: Chat) -> None:

@@ -152,12 +152,12 @@ class Proposals:
             self._emit([Addressed(chat_id, event) for event in told])
 
     def _path(self, named: str) -> str:
-        """Give the path of a file that a proposal names. Raises NotAFile."""
+        """Return the path of a file that a proposal names. Raises NotAFile."""
         is_uri = named[:5].lower() == "file:"
         return path_of(named if is_uri else posixpath.join(*self._folders[:1], named))
 
     def _is_plain(self, proposal: _Proposal) -> bool:
-        """Say whether a change is of an ordinary file, and of an answer to the user."""
+        """Return whether a change is of an ordinary file, and of an answer to the user."""
         path, folders = proposal.change.path, self._folders
         inside = any(Path(path).is_relative_to(folder) for folder in folders)
         return proposal.chat_id in self._answering and inside and not leads_to(path, folders)

@@ -18,7 +18,7 @@ class DoesNotFit(ValueError):
 
 
 def changed_text(text: str | None, changes: Sequence[ProposedChange]) -> str | None:
-    """Give a file's text after some changes, None where it is gone; `text` None: no such file.
+    """Return a file's text after some changes, None where it is gone; `text` None: no such file.
 
     Changes without a range are of the whole file. Raises DoesNotFit.
     """

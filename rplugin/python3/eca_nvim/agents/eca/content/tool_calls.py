@@ -59,7 +59,7 @@ def _finished(content: eca.ToolCalled) -> ChatEvent:
 
 
 def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Give arguments that have names; a list of them says less than was told before."""
+    """Return arguments that have names; a list of them says less than was told before."""
     return None if arguments and all(name.isdigit() for name in arguments) else arguments
 
 
@@ -78,7 +78,7 @@ def _call(
 
 
 def _own_name(content: eca.ToolCall) -> str | None:
-    """Give a tool's name: what is eca_read_file today is read_file of eca."""
+    """Return a tool's name: what is eca_read_file today is read_file of eca."""
     if content.name is None or content.origin != "native":
         return content.name
     return content.name.removeprefix(_OLD_PREFIX) or content.name

@@ -32,7 +32,7 @@ _IMAGES: Final = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp"))
 
 
 def is_image(context: Context) -> bool:
-    """Say whether the server shows a file to the model as a picture."""
+    """Return whether the server shows a file to the model as a picture."""
     return isinstance(context, FileContext) and Path(context.path).suffix.lower() in _IMAGES
 
 

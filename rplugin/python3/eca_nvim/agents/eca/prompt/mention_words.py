@@ -80,7 +80,7 @@ def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
 
 
 def _token_at(text: str, start: int, names: Mapping[str, str]) -> str | None:
-    """Give the longest of some tokens that stands at a place of a text."""
+    """Return the longest of some tokens that stands at a place of a text."""
     there = (name for name in names if text.startswith(name, start))
     whole = (name for name in there if not _WITHIN.match(text, start + len(name)))
     return max(whole, key=len, default=None)

@@ -132,13 +132,13 @@ def _is_command(text: str) -> bool:
 
 
 def _repeated(chat: _Chat, contexts: Iterable[Context]) -> tuple[Context, ...]:
-    """Give what of the first prompt still goes along: what was typed there, or is here again."""
+    """Return what of the first prompt still goes along: what was typed there, or is here again."""
     here = set(map(_bare, contexts))
     return tuple(it for it in chat.opening if _is_typed(it) or _bare(it) in here)
 
 
 def _carried(contexts: Iterable[Context], due: Sequence[Context]) -> Sequence[Context]:
-    """Give what is sent as a context, or as text where a message has no name for it."""
+    """Return what is sent as a context, or as text where a message has no name for it."""
     carried: list[Context] = []
     for context in contexts:
         match context:
@@ -154,7 +154,7 @@ def _carried(contexts: Iterable[Context], due: Sequence[Context]) -> Sequence[Co
 
 
 def _is_pinned(context: Context) -> bool:
-    """Say whether the server puts a context into the system prompt."""
+    """Return whether the server puts a context into the system prompt."""
     is_file = isinstance(context, Named)
     return is_file and not attached_files.is_image(context)
 
