@@ -26,6 +26,10 @@ end
 ---@param opts? table<string, any>
 function M.setup(opts)
   require('eca.config').setup(opts)
+  local host = package.loaded['eca.host']
+  if host then
+    host.tell_options()
+  end
 end
 
 --- The chat that is meant when none is named; made when there is none yet.

@@ -38,8 +38,8 @@ def all_pending(
 class Driver:
     """Drives one chat; `now` is in ms and passes only by hand."""
 
-    def __init__(self, folders: tuple[str, ...] = ("/workspace",)) -> None:
-        self.chat = Chat("chat", RenderSettings(folders=folders))
+    def __init__(self, folders: tuple[str, ...] = ("/workspace",), *, follow: bool = False) -> None:
+        self.chat = Chat("chat", RenderSettings(folders=folders, follow=follow))
         self.view = View()
         self.effects: list[Effect] = []
         self.now = 1000

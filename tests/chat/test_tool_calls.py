@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.chat.driver import FINISHED, IDLE, Driver, call
 
+from eca_nvim.chat.text.diffs import parse_hunks
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
@@ -205,7 +206,7 @@ def test_details_name_the_file_too_and_reading_changes_nothing() -> None:
 
 
 def test_the_place_of_a_change_is_told_before_and_after() -> None:
-    driver = Driver()
+    driver = Driver(follow=True)
     diff = "@@ -3,4 +3,5 @@\n same\n-a\n-b\n+c\n+d\n+e\n same"
     details = FileChange("/w/x", diff, 3, 2)
     edit = ToolCall("a", "edit_file", arguments={"path": "/w/x"}, details=details)
@@ -213,3 +214,13 @@ def test_the_place_of_a_change_is_told_before_and_after() -> None:
     assert driver.view.other == [ShowPlace("chat", "/w/x", [(4, 2)], done=False)]
     driver.hear(ToolFinished(ToolCall("a")))
     assert driver.view.other[-1] == ShowPlace("chat", "/w/x", [(4, 3)], done=True)
+
+
+def test_a_diff_is_not_read_as_long_as_nobody_looks_at_it() -> None:
+    driver = Driver()
+    details = FileChange("/w/x", "@@ -1 +1 @@\n-unread\n+unseen", 1, 1)
+    edit = ToolCall("a", "edit_file", arguments={"path": "/w/x"}, details=details)
+    before = parse_hunks.cache_info()
+    driver.hear(ToolRequested(edit), ToolFinished(ToolCall("a")))
+    assert parse_hunks.cache_info() == before
+    assert driver.view.other == [FilesChanged("chat", ("/w/x",))]

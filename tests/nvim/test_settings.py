@@ -17,6 +17,8 @@ from eca_nvim.nvim.settings import Settings, read_settings
         ({"diagnostics": {"base": 7}}, Settings()),
         ({"contexts": {"repo_map": False}}, Settings(repo_map=False)),
         ({"contexts": {"repo_map": 1}}, Settings()),
+        ({"follow": True}, Settings(follow=True)),
+        ({"follow": 1}, Settings()),
         ({"icons": {"done": "+"}}, Settings(icons={"done": "+"})),
         ({"log_path": "/l", "log_level": "warn"}, Settings(log_path="/l", log_level="warning")),
         ({"log_level": "debug"}, Settings(log_level="debug")),

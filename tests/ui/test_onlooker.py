@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
-from tests.support.factories import StartNeovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import content, handshake, turn
 from tests.ui.staged import WITHOUT_HOST, draw
+from tests.ui.talk import say, start_chat, wait_idle, wait_line
 
 SHOWN = """
 local names = {}
@@ -244,3 +246,36 @@ def test_nothing_happens_without_the_option(start_nvim: StartNeovim, workspace: 
     change(nvim, workspace / "b.txt", (5, 1))
     wait_shown(nvim, "b.txt")
     assert nvim.eval("bufloaded('a.txt')") == 0
+
+
+def test_the_option_counts_at_once_for_a_host_that_runs(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
+) -> None:
+    edits = [edited(workspace / f"{name}.txt") for name in "ab"]
+    server = scripted_server(handshake(), *(turn(content(edit)) for edit in edits))
+    nvim = start_chat(start_nvim, server, "base.txt", columns=160)
+    say(nvim, "change a")
+    wait_line(nvim, "edit a.txt")
+    wait_idle(nvim)
+    nvim.command("lua require('eca').setup({ follow = true })")
+    say(nvim, "change b")
+    wait_shown(nvim, "b.txt")
+    assert nvim.lua(LINE, "b.txt") == 50
+    assert nvim.eval("bufloaded('a.txt')") == 0
+
+
+def edited(path: Path) -> dict[str, object]:
+    """Make what a server says when it has edited line 50 of a file."""
+    diff = "@@ -50 +50 @@\n-before\n+after"
+    change = {"type": "fileChange", "path": str(path), "diff": diff}
+    return {
+        "type": "toolCalled",
+        "id": path.name,
+        "name": "edit_file",
+        "server": "eca",
+        "origin": "native",
+        "arguments": {"path": str(path)},
+        "outputs": [],
+        "error": False,
+        "details": {**change, "linesAdded": 1, "linesRemoved": 1},
+    }

@@ -308,6 +308,13 @@ function M.send(name, payload)
   end
 end
 
+--- Tell a host that runs the options as they are now.
+function M.tell_options()
+  if state == 'running' or state == 'shared' then
+    transmit(attach())
+  end
+end
+
 --- Send an intent to the host if one is at work; to no other does it matter.
 ---@param name string
 ---@param payload table<string, any>

@@ -83,13 +83,14 @@ class App:
                 raise MalformedIntent(f"{intent.name!r} came before 'attach'")
 
     def _attach(self, intent: Attach) -> None:
-        """Begin to work; said again, it changes the settings for the next server.
+        """Begin to work; said again, it changes the settings of the view and of the next server.
 
         Neovim says it again before a restart, and waits for the answer: we do not hang.
         """
         settings = read_settings(intent.settings)
-        if self._agents is not None:
+        if self._agents is not None and self._session is not None:
             self._agents.settings = settings
+            self._session.follow(wanted=settings.follow)
             self._run(ALIVE, [])
             return
         open_log(settings, self._redactor, self._no_log)
@@ -103,7 +104,7 @@ class App:
             lambda: keeper.choices.get("agent"),
             head_start(),
         )
-        rendering = RenderSettings(settings.icons, workspace.folders)
+        rendering = RenderSettings(settings.icons, workspace.folders, settings.follow)
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, keeper, self._redactor
         )

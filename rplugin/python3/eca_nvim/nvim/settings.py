@@ -19,15 +19,16 @@ class Settings(NamedTuple):
 
     server_command: the server's command line, None to look for one; server_environment: variables
     added to its environment; diagnostics_base: number of a file's first line for the agent, 0 or
-    1; repo_map: old servers are asked for a map of the project; icons: glyphs by name; log_path:
-    None when there is no log; store_path: the folder for what outlives Neovim, None when nothing
-    does.
+    1; repo_map: old servers are asked for a map of the project; follow: the view shows the lines
+    that the agent changes; icons: glyphs by name; log_path: None when there is no log; store_path:
+    the folder for what outlives Neovim, None when nothing does.
     """
 
     server_command: tuple[str, ...] | None = None
     server_environment: Mapping[str, str] = MappingProxyType({})
     diagnostics_base: Literal[0, 1] = 1
     repo_map: bool = True
+    follow: bool = False
     icons: Mapping[str, str] = MappingProxyType({})
     log_path: str | None = None
     store_path: str | None = None
@@ -45,6 +46,7 @@ def read_settings(options: Mapping[str, object]) -> Settings:
         server_environment=_texts(server.get("env")),
         diagnostics_base=0 if base == 0 else 1,
         repo_map=_table(options.get("contexts")).get("repo_map") is not False,
+        follow=options.get("follow") is True,
         icons=_texts(options.get("icons")),
         log_path=log_path if isinstance(log_path, str) else None,
         store_path=store_path if isinstance(store_path, str) else None,

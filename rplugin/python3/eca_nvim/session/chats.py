@@ -129,19 +129,27 @@ class Chats:
     def _pending(self) -> SetPending:
         return self._shown.update(self, on_disk)
 
+    def follow(self, *, wanted: bool) -> None:
+        """Take whether the view shows the lines that calls change."""
+        self._set(replace(self._settings, follow=wanted))
+
     def server_changed(self, state: str, folder: str | None = None) -> None:
         """Take the state of the agent's process; `folder`: its own one, which counts as inside."""
         self._server = state
         own = () if folder is None else (folder,)
         settings = replace(self._settings, folders=(*self._workspace, *own))
         if settings != self._settings:
-            self._settings = settings
+            self._set(settings)
             for chat in self:
-                chat.settings = settings
                 for request in chat.pending.values():
                     request.changed()
         for chat in self:
             self.show(reducer.server_changed(chat, state, now()))
+
+    def _set(self, settings: RenderSettings) -> None:
+        self._settings = settings
+        for chat in self:
+            chat.settings = settings
 
     async def keep_time(self) -> None:
         """Show how the time goes by while turns run; sleeps when none does."""

@@ -108,9 +108,9 @@ class Session:
         self._view = view
         self._inbox_in, self._inbox = anyio.create_memory_object_stream[intents.Intent](math.inf)
         self._ledger = Ledger()
-        seen_before = self._ledger.seen_before
-        self._chats = Chats(view, settings, self._tell, self._witness, seen_before)
+        self._chats = Chats(view, settings, self._tell, self._witness, self._ledger.seen_before)
         self.tell_pending_whole = self._chats.tell_pending_whole
+        self.follow = self._chats.follow
         self._choices = Choices(keeper)
         self._trust = Trust(self._chats, keeper)
         self._hearing = Hearing(self._chats, self._choices, self._trust, view)

@@ -196,8 +196,13 @@ def _merge(update: Update, block: ToolBlock, said: ToolCall) -> None:
 
 
 def _show_place(update: Update, block: ToolBlock, *, done: bool) -> None:
-    """Show the lines a call changes; only for the agent's own tools, whose paths we know."""
+    """Show the lines a call changes; only for the agent's own tools, whose paths we know.
+
+    It takes reading the diff, which costs more than the rest of the call: only if the view follows.
+    """
     change = block.call.details
+    if not update.chat.settings.follow:
+        return
     if isinstance(change, FileChange) and change.path in changed_paths(block.call):
         places = changed_places(change, done=done)
         update.ops.append(ShowPlace(update.chat.id, change.path, places, done))

@@ -73,10 +73,12 @@ class RenderSettings(Struct, frozen=True):
     """Icons by name (missing ones have defaults) and the workspace's folders.
 
     Files inside a folder are shown relative to it; folders are absolute, without a final slash.
+    `follow`: the view shows the lines of files that calls change.
     """
 
     icons: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
+    follow: bool = False
 
     def icon(self, name: str) -> str:
         """Return the icon for a name in DEFAULT_ICONS."""
