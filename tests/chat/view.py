@@ -26,6 +26,7 @@ class Shown:
     depth: int
     after: int | None
     header: str
+    lost: str = ""
     body: list[str] = field(default_factory=list)
     closed: bool = False
 
@@ -58,10 +59,10 @@ class View:
         match op:
             case ops.OpenBlock():
                 self._open(op)
-            case ops.SetHeader(block=block, header=header):
+            case ops.SetHeader(block=block, header=header, lost=lost):
                 shown = self[block]
                 assert header, "a header does not become empty"
-                shown.header = line(header)
+                shown.header, shown.lost = line(header), line(lost or ())
             case ops.AppendText(block=block, text=text):
                 self[block].append(text)
             case ops.SetBody():
@@ -96,7 +97,8 @@ class View:
             depth = self[op.after].depth
             while place < len(self.blocks) and self.blocks[place].depth > depth:
                 place += 1
-        shown = Shown(op.block, op.kind, op.depth, op.after, line(op.header))
+        lost = line(op.lost or ())
+        shown = Shown(op.block, op.kind, op.depth, op.after, line(op.header), lost)
         self.blocks.insert(place, shown)
 
     def _body(self, op: ops.SetBody) -> None:
@@ -125,6 +127,11 @@ class View:
                 result.append(margin + shown.header)
             result += [f"{margin}{'  ' if shown.header else ''}{text}" for text in shown.body]
         return result
+
+    @property
+    def lost(self) -> list[str]:
+        """List the headers that blocks have when the host ends now, of those that change."""
+        return [shown.lost for shown in self.blocks if shown.lost]
 
     @property
     def text(self) -> str:

@@ -42,7 +42,7 @@ def status(number: int, chat: str = "a") -> SetStatus:
 
 
 def header(word: str, block: int = 1) -> SetHeader:
-    return SetHeader("a", block, [(word, "")])
+    return SetHeader("a", block, [(word, "")], [(f"lost {word}", "")])
 
 
 def take_all(*ops: ViewOp) -> tuple[ViewOp, ...]:
@@ -90,7 +90,7 @@ def test_a_later_header_and_body_replace_older_ones_of_the_same_block_only() -> 
 
 
 def opened(word: str, block: int = 1) -> OpenBlock:
-    return OpenBlock("a", block, BlockKind.TOOL, [(word, "")])
+    return OpenBlock("a", block, BlockKind.TOOL, [(word, "")], lost=[(f"lost {word}", "")])
 
 
 def test_a_block_that_waits_to_be_opened_is_opened_with_its_last_header() -> None:

@@ -29,7 +29,7 @@ M.PROSE = { assistant = true, reasoning = true, system = true }
 ---@field held integer line breaks at the end of its text that are not in the buffer yet
 ---@field margin integer blank rows before it
 ---@field closed boolean
----@field unfinished? eca.Segment[] its header, while that tells of something that goes on
+---@field lost? eca.Segment[] its header when the host ends before it does
 ---@field page? integer of older messages that it came with
 ---@field previous? eca.Block
 ---@field next? eca.Block

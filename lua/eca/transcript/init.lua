@@ -74,22 +74,6 @@ local function header_text(segments)
   return table.concat(parts)
 end
 
---- Groups in headers of what is not over.
-local UNFINISHED = {
-  EcaReasoning = true,
-  EcaToolPreparing = true,
-  EcaToolRunning = true,
-  EcaToolWaiting = true,
-}
-
---- Remember the header of a block that is not over, for when nobody is left to say how it ends.
----@param block eca.Block
----@param header eca.Segment[]
-local function note_header(block, header)
-  local first = header[1]
-  block.unfinished = first and UNFINISHED[first[2]] and header or nil
-end
-
 ---@param chain eca.Chain
 ---@param id integer
 ---@return eca.Block
@@ -139,15 +123,16 @@ end
 ---@param header eca.Segment[] none: the block has no header
 ---@param depth integer
 ---@param after? integer
-function M.open(buf, id, kind, header, depth, after)
+---@param lost? eca.Segment[] its header when the host ends before it does
+function M.open(buf, id, kind, header, depth, after, lost)
   local chain = chains[buf]
   local anchor = after and chain.blocks[after]
   local previous = anchor and blocks.last_nested(anchor) or chain.last
   local block = { id = id, chat = chain.chat, kind = kind, depth = depth, headed = #header > 0 }
+  block.lost = lost
   block.empty, block.held, block.closed = true, 0, false
   block.page = anchor and (anchor.kind == 'older' and chain.page or anchor.page)
   block.margin = blocks.margin(previous, block)
-  note_header(block, header)
   local rows = { header_text(header) }
   if block.margin > 0 then
     table.insert(rows, 1, '')
@@ -175,12 +160,13 @@ end
 ---@param buf integer
 ---@param id integer
 ---@param header eca.Segment[]
-function M.header(buf, id, header)
+---@param lost? eca.Segment[] the same when the host ends before the block does
+function M.header(buf, id, header, lost)
   local chain = chains[buf]
   local block = known(chain, id)
   local row = blocks.first_row(chain, block)
   vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { header_text(header) })
-  note_header(block, header)
+  block.lost = lost
   turn_page(chain, block)
   decoration.clear_colours(buf, row)
   decoration.header(buf, row, header)

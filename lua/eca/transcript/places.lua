@@ -74,16 +74,16 @@ function M.range(buf, id)
   end
 end
 
---- The blocks whose headers tell of something that goes on, in order.
+--- The blocks in which something goes on, in order, with the headers they have when the host ends.
 ---@param buf integer
----@return { id: integer, kind: string, header: eca.Segment[] }[]
+---@return { id: integer, header: eca.Segment[] }[]
 function M.unfinished(buf)
   local chain = M.chains[buf]
   local block = chain and chain.first
-  local found = {} ---@type { id: integer, kind: string, header: eca.Segment[] }[]
+  local found = {} ---@type { id: integer, header: eca.Segment[] }[]
   while block do
-    if block.unfinished and blocks.is_current(chain, block) then
-      found[#found + 1] = { id = block.id, kind = block.kind, header = block.unfinished }
+    if block.lost and blocks.is_current(chain, block) then
+      found[#found + 1] = { id = block.id, header = block.lost }
     end
     block = block.next
   end

@@ -5,48 +5,12 @@
 --- - Events come last: who hears one finds the state that it tells of.
 local M = {}
 
---- The host's own icon of a call that was stopped (`eca_nvim/chat/model/display_settings.py`).
-local STOPPED = '⊘'
-
---- What a header tells of what goes on; it is left out when nothing does.
-local GOING_ON = { EcaToolWaiting = true, EcaTime = true }
-
---- The header of a call that was stopped: without what waits, and without a time that ticks.
----@param header eca.Segment[]
----@return eca.Segment[]
-local function stopped(header)
-  local icons = require('eca.config').get().icons
-  local fresh = { { icons.stopped or STOPPED, 'EcaToolRejected' } }
-  for index, segment in ipairs(header) do
-    if index > 1 and not GOING_ON[segment[2]] then
-      fresh[#fresh + 1] = segment
-    end
-  end
-  fresh[#fresh + 1] = { ' stopped', 'EcaToolRejected' }
-  return fresh
-end
-
---- The header of a thought that was not ended.
----@param header eca.Segment[]
----@return eca.Segment[]
-local function thought(header)
-  return vim.tbl_map(function(segment)
-    return { (segment[1]:gsub('thinking…', 'thought')), segment[2] }
-  end, header)
-end
-
---- How headers read when nothing goes on, by the kind of their block.
-local ENDED = { question = stopped, reasoning = thought, tool = stopped }
-
---- Let the blocks of what ran or waited say that it does not any more.
+--- Let the blocks of what ran or waited say what the host wanted them to say when it is gone.
 ---@param id string
 local function stop(id)
   local buf = require('eca.chat.buffers').get(id).buf
   for _, block in ipairs(require('eca.transcript').unfinished(buf)) do
-    local ended = ENDED[block.kind]
-    if ended then
-      require('eca.view.ops').draw({ 'header', id, block.id, ended(block.header) })
-    end
+    require('eca.view.ops').draw({ 'header', id, block.id, block.header })
   end
 end
 

@@ -23,8 +23,8 @@ local M = {}
 
 ---@type table<string, string[]>
 M.fields = {
-  open = { 'chat', 'block', 'kind', 'header', 'depth', 'after' },
-  header = { 'chat', 'block', 'header' },
+  open = { 'chat', 'block', 'kind', 'header', 'depth', 'after', 'lost' },
+  header = { 'chat', 'block', 'header', 'lost' },
   append = { 'chat', 'block', 'text' },
   body = { 'chat', 'block', 'lines', 'marks', 'language' },
   close = { 'chat', 'block' },
@@ -152,19 +152,19 @@ local function add_text(chat, place, change, ...)
   follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
 end
 
-function draw.open(chat, block, kind, header, depth, after)
+function draw.open(chat, block, kind, header, depth, after, lost)
   if kind == 'flag' and after and not transcript.is_paging(edit(chat), after) then
     transcript.open(edit(chat), block, kind, header, depth, after) -- the user has just set it
   else
-    add_text(chat, after, transcript.open, block, kind, header, depth, after)
+    add_text(chat, after, transcript.open, block, kind, header, depth, after, lost)
   end
   if kind == 'image' then
     require('eca.chat.pictures').drawn(chat, chats.ensure(chat).buf, block)
   end
 end
 
-function draw.header(chat, block, header)
-  transcript.header(edit(chat), block, header)
+function draw.header(chat, block, header, lost)
+  transcript.header(edit(chat), block, header, lost)
 end
 
 function draw.append(chat, block, text)

@@ -23,7 +23,7 @@ from eca_nvim.chat.model.blocks import (
 )
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
-from eca_nvim.chat.render.block import body, header
+from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.status import queue_lines, status, task_list_line, usage_table
 from eca_nvim.chat.text.long_rows import LONGEST, broken, rows_of
 from eca_nvim.chat.vocabulary.effects import Effect
@@ -141,7 +141,10 @@ class Update:
             leader = leader.group
         after = None if leader is None else leader.id
         depth = lane.depth if block.group is None else lane.depth + 1
-        self.ops.append(OpenBlock(self.chat.id, block.id, block.kind, block.drawn, depth, after))
+        lost = lost_header(block, self.chat.settings)
+        self.ops.append(
+            OpenBlock(self.chat.id, block.id, block.kind, block.drawn, depth, after, lost)
+        )
         if block.is_open:
             self.draw_body(block)
 
@@ -173,7 +176,8 @@ class Update:
         fresh = header(block, self.chat.settings, self.now)
         if fresh != block.drawn:
             block.drawn = fresh
-            self.ops.append(SetHeader(self.chat.id, block.id, fresh))
+            lost = lost_header(block, self.chat.settings)
+            self.ops.append(SetHeader(self.chat.id, block.id, fresh, lost))
 
     def draw_stale(self) -> None:
         """Draw the headers that have waited, of blocks that are still in the view."""

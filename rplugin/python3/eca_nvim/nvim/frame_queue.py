@@ -139,7 +139,7 @@ class OpQueue:
         opening = self._entries[place]
         if not isinstance(opening, OpenBlock) or not isinstance(op, SetHeader):
             return False
-        self._entries[place] = replace(opening, header=op.header)
+        self._entries[place] = replace(opening, header=op.header, lost=op.lost)
         return True
 
     def _drop_blank_end(self) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import (
     Block,
@@ -28,16 +29,18 @@ from eca_nvim.chat.model.blocks import (
     ReasoningBlock,
     TextBlock,
     ToolBlock,
+    open_question,
 )
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.group import group_body, group_header
-from eca_nvim.chat.render.question import question_body, question_header
+from eca_nvim.chat.render.question import question_body, question_header, stopped_question
 from eca_nvim.chat.render.tool import tool_body, tool_header
 from eca_nvim.chat.text.body import Body
 from eca_nvim.chat.text.long_rows import rows_of
 from eca_nvim.chat.text.output import table, text_body
 from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
 from eca_nvim.chat.vocabulary.ops import Segment
+from eca_nvim.chat.vocabulary.states import UNFINISHED_CALLS, CallState
 
 TITLE_CELLS = 120
 OUTPUT_LINES = 200
@@ -47,6 +50,23 @@ PREVIEW_LINES = 10
 def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
     """Return the header line; `now` in ms lets what runs tick."""
     return _LOOKS[type(block)].header(block, settings, now)
+
+
+def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | None:
+    """Give what the header reads when the host ends now; None when nothing goes on in the block.
+
+    The view keeps it: then nobody is left to say how the block ends.
+    """
+    match block:
+        case ReasoningBlock(total_ms=None):
+            return _reasoning_header(replace(block, total_ms=0), settings, 0)
+        case ToolBlock() | QuestionBlock() if (question := open_question(block)) is not None:
+            return stopped_question(question, settings)
+        case ToolBlock(question=None, state=state) if state in UNFINISHED_CALLS:
+            stopped = replace(block, state=CallState.STOPPED, nested=None)
+            return tool_header(stopped, settings, 0)
+        case _:
+            return None
 
 
 def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:

@@ -32,6 +32,13 @@ def question_header(question: Question, settings: RenderSettings) -> Sequence[Se
     return segments
 
 
+def stopped_question(question: Question, settings: RenderSettings) -> Sequence[Segment]:
+    """Give the header of a question that nobody waits to hear answered any more."""
+    _, *asked = question_header(question, settings)
+    group = "EcaToolRejected"
+    return [(settings.icon("stopped"), group), *asked, (" stopped", group)]
+
+
 def question_body(question: Question, limit: int | None) -> Body:
     """Return the body: what the header has no room for, the options, and an answer of its own."""
     asked = question.asked

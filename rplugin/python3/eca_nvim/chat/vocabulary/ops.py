@@ -45,7 +45,8 @@ Mark: TypeAlias = tuple[int, int, int, str]
 class OpenBlock(Struct, frozen=True):
     """Add a block at the end, or after `after` and all nested in it; `depth` indents it.
 
-    With an empty `header` the block is body only (user and assistant text).
+    With an empty `header` the block is body only (user and assistant text). `lost` is what the
+    header reads when the host ends before what the block tells of; None when that has ended.
     """
 
     name: ClassVar[str] = "open"
@@ -55,15 +56,17 @@ class OpenBlock(Struct, frozen=True):
     header: Sequence[Segment] = ()
     depth: int = 0
     after: int | None = None
+    lost: Sequence[Segment] | None = None
 
 
 class SetHeader(Struct, frozen=True):
-    """Replace the header line of a block."""
+    """Replace the header line of a block; `lost` as in OpenBlock."""
 
     name: ClassVar[str] = "header"
     chat: str
     block: int
     header: Sequence[Segment]
+    lost: Sequence[Segment] | None = None
 
 
 class AppendText(Struct, frozen=True):

@@ -127,6 +127,9 @@ CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
 ENDED_CALLS = _ENDS
 """States in which a call needs nothing more from anyone."""
 
+UNFINISHED_CALLS = frozenset(CallState) - _ENDS - {CallState.REFUSED}
+"""States in which a call may still do something."""
+
 
 def next_turn(turn: Turn, step: TurnStep) -> Turn:
     """Return the state after a step. Raises IllegalTransition."""
