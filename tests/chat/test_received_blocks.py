@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import Driver, said
 
+from eca_nvim.chat.model.blocks import Block
+from eca_nvim.chat.render.block import _LOOKS
 from eca_nvim.chat.user_actions.folding import act
 from eca_nvim.chat.vocabulary.effects import ShowImage
 from eca_nvim.chat.vocabulary.events import (
@@ -17,6 +19,16 @@ from eca_nvim.chat.vocabulary.events import (
     UnknownReceived,
 )
 from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal
+
+
+def kinds(base: type[Block]) -> set[type[Block]]:
+    """Return the classes of blocks that have none below them."""
+    below = base.__subclasses__()
+    return set().union(*map(kinds, below)) if below else {base}
+
+
+def test_every_kind_of_block_can_be_shown() -> None:
+    assert set(_LOOKS) == kinds(Block)
 
 
 def test_a_hook_shows_how_it_ended() -> None:

@@ -8,6 +8,9 @@ from tests.support.launch import REPOSITORY
 HELP = REPOSITORY / "doc" / "eca.txt"
 README = REPOSITORY / "README.md"
 PARTS = REPOSITORY / "doc" / "parts.md"
+CONTRIBUTING = REPOSITORY / "CONTRIBUTING.md"
+SECURITY = REPOSITORY / "doc" / "security.md"
+PAGES = (README, CONTRIBUTING, PARTS, SECURITY)
 
 TAG = re.compile(r"(?:^|(?<=\s))\*([^*\s|]+)\*(?=\s|$)")
 LINK = re.compile(r"(?<!\S)\(?\|([^|\s]+)\|")

@@ -1,4 +1,4 @@
-"""The README and the page on the parts say what is so."""
+"""The pages for readers, README first, say what is true."""
 
 import ast
 import re
@@ -78,23 +78,14 @@ def test_packages_of_the_shared_host() -> None:
 
 def test_targets_of_make() -> None:
     targets = re.findall(r"(?m)^([a-z]+):", (REPOSITORY / "Makefile").read_text())
-    for path in (documents.README, documents.PARTS, documents.HELP):
+    for path in (*documents.PAGES, documents.HELP):
         text = path.read_text(encoding="utf-8")
         used = re.findall(r"(?m)(?:`|^\s*)make ([a-z]+)", text)
         assert set(used) <= set(targets), path.name
 
 
-@pytest.mark.parametrize("page", [documents.README, documents.PARTS], ids=lambda path: path.name)
-def test_what_a_page_names_is_there(page: Path) -> None:
+@pytest.mark.parametrize("page", documents.PAGES, ids=lambda path: path.name)
+def test_links_of_a_page_lead_to_files(page: Path) -> None:
     text = page.read_text(encoding="utf-8").split("```")[::2]
     linked = [page.parent / target for target in re.findall(r"\]\(([\w./]+)\)", "".join(text))]
     assert [path for path in linked if not path.exists()] == []
-
-
-def test_files_of_the_parts_are_there() -> None:
-    text = documents.PARTS.read_text(encoding="utf-8")
-    named = set(re.findall(r"`([\w./]+(?:\.py|\.lua|\.toml|/))`", text))
-    chat = PACKAGE / "chat"
-    homes = (REPOSITORY, PACKAGE, REPOSITORY / "lua" / "eca", chat, chat / "handlers")
-    assert named, "the page names no file"
-    assert {name for name in named if not any((home / name).exists() for home in homes)} == set()

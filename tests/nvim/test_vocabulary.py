@@ -4,13 +4,17 @@ from typing import get_args
 
 from tests.support.editor import Neovim
 
-from eca_nvim.chat.vocabulary.intents import INTENTS
+from eca_nvim.chat.vocabulary.intents import INTENTS, Intent
 from eca_nvim.chat.vocabulary.ops import ViewOp
 
 
 def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:
     ours = {name: list(kind.__struct_fields__) for name, kind in INTENTS.items()}
     assert nvim.lua("return require('eca.host.intents')") == ours
+
+
+def test_every_intent_can_be_read() -> None:
+    assert set(INTENTS.values()) == set(get_args(Intent))
 
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:

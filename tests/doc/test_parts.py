@@ -1,0 +1,98 @@
+"""The page on the parts, and every other page, name files that exist."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.doc import documents
+from tests.support.launch import REPOSITORY
+from tests.test_rooms import FLOORS, HOME
+
+PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
+FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
+ROOMS = "## The rooms of lua/eca/"
+PACKAGES = "## The packages of rplugin/python3/eca_nvim/"
+ENDINGS = {".py", ".lua", ".md", ".txt", ".toml"}
+
+
+def quoted(text: str) -> list[str]:
+    """Return what stands in backticks, outside of pictures and code."""
+    return re.findall(r"`([^`]+)`", "".join(text.split("```")[::2]))
+
+
+def is_path(name: str) -> bool:
+    """Say whether a name means a file of ours: a folder, or one of a kind that we have."""
+    is_file = Path(name).suffix in ENDINGS or name.endswith("/")
+    return is_file and FILE.fullmatch(name) is not None and not name.startswith(".")
+
+
+@pytest.mark.parametrize("page", documents.PAGES[1:], ids=lambda path: path.name)
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    if page == documents.PARTS:  # the items of its lists name files of their part
+        text = text.replace(documents.section(ROOMS, page), "")
+        text = text.replace(documents.section(PACKAGES, page), "")
+    named = {name for name in quoted(text) if is_path(name)}
+    assert named
+    homes = (REPOSITORY, PACKAGE)
+    assert {name for name in named if not any((home / name).exists() for home in homes)} == set()
+
+
+def items(heading: str) -> list[tuple[list[str], list[str]]]:
+    """Return the items of a list of parts: which they are about, and the files they name."""
+    text = documents.section(heading, documents.PARTS)
+    found = []
+    for item in re.findall(r"(?ms)^ *- (.*?)(?=^ *- |^$)", text):
+        about = re.match(r"(?:`[\w/]+`,? )+", item)
+        assert about, f"it begins with no part: {item}"
+        found.append((quoted(about[0]), re.findall(r"`([a-z_0-9]+(?:/[a-z_0-9]*)*)`", item)))
+    return found
+
+
+def parts(heading: str) -> set[str]:
+    return {name.rstrip("/") for about, _ in items(heading) for name in about}
+
+
+def lost(heading: str, homes: Sequence[Path], ending: str) -> list[str]:
+    """Return the files that a list names and that are not where it says."""
+    found = []
+    for about, named in items(heading):
+        folders = [home / part for part in about if part.endswith("/") for home in homes]
+        for name in named:
+            paths = [
+                folder / f"{name}{end}" for folder in (*folders, *homes) for end in ("", ending)
+            ]
+            found += [name] if not any(path.exists() for path in paths) else []
+    return found
+
+
+def test_every_room_has_its_item() -> None:
+    assert parts(ROOMS) == {room for floor in FLOORS for room in floor}
+    assert lost(ROOMS, [HOME], ".lua") == []
+
+
+def contract(container: str) -> list[set[str]]:
+    """Return the floors of a package, from the top down, as import-linter holds them."""
+    contracts = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = next(
+        it["layers"] for it in contracts["contracts"] if it.get("containers") == [container]
+    )
+    return [set(re.findall(r"\w+", layer)) for layer in layers]
+
+
+def test_every_package_has_its_item() -> None:
+    floors = (*contract("eca_nvim"), *contract("eca_nvim.chat"))
+    assert parts(PACKAGES) == set().union(*floors)
+    assert lost(PACKAGES, [PACKAGE, PACKAGE / "chat"], ".py") == []
+
+
+def test_the_picture_has_the_floors() -> None:
+    picture = documents.PARTS.read_text(encoding="utf-8").split("```")[1]
+    rooms = re.findall(r"(?m)^ \d  ([a-z ]+?)(?:  .*)?$", picture)
+    assert [set(floor.split()) for floor in rooms] == [set(floor) for floor in reversed(FLOORS)]
+    packages = re.findall(r"(?m)(?<!^)  \d  ([a-z ]+)$", picture)
+    assert [set(floor.split()) for floor in packages] == contract("eca_nvim")
+    _, _, chat = picture.partition("the floors of chat/: ")
+    assert [{floor} for floor in chat.split() if floor != ">"] == contract("eca_nvim.chat")
