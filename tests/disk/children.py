@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.support.launch import REPOSITORY
 
 _PRELUDE = """
-import os, resource, signal, sys
+import os, resource, signal, sys, tempfile  # another user may not be able to load it later
 from eca_nvim.disk import replacing
 place, content, number = sys.argv[1], os.fsencode(sys.argv[2]), int(sys.argv[3])
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.session.rig import FakeAgent, Rig
+from tests.session.rig import PATIENCE, FakeAgent, Rig
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
@@ -209,7 +209,7 @@ async def test_a_later_move_is_told_when_there_is_nothing_to_undo(rig: Rig, file
     assert (await rig.ask(PlanUndo("a", -2, turn=2)))["turns"] == [2]
 
 
-async def test_what_a_killed_host_left_is_swept_at_the_start(
+async def test_what_a_killed_host_left_is_swept_when_the_server_is_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = tmp_path / "eca-checkpoints-dead"
@@ -226,7 +226,10 @@ async def test_what_a_killed_host_left_is_swept_at_the_start(
     rig = Rig()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rig.session.run)
-        with anyio.fail_after(5):
+        await rig.done()
+        assert left.exists()
+        await rig.ready()
+        with anyio.fail_after(PATIENCE):
             await swept.wait()
         tasks.cancel_scope.cancel()
     rig.session.kill()

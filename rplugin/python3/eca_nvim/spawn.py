@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -69,6 +68,8 @@ def _explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | 
 
 
 def _not_found(program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
+    import shutil  # noqa: PLC0415 - a server that starts needs none of it
+
     is_path = os.sep in program
     place = str(Path(cwd or ".", program)) if is_path else program
     if found := shutil.which(place, os.F_OK, env.get("PATH")):

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
-import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
@@ -51,6 +49,8 @@ class PrivateFolder:
 
 def sweep() -> None:
     """Remove the folders of processes that have died; blocks. Never raises."""
+    import tempfile  # noqa: PLC0415 - the start makes no folder
+
     with suppress(OSError):
         above = Path(tempfile.gettempdir())
         for path in [path for path in above.iterdir() if path.name.startswith(KINDS)]:
@@ -60,6 +60,8 @@ def sweep() -> None:
 
 def _made(kind: str) -> tuple[Path, int]:
     """Make a folder and lock it; another process may sweep it before it is locked."""
+    import tempfile  # noqa: PLC0415 - the start makes no folder
+
     while True:
         path = Path(tempfile.mkdtemp(prefix=kind))
         with suppress(FileNotFoundError):
@@ -72,16 +74,20 @@ def _made(kind: str) -> tuple[Path, int]:
 
 
 def _remove(path: Path, lock: int) -> None:
-    shutil.rmtree(path, ignore_errors=True)
+    from shutil import rmtree  # noqa: PLC0415 - the start removes no folder
+
+    rmtree(path, ignore_errors=True)
     os.close(lock)
 
 
 def _sweep(path: Path) -> None:
+    from shutil import rmtree  # noqa: PLC0415 - the start removes no folder
+
     lock = os.open(path, _OPEN)
     try:
         found = os.fstat(lock)
         if found.st_uid == os.geteuid() and not found.st_mode & _OTHERS:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path)
+            rmtree(path)
     finally:
         os.close(lock)

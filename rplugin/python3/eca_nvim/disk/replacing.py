@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -132,7 +130,7 @@ def _replace(file: int, folder: int, place: str, content: bytes) -> None:
 def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None = None) -> None:
     """Write a new file, which then takes a name; with the owner of the one it is like."""
     found = _sight(folder, name)
-    fresh = f".eca-{secrets.token_hex(8)}"
+    fresh = f".eca-{os.urandom(8).hex()}"
     file, is_named = _new(folder, fresh)
     try:
         _write(file, content)
@@ -232,10 +230,12 @@ def _drop(copy: str) -> None:
 def _copy(folder: int, place: str, content: bytes) -> str:
     """Write a copy beside a file, else where temporary files are; gives its path."""
     above, name = os.path.split(place)
-    beside = f"{name[:50]}.eca-copy-{secrets.token_hex(4)}"
+    beside = f"{name[:50]}.eca-copy-{os.urandom(4).hex()}"
     try:
         file, path = os.open(beside, _NEW, _PRIVATE, dir_fd=folder), f"{above}/{beside}"
     except OSError:
+        import tempfile  # noqa: PLC0415 - the start puts nothing aside
+
         file, path = tempfile.mkstemp(prefix="eca-copy-")
     try:
         _write(file, content)

@@ -10,7 +10,6 @@ Rules kept here:
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,7 +122,9 @@ def _sight(found: os.stat_result) -> Sight:
 
 def _ignored(folder: str, check: Check) -> frozenset[str]:
     """Ask git what it ignores in a folder, as paths; nothing where git does not work."""
-    git = shutil.which("git")
+    from shutil import which  # noqa: PLC0415 - the start looks at no files
+
+    git = which("git")
     if git is None:
         return frozenset()
     # A repository may name programs that watch files or fetch them: none is started for a look.

@@ -8,12 +8,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
-import shutil
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -52,7 +48,9 @@ class ServerCommand(NamedTuple):
     @property
     def identity(self) -> str:
         """Tell this server from others, without a word of its command line: that may hold a key."""
-        return hashlib.sha256(os.fsencode("\0".join(self.command))).hexdigest()[:16]
+        from hashlib import sha256  # noqa: PLC0415 - the server is started before it is loaded
+
+        return sha256(os.fsencode("\0".join(self.command))).hexdigest()[:16]
 
 
 def find_server(
@@ -68,7 +66,7 @@ def find_server(
         return _demo(environment)
     if option is not None:
         return _chosen(option, environment)
-    found = shutil.which(PROGRAM, path=environment.get("PATH"))
+    found = _executable(PROGRAM, environment.get("PATH"))
     if found is None:
         return _demo(environment)
     return ServerCommand((found, "server"), found, environment)
@@ -82,10 +80,20 @@ def _chosen(option: Sequence[str], environment: Mapping[str, str]) -> ServerComm
     program = option[0]
     if program.startswith("~/"):
         program = str(Path(program).expanduser())
-    found = shutil.which(program, path=environment.get("PATH"))
+    found = _executable(program, environment.get("PATH"))
     if found is None:
         raise BadServerOption(f"{OPTION}: {_fault_of(program)}")
     return ServerCommand((found, *option[1:]), found, environment)
+
+
+def _executable(program: str, path: str | None) -> str | None:
+    """Find a program by its path, or in the folders of a PATH.
+
+    `shutil.which` would do, but `shutil` loads all that unpacks archives before a server starts.
+    """
+    folders = (os.defpath if path is None else path).split(os.pathsep)
+    places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
+    return next((it for it in places if Path(it).is_file() and os.access(it, os.X_OK)), None)
 
 
 def _fault_of(program: str) -> str:
@@ -103,5 +111,8 @@ def _demo(environment: Mapping[str, str]) -> ServerCommand:
 
 def _new_demo_folder() -> str:
     """Name a folder that nobody else can have made; the demo agent makes it and removes it."""
+    import secrets  # noqa: PLC0415 - no other server needs these two
+    import tempfile  # noqa: PLC0415
+
     name = f"eca-demo-{secrets.token_hex(8)}"
     return str(Path(tempfile.gettempdir()).resolve() / name)

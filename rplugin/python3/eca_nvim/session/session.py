@@ -116,6 +116,7 @@ class Session:
         self._hearing = Hearing(self._chats, self._choices, self._trust, view)
         self._server = Server(make_agent, self, self._hearing.hear)
         self._histories = Histories(self._chats, self._choices, self._server, view)
+        self._settled = anyio.Event()
         self._held = Held()
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
@@ -182,12 +183,17 @@ class Session:
             tasks.start_soon(self._keeper.keep_writing)
             tasks.start_soon(self._checks.run)
             tasks.start_soon(self.surveyor.run)
-            tasks.start_soon(in_thread, sweep)
+            tasks.start_soon(self._sweep)
             async for intent in self._inbox:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
                 if isinstance(intent, intents.AnsweredIntent) and intent.request is not None:
                     self._view.push([Answer(intent.request, None)])
+
+    async def _sweep(self) -> None:
+        """Remove what killed hosts left; not before the server is up, which the user waits for."""
+        await self._settled.wait()
+        await in_thread(sweep)
 
     # --- the user -------------------------------------------------------------------------------
 
@@ -366,6 +372,8 @@ class Session:
         self._chats.server_changed(state.value, self._server.folder)
         if state is ServerState.STARTING:
             self._trust.begin(self._server.identity)
+        else:
+            self._settled.set()
         if state is ServerState.READY:
             self._hearing.agent_ready()
             for effect in self._held.take():

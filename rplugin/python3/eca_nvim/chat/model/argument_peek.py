@@ -9,12 +9,13 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
+
+from eca_nvim.patterns import late_pattern
 
 HEAD = 2000
 _NAMES = "path|command|pattern|question|source|symbol|agent|url|file|name"
-_MAIN_ARGUMENT = re.compile(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
+_MAIN_ARGUMENT = late_pattern(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 def main_argument(arguments: Mapping[str, object]) -> str | None:

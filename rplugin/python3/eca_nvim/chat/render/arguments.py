@@ -9,7 +9,6 @@ Rules kept here:
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 from eca_nvim.chat.model.display_settings import RenderSettings
@@ -18,8 +17,9 @@ from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import cut, hanging, value_lines
 from eca_nvim.chat.text.safe_text import literal
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
+from eca_nvim.patterns import late_pattern
 
-_PLAIN_NAME = re.compile(r"[\w.$-]+")
+_PLAIN_NAME = late_pattern(r"[\w.$-]+")
 
 
 def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:

@@ -24,6 +24,7 @@ from eca_nvim.chat.text.output import text_body
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.patterns import late_pattern
 
 
 class Levels(NamedTuple):
@@ -36,7 +37,7 @@ class Levels(NamedTuple):
 OURS = Levels(speech=2, call=3)
 THEIRS = Levels(speech=4, call=5)
 
-_FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
+_FENCES = late_pattern("^ *(`{3,})", re.MULTILINE)
 
 
 def transcript(chat: Chat, now: int) -> str:

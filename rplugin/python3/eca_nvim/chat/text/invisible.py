@@ -12,8 +12,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from eca_nvim.patterns import late_pattern
 
 ALWAYS = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
@@ -37,10 +38,10 @@ MOST_MARKS = 4
 BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 """What looks like a space and is none, as the inside of a character class."""
 
-_always = re.compile(f"[{ALWAYS}]")
-_sometimes = re.compile(f"[{SOMETIMES}]")
-_joiner = re.compile(f"[{JOINERS}]")
-_blanks = re.compile(f"[{BLANKS}]")
+_always = late_pattern(f"[{ALWAYS}]")
+_sometimes = late_pattern(f"[{SOMETIMES}]")
+_joiner = late_pattern(f"[{JOINERS}]")
+_blanks = late_pattern(f"[{BLANKS}]")
 _WIDTHLESS = "\u200c\u200d"
 _KEYCAP = "\ufe0f\u20e3"
 

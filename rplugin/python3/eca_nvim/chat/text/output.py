@@ -7,7 +7,6 @@ all of it; colours are bounded, the text is not.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -15,6 +14,7 @@ from eca_nvim.chat.text.ansi import coloured_lines
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.safe_text import body_lines, literal, width
 from eca_nvim.chat.vocabulary.ops import Mark
+from eca_nvim.patterns import late_pattern
 
 MORE = "EcaMore"
 MOST_MARKS = 2000
@@ -22,7 +22,7 @@ COLUMNS = 2000
 SHORT = 72
 """Characters that a value may have to stay one line."""
 TOO_DEEP = "… nested too deeply to be shown"
-_ESCAPE = re.compile(r"\\.")
+_ESCAPE = late_pattern(r"\\.")
 
 
 def text_body(text: str, limit: int | None, language: str | None = "") -> Body:

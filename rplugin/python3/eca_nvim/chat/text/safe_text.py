@@ -22,27 +22,28 @@ from eca_nvim.chat.text.invisible import (
     without_always,
     without_blanks,
 )
+from eca_nvim.patterns import late_pattern
 
 _PLAIN = bytes((*b"\t\n", *range(0x20, 0x7F)))
-_DIRTY = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
+_DIRTY = late_pattern(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
 _CSI = r"[0-?]{0,64}[ -/]{0,8}"
-_ESCAPES = re.compile(
+_ESCAPES = late_pattern(
     rf"\x1b\[{_CSI}[@-~]"  # colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, links
     r"|\x1b(?![\[\]PX^_])[ -/]{0,8}[0-~]"
     rf"|\x9b{_CSI}[@-~]"
 )
-_UNFINISHED = re.compile(
+_UNFINISHED = late_pattern(
     f"(?:\r|[\ud800-\udbff]|\x1b(?:\\[{_CSI}|[\\]PX^_][^\x07\x1b\x9c]{{0,256}}|[ -/]{{0,8}})"
     f"|\x9b{_CSI})\\Z"
 )
 """What may become an escape: bounded, for what is held back is read again with each chunk."""
-_PAIRS = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_PAIRS = late_pattern("[\ud800-\udbff][\udc00-\udfff]")
 _CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421}
 _CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-_SPACES = re.compile(r"[ \t\n\v\f\r]+")
+_SPACES = late_pattern(r"[ \t\n\v\f\r]+")
 
 HIDDEN = "*****"
 """Stands for a secret."""
@@ -52,7 +53,7 @@ def _joined(pair: re.Match[str]) -> str:
     return pair.group().encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-COLOUR = re.compile(r"\x1b\[([0-9;:]{0,64})m")
+COLOUR = late_pattern(r"\x1b\[([0-9;:]{0,64})m")
 """An escape that colours what follows it; its group holds the parameters."""
 
 

@@ -7,7 +7,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from eca_nvim.agents.eca.content import tool_calls
 from eca_nvim.agents.eca.content.tool_calls import plain_text
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import AgentTurn, ChatEvent, Role
+from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.tool_call import ToolCall
 from eca_nvim.protocol.eca.usage import ContextBreakdown, UsageContent
@@ -27,7 +27,7 @@ _ROLES: Final[Mapping[eca.Role, Role]] = {
 }
 _NO_MEDIA_TYPE: Final = "application/octet-stream"
 _INSTEAD: Final = "Tell ECA what to do differently for the rejected tool(s)"
-_RETRY: Final = re.compile(r"\(attempt \d+/\d+\)")
+_RETRY: Final = late_pattern(r"\(attempt \d+/\d+\)")
 """How the server says, in words alone, that the model failed and is asked again."""
 
 

@@ -7,16 +7,16 @@ that came.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from msgspec import Struct, field
 
+from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca.content import TextContent
 from eca_nvim.protocol.eca.draft import CodeBlock
 
-_BACKTICKS: Final = re.compile("`+")
-_NO_LANGUAGE: Final = re.compile(r"[^\w+#.-]")
+_BACKTICKS: Final = late_pattern("`+")
+_NO_LANGUAGE: Final = late_pattern(r"[^\w+#.-]")
 """What means something else in the line that opens a fence, or ends it."""
 
 

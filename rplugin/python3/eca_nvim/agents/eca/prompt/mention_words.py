@@ -9,26 +9,26 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from eca_nvim.agents.eca.prompt import attached_files
 from eca_nvim.chat.vocabulary.contexts import Context, DirectoryContext, FileContext, WebContext
+from eca_nvim.patterns import late_pattern
 
 Named: TypeAlias = FileContext | DirectoryContext
 
-_READABLE = re.compile(r"/[^\s:]+")
+_READABLE = late_pattern(r"/[^\s:]+")
 """Paths that the server finds in a message."""
 
-_READ = re.compile(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
+_READ = late_pattern(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
 """What the server reads with a message."""
 
-_TOKEN = re.compile(r"(?<!\S)\(?(?=@)")
+_TOKEN = late_pattern(r"(?<!\S)\(?(?=@)")
 """What stands before a token in a message."""
 _BLANK = "\\ "
 """How a token has a blank."""
-_WITHIN = re.compile(r"[\w/\\]")
+_WITHIN = late_pattern(r"[\w/\\]")
 """What goes on with a name: a token does not end before it."""
 
 

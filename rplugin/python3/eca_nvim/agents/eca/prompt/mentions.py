@@ -19,7 +19,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeAlias
 
@@ -36,8 +35,9 @@ from eca_nvim.chat.vocabulary.contexts import (
     FileContext,
     WebContext,
 )
+from eca_nvim.patterns import late_pattern
 
-_COMMAND = re.compile(r"/[^\s/]*(?:\s|\Z)")
+_COMMAND = late_pattern(r"/[^\s/]*(?:\s|\Z)")
 
 _Known: TypeAlias = tuple[Context, Hashable]
 """A context without its token, and how it was."""
