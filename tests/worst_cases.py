@@ -255,8 +255,8 @@ WORST: dict[str, Sequence[Worst]] = {
     ],
     "eca_nvim.chat.text.invisible": [
         *(Worst(settled, chunked(make)) for make in UNSEEN),
-        *(Worst(invisible.without_always, make) for make in UNSEEN),
-        Worst(invisible.without_blanks, repeated("\u3000")),
+        *(Worst(invisible.escape_always, make) for make in UNSEEN),
+        Worst(invisible.escape_blanks, repeated("\u3000")),
     ],
     "eca_nvim.jsonrpc.framing": [
         Worst(framed, as_bytes(make))

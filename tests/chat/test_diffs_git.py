@@ -94,7 +94,7 @@ def test_a_damaged_diff_that_git_refuses_is_refused(
 
 
 def test_lines_that_have_lost_their_hunk_are_not_passed_over() -> None:
-    with pytest.raises(MalformedDiff, match="before the first"):
+    with pytest.raises(MalformedDiff, match="before its first"):
         parse_hunks("--- a/f\n+++ b/f\n-gone\n@@ -2 +1,2 @@\n b\n+c\n")
 
 

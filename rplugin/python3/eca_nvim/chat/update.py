@@ -1,10 +1,9 @@
-"""Update: one event's worth of changes, gathered while handlers work on the chat.
+"""Update: collects the changes of one event or intent while handlers work on the chat.
 
 Rules kept here:
-- Handlers change the model first and then say what must be drawn anew; only this file makes ops
-  about blocks.
-- A block of a subagent whose tool call is collapsed is not in the view: no op speaks of it.
-- The status and the queue are drawn at most once an update, and only when they changed.
+- Handlers change the model first, then say what to redraw; only this file makes ops about blocks.
+- A block of a subagent whose tool call is collapsed is not in the view: no op refers to it.
+- The status and the queue are drawn at most once per update, and only if they changed.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 
 
 class Dirty(Flag):
-    """What must be drawn anew when the update ends."""
+    """What to redraw when the update ends."""
 
     NOTHING = 0
     STATUS = auto()
@@ -56,11 +55,11 @@ class Dirty(Flag):
 
 
 class Update:
-    """Changes in the making: the chat, the lane they happen in, the time, and what came of it.
+    """The changes of one event: the chat, the event's lane, the time (ms), and the results.
 
-    after: the block of the chat's own lane that new ones follow, None for the end. about: the tool
-    call that an event is about. replays: what is told happened before. later: more follows at once,
-    so that headers wait in `chat.stale` until it ends, or somebody is told of something.
+    after: the block in the chat's own lane that new blocks follow; None for the end. about: the
+    tool call of the event. replays: the event is part of a loaded history. more_follow: more events
+    follow at once; headers wait in `chat.stale` until the last one, or until an autocommand fires.
     """
 
     __slots__ = (
@@ -71,13 +70,13 @@ class Update:
         "effects",
         "events",
         "lane",
-        "later",
+        "more_follow",
         "now",
         "ops",
         "replays",
     )
 
-    def __init__(self, chat: Chat, lane: Lane, now: int, *, later: bool = False) -> None:
+    def __init__(self, chat: Chat, lane: Lane, now: int, *, more_follow: bool = False) -> None:
         self.chat = chat
         self.lane = lane
         self.now = now
@@ -88,10 +87,10 @@ class Update:
         self.after: Block | None = None
         self.about: ToolBlock | None = None
         self.replays = False
-        self.later = later
+        self.more_follow = more_follow
 
     def tell(self, effect: Effect) -> None:
-        """Add something the agent must be told."""
+        """Add an effect for the agent."""
         self.effects.append(effect)
 
     def emit(self, event: str, data: Mapping[str, object]) -> None:
@@ -99,12 +98,12 @@ class Update:
         self.events.append(Emit(event, {"chat": self.chat.id, **data}))
 
     def withdraw_rejection(self) -> None:
-        """Note that the model said something new: an earlier rejection will not end the turn."""
+        """Forget a rejection, because the model went on: it will not be why the turn ends."""
         if self.lane is self.chat.root:
             self.chat.turn.expected_end = TurnEnd.DONE
 
     def request_changed(self, block_id: int) -> None:
-        """Show a request again, because it has changed."""
+        """Show a request again after it has changed."""
         self.chat.pending[block_id].changed()
         self.dirty |= Dirty.PENDING
 
@@ -116,7 +115,7 @@ class Update:
     # --- blocks ---------------------------------------------------------------------------------
 
     def add(self, block: Block) -> None:
-        """Put a new block in its place; what was being said before it is complete."""
+        """Add a new block; text that was still growing before it is complete."""
         self.finish_speech(self.lane)
         self.chat.blocks[block.id] = block
         previous = self._previous() if self.lane is self.chat.root else None
@@ -129,12 +128,12 @@ class Update:
             self.draw(block, self.lane, previous)
 
     def _previous(self) -> Block | None:
-        """Return the block that a new one follows: nothing comes between those of a group."""
+        """Return the block that a new one follows, which is never inside a group."""
         after = self.after
         return after.group.members[-1] if after is not None and after.group else after
 
     def draw(self, block: Block, lane: Lane, previous: Block | None = None) -> None:
-        """Draw a block that is not in the view, after a previous one or at the end of its lane."""
+        """Draw a block that is not in the view, after `previous` or at the end of its lane."""
         block.drawn = header(block, self.chat.settings, self.now)
         leader = previous or lane.anchor
         if leader is not None and leader.group is not None and not leader.group.is_open:
@@ -149,7 +148,7 @@ class Update:
             self.draw_body(block)
 
     def draw_body(self, block: Block) -> None:
-        """Draw the whole body as its fold wants it, of a block that is in the view."""
+        """Draw the whole body, or none if it is collapsed, of a block in the view."""
         if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
             if block.chunks:
                 self.ops.append(AppendText(self.chat.id, block.id, "\n".join(rows_of(block.text))))
@@ -162,10 +161,10 @@ class Update:
             self.ops.append(CloseBlock(self.chat.id, block.id))
 
     def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
-        """Draw the header anew if it reads differently now, and the body on request."""
+        """Redraw the header if it has changed, and the body on request."""
         if not lane.shows(block):
             return
-        if self.later:
+        if self.more_follow:
             self.chat.stale[block.id] = (block, lane)
         else:
             self._header(block)
@@ -180,14 +179,14 @@ class Update:
             self.ops.append(SetHeader(self.chat.id, block.id, fresh, lost))
 
     def draw_stale(self) -> None:
-        """Draw the headers that have waited, of blocks that are still in the view."""
+        """Redraw the postponed headers of blocks that are still in the view."""
         stale, self.chat.stale = self.chat.stale, {}
         for block, lane in stale.values():
             if self.chat.blocks.get(block.id) is block and lane.shows(block):
                 self._header(block)
 
     def append(self, block: SpokenBlock, lane: Lane, text: str) -> None:
-        """Add cleaned text to a block, and to the view when it shows there (hot)."""
+        """Append cleaned text to a block, and to the view if it is open: the hot path."""
         block.chunks.append(text)
         column = block.column + len(text)
         if column > LONGEST:
@@ -199,7 +198,7 @@ class Update:
             self.ops.append(AppendText(self.chat.id, block.id, text))
 
     def complete(self, block: SpokenBlock, lane: Lane) -> None:
-        """Say that a block gets no more text."""
+        """Note that a block gets no more text."""
         if tail := block.cleaner.finish():
             self.append(block, lane, tail)
         block.complete = True
@@ -207,13 +206,13 @@ class Update:
             self.ops.append(CloseBlock(self.chat.id, block.id))
 
     def finish_speech(self, lane: Lane) -> None:
-        """End the text the model was saying, if any: what it says next is a new block."""
+        """Complete the model's current text, if any; its next text is a new block."""
         if lane.speaking is not None:
             block, lane.speaking = lane.speaking, None
             self.complete(block, lane)
 
     def remove(self, block: Block, lane: Lane) -> None:
-        """Take a block that is over out of the chat: another has taken its place."""
+        """Remove a block that another one has replaced."""
         if lane.shows(block):
             self.ops.append(RemoveBlock(self.chat.id, block.id))
         lane.blocks.remove(block)
@@ -224,7 +223,7 @@ class Update:
     # --- folds ----------------------------------------------------------------------------------
 
     def fold(self, block: Block, lane: Lane, fold: Fold) -> None:
-        """Open or collapse a block, with all that is nested in it."""
+        """Open or collapse a block and the blocks nested in it."""
         was_open = block.is_open
         block.fold = fold
         if not lane.shows(block):
@@ -236,7 +235,7 @@ class Update:
             self._members(block, lane)
 
     def auto_fold(self, block: Block, lane: Lane, fold: Fold) -> None:
-        """Open or collapse a block unless the user decided; header and body are drawn anew."""
+        """Open or collapse a block unless the user has folded it; redraw header and body."""
         self.fold(block, lane, fold if block.fold in AUTOMATIC_FOLDS else block.fold)
 
     def _nested(self, anchor: ToolBlock) -> None:
@@ -248,13 +247,13 @@ class Update:
                     self._hide(lane)
 
     def draw_lane(self, lane: Lane) -> None:
-        """Draw all blocks of a lane that is in the view, and was not."""
+        """Draw all blocks of a lane that has just come into the view."""
         for block in lane.blocks:
             if lane.shows(block):
                 self.draw(block, lane)
 
     def _hide(self, lane: Lane) -> None:
-        """Take all blocks of a lane out of the view, where they were."""
+        """Remove all blocks of a lane from the view."""
         for block in lane.blocks:
             if block.group is None or block.group.is_open:
                 self.ops.append(RemoveBlock(self.chat.id, block.id))
@@ -266,14 +265,14 @@ class Update:
             self.ops += [RemoveBlock(self.chat.id, block.id) for block in group.members]
 
     def draw_members(self, group: GroupBlock, lane: Lane) -> None:
-        """Draw the calls of an open group, which are not in the view."""
+        """Draw the calls of a group that has just opened."""
         previous: Block = group
         for block in group.members:
             self.draw(block, lane, previous)
             previous = block
 
     def adopt(self, lane: Lane, anchor: ToolBlock) -> None:
-        """Let a lane that spoke before its tool call was known follow that call."""
+        """Attach a lane to its tool call, which became known after the lane's first event."""
         was_shown = lane.is_shown
         lane.anchor = anchor
         if was_shown and not lane.is_shown:
@@ -284,8 +283,8 @@ class Update:
     # --- end ------------------------------------------------------------------------------------
 
     def finish(self) -> Changes:
-        """Close the update: what is dirty is drawn once, then the autocommands fire."""
-        if self.chat.stale and (self.events or not self.later):
+        """Return the changes: draw what is dirty once, then fire the autocommands."""
+        if self.chat.stale and (self.events or not self.more_follow):
             self.draw_stale()
         if self.dirty:
             self._draw_dirty()
@@ -301,7 +300,7 @@ class Update:
             self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
         if Dirty.USAGE in self.dirty:
             self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
-        self._draw_status()  # it counts what waits and what is queued: any change may be one of it
+        self._draw_status()  # it counts pending requests: any of these may change it
 
     def _draw_status(self) -> None:
         fresh = status(self.chat, self.now)
@@ -311,5 +310,5 @@ class Update:
 
 
 def _is_whole(block: Block) -> bool:
-    """Return whether a block of text gets no more of it."""
+    """Return whether a text block is complete."""
     return isinstance(block, NoteBlock) or (isinstance(block, SpokenBlock) and block.complete)

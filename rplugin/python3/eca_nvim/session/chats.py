@@ -86,7 +86,7 @@ class Chats:
         """Have events happen to a chat, or to a subagent's chat in it."""
         for told in events:
             event = told_whole(chat, told, self._file_before, child)
-            changes = reducer.apply(chat, event, now(), child, later=self._more)
+            changes = reducer.apply(chat, event, now(), child, more_follow=self._more)
             self._witness(chat, event, changes.call)
             self.show(changes)
 

@@ -64,13 +64,18 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
 
 
 def apply(
-    chat: Chat, event: events.ChatEvent, now: int, child: str | None = None, *, later: bool = False
+    chat: Chat,
+    event: events.ChatEvent,
+    now: int,
+    child: str | None = None,
+    *,
+    more_follow: bool = False,
 ) -> Changes:
     """Apply an event; `child` is the subagent's chat id, or None for the chat itself.
 
-    later: more events follow at once, so headers are drawn after the last one (`settled`).
+    more_follow: more events follow at once, so headers are drawn after the last one (`settled`).
     """
-    update = Update(chat, chat.lane(child), now, later=later)
+    update = Update(chat, chat.lane(child), now, more_follow=more_follow)
     if not isinstance(event, events.TurnLapsed):
         chat.turn.note_activity(now)
     HANDLERS[type(event)](update, event)

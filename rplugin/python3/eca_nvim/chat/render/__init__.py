@@ -1,4 +1,4 @@
-"""Render: blocks as header lines and bodies, a chat as a status and as Markdown.
+"""Render: turns blocks into header lines and bodies, and a chat into a status and Markdown.
 
-Rule: reads the model and changes nothing; one file a kind of block, found by `block.py`.
+Rule: reads the model and changes nothing; one file per kind of block, selected by `block.py`.
 """

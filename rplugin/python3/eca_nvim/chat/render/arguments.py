@@ -1,9 +1,9 @@
-"""Render arguments: what a tool is called with, a name and its value a line or more.
+"""Render arguments: lists the arguments of a call, each with its name and value.
 
 Rules kept here:
-- While a call waits, all that nothing else tells whole is told here.
-- What begins a line is ours: a name that could be taken for more than a name is quoted, and what
-  a value goes on with has a margin.
+- While a call waits, every argument that is not shown in full elsewhere is listed here.
+- A value cannot imitate an argument: unusual names are quoted, and further lines of a value are
+  indented.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAIN_NAME = late_pattern(r"[\w.$-]+")
 
 
 def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:
-    """List arguments, at most `limit` lines of each and a note of how many are left."""
+    """List arguments, each cut to `limit` lines and a note of how many are left out."""
     return stacked(_argument(key, value, limit) for key, value in arguments.items())
 
 
@@ -31,19 +31,19 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
     name = key if _PLAIN_NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)
     start = f"{literal(name)}: "
     first, *rest = value_lines(value)
-    told = cut(hanging([start + first, *rest]), limit)
-    return Body(told.lines, [(0, 0, len(start.encode()), "EcaMuted"), *told.marks], "")
+    content = cut(hanging([start + first, *rest]), limit)
+    return Body(content.lines, [(0, 0, len(start.encode()), "EcaMuted"), *content.marks], "")
 
 
 def unsaid(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:
-    """Return the arguments that neither the details in the body nor the header tell whole."""
+    """Return the arguments that neither the header nor the details in the body show in full."""
     facts = facts_of(call)
     arguments = call.arguments or {}
     left = {key: arguments[key] for key in arguments if not _said(call, facts, key, settings)}
     if isinstance(call.details, FileChange):
         path = call.details.path
-        told = facts is not None and is_identified(path, settings)
-        if not told and path not in left.values():
+        in_header = facts is not None and is_identified(path, settings)
+        if not in_header and path not in left.values():
             left = {"path": path, **left}
     return left
 

@@ -1,9 +1,9 @@
-"""Render block: a block as a header line and a body.
+"""Render block: turns a block into a header line and a body.
 
 Rules kept here:
 - Pure functions of block, settings and time; the model is not touched.
 - Headers are one clean line; body lines are clean. Columns in marks are bytes.
-- User and assistant text has no header: it is all body, and is drawn by appending.
+- User and assistant text has no header, and its body is drawn by appending.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ PREVIEW_LINES = 10
 
 
 def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
-    """Return the header line; `now` in ms lets what runs tick."""
-    return _LOOKS[type(block)].header(block, settings, now)
+    """Return the header line; `now` (ms) is for elapsed times."""
+    return _RENDERERS[type(block)].header(block, settings, now)
 
 
 def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | None:
@@ -70,7 +70,7 @@ def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | N
 
 
 def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:
-    """Return the body as its fold wants it: nothing when collapsed, a preview when it failed.
+    """Return the body: empty if the block is collapsed, a preview if it failed.
 
     limit: most lines of output, None for all.
     """
@@ -80,8 +80,8 @@ def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINE
 
 
 def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:
-    """Return the body whether collapsed or not."""
-    return _LOOKS[type(block)].body(block, settings, limit)
+    """Return the body, even if the block is collapsed."""
+    return _RENDERERS[type(block)].body(block, settings, limit)
 
 
 # --- the kinds of blocks ------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def _reasoning_header(
 
 
 def reasoning_title(block: ReasoningBlock) -> str:
-    """Say that the model thinks, or how long it thought when that is known."""
+    """Return "thinking…", or "thought" with the time it took if known."""
     if block.total_ms is None:
         return "thinking…"
     return f"thought {duration(block.total_ms)}".rstrip()
@@ -145,7 +145,7 @@ def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Seque
 
 
 def hook_failed(block: HookBlock) -> bool:
-    """Return whether a hook ended badly."""
+    """Return whether a hook has failed."""
     return block.result is not None and bool(block.result.status or block.result.error)
 
 
@@ -154,8 +154,8 @@ def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -
     if block.result is None:
         return Body(())
     shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit
-    told = (("output", block.result.output), ("error", block.result.error))
-    return table([(name, text_body(text, shown)) for name, text in told if text])
+    outputs = (("output", block.result.output), ("error", block.result.error))
+    return table([(name, text_body(text, shown)) for name, text in outputs if text])
 
 
 def _question_header(
@@ -189,26 +189,26 @@ def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Se
     if block.loading:
         return (("▴ older messages …", "EcaMuted"),)
     known = block.count is not None and block.total is not None
-    told = f" ({block.count} of {block.total})" if known else ""
-    return ((f"▴ older messages{told}", "EcaMuted"),)
+    count = f" ({block.count} of {block.total})" if known else ""
+    return ((f"▴ older messages{count}", "EcaMuted"),)
 
 
-class _Look(Struct, frozen=True):
+class _Renderer(Struct, frozen=True):
     header: Callable[[Any, RenderSettings, int], Sequence[Segment]]
     body: Callable[[Any, RenderSettings, int | None], Body]
 
 
-_LOOKS: Mapping[type[Block], _Look] = {
-    TextBlock: _Look(_no_header, _spoken_body),
-    ReasoningBlock: _Look(_reasoning_header, _spoken_body),
-    NoteBlock: _Look(_no_header, _note_body),
-    PlainBlock: _Look(_plain_header, _plain_body),
-    ToolBlock: _Look(tool_header, tool_body),
-    GroupBlock: _Look(group_header, group_body),
-    HookBlock: _Look(_hook_header, _hook_body),
-    QuestionBlock: _Look(_question_header, _question_body),
-    ImageBlock: _Look(_image_header, _no_body),
-    LinkBlock: _Look(_link_header, _no_body),
-    FlagBlock: _Look(_flag_header, _no_body),
-    OlderBlock: _Look(_older_header, _no_body),
+_RENDERERS: Mapping[type[Block], _Renderer] = {
+    TextBlock: _Renderer(_no_header, _spoken_body),
+    ReasoningBlock: _Renderer(_reasoning_header, _spoken_body),
+    NoteBlock: _Renderer(_no_header, _note_body),
+    PlainBlock: _Renderer(_plain_header, _plain_body),
+    ToolBlock: _Renderer(tool_header, tool_body),
+    GroupBlock: _Renderer(group_header, group_body),
+    HookBlock: _Renderer(_hook_header, _hook_body),
+    QuestionBlock: _Renderer(_question_header, _question_body),
+    ImageBlock: _Renderer(_image_header, _no_body),
+    LinkBlock: _Renderer(_link_header, _no_body),
+    FlagBlock: _Renderer(_flag_header, _no_body),
+    OlderBlock: _Renderer(_older_header, _no_body),
 }

@@ -1,6 +1,6 @@
-"""Render diff: a change as a unified diff with marks for lines, hunks and changed words.
+"""Render diff: shows a change as a unified diff with marks for lines, hunks and changed words.
 
-Rules kept here: marks are byte columns; a diff that cannot be read is shown as it came.
+Rules kept here: marks are byte columns; a malformed diff is shown as plain text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD_GROUPS = {LineKind.ADDED: "EcaDiffAddText", LineKind.REMOVED: "EcaDiffDele
 
 
 def diff_body(change: FileChange, limit: int | None) -> Body:
-    """Return the diff of a change, at most `limit` lines and a note of how many are left."""
+    """Return the diff of a change, cut to `limit` lines and a note of how many are left out."""
     try:
         hunks = change_hunks(change)
     except MalformedDiff:
@@ -58,7 +58,7 @@ def _one(text: str, limit: int | None) -> str:
 
 
 def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark]:
-    """Mark what differs within lines that replace each other one by one."""
+    """Mark the words that differ between removed lines and the added lines that replace them."""
     runs = [
         (kind, [row for row, _ in rows])
         for kind, rows in groupby(enumerate(shown), key=lambda item: item[1].kind)
@@ -75,7 +75,7 @@ def _pair(old_row: int, old: str, new_row: int, new: str) -> list[Mark]:
     head = _common(old[1:], new[1:]) + 1
     tail = min(_common(old[:0:-1], new[:0:-1]), len(old) - head, len(new) - head)
     if (head - 1 + tail) * 2 < min(len(old), len(new)) - 1:
-        return []  # another line rather than the same one changed
+        return []  # a different line rather than a changed one
     return [
         (row, len(text[:head].encode()), len(text[: len(text) - tail].encode()), _WORD_GROUPS[kind])
         for row, text, kind in (

@@ -1,4 +1,4 @@
-"""Render group: calls that only looked, as one line: what was read, and what was searched for."""
+"""Render group: shows calls that only read or searched as one line."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from eca_nvim.chat.text.safe_text import truncate
 from eca_nvim.chat.vocabulary.ops import Segment
 
 CELLS = 80
-"""Screen cells that all the names together may take; how many there are is told beyond two."""
+"""Screen cells for all names together."""
 
 
 def count_in(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
-    """Count a call that joins a group for its header."""
+    """Add a call to the names in its group's header."""
     verb, target = verb_and_target(block, settings)
     group.names.setdefault(verb, {})[target] = None
     group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
 
 
 def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
-    """Return one line for all calls, by what they did: each name once, in the order they came."""
+    """Return one line for all calls: by verb, each name once, in order."""
     segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
     for place, (verb, targets) in enumerate(group.names.items()):
-        seen = islice(filter(None, targets), CELLS)  # no more have room
-        told = truncate(", ".join(seen), CELLS // len(group.names))
+        shown = islice(filter(None, targets), CELLS)  # more would not fit
+        names = truncate(", ".join(shown), CELLS // len(group.names))
         count = f" ({len(targets)})" if len(targets) > 2 else ""
         segments += [(" ·", "EcaMuted")] if place else []
-        segments += [(f" {verb}", "EcaToolName"), (f" {told}", "EcaToolTarget")]
+        segments += [(f" {verb}", "EcaToolName"), (f" {names}", "EcaToolTarget")]
         segments += [(count, "EcaMuted")] if count else []
     if group.outside:
         segments.append((" outside the workspace", "EcaWarning"))

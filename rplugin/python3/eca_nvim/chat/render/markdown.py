@@ -1,7 +1,7 @@
-"""Render Markdown: a whole chat as one Markdown text, collapsed bodies included and uncut.
+"""Render Markdown: turns a whole chat into Markdown, with collapsed bodies and uncut.
 
-Rules kept here: a subagent's conversation is one quote that begins with its name, so that nobody
-takes its prompts and answers for those of the chat.
+Rules kept here: a subagent's conversation is one quote that begins with its name, so that its
+prompts and answers are not mistaken for those of the chat.
 """
 
 from __future__ import annotations
@@ -28,60 +28,60 @@ from eca_nvim.patterns import late_pattern
 
 
 class Levels(NamedTuple):
-    """How deep the headings of a conversation are."""
+    """Heading levels of a conversation."""
 
     speech: int
     call: int
 
 
-OURS = Levels(speech=2, call=3)
-THEIRS = Levels(speech=4, call=5)
+ROOT_LEVELS = Levels(speech=2, call=3)
+SUBAGENT_LEVELS = Levels(speech=4, call=5)
 
 _FENCES = late_pattern("^ *(`{3,})", re.MULTILINE)
 
 
 def transcript(chat: Chat, now: int) -> str:
-    """Write the chat; subagents follow the call that spawned them, as quotes. `now` in ms."""
+    """Return the chat as Markdown; a subagent follows its call, as a quote. `now` in ms."""
     parts = [f"# {chat.title}"] if chat.title else []
     for lane, blocks in _runs(chat):
         if lane is chat.root:
-            parts += _blocks(chat, blocks, now, OURS)
+            parts += _blocks(chat, blocks, now, ROOT_LEVELS)
         elif blocks:
-            title = f"{'#' * OURS.call} subagent {_agent(chat, lane)}".rstrip()
-            parts.append(_quote("\n\n".join([title, *_blocks(chat, blocks, now, THEIRS)])))
+            title = f"{'#' * ROOT_LEVELS.call} subagent {_agent(chat, lane)}".rstrip()
+            parts.append(_quote("\n\n".join([title, *_blocks(chat, blocks, now, SUBAGENT_LEVELS)])))
     return "\n\n".join(parts) + "\n"
 
 
 def ordered(chat: Chat) -> Iterator[Block]:
-    """Yield all blocks in the order they read, nested ones after their anchor."""
+    """Yield all blocks in display order, nested ones after their anchor."""
     for _, blocks in _runs(chat):
         yield from blocks
 
 
 def _runs(chat: Chat) -> Iterator[tuple[Lane, Sequence[Block]]]:
-    """Yield all blocks in the order they read, by the conversation they are of."""
+    """Yield all blocks in display order, with their lane."""
     nested: dict[int, list[Lane]] = {}
-    lost: list[Lane] = []
+    orphans: list[Lane] = []
     for lane in chat.lanes.values():
         if lane.anchor is not None:
             nested.setdefault(lane.anchor.id, []).append(lane)
         elif lane is not chat.root:
-            lost.append(lane)
-    for block in _told(chat.root):
+            orphans.append(lane)
+    for block in _without_groups(chat.root):
         yield chat.root, (block,)
         for lane in nested.get(block.id, ()):
-            yield lane, _told(lane)
-    for lane in lost:
-        yield lane, _told(lane)
+            yield lane, _without_groups(lane)
+    for lane in orphans:
+        yield lane, _without_groups(lane)
 
 
-def _told(lane: Lane) -> Sequence[Block]:
-    """Return the blocks of a lane that say anything of their own: a group repeats its calls."""
+def _without_groups(lane: Lane) -> Sequence[Block]:
+    """Return the blocks of a lane without groups, which only repeat their calls."""
     return [block for block in lane.blocks if not isinstance(block, GroupBlock)]
 
 
 def _agent(chat: Chat, lane: Lane) -> str:
-    """Return the name of the agent that talks in a lane; "" when no call tells it."""
+    """Return the name of a lane's subagent; "" if no call names it."""
     for other in chat.lanes.values():
         for block in other.calls.values():
             details = block.call.details
@@ -109,12 +109,12 @@ def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
     elif text:
         parts.append(text)
     if isinstance(block, ToolBlock):
-        parts += _more(block, text)
+        parts += _hidden_outputs(block, text)
     return parts
 
 
 def _title(chat: Chat, block: Block, now: int) -> str:
-    """Return the header of a block; a thought's without the sign of its fold."""
+    """Return the header of a block; that of reasoning without the fold icon."""
     if isinstance(block, ReasoningBlock):
         return reasoning_title(block)
     return "".join(piece for piece, _ in header(block, chat.settings, now))
@@ -124,8 +124,8 @@ def _quote(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
-def _more(block: ToolBlock, shown: str) -> list[str]:
-    """Return the outputs that a body leaves out, cleaned as it: of an edit, a task list, JSON."""
+def _hidden_outputs(block: ToolBlock, shown: str) -> list[str]:
+    """Return the outputs that the body of an edit, a task list or JSON leaves out."""
     text = "\n".join(text_body("\n".join(filter(None, block.outputs)), None).lines)
     if not text or text in shown or block.question is not None:
         return []

@@ -1,4 +1,4 @@
-"""Render question: what the agent asks, with its options, and what the user said to it."""
+"""Render question: shows a question, its options and the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOOKS: Mapping[QuestionState, tuple[str, str]] = {
 
 
 def question_header(question: Question, settings: RenderSettings) -> Sequence[Segment]:
-    """Return the header: the question, and the answer if there is one."""
+    """Return the header: the question, and its answer if any."""
     icon, group = _LOOKS[question.state]
     asked = truncate(one_line(question.asked.question), CELLS)
     segments: list[Segment] = [(settings.icon(icon), group), (f" {asked}", "EcaQuestion")]
@@ -40,7 +40,7 @@ def stopped_question(question: Question, settings: RenderSettings) -> Sequence[S
 
 
 def question_body(question: Question, limit: int | None) -> Body:
-    """Return the body: what the header has no room for, the options, and an answer of its own."""
+    """Return the body: a question of several lines, the options, and a free-text answer."""
     asked = question.asked
     lines = [*cut(body_lines(asked.question), limit).lines] if "\n" in asked.question else []
     for number, (label, description) in enumerate(asked.options, 1):

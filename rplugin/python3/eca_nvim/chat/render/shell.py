@@ -1,7 +1,6 @@
-"""Render shell: the commands of a shell line one by one, and what is remembered of them.
+"""Render shell: lists the commands of a shell line, and which ones are remembered.
 
-Rules kept here: what a line is made of is the agent's word; a line of one command is its own best
-description.
+Rules kept here: the agent splits the line into commands; a line of one command is not listed.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from eca_nvim.chat.vocabulary.call_details import ShellPart
 
 COMMAND_CELLS = 60
 ALIGNED_CELLS = 28
-"""What is noted of commands stands below each other unless they are wider."""
+"""The notes are aligned behind commands up to this width."""
 
 
 def shell_parts(parts: Sequence[ShellPart], *, waits: bool) -> Body:
-    """List the commands; while the call `waits`, with what "remember" would remember of each."""
+    """List the commands; while the call waits, with the key "remember" would add for each."""
     if len(parts) < 2:
         return Body((), language="")
-    told = [_told(part, waits=waits) for part in parts]
+    notes = [_note(part, waits=waits) for part in parts]
     commands = [_command(part) for part in parts]
     room = max(cells for cells in (0, *map(width, commands)) if cells <= ALIGNED_CELLS) + 2
     lines, marks = [], []
-    for row, (command, note) in enumerate(zip(commands, told, strict=True)):
+    for row, (command, note) in enumerate(zip(commands, notes, strict=True)):
         start = f"· {command}"
         padding = " " * max(2, room - width(command)) if note else ""
         lines.append(f"{start}{padding}{note}")
@@ -39,7 +38,7 @@ def _command(part: ShellPart) -> str:
     return truncate(literal_line(" ".join((part.command, *part.arguments))), COMMAND_CELLS)
 
 
-def _told(part: ShellPart, *, waits: bool) -> str:
+def _note(part: ShellPart, *, waits: bool) -> str:
     if part.remembered:
         return "remembered"
     if waits and part.remember_key:

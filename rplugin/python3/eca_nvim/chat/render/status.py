@@ -1,9 +1,9 @@
-"""Status: a chat in a few words, for the winbar and `require('eca').status()`.
+"""Status: builds a chat's status, for the winbar and `require('eca').status()`.
 
 Rules kept here:
-- What is not known is absent, never nil.
-- `waiting` is derived from what is pending, never from what the agent says it is doing; a login
-  that asks is a login.
+- Unknown values are absent, never nil.
+- `waiting` depends on pending requests, not on what the agent says it is doing. A login is
+  `login`, even while it asks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORDS: Mapping[Turn, Turn] = {
 
 
 def state_word(chat: Chat) -> str:
-    """Say idle, running, stopping, waiting or login."""
+    """Return idle, running, stopping, waiting or login."""
     if chat.pending and chat.turn.state is not Turn.LOGIN:
         return "waiting"
     return _WORDS.get(chat.turn.state, chat.turn.state).value
@@ -92,7 +92,7 @@ def _category(category: UsageCategory) -> Mapping[str, object]:
 
 
 def queue_lines(chat: Chat) -> list[tuple[str, str]]:
-    """List the waiting prompts as the op `queue` wants them."""
+    """List the queued prompts in the form of the op `queue`."""
     return [
         ("steer" if waiting.kind is QueueKind.STEER else "queue", one_line(waiting.text))
         for waiting in chat.queue

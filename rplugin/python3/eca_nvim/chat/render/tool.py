@@ -1,6 +1,6 @@
-"""Render tool: the header of a tool call, `{icon} {what} {target} {stats} {time}`, and its body.
+"""Render tool: the header of a call, `{icon} {verb} {target} {stats} {time}`, and its body.
 
-Rules kept here: everything in a call may be missing at any time; what is known is shown.
+Rules kept here: any value of a call may be missing at any time; known values are shown.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _GROUPS: Mapping[CallState, str] = {
     CallState.REJECTED: "EcaToolRejected",
     CallState.STOPPED: "EcaToolRejected",
 }
-_TOLD_STATES = frozenset(
+_NAMED_STATES = frozenset(
     {CallState.WAITING, CallState.REFUSED, CallState.REJECTED, CallState.STOPPED}
 )
 _STATE_WORDS = {CallState.REFUSED: "rejected"}
@@ -57,13 +57,13 @@ _STATE_WORDS = {CallState.REFUSED: "rejected"}
 
 
 def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[Segment]:
-    """Return the header of a call; `now` in ms for the time a running call ticks."""
+    """Return the header of a call; `now` (ms) is for the elapsed time."""
     if block.question is not None and block.state is not CallState.STOPPED:
         return question_header(block.question, settings)
     verb, target = verb_and_target(block, settings)
     waits = block.nested is not None and block.nested.waits
     state = CallState.WAITING if waits else block.state
-    segments: list[Segment] = [_sign(block, state, settings), (f" {verb}", "EcaToolName")]
+    segments: list[Segment] = [_icon(block, state, settings), (f" {verb}", "EcaToolName")]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
@@ -71,7 +71,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:
         segments.append((" · waits for you", _GROUPS[CallState.WAITING]))
-    if block.state in _TOLD_STATES:
+    if block.state in _NAMED_STATES:
         word = _STATE_WORDS.get(block.state, block.state.value)
         whose = " by the server's configuration" if block.by_config else ""
         segments.append((f" {word}{whose}", _GROUPS[block.state]))
@@ -80,8 +80,8 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     return segments
 
 
-def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
-    """Return the sign of a call's state; a call that wrote a task list did not do the tasks."""
+def _icon(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
+    """Return the icon of a call's state; unfinished tasks are not shown as done."""
     tasks = block.call.details
     if isinstance(tasks, TaskList) and state is CallState.DONE and tasks.done < len(tasks.tasks):
         return (settings.icon("task_pending"), _GROUPS[CallState.RUNNING])
@@ -89,14 +89,14 @@ def _sign(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segme
 
 
 def call_title(block: ToolBlock, settings: RenderSettings) -> str:
-    """Say in one line what a call will do, without its state."""
+    """Return what a call does in one line, without its state."""
     verb, target = verb_and_target(block, settings)
     stats = "".join(text for text, _ in _stats(block))
     return " ".join(filter(None, (verb, truncate(target, TARGET_CELLS)))) + stats
 
 
 def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
-    """Return what a call does, and to what."""
+    """Return what a call does, and to what (a file, a command); either may be empty."""
     call = block.call
     facts = facts_of(call)
     summary = literal_line(call.summary or "")
@@ -113,12 +113,12 @@ def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, st
 
 
 def _nameless(block: ToolBlock) -> str:
-    """Call a tool something; of a rejected call a server that replays it has lost the name."""
+    """Return a substitute for a missing name; servers replay rejected calls without one."""
     return "a call" if block.replayed else "unknown tool"
 
 
 def _main_argument(block: ToolBlock) -> str:
-    """Return the argument that says most of a call: what a replayed one without a name has left."""
+    """Return the main argument as far as known, also for a replayed call without a name."""
     if block.arguments.main_argument is not None:
         return literal_line(block.arguments.main_argument[1])
     is_nameless = block.replayed and not block.call.name
@@ -132,10 +132,10 @@ def _stats(block: ToolBlock) -> list[Segment]:
         case TaskList(tasks=()):
             return [(" cleared", "EcaMuted")]
         case TaskList(tasks=tasks) as task_list:
-            told = (
+            doing = (
                 f" · {truncate(one_line(task_list.doing), TARGET_CELLS)}" if task_list.doing else ""
             )
-            return [(f" {task_list.done}/{len(tasks)}{told}", "EcaMuted")]
+            return [(f" {task_list.done}/{len(tasks)}{doing}", "EcaMuted")]
         case Subagent() as subagent if block.state is CallState.RUNNING:
             doing = block.nested.doing if block.nested and not block.nested.waits else ""
             pieces = (_step(subagent), truncate(doing, TARGET_CELLS))
@@ -157,7 +157,7 @@ def _step(subagent: Subagent) -> str:
 
 def _time(block: ToolBlock, now: int) -> str:
     if isinstance(block.call.details, TaskList):
-        return ""  # how long it takes to write a task list is nobody's concern
+        return ""  # writing a task list takes no time worth showing
     if block.total_ms is not None:
         return duration(block.total_ms)
     if block.state is CallState.RUNNING and block.started_ms is not None:
@@ -170,7 +170,7 @@ def _time(block: ToolBlock, now: int) -> str:
 
 
 def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
-    """Return the body of a call; at most `limit` lines of output, None for all of everything."""
+    """Return the body of a call, with at most `limit` lines of output; None cuts nothing."""
     if block.state is CallState.PREPARING:
         return text_body(block.arguments.text, limit)
     if block.question is not None:
@@ -186,12 +186,12 @@ def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
     """Return the body for an approval: uncut, except a diff, which the diff tab shows whole."""
     change = block.call.details
     if isinstance(change, FileChange):
-        return joined(_unsaid(block, settings, None), diff_body(change, DIFF_LINES))
+        return joined(_remaining_arguments(block, settings, None), diff_body(change, DIFF_LINES))
     return tool_body(block, settings, None)
 
 
-def _unsaid(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
-    """Return the arguments that nothing else tells, while the user is asked for them."""
+def _remaining_arguments(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """List the arguments that are not shown elsewhere, while the call waits for approval."""
     waits = block.state is CallState.WAITING
     return argument_body(unsaid(block.call, settings) if waits else {}, limit)
 
@@ -207,7 +207,7 @@ def _shell_body(
         return _plain_body(block, None, settings, limit)
     first, *rest = _command(block)
     command = Body(hanging([f"$ {first}", *rest]), language="")
-    command = joined(command, _unsaid(block, settings, limit))
+    command = joined(command, _remaining_arguments(block, settings, limit))
     if isinstance(details, ShellCommand):
         waits = block.state is CallState.WAITING
         command = joined(command, shell_parts(details.parts, waits=waits))
@@ -230,25 +230,25 @@ def _change_body(
     diff = diff_body(change, None if limit is None else DIFF_LINES)
     if block.state is CallState.FAILED:
         return joined(_output(block, limit), diff)
-    return joined(_unsaid(block, settings, limit), diff)
+    return joined(_remaining_arguments(block, settings, limit), diff)
 
 
 def _json_body(
     block: ToolBlock, details: JsonOutputs, settings: RenderSettings, limit: int | None
 ) -> Body:
     outputs = text_body("\n".join(map(indented, details.documents)), limit, "json")
-    return joined(_unsaid(block, settings, limit), outputs)
+    return joined(_remaining_arguments(block, settings, limit), outputs)
 
 
 def _subagent_body(
     block: ToolBlock, details: Subagent, settings: RenderSettings, limit: int | None
 ) -> Body:
-    """Return what it is and used; its result is the last word of its blocks, that follow."""
-    told = (details.agent, details.model, details.variant, _step(details), *_used(block))
-    about = Body([one_line(" · ".join(filter(None, told)))])
-    about = joined(about, _unsaid(block, settings, limit))
-    told_below = block.nested is not None and limit is not None
-    return about if told_below else joined(about, _output(block, limit))
+    """Return the subagent's details; its result is in the blocks that follow."""
+    facts = (details.agent, details.model, details.variant, _step(details), *_used(block))
+    about = Body([one_line(" · ".join(filter(None, facts)))])
+    about = joined(about, _remaining_arguments(block, settings, limit))
+    result_follows = block.nested is not None and limit is not None
+    return about if result_follows else joined(about, _output(block, limit))
 
 
 def _used(block: ToolBlock) -> tuple[str, ...]:
@@ -277,23 +277,23 @@ def _task_body(
         lines.append(start + _task_notes(task, done))
         end = len(start.encode())
         marks += [(row, 0, end, group), (row, end, -1, "EcaMuted")]
-    return joined(_unsaid(block, settings, limit), Body(lines, marks))
+    return joined(_remaining_arguments(block, settings, limit), Body(lines, marks))
 
 
 def _task_notes(task: Task, done: Set[int]) -> str:
-    """Return the priority, where it is not the usual one, and what must be done before."""
+    """Return a task's unusual priority, and the tasks that must be done first."""
     before = [f"#{number}" for number in task.blocked_by if number not in done]
     priority = one_line(task.priority) if task.priority not in ("", "medium") else ""
-    told = filter(None, (priority, f"after {', '.join(before)}" if before else ""))
-    notes = " · ".join(told)
-    return f"  {notes}" if notes else ""
+    notes = filter(None, (priority, f"after {', '.join(before)}" if before else ""))
+    text = " · ".join(notes)
+    return f"  {text}" if text else ""
 
 
 def _unknown_body(
     block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
 ) -> Body:
-    told = cut(hanging(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
-    return joined(told, _plain_body(block, None, settings, limit))
+    unknown = cut(hanging(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
+    return joined(unknown, _plain_body(block, None, settings, limit))
 
 
 def _plain_body(
@@ -302,8 +302,8 @@ def _plain_body(
     if runs_shell(block.call):
         return _shell_body(block, None, settings, limit)
     facts = facts_of(block.call)
-    told = facts is not None and facts.header_is_complete and block.outputs
-    arguments = {} if told else block.call.arguments or {}
+    is_shown = facts is not None and facts.header_is_complete and block.outputs
+    arguments = {} if is_shown else block.call.arguments or {}
     return joined(argument_body(arguments, limit), _output(block, limit))
 
 

@@ -1,4 +1,4 @@
-"""Text: what came from outside made safe to draw, bodies of lines with colours, diffs.
+"""Text: makes outside text safe to draw; bodies of lines with colours; diffs.
 
-Rule: knows no chat. Whatever the input, the cost is linear and nothing raises but what is named.
+Rule: knows no chat. For any input the cost is linear, and only documented errors are raised.
 """

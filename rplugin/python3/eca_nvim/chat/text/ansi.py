@@ -1,9 +1,9 @@
-r"""ANSI: the colours of a program's output, as highlight groups.
+r"""ANSI: turns the colours of a program's output into highlight groups.
 
 Rules kept here:
-- Only colours and bold (SGR, `ESC [ … m`) mean something; every other escape is gone before.
-- The eight colours of a terminal have one group each, bright or not; of 256 or true colours the
-  nearest of the eight is taken. Backgrounds, blinking and the like are left out.
+- Only colours and bold (SGR, `ESC [ … m`) are kept; all other escapes are removed before.
+- Each of a terminal's eight colours has one group, bright or not. One of 256 colours or a true
+  colour becomes the nearest of the eight. Backgrounds, blinking and the like are ignored.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ GROUPS = (*(f"EcaAnsi{colour}" for colour in COLOURS), "EcaBold")
 
 _CUBE = (0, 95, 135, 175, 215, 255)
 _GREY = 40
-"""Least distance between the components of what is a colour at all."""
+"""Components that differ by less than this are grey, not a colour."""
 
 
 class _Pen(Struct):
-    """What text is written with: a place in COLOURS, and bold."""
+    """The current style: an index into COLOURS, and bold."""
 
     colour: int | None = None
     bold: bool = False
@@ -34,8 +34,8 @@ class _Pen(Struct):
             return GROUPS[self.colour]
         return "EcaBold" if self.bold else ""
 
-    def take(self, parameters: str) -> None:
-        """Take the numbers between `ESC [` and `m`."""
+    def apply(self, parameters: str) -> None:
+        """Apply the numbers between `ESC [` and `m`."""
         codes = [
             int(code or 0) for code in parameters.replace(":", ";").split(";") if len(code) <= 3
         ]
@@ -62,7 +62,7 @@ class _Pen(Struct):
 
 
 def _extended(codes: list[int]) -> int | None:
-    """Take `5;n` or `2;r;g;b` from the front; gives the nearest of the eight."""
+    """Remove `5;n` or `2;r;g;b` from the front; return the nearest of the eight colours."""
     kind = codes.pop(0) if codes else 0
     if kind == 5 and codes:
         return _of_index(codes.pop(0))
@@ -92,12 +92,12 @@ def _nearest(red: int, green: int, blue: int) -> int | None:
 
 
 def coloured_lines(text: str) -> Iterator[list[tuple[str, str]]]:
-    """Yield the lines of a raw text, each as clean pieces with their groups ("" for none)."""
+    """Yield the lines of a raw text, each as clean (piece, group) pairs ("" for no group)."""
     pen = _Pen()
     line: list[tuple[str, str]] = []
     for place, piece in enumerate(COLOUR.split(without_other_escapes(text))):
         if place % 2:
-            pen.take(piece)
+            pen.apply(piece)
             continue
         first, *rest = clean(piece).split("\n")
         line.append((first, pen.group))

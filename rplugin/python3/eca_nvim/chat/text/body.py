@@ -10,7 +10,7 @@ from eca_nvim.chat.vocabulary.ops import Mark
 
 
 class Body(Struct, frozen=True):
-    """Clean lines, marks in them, and the language they are in (None is Markdown, "" plain)."""
+    """Clean lines, their marks, and their language (None: Markdown, "": plain)."""
 
     lines: Sequence[str]
     marks: Sequence[Mark] = ()
@@ -18,12 +18,12 @@ class Body(Struct, frozen=True):
 
 
 def joined(*bodies: Body) -> Body:
-    """Put bodies under each other; the language is that of the last which has lines."""
+    """Stack bodies; the language is that of the last one with lines."""
     return stacked(bodies)
 
 
 def stacked(bodies: Iterable[Body]) -> Body:
-    """Put any number of bodies under each other, as `joined` does; none is empty plain text."""
+    """Stack any number of bodies, as `joined` does; no bodies give empty plain text."""
     lines: list[str] = []
     marks: list[Mark] = []
     language: str | None = ""

@@ -1,13 +1,14 @@
-r"""Diffs: unified diffs as agents send them, read, applied and reversed.
+r"""Diffs: parses, applies and reverses unified diffs as agents send them.
 
 Rules kept here:
-- A diff may be hunks only: no ---/+++ lines, no final newline. What unidiff cannot read is a
-  MalformedDiff, what does not fit a file is DoesNotApply; both say which hunk.
-- Hunks are exact: lines without their line feed. A carriage return at a line's end does not count
-  when lines are compared, and added lines take the line ends of the file.
+- A diff may consist of hunks only, without ---/+++ lines and without a final newline. A diff that
+  unidiff cannot parse raises MalformedDiff; one that does not fit its file raises DoesNotApply.
+  Both name the hunk.
+- The lines of hunks have no line feed. A carriage return at the end of a line is ignored in
+  comparisons, and added lines get the line ends of the file.
 - Line numbers are 1-based, as in diffs.
-- The work is linear in the diff and the file, whatever they hold: reading takes each line once, and
-  a place is looked for with so many comparisons and no more.
+- The cost is linear in the diff and the file: each line is read once, and the number of comparisons
+  is limited.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class MalformedDiff(ValueError):
-    """Raised when a text is not a unified diff; the message says where."""
+    """Raised when a text is not a unified diff; the message says why."""
 
 
 class DoesNotApply(ValueError):
-    """Raised when a hunk finds no place in a file; the message names the hunk."""
+    """Raised when a hunk does not fit a file; the message names the hunk."""
 
 
 class LineKind(StrEnum):
-    """What a line of a hunk is; the value is how a diff writes it."""
+    """The kind of a line in a hunk; the value is its first character in a diff."""
 
     CONTEXT = " "
     ADDED = "+"
@@ -43,7 +44,7 @@ class LineKind(StrEnum):
 
 
 class Line(Struct, frozen=True):
-    """A line of a hunk; `ends` is false for a last line without a line feed."""
+    """A line of a hunk; `ends` is False for a last line without a line feed."""
 
     kind: LineKind
     text: str
@@ -51,7 +52,7 @@ class Line(Struct, frozen=True):
 
 
 class Hunk(Struct, frozen=True):
-    """A place in the file before (`start`) and after (`target`), and its lines."""
+    """A hunk: its first line before (`start`) and after the change (`target`), and its lines."""
 
     start: int
     target: int
@@ -59,40 +60,40 @@ class Hunk(Struct, frozen=True):
 
     @property
     def before(self) -> list[Line]:
-        """Return the lines the file must have."""
+        """The lines the file must have."""
         return [line for line in self.lines if line.kind is not LineKind.ADDED]
 
     @property
     def after(self) -> list[Line]:
-        """Return the lines the file will have instead."""
+        """The lines the file will have instead."""
         return [line for line in self.lines if line.kind is not LineKind.REMOVED]
 
 
 EFFORT: Final = 64
-"""Lines that are compared for each line of a file and its diff, at most, to find its hunks."""
-_OF_HUNKS = tuple(kind.value for kind in LineKind)
-_NAMES = ("--- ", "+++ ")
-KEPT: Final = 8
-"""Diffs of which the hunks are kept."""
-_OF_DIFFS = (*_OF_HUNKS, "@@", "\\", "\r")
-"""How the lines of a diff begin that is hunks and nothing else; a context line may be empty."""
+"""Most comparisons per line of file and diff that are spent to find the hunks."""
+_HUNK_PREFIXES = tuple(kind.value for kind in LineKind)
+_FILE_PREFIXES = ("--- ", "+++ ")
+CACHED: Final = 8
+"""Number of diffs whose hunks are cached."""
+_DIFF_PREFIXES = (*_HUNK_PREFIXES, "@@", "\\", "\r")
+"""First characters of the lines in a diff of hunks only; a context line may also be empty."""
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED)
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
-    """Read the hunks of one file's diff. Raises MalformedDiff.
+    """Parse the hunks of one file's diff. Raises MalformedDiff.
 
-    A new file's has a line that was never there: see `change_hunks`. What was read last is kept:
-    a call tells its diff when it is asked for and again when it has run.
+    The diff of a new file removes a line that never existed: see `change_hunks`. The last results
+    are cached, because a call sends its diff when it is requested and again when it has run.
     """
     start = 0 if diff.startswith("@@") else diff.find("\n@@") + 1
     if not diff.startswith("@@", start):
         if diff.strip():
-            raise MalformedDiff("a diff without a hunk")
+            raise MalformedDiff("the diff has no hunk")
         return ()
-    above = (line for line in diff[:start].split("\n") if not line.startswith(_NAMES))
-    if any(line.startswith(_OF_HUNKS) for line in above):
-        raise MalformedDiff("lines of a hunk before the first one")
+    above = (line for line in diff[:start].split("\n") if not line.startswith(_FILE_PREFIXES))
+    if any(line.startswith(_HUNK_PREFIXES) for line in above):
+        raise MalformedDiff("the diff has changed lines before its first hunk")
     body = diff[start:].rstrip("\n")
     hunks = _read(body)
     read = sum(len(hunk) + 1 for hunk in hunks)
@@ -102,21 +103,21 @@ def parse_hunks(diff: str) -> tuple[Hunk, ...]:
 
 
 def _read(diff: str) -> PatchedFile:
-    """Read a diff of hunks alone. Raises MalformedDiff.
+    """Parse a diff that consists of hunks only. Raises MalformedDiff.
 
-    Other lines never reach unidiff: its patterns for the headers of git backtrack.
+    Other lines must not reach unidiff, because its patterns for git headers backtrack.
     """
-    from unidiff import PatchSet, UnidiffParseError  # noqa: PLC0415 - the start needs no diff
+    from unidiff import PatchSet, UnidiffParseError  # noqa: PLC0415 - not needed at start
 
     for line in diff.split("\n"):
-        if line and not line.startswith(_OF_DIFFS):
-            raise MalformedDiff(f"no line of a hunk: {line[:200]}")
+        if line and not line.startswith(_DIFF_PREFIXES):
+            raise MalformedDiff(f"not a line of a hunk: {line[:200]}")
     try:
         files = PatchSet("--- before\n+++ after\n" + diff)
     except (UnidiffParseError, ValueError) as fault:
         raise MalformedDiff(f"not a unified diff: {str(fault).strip()[:200]}") from fault
     if len(files) != 1:
-        raise MalformedDiff("a diff of several files")
+        raise MalformedDiff("the diff is about several files")
     return files[0]
 
 
@@ -133,11 +134,11 @@ def _lines(hunk: Sequence[object]) -> tuple[Line, ...]:
 
 
 def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
-    """Read the hunks of a change, without the empty line a new file never had.
+    """Parse the hunks of a change, without the empty line that a new file never had.
 
-    Agents write a new file as if it had one empty line before, which is then taken out or, when
-    the text has an empty line itself, stays as that. With `before`, a text the file has had, it
-    is no new file; nor is it with a line counted as removed. Raises MalformedDiff.
+    Agents write the diff of a new file as if the file had had one empty line. The diff removes that
+    line, or keeps it if the new text has an empty line. It is not a new file if `before`, the
+    file's text, is not empty, or if the agent counts a removed line. Raises MalformedDiff.
     """
     hunks = parse_hunks(change.diff)
     if before or change.removed or not _from_one_empty_line(hunks):
@@ -147,23 +148,23 @@ def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
 
 
 def _from_one_empty_line(hunks: Sequence[Hunk]) -> bool:
-    """Return whether hunks read as a new file, made from one empty line."""
+    """Return whether hunks describe a new file, as a change of one empty line."""
     return len(hunks) == 1 and hunks[0].start <= 1 and [it.text for it in hunks[0].before] == [""]
 
 
 def added_lines(change: FileChange) -> int:
-    """Count the lines a change adds, those of a new file that its agent does not count too."""
+    """Count the lines a change adds, including those of a new file that its agent omits."""
     if change.removed or not change.diff.startswith(("@@ -1,1 ", "@@ -1 ")):
         return change.added
     try:
         hunks = change_hunks(change)
     except MalformedDiff:
-        return change.added  # it is shown as it came, with a word about that
+        return change.added  # the diff is shown unparsed
     return sum(line.kind is LineKind.ADDED for hunk in hunks for line in hunk.lines)
 
 
 def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
-    """Return the hunks that take a change back."""
+    """Return the hunks that undo a change."""
     turned = {
         LineKind.ADDED: LineKind.REMOVED,
         LineKind.REMOVED: LineKind.ADDED,
@@ -183,10 +184,10 @@ def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
-    """Return the text after the change: each hunk at its place, else at the nearest that fits.
+    """Return the text after a change; a hunk that does not fit its place goes to the nearest one.
 
-    A file keeps whether it ends in a line feed unless the hunks say otherwise; one made from
-    nothing ends in one. Raises DoesNotApply.
+    The final line feed stays as it is unless the hunks change it; a new file ends in one. Raises
+    DoesNotApply.
     """
     lines, ends = _split(text)
     result: list[str] = []
@@ -202,21 +203,21 @@ def apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
 class _LineEnds(Struct, frozen=True):
     """How the lines of a file end.
 
-    mark: what most lines have before the line feed, a carriage return or nothing. last: whether the
-    last line has a line feed.
+    mark: a carriage return if most lines have one before their line feed, else "". last: whether
+    the last line has a line feed.
     """
 
     mark: str
     last: bool
 
     def after(self, hunk: Hunk, *, at_end: bool) -> _LineEnds:
-        """Return the line ends after a hunk; `at_end`: no line of the file follows it."""
+        """Return the line ends after a hunk; `at_end`: the hunk ends where the file ends."""
         if not at_end or all(line.ends for line in hunk.lines):
             return self
         return replace(self, last=all(line.ends for line in hunk.after))
 
     def join(self, lines: Sequence[str]) -> str:
-        """Make a text of lines that all have their mark."""
+        """Join lines, which all end in the mark, to a text."""
         if not lines:
             return ""
         text = "\n".join(lines)
@@ -224,7 +225,7 @@ class _LineEnds(Struct, frozen=True):
 
 
 def _split(text: str) -> tuple[list[str], _LineEnds]:
-    """Split a text at its line feeds; a last line without one gets the mark, as it may not stay."""
+    """Split a text at line feeds; a last line without one gets the mark, as lines may follow."""
     lines = text.split("\n")
     last = lines[-1] == ""
     if last:
@@ -237,16 +238,16 @@ def _split(text: str) -> tuple[list[str], _LineEnds]:
 
 
 def _places(lines: Sequence[str], hunks: Sequence[Hunk]) -> Iterator[int]:
-    """Find where each hunk begins (0-based). Raises DoesNotApply.
+    """Yield the index where each hunk begins (0-based). Raises DoesNotApply.
 
-    A hunk is expected where it says, as far away as the hunk before it was found.
+    The search for a hunk starts at its line number, shifted as far as the previous hunk was.
     """
     bare = [line.removesuffix("\r") for line in lines]
     finder = _Finder(bare, EFFORT * (len(bare) + sum(len(hunk.lines) for hunk in hunks)))
     done = drift = 0
     for number, hunk in enumerate(hunks, 1):
         wanted = [line.text.removesuffix("\r") for line in hunk.before]
-        # A hunk without lines before it names the line that it follows.
+        # A hunk that only adds lines gives the number of the line it follows.
         expected = drift + (hunk.start - 1 if wanted else hunk.start)
         place = finder.find(wanted, expected, done)
         if place is None:
@@ -271,13 +272,13 @@ def _replaced(old: Sequence[str], hunk: Hunk, mark: str) -> list[str]:
 
 
 class _Finder(Struct):
-    """Looks for places in a file; `left` is how many lines it may still compare."""
+    """Finds lines in a file; `left` is the number of comparisons it may still make."""
 
     lines: Sequence[str]
     left: int
 
     def find(self, wanted: Sequence[str], expected: int, least: int) -> int | None:
-        """Find the place nearest to `expected`, not before `least`, where the wanted lines are."""
+        """Return the index of the wanted lines nearest to `expected`, at or after `least`."""
         most = len(self.lines) - len(wanted)
         if not wanted:
             return expected if least <= expected <= len(self.lines) else None
@@ -304,8 +305,8 @@ class _Finder(Struct):
 class Versions(Struct, frozen=True):
     """A change as two whole files.
 
-    kind: changed, new, deleted, or moved (the same text at another path). fault: why the change
-    does not fit the file; then `before` is the file as it is and `after` the raw diff.
+    kind: changed, new, deleted, or moved (same text, other path). fault: why the change does not
+    fit the file; `before` is then the present file and `after` the raw diff.
     """
 
     before: str
@@ -315,7 +316,7 @@ class Versions(Struct, frozen=True):
 
 
 def versions(current: str | None, change: FileChange, *, applied: bool) -> Versions:
-    """Return a file before and after a change, from its text now (None: there is no such file)."""
+    """Return a file before and after a change, from its present text (None: no such file)."""
     text = current or ""
     try:
         hunks = change_hunks(change, "" if applied else text)
@@ -329,7 +330,7 @@ def versions(current: str | None, change: FileChange, *, applied: bool) -> Versi
 
 
 def rewritten(current: str | None, text: str) -> Versions:
-    """Return a file before and after it is written whole; None: there is no such file."""
+    """Return a file before and after it is rewritten; None: no such file."""
     return Versions(current or "", text, "changed" if current else "new")
 
 

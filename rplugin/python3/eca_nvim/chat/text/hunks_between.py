@@ -1,4 +1,4 @@
-"""Hunks between: the unified diff from one text to another, in the form agents send them."""
+"""Hunks between: makes the unified diff from one text to another, in the form agents use."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from eca_nvim.chat.text.line_spans import Lines, Span, spans
 
 AROUND = 3
-"""Lines that are shown before and after what differs."""
+"""Context lines before and after a difference."""
 
 
 def hunks_between(before: str, after: str) -> tuple[str, int, int]:
     """Return the hunks from one text to another, and how many lines they add and remove.
 
-    A carriage return at a line's end does not count.
+    A carriage return at the end of a line is ignored.
     """
     old, new = (list(_marked(text.replace("\r\n", "\n"))) for text in (before, after))
     found = spans(old, new)
-    told = [line for group in _groups(found) for line in _hunk(old, new, group)]
+    lines = [line for group in _groups(found) for line in _hunk(old, new, group)]
     added = sum(new_end - new_start for _, _, new_start, new_end in found)
     removed = sum(old_end - old_start for old_start, old_end, _, _ in found)
-    return "\n".join(told), added, removed
+    return "\n".join(lines), added, removed
 
 
 def _marked(text: str) -> Iterator[str]:
-    """Yield the lines; one that does not end says so as diffs do."""
+    """Yield the lines; a last line without a line feed has the note that diffs use."""
     if text:
         *lines, last = text.removesuffix("\n").split("\n")
         yield from lines
@@ -32,7 +32,7 @@ def _marked(text: str) -> Iterator[str]:
 
 
 def _groups(found: Iterable[Span]) -> list[list[Span]]:
-    """Put differences together whose surroundings touch."""
+    """Group differences whose context lines touch or overlap."""
     groups: list[list[Span]] = []
     for span in found:
         if groups and span[0] - groups[-1][-1][1] <= 2 * AROUND:
@@ -56,7 +56,7 @@ def _hunk(old: Lines, new: Lines, group: Sequence[Span]) -> Iterator[str]:
 
 
 def _range(start: int, end: int) -> str:
-    """Write a range of lines as diffs do: an empty one by the line before it, one by its number."""
+    """Format a range as diffs do: one line as its number, no lines as the line before them."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"

@@ -1,11 +1,9 @@
-"""Joined text: pieces of one text that arrived together become one event.
+"""Joined text: merges pieces of one text that arrived together into one event.
 
 Rules kept here:
-- Only neighbours are joined, of the same chat, the same speaker and the same message or thought:
-  what a chat shows is the same as without.
-- What the user or the system says is never joined: each is a message of its own.
-- It is on the path of every token: a server that is faster than the view pays for each piece here,
-  and for each read further on.
+- Only neighbours of the same chat, speaker and message are joined, so a chat looks the same.
+- Text of the user or the system is never joined: each event is a message of its own.
+- Every token passes through here; joining saves the work per event further on.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent, ReasoningText
 
 
 def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
-    """Put neighbouring pieces of text together; all other events stay as they are, in order."""
+    """Join neighbouring pieces of text; all other events pass unchanged, in order."""
     for text, run in groupby(events, _text_of):
         if text is None:
             yield from run
@@ -28,7 +26,7 @@ def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
 
 
 def _text_of(event: AgentEvent) -> Hashable:
-    """Name the text that an event is a piece of; None when it is none."""
+    """Return a key of the text that an event continues; None if it has no such text."""
     if type(event) is not Addressed:
         return None
     said = event.event

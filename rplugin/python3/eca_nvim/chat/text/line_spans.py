@@ -1,6 +1,6 @@
-"""Line spans: where two texts differ, line by line.
+"""Line spans: finds where two texts differ, line by line.
 
-Rule kept here: whatever is compared, it takes a bounded time: what is too different is one span.
+Rule kept here: the time is bounded; texts that differ too much become one span.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 MOST_COMPARED = 1 << 24
-"""Lines of the one times lines of the other that are compared one by one, at most."""
+"""Most pairs of lines (lines of one text times lines of the other) to compare in detail."""
 MOST_LINES = 1 << 16
-"""Lines of either that are compared at all, at most."""
+"""Most lines of either text to compare in detail."""
 
 Lines: TypeAlias = Sequence[str]
 Span: TypeAlias = tuple[int, int, int, int]
-"""First and last line (exclusive) in the one, and in the other."""
+"""First and last line (exclusive) in the old text, then in the new one."""
 
 
 def spans(before: Lines, after: Lines) -> list[Span]:
-    """Find the places that differ, in order."""
-    from difflib import SequenceMatcher  # noqa: PLC0415 - the start compares nothing
+    """Return the spans that differ, in order."""
+    from difflib import SequenceMatcher  # noqa: PLC0415 - not needed at start
 
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
@@ -29,7 +29,7 @@ def spans(before: Lines, after: Lines) -> list[Span]:
         return []
     if len(old) * len(new) > MOST_COMPARED or max(len(old), len(new)) > MOST_LINES:
         return [(head, head + len(old), head, head + len(new))]
-    matcher = SequenceMatcher(None, old, new)  # it finds no meaning in lines that are everywhere
+    matcher = SequenceMatcher(None, old, new)  # ignores very frequent lines
     return [
         (head + first, head + last, head + new_first, head + new_last)
         for tag, first, last, new_first, new_last in matcher.get_opcodes()
@@ -38,7 +38,7 @@ def spans(before: Lines, after: Lines) -> list[Span]:
 
 
 def _common(one: Lines, other: Lines) -> int:
-    """Count the lines at the beginning that are equal."""
+    """Count the equal lines at the beginning."""
     count = 0
     for first, second in zip(one, other, strict=False):
         if first != second:

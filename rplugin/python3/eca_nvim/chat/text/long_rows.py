@@ -1,9 +1,9 @@
-"""Long rows: lines as the view has them, none so long that drawing it takes noticeable time.
+"""Long rows: breaks lines that would be slow to draw.
 
 Rules kept here:
-- The editor measures and draws a whole line for each change of it: one without an end that streams
-  in would be drawn ever slower. So it goes on in a new row, in the view alone; the model keeps it.
-- Text is broken at the same places, in whatever pieces it comes.
+- The editor measures and draws a whole line for every change. An endless line that streams in
+  would get slower and slower, so the view breaks it into rows; the model keeps the line.
+- The breaks do not depend on the chunks in which the text arrives.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 LONGEST = 8000
-"""Characters of a row, at most."""
+"""Most characters of a row."""
 
 
 def broken(text: str, column: int = 0) -> tuple[str, int]:
-    """Break a text that begins in a row of so many characters; gives how many the last one has."""
+    """Break a text that follows `column` characters; return it and the length of its last row."""
     if _fits(text, column):
         end = text.rfind("\n")
         return text, len(text) - end - 1 if end >= 0 else column + len(text)
@@ -25,12 +25,12 @@ def broken(text: str, column: int = 0) -> tuple[str, int]:
 
 
 def rows_of(text: str) -> list[str]:
-    """Return the rows of a whole text."""
+    """Break a whole text into rows."""
     return text.split("\n") if _fits(text, 0) else [*_pieces(text, 0)]
 
 
 def _fits(text: str, column: int) -> bool:
-    """Return whether no row is too long: a line break comes in time, again and again."""
+    """Return whether no row of the text is too long."""
     start, room = 0, LONGEST - column
     while start + room < len(text):
         end = text.rfind("\n", start, start + room + 1)

@@ -1,7 +1,7 @@
-"""Output: raw text as a body, with its colours, cut where it is too long.
+"""Output: turns raw text into a body with colours, cut to a limit.
 
-Rules kept here: a body that was cut ends with a row in the group MORE, under which the view offers
-all of it; colours are bounded, the text is not.
+Rules kept here: a body that was cut ends with a row in the group MORE, where the view offers the
+whole text; the number of colour marks is limited.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MORE = "EcaMore"
 MOST_MARKS = 2000
 COLUMNS = 2000
 SHORT = 72
-"""Characters that a value may have to stay one line."""
+"""Most characters of a value that stays on one line."""
 TOO_DEEP = "… nested too deeply to be shown"
 _ESCAPE = late_pattern(r"\\.")
 
@@ -42,7 +42,7 @@ def cut(
     marks: Iterable[Mark] = (),
     language: str | None = "",
 ) -> Body:
-    """Cut lines to a number of them, and what is too wide; None leaves all as it is."""
+    """Cut lines to `limit` of them, and each to COLUMNS; None cuts nothing."""
     if limit is None:
         return Body(lines, tuple(marks), language)
     shown = [narrowed(line, COLUMNS) for line in lines[:limit]]
@@ -55,20 +55,20 @@ def cut(
 
 
 def narrowed(line: str, columns: int) -> str:
-    """Cut a line that is too long, and say how much of it is left out."""
+    """Cut a line to some columns, and say how many characters are left out."""
     left = len(line) - columns
     return line if left <= 0 else f"{line[:columns]}… {left} more characters"
 
 
 def bounded(body: Body, most: int) -> Body:
-    """Return so many characters of a body at most, and say how much is left out."""
+    """Cut a body to `most` characters, and say how much is left out."""
     lines: list[str] = []
     room = most
     for line in body.lines:
         if room <= 0:
             break
         lines.append(narrowed(line, room))
-        room -= max(1, len(line))  # an empty one takes room, too
+        room -= max(1, len(line))  # an empty line counts, too
     left = len(body.lines) - len(lines)
     if not left and room >= 0:
         return body
@@ -81,7 +81,7 @@ def bounded(body: Body, most: int) -> Body:
 
 
 def table(rows: Sequence[tuple[str, Body]]) -> Body:
-    """Put bodies beside their names, which all take the room of the longest."""
+    """Lay out bodies as a table, with their names in the first column."""
     room = max((width(name) for name, _ in rows), default=0)
     return stacked(_table_row(name, value, " " * (room + 2)) for name, value in rows)
 
@@ -98,7 +98,7 @@ def _table_row(name: str, value: Body, margin: str) -> Body:
 
 
 def indented(document: str) -> str:
-    """Return a JSON document a line a value; one that has lines already, or is none, as it is."""
+    """Indent a JSON document; other text, or one that has several lines, stays as it is."""
     if "\n" in document.strip():
         return document
     try:
@@ -108,7 +108,7 @@ def indented(document: str) -> str:
 
 
 def as_line(value: object) -> str:
-    """Return a value of JSON as one line, a text as it is."""
+    """Return a JSON value on one line; a string as it is."""
     if isinstance(value, str):
         return value
     try:
@@ -150,7 +150,7 @@ def hanging(lines: Sequence[str]) -> list[str]:
 
 
 def more(left: int) -> str:
-    """Say how many lines are left out."""
+    """Word how many lines are left out."""
     return f"… {left} more line{'' if left == 1 else 's'}"
 
 

@@ -1,13 +1,13 @@
-r"""Safe text: what came from outside, made safe to draw.
+r"""Safe text: makes text from outside safe to draw.
 
 Rules kept here:
-- Nothing that could act: ANSI escapes go, other control characters become pictures (␀, ␛), CRLF
-  and a lone CR become LF, tabs stay.
-- Nothing that is not seen: what has no width or turns the direction is written out
+- Nothing acts on the terminal: ANSI escapes are removed, other control characters become pictures
+  (␀, ␛), CRLF and a lone CR become LF, tabs stay.
+- Nothing is invisible: characters without width or that change the direction are escaped
   (`invisible.py`).
-- Nothing that cannot be sent: half a surrogate pair becomes U+FFFD, two halves become one again.
-- Text that has none of these is returned as it is. To find that out, what is plain is taken out of
-  its bytes first, which costs a tenth of a search.
+- Everything can be encoded: half a surrogate pair becomes U+FFFD, two halves are joined.
+- Clean text is returned as it is. To detect it, plain characters are removed from its bytes first,
+  at a tenth of the cost of a search.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from eca_nvim.chat.text.invisible import (
     ALWAYS,
     SOMETIMES,
     Neighbours,
-    without_always,
-    without_blanks,
+    escape_always,
+    escape_blanks,
 )
 from eca_nvim.patterns import late_pattern
 
@@ -37,7 +37,7 @@ _UNFINISHED = late_pattern(
     f"(?:\r|[\ud800-\udbff]|\x1b(?:\\[{_CSI}|[\\]PX^_][^\x07\x1b\x9c]{{0,256}}|[ -/]{{0,8}})"
     f"|\x9b{_CSI})\\Z"
 )
-"""What may become an escape: bounded, for what is held back is read again with each chunk."""
+"""A possible start of an escape; bounded, because it is searched again with each chunk."""
 _PAIRS = late_pattern("[\ud800-\udbff][\udc00-\udfff]")
 _CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421}
@@ -46,7 +46,7 @@ _CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
 _SPACES = late_pattern(r"[ \t\n\v\f\r]+")
 
 HIDDEN = "*****"
-"""Stands for a secret."""
+"""Shown instead of a secret."""
 
 
 def _joined(pair: re.Match[str]) -> str:
@@ -54,11 +54,11 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 COLOUR = late_pattern(r"\x1b\[([0-9;:]{0,64})m")
-"""An escape that colours what follows it; its group holds the parameters."""
+"""An escape that sets the colour; its group holds the parameters."""
 
 
 def without_other_escapes(text: str) -> str:
-    """Take all escapes but colours out of a raw text."""
+    """Remove all escapes except colours from a raw text."""
     return _ESCAPES.sub(lambda it: it.group() if COLOUR.fullmatch(it.group()) else "", text)
 
 
@@ -68,7 +68,7 @@ def _is_dirty(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """Make a whole text safe to draw; it may still have several lines."""
+    """Make a text safe to draw; its line breaks stay."""
     if not _is_dirty(text):
         return text
     neighbours = Neighbours()
@@ -76,38 +76,37 @@ def clean(text: str) -> str:
 
 
 def _without_controls(text: str) -> str:
-    return _written(_ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n"))
+    return _without_oddities(_ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _written(text: str) -> str:
-    return without_always(_PAIRS.sub(_joined, text).translate(_CONTROLS))
+def _without_oddities(text: str) -> str:
+    return escape_always(_PAIRS.sub(_joined, text).translate(_CONTROLS))
 
 
 def literal(text: str) -> str:
-    """Make a text that a tool takes safe to draw, with nothing left out.
+    """Make an argument of a tool safe to draw, without removing anything.
 
-    An escape that a terminal hides, a CR at a line's end, a blank that is no space: a shell reads
-    them all the same.
+    A shell also reads what a terminal hides: escapes, a CR at the end of a line, odd blanks.
     """
-    text = without_blanks(text)
+    text = escape_blanks(text)
     if not _is_dirty(text):
         return text
     neighbours = Neighbours()
-    return neighbours.feed(_written(text)) + neighbours.finish()
+    return neighbours.feed(_without_oddities(text)) + neighbours.finish()
 
 
 def literal_line(text: str) -> str:
-    """Make what a tool takes safe for a header: one line, no runs of white space."""
+    """Make an argument of a tool safe for a header: one line, no runs of white space."""
     return _SPACES.sub(" ", literal(text)).strip(" ")
 
 
 def literal_name(text: str) -> str:
-    """Make the name of a file safe for a header; a line break in it is a picture, too."""
+    """Make a file name safe for a header; a line break becomes a picture, too."""
     return literal(text).replace("\n", "␤")
 
 
 class Cleaner:
-    """Cleans a text that comes in chunks, cut anywhere: within CRLF, an escape or a pair."""
+    """Cleans a text that arrives in chunks, which may be cut within CRLF, an escape or a pair."""
 
     __slots__ = ("_held", "_neighbours")
 
@@ -116,9 +115,9 @@ class Cleaner:
         self._neighbours = Neighbours()
 
     def feed(self, chunk: str) -> str:
-        """Return what of the text so far can be drawn now."""
-        if not self._held and not self._neighbours.waits and not _is_dirty(chunk):
-            self._neighbours.passed(chunk)
+        """Return the part of the text so far that can be drawn."""
+        if not self._held and not self._neighbours.holds_back and not _is_dirty(chunk):
+            self._neighbours.note_plain(chunk)
             return chunk
         text = self._held + chunk
         tail = _UNFINISHED.search(text)
@@ -127,7 +126,7 @@ class Cleaner:
         return self._neighbours.feed(_without_controls(text[:cut]))
 
     def finish(self) -> str:
-        """Return what was held back."""
+        """Return the rest; the text ends here."""
         held, self._held = self._held, ""
         rest = self._neighbours.feed(_without_controls(held))
         return rest + self._neighbours.finish()
@@ -152,7 +151,7 @@ def _cells(character: str) -> int:
 
 
 def truncate(text: str, cells: int) -> str:
-    """Cut a clean line to a number of screen cells, the last one an ellipsis."""
+    """Cut a clean line to a number of screen cells, ending in an ellipsis."""
     if len(text) <= cells * 4 and width(text) <= cells:
         return text
     room = cells - 1
@@ -166,7 +165,7 @@ def truncate(text: str, cells: int) -> str:
 
 
 def shorten(text: str, cells: int) -> str:
-    """Cut a clean line in its middle to a number of screen cells; most of what stays is its end."""
+    """Cut a clean line in its middle to a number of screen cells, keeping more of its end."""
     if width(text) <= cells:
         return text
     head = truncate(text, cells // 3)
@@ -178,7 +177,7 @@ def shorten(text: str, cells: int) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """Write a time as people say it: 0.3s, 4s, 1m05s; nothing below a twentieth of a second."""
+    """Format a time: 0.3s, 4s, 1m05s; "" below a twentieth of a second."""
     if milliseconds < 50:
         return ""
     if milliseconds < 1000:
@@ -188,10 +187,10 @@ def duration(milliseconds: float) -> str:
 
 
 def body_lines(text: str) -> list[str]:
-    """Split a raw text into clean lines, without blank ones at either end."""
+    """Split a raw text into clean lines, without empty lines at both ends."""
     return clean(text).strip("\n").split("\n")
 
 
 def literal_lines(text: str) -> list[str]:
-    """Split what a tool takes into clean lines, without blank ones at either end."""
+    """Split an argument of a tool into clean lines, without empty lines at both ends."""
     return literal(text).strip("\n").split("\n")

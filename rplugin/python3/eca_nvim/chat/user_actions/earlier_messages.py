@@ -99,7 +99,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     chat = update.chat
     before = chat.last_block
     later_calls = _take_calls(chat)
-    update.replays = update.later = True
+    update.replays = update.more_follow = True
     for addressed in events:
         if isinstance(addressed.event, ChatCleared):
             continue
@@ -110,7 +110,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     _put_back_calls(update, later_calls)
     _settle_since(update, before)
     join_replayed(update, before)
-    update.later = False
+    update.more_follow = False
     update.draw_stale()
     update.dirty |= Dirty.STATUS
 

@@ -1,4 +1,4 @@
-"""The words between agent, chat, editor and view: events, intents, effects, ops, states.
+"""The messages between agent, chat, editor and view: events, intents, effects, ops, states.
 
-Rule: frozen values without behaviour; intents and ops are equal to Lua's lists (a test holds that).
+Rule: frozen values without behaviour. Intents and ops equal Lua's lists; a test checks that.
 """

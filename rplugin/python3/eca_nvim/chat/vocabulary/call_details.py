@@ -1,6 +1,6 @@
-"""What a tool call carries: what is known of it, and what it will do or did.
+"""Call details: what the agent says about a tool call, and what the call does.
 
-Rules kept here: as in `events.py`; every value is frozen, and what an agent left out is None.
+Rules kept here: as in `events.py`; every value is frozen, and a value the agent omits is None.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class FileChange(Struct, frozen=True):
 
 
 class ShellPart(Struct, frozen=True):
-    """One command of a shell line; `remember_key` is what "remember" would remember."""
+    """One command of a shell line; `remember_key` is the key that "remember" would add."""
 
     command: str
     arguments: tuple[str, ...] = ()
@@ -30,20 +30,20 @@ class ShellPart(Struct, frozen=True):
 
 
 class ShellCommand(Struct, frozen=True):
-    """A shell line taken apart by the agent."""
+    """A shell line, split into commands by the agent."""
 
     parts: tuple[ShellPart, ...]
     background: bool = False
 
 
 class JsonOutputs(Struct, frozen=True):
-    """Outputs that are JSON documents, already formatted."""
+    """Outputs that are formatted JSON documents."""
 
     documents: tuple[str, ...]
 
 
 class Subagent(Struct, frozen=True):
-    """A chat of its own that runs inside a tool call."""
+    """A subagent, whose chat runs inside a tool call."""
 
     agent: str
     chat_id: str | None = None
@@ -66,25 +66,25 @@ class Task(Struct, frozen=True):
 
 
 class TaskList(Struct, frozen=True):
-    """The agent's whole task list; it replaces the one before."""
+    """The agent's whole task list; it replaces the previous one."""
 
     tasks: tuple[Task, ...]
     active_summary: str | None = None
 
     @property
     def done(self) -> int:
-        """Count the tasks that are done."""
+        """The number of tasks that are done."""
         return sum(task.status == "done" for task in self.tasks)
 
     @property
     def doing(self) -> str:
-        """Say what is being done: in the agent's words, else by the tasks in progress."""
+        """The agent's summary of the current work, else the tasks in progress."""
         running = (task.subject for task in self.tasks if task.status == "in-progress")
         return self.active_summary or ", ".join(running)
 
 
 class UnknownDetails(Struct, frozen=True):
-    """Details of a kind this client does not know; shown as they are."""
+    """Details of a kind this client does not know; shown as text."""
 
     kind: str
     text: str
@@ -94,7 +94,7 @@ Details: TypeAlias = FileChange | ShellCommand | JsonOutputs | Subagent | TaskLi
 
 
 class ToolCall(Struct, frozen=True):
-    """What is known of a tool call at one moment; later events complete earlier ones."""
+    """A tool call as known so far; later events complete earlier ones."""
 
     id: str
     name: str | None = None

@@ -1,4 +1,4 @@
-"""Contexts: what a user sends along with a prompt, in words of no particular protocol.
+"""Contexts: files, text and positions that are sent with a prompt, in no particular protocol.
 
 Rules kept here: paths are absolute, lines are 1-based and inclusive, columns 1-based in UTF-16
 code units (what language servers and agents count in).
@@ -13,20 +13,20 @@ from msgspec import Struct
 
 
 class MalformedContext(ValueError):
-    """Raised when a context table lacks what its type needs; the message names the key."""
+    """Raised when a context table lacks a key of its type; the message names the key."""
 
 
 class Position(Struct, frozen=True):
-    """A place in a file."""
+    """A position in a file."""
 
     line: int
     column: int
 
 
 class FileContext(Struct, frozen=True):
-    """A file, or lines of it: from `first` or its beginning, to `last` or its end.
+    """A file, or its lines from `first` (None: its beginning) to `last` (None: its end).
 
-    `token` is how the prompt names it.
+    token: how the prompt refers to it.
     """
 
     path: str
@@ -36,20 +36,20 @@ class FileContext(Struct, frozen=True):
 
 
 class DirectoryContext(Struct, frozen=True):
-    """A folder; `token` is how the prompt names it."""
+    """A folder; `token` is how the prompt refers to it."""
 
     path: str
     token: str | None = None
 
 
 class WebContext(Struct, frozen=True):
-    """A page."""
+    """A web page."""
 
     url: str
 
 
 class CursorContext(Struct, frozen=True):
-    """Where the user is; start equals end when nothing is selected."""
+    """The user's cursor or selection; start equals end if nothing is selected."""
 
     path: str
     start: Position
@@ -70,8 +70,7 @@ def parse_context(table: Mapping[str, object]) -> Context:
     """Build a context from the table the editor sent, `{type = 'file', path = …}` and so on.
 
     Types: file (path; first and last optional), directory (path), web (url), cursor (path, start,
-    end as [line, column]), text (label, content). A `token` is how the prompt names a file or
-    folder.
+    end as [line, column]), text (label, content). A file or folder may have a `token`.
     Raises MalformedContext.
     """
     token = table.get("token")
@@ -99,7 +98,7 @@ def parse_context(table: Mapping[str, object]) -> Context:
 
 
 def _lines(table: Mapping[str, object]) -> tuple[int | None, int | None]:
-    """Read first and last line; in the other order they mean the same. Raises MalformedContext."""
+    """Read first and last line, in either order. Raises MalformedContext."""
     first, last = _line(table, "first"), _line(table, "last")
     if first is not None and last is not None:
         return min(first, last), max(first, last)
@@ -110,4 +109,4 @@ def _line(table: Mapping[str, object], key: str) -> int | None:
     line = table.get(key)
     if line is None or (isinstance(line, int) and line > 0):
         return line
-    raise MalformedContext(f"{key} is no line of a file: {line!r}")
+    raise MalformedContext(f"{key} is not a line number: {line!r}")

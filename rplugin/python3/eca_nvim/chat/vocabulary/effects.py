@@ -1,9 +1,9 @@
-"""Effects: what the agent must be told because of an event or an intent.
+"""Effects: what the session must tell the agent because of an event or an intent.
 
 Rules kept here:
-- The chat is pure: it never calls an agent. It returns Changes, and the session tells the agent
-  each effect in order, then shows the ops in order.
-- Ids in an effect are the agent's own: a subagent's call carries the subagent's chat id.
+- The chat is pure: it never calls an agent. It returns Changes; the session carries out the
+  effects in order, then shows the ops in order.
+- Ids in an effect are the agent's own: a call of a subagent has the subagent's chat id.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eca_nvim.chat.vocabulary.contexts import Context
 
 
 class TellPrompt(Struct, frozen=True):
-    """Send this prompt now; the chat already shows it and waits for the agent."""
+    """Send a prompt; the chat shows it already and waits for the agent."""
 
     chat: str
     text: str
@@ -24,7 +24,7 @@ class TellPrompt(Struct, frozen=True):
 
 
 class TellSteer(Struct, frozen=True):
-    """Say this to the running turn."""
+    """Send a message to the running turn."""
 
     chat: str
     text: str
@@ -32,21 +32,21 @@ class TellSteer(Struct, frozen=True):
 
 
 class TellUnsteer(Struct, frozen=True):
-    """Take back all that the running turn was told and has not read yet."""
+    """Withdraw all steers that the running turn has not read yet."""
 
     chat: str
 
 
 class TellStop(Struct, frozen=True):
-    """Ask for the turn to end."""
+    """Ask the agent to stop the turn."""
 
     chat: str
 
 
 class AskTurn(Struct, frozen=True):
-    """Ask whether a turn goes on of which nothing is heard; `asked`: how often it was, with this.
+    """Ask whether a silent turn is still running; the answer comes as TurnLapsed.
 
-    The answer comes as TurnLapsed.
+    times_asked: how often we have asked, this time included.
     """
 
     chat: str
@@ -57,7 +57,7 @@ class AskTurn(Struct, frozen=True):
 class TellApproval(Struct, frozen=True):
     """Let a call run.
 
-    home, block: the chat that shows the call, and where: the agent may use an id twice.
+    home, block: the chat and the block that show the call, because the agent may reuse an id.
     """
 
     chat: str
@@ -68,7 +68,7 @@ class TellApproval(Struct, frozen=True):
 
 
 class TellRejection(Struct, frozen=True):
-    """Refuse a call."""
+    """Reject a call."""
 
     chat: str
     call: str
@@ -82,13 +82,13 @@ class TellAnswer(Struct, frozen=True):
 
 
 class TellSelection(Struct, frozen=True):
-    """Say what answers the prompts of a chat from now on."""
+    """Send a chat's choice of model, agent, variant and trust."""
 
     chat: str
 
 
 class TellLogin(Struct, frozen=True):
-    """Return the login that runs what it asks for, a secret; None cancels it."""
+    """Send the secret that the running login asks for; None cancels the login."""
 
     chat: str
     text: str | None

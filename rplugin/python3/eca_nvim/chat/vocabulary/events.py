@@ -1,9 +1,9 @@
-"""Events: everything an agent can tell a chat, in words of no particular protocol.
+"""Events: everything an agent can report to a chat, in no particular protocol.
 
 Rules kept here:
-- Every event is frozen and belongs to one chat, except the few that concern the whole agent.
-- Text is exactly what the agent sent; cleaning it for display is the renderer's work.
-- What an agent left out is None. Ids are the agent's own, opaque strings.
+- Every event is frozen and belongs to one chat, except the few about the whole agent.
+- Text is exactly what the agent sent; the renderer cleans it for display.
+- A value that the agent omits is None. Ids are the agent's own, opaque strings.
 - Durations are milliseconds, paths are absolute file system paths, lines are 1-based.
 """
 
@@ -18,7 +18,7 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 
 
 class Role(StrEnum):
-    """Who a text is from."""
+    """The author of a text."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -26,7 +26,7 @@ class Role(StrEnum):
 
 
 class AgentTurn(StrEnum):
-    """What the agent says its turn is doing (ECA: chat/statusChanged, progress)."""
+    """State of the turn as the agent reports it (ECA: chat/statusChanged, progress)."""
 
     RUNNING = "running"
     STOPPING = "stopping"
@@ -39,7 +39,7 @@ class AgentTurn(StrEnum):
 
 
 class TextReceived(Struct, frozen=True):
-    """Text of any role; assistant text is a chunk of a stream (ECA: text)."""
+    """Text of any role; assistant text arrives in chunks (ECA: text)."""
 
     role: Role
     text: str
@@ -47,27 +47,27 @@ class TextReceived(Struct, frozen=True):
 
 
 class ReasoningStarted(Struct, frozen=True):
-    """The model began to think (ECA: reasonStarted)."""
+    """The model began to reason (ECA: reasonStarted)."""
 
     id: str
 
 
 class ReasoningText(Struct, frozen=True):
-    """A chunk of thought (ECA: reasonText)."""
+    """A chunk of reasoning (ECA: reasonText)."""
 
     id: str
     text: str
 
 
 class ReasoningFinished(Struct, frozen=True):
-    """The thought is over; it may come after the first answer text (ECA: reasonFinished)."""
+    """The reasoning ended; may arrive after the first answer text (ECA: reasonFinished)."""
 
     id: str
     total_ms: int | None = None
 
 
 class ToolPreparing(Struct, frozen=True):
-    """The model is writing a call; `arguments_text` appends (ECA: toolCallPrepare)."""
+    """The model is writing a call; `arguments_text` is the next chunk (ECA: toolCallPrepare)."""
 
     call: ToolCall
     arguments_text: str = ""
@@ -81,7 +81,7 @@ class ToolRequested(Struct, frozen=True):
 
 
 class ToolRunning(Struct, frozen=True):
-    """A call runs; repeats as a subagent steps (ECA: toolCallRunning)."""
+    """A call runs; repeats with each step of a subagent (ECA: toolCallRunning)."""
 
     call: ToolCall
 
@@ -89,7 +89,7 @@ class ToolRunning(Struct, frozen=True):
 class ToolFinished(Struct, frozen=True):
     """A call ended (ECA: toolCalled).
 
-    dialogue: what it asked the user and what he said, as a call tells it that is heard of later.
+    dialogue: the question it asked and the user's answer, if the call is replayed.
     """
 
     call: ToolCall
@@ -100,13 +100,13 @@ class ToolFinished(Struct, frozen=True):
 
 
 class InsteadWanted(Struct, frozen=True):
-    """The agent asks, in these words, what to do instead of what was rejected."""
+    """The agent asks, with this text, what to do instead of the rejected call."""
 
     text: str
 
 
 BY_CONFIG = "user-config"
-"""The reason of a rejection that is not the user's, but that of the agent's configuration."""
+"""The reason of a rejection by the agent's configuration, not by the user."""
 
 
 class ToolRejected(Struct, frozen=True):
@@ -142,7 +142,7 @@ class LinkReceived(Struct, frozen=True):
 
 
 class ImageReceived(Struct, frozen=True):
-    """An image, base64 as it came (ECA: image)."""
+    """An image, in base64 (ECA: image)."""
 
     media_type: str
     base64: str
@@ -164,7 +164,7 @@ class TitleChanged(Struct, frozen=True):
 class ProgressChanged(Struct, frozen=True):
     """What the agent says it is doing now, for display only (ECA: progress, running).
 
-    is_retry: something failed, and it is about to try again.
+    is_retry: the agent is about to try again after a failure.
     """
 
     text: str
@@ -194,15 +194,15 @@ class UsageReported(Struct, frozen=True):
 
 
 class TurnChanged(Struct, frozen=True):
-    """The agent's own word on its turn (ECA: chat/statusChanged; FINISHED: progress)."""
+    """The agent reports its turn's state (ECA: chat/statusChanged; FINISHED: progress)."""
 
     turn: AgentTurn
 
 
 class TurnLapsed(Struct, frozen=True):
-    """The agent was asked about a silent turn (AskTurn), and does not say that it goes on.
+    """We asked about a silent turn (AskTurn), and the agent did not confirm that it runs.
 
-    is_idle: it says that the chat is idle; else it says nothing of the chat.
+    is_idle: the agent says that the chat is idle; otherwise it did not mention the chat.
     """
 
     number: int
@@ -211,7 +211,7 @@ class TurnLapsed(Struct, frozen=True):
 
 
 class PromptAnswered(Struct, frozen=True):
-    """The agent took a prompt, or refused it (ECA: the answer to chat/prompt)."""
+    """The agent accepted or refused a prompt (ECA: the response to chat/prompt)."""
 
     accepted: bool
     model: str | None = None
@@ -219,7 +219,7 @@ class PromptAnswered(Struct, frozen=True):
 
 
 class SelectionChanged(Struct, frozen=True):
-    """Model, agent or variant of this chat changed; None leaves one as it was."""
+    """Model, agent or variant of this chat changed; None means unchanged."""
 
     model: str | None = None
     agent: str | None = None
@@ -227,13 +227,13 @@ class SelectionChanged(Struct, frozen=True):
 
 
 class TrustRefused(Struct, frozen=True):
-    """The agent cannot let this chat work without asking. No event switches trust on."""
+    """The agent cannot run this chat's tools without asking. No event switches trust on."""
 
 
 class QuestionAsked(Struct, frozen=True):
-    """Somebody waits for an answer (ECA: chat/askQuestion, a request of the server).
+    """A question to the user (ECA: chat/askQuestion, a request of the server).
 
-    by_agent: else this client asks.
+    by_agent: False if this client asks.
     """
 
     id: str
@@ -245,20 +245,20 @@ class QuestionAsked(Struct, frozen=True):
 
 
 class Dialogue(Struct, frozen=True):
-    """A question that is over; `answer` is None when it was dismissed."""
+    """A closed question; `answer` is None if it was dismissed."""
 
     question: QuestionAsked
     answer: str | None = None
 
 
 class ChatOpened(Struct, frozen=True):
-    """The agent has the chat (ECA: chat/opened); it may come again."""
+    """The agent has the chat (ECA: chat/opened); may repeat."""
 
     title: str | None = None
 
 
 class ChatCleared(Struct, frozen=True):
-    """The history of the chat is gone (ECA: chat/cleared); `usage`: its tokens and cost, too."""
+    """The chat's messages, or its usage, were cleared (ECA: chat/cleared)."""
 
     messages: bool = True
     usage: bool = False
@@ -269,7 +269,7 @@ class ChatDeleted(Struct, frozen=True):
 
 
 class UnknownReceived(Struct, frozen=True):
-    """Content of a kind this client does not know; shown plainly."""
+    """Content of a kind this client does not know; shown as text."""
 
     kind: str
     text: str
@@ -277,14 +277,14 @@ class UnknownReceived(Struct, frozen=True):
 
 
 class NoticeReceived(Struct, frozen=True):
-    """A line from the client or the agent itself, shown as a system note."""
+    """A notice from this client or the agent, shown as a system message."""
 
     text: str
     is_error: bool = False
 
 
 class AgentGone(Struct, frozen=True):
-    """The agent's process ended; every running turn of it is over."""
+    """The agent's process ended, and with it every running turn."""
 
     reason: str
     stderr_tail: tuple[str, ...] = ()
@@ -325,9 +325,9 @@ ChatEvent: TypeAlias = (
 
 
 class Addressed(Struct, frozen=True):
-    """An event and the chat it is for; `parent_id` when that chat is a subagent's.
+    """An event and its chat; `parent_id` is set if that chat is a subagent's.
 
-    `chat_id` is None where the agent named no chat; the session then picks one.
+    `chat_id` is None if the agent named no chat; the session then picks one.
     """
 
     chat_id: str | None
@@ -339,12 +339,11 @@ class Addressed(Struct, frozen=True):
 
 
 class ChoicesChanged(Struct, frozen=True):
-    """What the user may choose from, and the defaults; None leaves one as it was.
+    """The choices the user has, and the defaults; None means unchanged (ECA: config/updated).
 
-    `chat_id` scopes the selection to one chat (ECA: config/updated). `forced` names what every chat
-    goes on with ("model", "agent"), whatever was chosen before. `wants_trust`: whether the
-    agent's configuration wants its tools to run without asking the user. `bring_models`: whether
-    what `agents` lists may come with models of their own.
+    chat_id: the selection applies to this chat only. forced: the selections ("model", "agent") that
+    replace those of every chat. wants_trust: whether the agent's configuration lets tools run
+    without asking the user. bring_models: whether an agent in `agents` may select its own model.
     """
 
     models: tuple[str, ...] | None = None
@@ -361,7 +360,7 @@ class ChoicesChanged(Struct, frozen=True):
 
 
 class WorkChanged(Struct, frozen=True):
-    """Something the agent does in the background (ECA: $/progress)."""
+    """A background activity of the agent (ECA: $/progress)."""
 
     id: str
     title: str
@@ -376,13 +375,13 @@ class MessageShown(Struct, frozen=True):
 
 
 class JobsChanged(Struct, frozen=True):
-    """The commands that run in the background, all of them (ECA: jobs/updated)."""
+    """All commands that run in the background (ECA: jobs/updated)."""
 
     running: tuple[str, ...]
 
 
 class ToolServerChanged(Struct, frozen=True):
-    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None is "as it was"."""
+    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None means unchanged."""
 
     name: str
     status: str | None = None

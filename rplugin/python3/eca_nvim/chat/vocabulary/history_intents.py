@@ -1,4 +1,4 @@
-"""Intents about the chats that the agent keeps; intents.py has the rules."""
+"""Intents about saved chats and their history; intents.py has the rules."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from msgspec import Struct
 
 
 class ListChats(Struct, frozen=True):
-    """Ask for the chats the agent keeps; answered by the op `answer` with this number.
+    """Ask for the chats the agent has saved; answered by the op `answer` with this number.
 
-    The answer is a list of tables, newest first: id, title, model, messages (how many), created
-    and updated (ms since 1970), running, open (it is among those of this session). What is not
-    known is absent.
+    The answer is a list of tables, newest first: id, title, model, messages (their number), created
+    and updated (ms since 1970), running, open (in this session). Unknown values are absent.
     """
 
     name: ClassVar[str] = "list_chats"
@@ -20,10 +19,10 @@ class ListChats(Struct, frozen=True):
 
 
 class ResumeChat(Struct, frozen=True):
-    """Go on with a chat the agent keeps: its newest page is shown.
+    """Continue a saved chat: show its newest page.
 
-    instead: the chat that is left for it; it goes when nothing was said in it. quiet: the chat may
-    be one that the agent never heard of, a new one.
+    instead: the chat it replaces on the screen, which is removed if it is empty. quiet: do not
+    complain if the agent does not know the chat, because it may be new.
     """
 
     name: ClassVar[str] = "resume"
@@ -33,14 +32,14 @@ class ResumeChat(Struct, frozen=True):
 
 
 class LoadOlder(Struct, frozen=True):
-    """Load the page before what is shown of a chat."""
+    """Load the page before the oldest loaded one."""
 
     name: ClassVar[str] = "older"
     chat: str
 
 
 class RenameChat(Struct, frozen=True):
-    """Return a chat a title."""
+    """Rename a chat."""
 
     name: ClassVar[str] = "rename"
     chat: str
@@ -48,25 +47,25 @@ class RenameChat(Struct, frozen=True):
 
 
 class ClearMessages(Struct, frozen=True):
-    """Take all messages out of a chat, here and at the agent's."""
+    """Remove all messages of a chat, here and at the agent."""
 
     name: ClassVar[str] = "clear"
     chat: str
 
 
 class DeleteChat(Struct, frozen=True):
-    """Delete a chat, here and at the agent's."""
+    """Delete a chat, here and at the agent."""
 
     name: ClassVar[str] = "delete"
     chat: str
 
 
 class Rollback(Struct, frozen=True):
-    """Undo a chat from the user's message that a block is or belongs to; block 0 is the last.
+    """Undo a chat from the user message that a block is or belongs to; block 0 is the last.
 
-    messages: what was said from there on goes, and the message comes back into the input.
-    tools: the agent puts the files that its tools have changed since back as they were, over what
-    anybody saved in them; `review_intents.UndoTurn` does so with care.
+    messages: remove the messages from there on, and put the user message back into the input.
+    tools: the agent restores the files its tools have changed since, and overwrites changes others
+    have saved; `review_intents.UndoTurn` keeps those.
     """
 
     name: ClassVar[str] = "rollback"
@@ -77,7 +76,7 @@ class Rollback(Struct, frozen=True):
 
 
 class ForkChat(Struct, frozen=True):
-    """Make a new chat of all before a message of the user, or up to another block; 0: the last."""
+    """Copy a chat up to a block, without it if it is a user message; block 0 is the last."""
 
     name: ClassVar[str] = "fork"
     chat: str
@@ -85,7 +84,7 @@ class ForkChat(Struct, frozen=True):
 
 
 class AddFlag(Struct, frozen=True):
-    """Put a flag after a block, or the nearest before it that can have one; block 0 is the last."""
+    """Add a flag after a block, or after the nearest earlier one that allows it; 0 is the last."""
 
     name: ClassVar[str] = "add_flag"
     chat: str
@@ -94,7 +93,7 @@ class AddFlag(Struct, frozen=True):
 
 
 class RemoveFlag(Struct, frozen=True):
-    """Take a flag away, by its block."""
+    """Remove a flag, by its block."""
 
     name: ClassVar[str] = "remove_flag"
     chat: str
@@ -113,4 +112,4 @@ HistoryIntent: TypeAlias = (
     | AddFlag
     | RemoveFlag
 )
-"""Those that wait for the agent's answer."""
+"""Intents that wait for a response of the agent."""

@@ -1,14 +1,14 @@
-"""Intents: all that a user can do. The Lua side sends them as (name, payload table).
+"""Intents: everything a user can do. The Lua side sends them as (name, payload table).
 
 Rules kept here:
-- One frozen class an intent; the payload's keys are its fields. `lua/eca/host/intents.lua` lists
-  the same names and fields; a test holds the two equal.
-- Chat ids are minted in Lua (UUIDs), so a chat can be written to before the host runs.
-- Lines are 1-based, columns 1-based in bytes; paths absolute.
-- What changes the status of its chat may carry a number, `request`: the op `answer` with it says
-  that the intent is done.
-- An answer names what it answers by chat and block, and carries the digest of what was shown of it
-  (op `pending`): what is another by now is not answered.
+- One frozen class per intent; the payload's keys are its fields. `lua/eca/host/intents.lua` lists
+  the same names and fields; a test compares the two.
+- Lua creates chat ids (UUIDs), so that the user can write to a chat before the host runs.
+- Lines are 1-based, columns 1-based in bytes; paths are absolute.
+- An intent that changes its chat's status may have a number, `request`. The op `answer` with this
+  number means that the intent is done.
+- An answer names its request by chat and block, and has the digest of the request as it was shown
+  (op `pending`). If the request has changed since, the answer is not sent.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ from eca_nvim.chat.vocabulary.review_intents import (
 
 
 class MalformedIntent(ValueError):
-    """Raised when the editor sent an intent that is not in this file, or lacks a field."""
+    """Raised when the editor sends an unknown intent, or one with a wrong or missing field."""
 
 
 class Attach(Struct, frozen=True):
-    """First word of an editor: its settings and where it works; again when settings changed.
+    """First message of an editor, with its settings; repeated when they change.
 
     settings: the validated options table; folders: absolute paths of the workspace; editor: name
     and version of the editor; pid: its process id.
@@ -68,7 +68,7 @@ class Attach(Struct, frozen=True):
 
 
 class OpenChat(Struct, frozen=True):
-    """A chat's windows were made. `redraw`: its buffer has lost its text, all of it is wanted."""
+    """A chat's windows were opened. `redraw`: its buffer has lost its text; draw all of it."""
 
     name: ClassVar[str] = "open_chat"
     chat: str
@@ -76,9 +76,9 @@ class OpenChat(Struct, frozen=True):
 
 
 class SendPrompt(Struct, frozen=True):
-    """Send a prompt. While a turn runs it steers, or waits when `queue` is true.
+    """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
-    contexts: tables as `eca.add_context` takes them, collected when the prompt was sent.
+    contexts: tables as for `eca.add_context`, collected when the prompt was sent.
     """
 
     name: ClassVar[str] = "prompt"
@@ -90,9 +90,9 @@ class SendPrompt(Struct, frozen=True):
 
 
 class Unqueue(Struct, frozen=True):
-    """Take a waiting prompt back, by its place (1-based) in the queue shown.
+    """Remove a queued prompt, by its place in the queue (1-based).
 
-    edit: its text goes back into the input.
+    edit: put its text back into the input.
     """
 
     name: ClassVar[str] = "unqueue"
@@ -110,7 +110,7 @@ class StopTurn(Struct, frozen=True):
 
 
 class Approve(Struct, frozen=True):
-    """Accept a waiting tool call, for the session when `remember`."""
+    """Approve a waiting tool call, for the whole session if `remember`."""
 
     name: ClassVar[str] = "approve"
     chat: str
@@ -121,7 +121,7 @@ class Approve(Struct, frozen=True):
 
 
 class Reject(Struct, frozen=True):
-    """Refuse a waiting tool call; `reason` is sent as the next prompt when the turn has ended."""
+    """Reject a waiting tool call; `reason` becomes the next prompt when the turn has ended."""
 
     name: ClassVar[str] = "reject"
     chat: str
@@ -143,7 +143,7 @@ class AnswerQuestion(Struct, frozen=True):
 
 
 class AnswerLogin(Struct, frozen=True):
-    """Return the login that runs in a chat what it asks for: a secret."""
+    """Send the secret that a chat's running login asks for."""
 
     name: ClassVar[str] = "login"
     chat: str
@@ -151,7 +151,7 @@ class AnswerLogin(Struct, frozen=True):
 
 
 class ToggleBlock(Struct, frozen=True):
-    """Open or collapse a block; `open` None turns it round, `block` 0 means all of the chat."""
+    """Open or collapse a block; `open` None toggles it, `block` 0 means all blocks."""
 
     name: ClassVar[str] = "toggle"
     chat: str
@@ -160,7 +160,7 @@ class ToggleBlock(Struct, frozen=True):
 
 
 class ActOnBlock(Struct, frozen=True):
-    """Do what a block offers under <CR> beyond toggling: open its image or link."""
+    """Open the image or link of a block (<CR>)."""
 
     name: ClassVar[str] = "act"
     chat: str
@@ -170,7 +170,7 @@ class ActOnBlock(Struct, frozen=True):
 class RequestDiff(Struct, frozen=True):
     """Show the diff tab of the tool call in a block.
 
-    `instead`: the chat and the block of a call to show where that one changes no file.
+    instead: chat and block of another call, shown if this one changes no file.
     """
 
     name: ClassVar[str] = "diff"
@@ -180,7 +180,7 @@ class RequestDiff(Struct, frozen=True):
 
 
 class Choose(Struct, frozen=True):
-    """Choose model, agent, variant (text) or trust (bool) for a chat."""
+    """Choose a chat's model, agent, variant (text) or trust (bool)."""
 
     name: ClassVar[str] = "choose"
     chat: str
@@ -189,14 +189,14 @@ class Choose(Struct, frozen=True):
 
 
 class KeepPrompt(Struct, frozen=True):
-    """The user typed and sent a prompt: it belongs to the history."""
+    """Add a prompt that the user typed and sent to the history."""
 
     name: ClassVar[str] = "keep_prompt"
     text: str
 
 
 class KeepDraft(Struct, frozen=True):
-    """What is typed in a chat's input and not sent; maybe nothing any more."""
+    """Save the unsent text of a chat's input; it may be empty."""
 
     name: ClassVar[str] = "keep_draft"
     chat: str
@@ -204,7 +204,7 @@ class KeepDraft(Struct, frozen=True):
 
 
 class StartServer(Struct, frozen=True):
-    """Start the agent's process, or start it again; chats stay. `demo`: the built-in agent."""
+    """Start or restart the agent's process; chats stay. `demo`: use the built-in agent."""
 
     name: ClassVar[str] = "start"
     restart: bool = False
@@ -212,13 +212,13 @@ class StartServer(Struct, frozen=True):
 
 
 class QuitServer(Struct, frozen=True):
-    """End the agent's process politely; chats stay."""
+    """Shut down the agent's process; chats stay."""
 
     name: ClassVar[str] = "quit"
 
 
 class FrameDrawn(Struct, frozen=True):
-    """A frame is on the screen (acknowledgement); `ms` is how long drawing took."""
+    """Acknowledge a frame that has been drawn; `ms` is the time drawing took."""
 
     name: ClassVar[str] = "drawn"
     frame: int
@@ -226,7 +226,7 @@ class FrameDrawn(Struct, frozen=True):
 
 
 class CallReturned(Struct, frozen=True):
-    """The answer of the editor to a call of the host, by its number."""
+    """The editor's reply to a call of the host, by the call's number."""
 
     name: ClassVar[str] = "returned"
     call: int
@@ -235,7 +235,7 @@ class CallReturned(Struct, frozen=True):
 
 
 AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Approve | Reject | AnswerQuestion
-"""Intents of which the editor waits to know that they are done."""
+"""Intents whose completion the editor waits for."""
 
 Intent: TypeAlias = (
     Attach
@@ -332,7 +332,7 @@ INTENTS: Mapping[str, type[Intent]] = {
 
 
 def parse_intent(name: str, payload: Mapping[str, object]) -> Intent:
-    """Build the intent of a name from its payload; keys it does not know are an error.
+    """Build the intent with this name from its payload; unknown keys are an error.
 
     Raises MalformedIntent naming the intent and the field.
     """

@@ -1,9 +1,9 @@
-"""View ops: all that the view can be told to draw. The Lua side draws them and knows no protocol.
+"""View ops: everything the view can draw. The Lua side draws them and knows no protocol.
 
 Rules kept here:
-- One class an op; `wire(op)` gives its form in a frame: `[name, field, field …]`, fields in order.
-- `lua/eca/view/ops.lua` lists the same names with the same fields; a test holds the two equal.
-- Block ids are ints, unique in a chat, minted by the model. Rows inside a body are 0-based.
+- One class per op; `wire(op)` returns its form in a frame: `[name, field, field …]`, in order.
+- `lua/eca/view/ops.lua` lists the same names with the same fields; a test compares the two.
+- Block ids are integers from the model, unique in a chat. Rows inside a body are 0-based.
 - Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
 """
 
@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 
 
 class BlockKind(StrEnum):
-    """What a block is; the view picks its margin, bar and colours by this."""
+    """The kind of a block, which decides its margin, bar and colours."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -39,11 +39,11 @@ Segment: TypeAlias = tuple[str, str]
 """A piece of a line and its highlight group ("" for none)."""
 
 Mark: TypeAlias = tuple[int, int, int, str]
-"""Body row (0-based), first and last byte column (end-exclusive; -1 is end of line), group."""
+"""Body row (0-based), start and end byte columns (end exclusive; -1: end of line), group."""
 
 
 class OpenBlock(Struct, frozen=True):
-    """Add a block at the end, or after `after` and all nested in it; `depth` indents it.
+    """Add a block at the end, or after `after` and its nested blocks; `depth` indents it.
 
     With an empty `header` the block is body only (user and assistant text). `lost` is what the
     header reads when the host ends before what the block tells of; None when that has ended.
@@ -70,7 +70,7 @@ class SetHeader(Struct, frozen=True):
 
 
 class AppendText(Struct, frozen=True):
-    """Append text, possibly with line breaks, to the body's end. The hot path."""
+    """Append text, possibly with line breaks, to the body: the hot path."""
 
     name: ClassVar[str] = "append"
     chat: str
@@ -81,7 +81,7 @@ class AppendText(Struct, frozen=True):
 class SetBody(Struct, frozen=True):
     """Replace the whole body; no lines means the block is collapsed.
 
-    `language` names a fenced body (shell output: "", a diff: "diff"); marks colour parts of it.
+    language: of a fenced body (shell output: "", a diff: "diff"). marks: colour parts of it.
     """
 
     name: ClassVar[str] = "body"
@@ -93,7 +93,7 @@ class SetBody(Struct, frozen=True):
 
 
 class CloseBlock(Struct, frozen=True):
-    """The block gets no more text; the view may finish its colours."""
+    """The block is complete; the view may finish its colours."""
 
     name: ClassVar[str] = "close"
     chat: str
@@ -101,7 +101,7 @@ class CloseBlock(Struct, frozen=True):
 
 
 class RemoveBlock(Struct, frozen=True):
-    """Take a block out."""
+    """Remove a block."""
 
     name: ClassVar[str] = "remove"
     chat: str
@@ -109,7 +109,7 @@ class RemoveBlock(Struct, frozen=True):
 
 
 class ClearChat(Struct, frozen=True):
-    """Take all blocks of a chat out."""
+    """Remove all blocks of a chat."""
 
     name: ClassVar[str] = "clear"
     chat: str
@@ -119,8 +119,8 @@ class SetStatus(Struct, frozen=True):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, state, title, model, agent, variant, trust, pending, tokens, limit, cost, and
-    for the winbar elapsed (ms, None when idle), activity (what the agent says it is doing),
-    retrying (true while it tries again what failed).
+    for the winbar elapsed (ms, absent when idle), activity (what the agent says it is doing),
+    retrying (true while it tries again after a failure).
     """
 
     name: ClassVar[str] = "status"
@@ -129,17 +129,17 @@ class SetStatus(Struct, frozen=True):
 
 
 class SetPending(Struct, frozen=True):
-    """All that waits for the user's word, oldest first, over all chats.
+    """The requests of all chats that wait for the user, oldest first.
 
-    An item: chat, id (of this request only, in all of a Neovim), block, digest (of all that is
-    shown, what an answer carries), call (the agent's id of the call or question; another item may
-    have the same), kind ('approval' | 'question'), title, detail (text), lines and marks (what will
-    happen, for the float), language, remember (keys "remember" would add), tool, path, options (of
-    a question: [label, description] pairs), freeform, agent (the subagent whose call it is),
-    warnings (lines to look at twice). What does not apply is absent.
+    An item: chat, id (unique in this Neovim), block, digest (of everything shown; an answer must
+    repeat it), call (the agent's id of the call or question, not unique), kind ('approval' |
+    'question'), title, detail (text), lines and marks (what will happen, for the float), language,
+    remember (keys "remember" would add), tool, path, options (of a question: [label, description]
+    pairs), freeform, agent (the subagent whose call it is), warnings (lines). Keys that do not
+    apply are absent.
 
-    A number stands for so many items of the list before: they stay as they were or, below 0, go.
-    Those of them that are not counted at the end go.
+    A number n in the list means: keep the next n items of the previous list; if n is negative,
+    remove that many. Items of the previous list that are not counted are removed.
     """
 
     name: ClassVar[str] = "pending"
@@ -155,9 +155,9 @@ class SetQueue(Struct, frozen=True):
 
 
 class SetTaskList(Struct, frozen=True):
-    """The agent's task list in one line; None when there is none any more.
+    """The agent's task list in one line; None if there is none.
 
-    Keys: block (where the list is), done and total (tasks), doing (text, maybe empty).
+    Keys: block (of the list), done and total (numbers of tasks), doing (text, may be empty).
     """
 
     name: ClassVar[str] = "plan"
@@ -166,11 +166,11 @@ class SetTaskList(Struct, frozen=True):
 
 
 class SetUsage(Struct, frozen=True):
-    """The tokens and the cost of a chat, whole; what is not known is absent.
+    """The tokens and the cost of a chat; unknown values are absent.
 
     Keys: tokens, limit, output_limit, cost and last_cost (dollars, text), compact_at (percent of
-    the limit), free, free_color, categories (tables of name, tokens, color). Colours are text of
-    the agent: to be checked before use.
+    the limit), free, free_color, categories (tables of name, tokens, color). Colours are untrusted
+    text from the agent.
     """
 
     name: ClassVar[str] = "usage"
@@ -179,21 +179,21 @@ class SetUsage(Struct, frozen=True):
 
 
 class SetWork(Struct, frozen=True):
-    """What the agent does in the background, as while it starts: titles, oldest first."""
+    """Background activities of the agent, for example while it starts: titles, oldest first."""
 
     name: ClassVar[str] = "work"
     titles: Sequence[str]
 
 
 class SetChoices(Struct, frozen=True):
-    """What the pickers offer: models, agents (lists), variants (lists by model)."""
+    """Choices for the pickers: models, agents (lists), variants (lists by model)."""
 
     name: ClassVar[str] = "choices"
     choices: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
 
 
 class SetServer(Struct, frozen=True):
-    """State of the agent's process: stopped, starting, ready or failed; `label` says which."""
+    """State of the agent's process: stopped, starting, ready or failed; `label` names the agent."""
 
     name: ClassVar[str] = "server"
     state: str
@@ -201,7 +201,7 @@ class SetServer(Struct, frozen=True):
 
 
 class SetInput(Struct, frozen=True):
-    """Put text back into a chat's input, above a draft that is there."""
+    """Put text back into a chat's input, above a draft if there is one."""
 
     name: ClassVar[str] = "input"
     chat: str
@@ -209,7 +209,7 @@ class SetInput(Struct, frozen=True):
 
 
 class RestoreDraft(Struct, frozen=True):
-    """What was typed in an earlier life, in this chat or an adopted one: it comes back once."""
+    """Restore the draft of an earlier session; `adopted`: it was typed in another chat."""
 
     name: ClassVar[str] = "draft"
     chat: str
@@ -218,21 +218,21 @@ class RestoreDraft(Struct, frozen=True):
 
 
 class SetPrompts(Struct, frozen=True):
-    """The prompts the user sent in this project, oldest first, each once."""
+    """The prompts the user sent in this project, oldest first, without duplicates."""
 
     name: ClassVar[str] = "prompts"
     prompts: Sequence[str]
 
 
 class ShowChat(Struct, frozen=True):
-    """Show a chat in the place of the one that is shown, when the user is still there."""
+    """Show a chat in the window of the current one, if the user is still there."""
 
     name: ClassVar[str] = "show"
     chat: str
 
 
 class ForgetChat(Struct, frozen=True):
-    """Take a chat out with its buffers: it is deleted."""
+    """Remove a deleted chat and its buffers."""
 
     name: ClassVar[str] = "forget"
     chat: str
@@ -241,10 +241,9 @@ class ForgetChat(Struct, frozen=True):
 class ShowDiff(Struct, frozen=True):
     """Open the diff tab page for a tool call.
 
-    `before` and `after` are whole files; when the change does not apply, `fault` says so in one
-    line and `before` holds the file, `after` the raw hunks. `request`: id, block and digest of what
-    waits for approval (op `pending`), None when nothing does. `remark`: what the two texts do not
-    show, a line each.
+    before, after: whole files. fault: why the change does not apply, in one line; `before` is then
+    the file and `after` the raw hunks. request: id, block and digest of the approval that waits
+    (op `pending`), or None. remark: lines about differences that the two texts do not show.
     """
 
     name: ClassVar[str] = "diff"
@@ -260,7 +259,7 @@ class ShowDiff(Struct, frozen=True):
 
 
 class ShowOutput(Struct, frozen=True):
-    """Show all of a block's text in a buffer of its own, with the cursor in a row (0-based)."""
+    """Show a block's whole text in a buffer of its own, with the cursor on a row (0-based)."""
 
     name: ClassVar[str] = "output"
     chat: str
@@ -273,7 +272,7 @@ class ShowOutput(Struct, frozen=True):
 
 
 class Notify(Struct, frozen=True):
-    """One line for the user, outside the chat; level is error, warn or info."""
+    """Show a one-line message outside the chat; level is error, warn or info."""
 
     name: ClassVar[str] = "notify"
     level: str
@@ -289,10 +288,10 @@ class Emit(Struct, frozen=True):
 
 
 class FilesChanged(Struct, frozen=True):
-    """Files that a tool changed on disk (absolute paths): buffers of them are to be checked.
+    """Check the buffers of files that a tool changed on disk (absolute paths).
 
-    No paths: a tool ran that may have changed any file; all buffers are to be checked. moved: where
-    it moved a file from and to.
+    No paths: a tool may have changed any file, so check all buffers. moved: source and destination
+    of a file that was moved.
     """
 
     name: ClassVar[str] = "files"
@@ -302,10 +301,10 @@ class FilesChanged(Struct, frozen=True):
 
 
 class ShowPlace(Struct, frozen=True):
-    """A tool is about to change a file (`done` false) or has changed it, for who follows it.
+    """A tool is about to change a file (`done` false) or has changed it; for `follow`.
 
-    places: first line (1-based) and number of lines, of the file as it is then; 0 lines where
-    some are taken out or put in.
+    places: first line (1-based) and number of lines, in the file at that moment; 0 lines where
+    lines will be inserted or were removed.
     """
 
     name: ClassVar[str] = "place"
@@ -323,7 +322,7 @@ class OpenExternal(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The value a Lua callback waits for; `request` is the number the intent carried."""
+    """The value a Lua callback waits for; `request` is the number in the intent."""
 
     name: ClassVar[str] = "answer"
     request: int
@@ -363,5 +362,5 @@ ViewOp: TypeAlias = (
 
 
 def wire(op: ViewOp) -> list[object]:
-    """Return an op its form in a frame: its name, then its fields in the order of the class."""
+    """Return an op's form in a frame: its name, then its fields in order."""
     return [op.name, *astuple(op)]

@@ -8,13 +8,13 @@ from msgspec import Struct
 
 
 class Grep(Struct, frozen=True):
-    """Look for a regular expression in all of a chat, what is collapsed included.
+    """Search a whole chat for a regular expression, including collapsed text.
 
-    Lower case finds either case. Answered by the op `answer` with this number: a table of hits (in
-    order; tables of block, shown, row, column and text), more (how many hits are left out), or
-    fault (why nothing can be looked for). `shown` is the block in the view, the same or one it is
-    nested in; `row` counts the lines of the block's whole text from 0 and is absent when the header
-    has the hit; `column` is a byte, from 0.
+    A lower-case pattern ignores case. Answered by the op `answer` with this number: a table of hits
+    (in order; tables of block, shown, row, column and text) and more (number of hits left out), or
+    of fault (why the search failed). `shown` is the block in the view: the same, or one around it.
+    `row` is a line of the block's whole text, 0-based, absent if the header matches; `column` is a
+    byte column, 0-based.
     """
 
     name: ClassVar[str] = "grep"
@@ -24,10 +24,10 @@ class Grep(Struct, frozen=True):
 
 
 class Reveal(Struct, frozen=True):
-    """Open a block, with what it is nested in; answered by the op `answer` with this number.
+    """Open a block and the blocks around it; answered by the op `answer` with this number.
 
-    `row`: a line of its whole text, from 0. The answer is the row of the body it is in; nothing
-    when the body does not have it, and then all of the block's text is shown at this line.
+    row: a line of its whole text, 0-based. The answer is the line's row in the body. If the body
+    leaves the line out, it is nil, and the block's whole text is shown at this line.
     """
 
     name: ClassVar[str] = "reveal"
@@ -38,9 +38,9 @@ class Reveal(Struct, frozen=True):
 
 
 class RequestImage(Struct, frozen=True):
-    """Ask for the file of an image's block; answered by the op `answer` with this number.
+    """Ask for the file of an image block; answered by the op `answer` with this number.
 
-    The answer is its path; nothing when it is of a kind that is not shown.
+    The answer is its path; nil if images of this kind are not shown.
     """
 
     name: ClassVar[str] = "image"
@@ -50,7 +50,7 @@ class RequestImage(Struct, frozen=True):
 
 
 class RequestOutput(Struct, frozen=True):
-    """Show all of a block's text in a buffer of its own, at a line (from 0)."""
+    """Show a block's whole text in a buffer of its own, at a line (0-based)."""
 
     name: ClassVar[str] = "output"
     chat: str
@@ -70,7 +70,7 @@ class RequestTimeline(Struct, frozen=True):
     """Ask for the user's messages and flags; answered by the op `answer` with this number.
 
     The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
-    `block` it has only the message of the user that the block is or belongs to, if there is one.
+    `block` it has only the user message that the block is or belongs to, if any.
     """
 
     name: ClassVar[str] = "timeline"

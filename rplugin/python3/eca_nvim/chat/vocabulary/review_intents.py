@@ -1,4 +1,4 @@
-"""Intents about what tools did to files; intents.py has the rules."""
+"""Intents about files that tools changed; intents.py has the rules."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from msgspec import Struct
 
 
 class ListChanges(Struct, frozen=True):
-    """Ask for all that the chat's tools changed, or one turn of it; answered with this number.
+    """Ask for all changes of a chat's tools, or of one turn; answered with this number.
 
-    The answer is a list of tables: see `review.change_list.entries`; None when there never was any,
-    which is told.
+    The answer is a list of tables (see `review.change_list.entries`). If nothing ever changed, a
+    message says so and the answer is None.
     """
 
     name: ClassVar[str] = "changes"
@@ -22,7 +22,7 @@ class ListChanges(Struct, frozen=True):
 
 
 class KeepChanges(Struct, frozen=True):
-    """Keep changes, by their keys: they are not listed any more."""
+    """Keep changes, by their keys: they are no longer listed."""
 
     name: ClassVar[str] = "keep"
     chat: str
@@ -30,16 +30,16 @@ class KeepChanges(Struct, frozen=True):
 
 
 class PlanUndo(Struct, frozen=True):
-    """Ask what undoing a turn (default: the last) would do, to some files or to all; answered.
+    """Ask what undoing a turn (default: the last) would do; answered with this number.
 
-    since: the block of a message of the user; it and all turns after it are meant. messages: what
-    was said will be undone, too.
+    paths: only these files. since: undo the turn of this user message's block and all later ones.
+    messages: the messages will be undone, too.
 
-    The answer is a table: turns (numbers, the newest first), again (it was undone: undoing it does
-    it again), title, verb (what the key that undoes does), rows, why (said when there is no row).
-    A row is a file (path, and seen: names what it is now) or a turn of which no file was kept
-    (name). Its segments say what becomes of it: kept when it stays, taken when it is put back; it
-    cannot become what is absent. None when nothing can be undone, which is told.
+    The answer is a table: turns (numbers, newest first), again (the turn is undone already, so that
+    undoing it applies it again), title, verb (the action of the key that undoes), rows, why (the
+    reason if there are no rows). A row is a file (path; seen: the digest of its present content) or
+    a turn without saved files (name). Its segments word both outcomes: kept and taken; an
+    impossible one is absent. The answer is None, after a message, if nothing can be undone.
     """
 
     name: ClassVar[str] = "plan_undo"
@@ -52,11 +52,11 @@ class PlanUndo(Struct, frozen=True):
 
 
 class UndoTurn(Struct, frozen=True):
-    """Put files back as they were before turns; answered with this number.
+    """Restore files to their state before turns; answered with this number.
 
-    turns: the newest first. files: the path of each, and what it was `seen` as in the plan; one
-    that was changed since then stays. The answer is a table: done (paths), failed (tables of path,
-    fault and, when the file is damaged, copy: the path of what it was).
+    turns: newest first. files: pairs of a path and its `seen` from the plan; a file changed since
+    then is left alone. The answer is a table: done (paths), failed (tables of path, fault and, if
+    the file is damaged, copy: the path of a copy of the original).
     """
 
     name: ClassVar[str] = "undo_turn"
@@ -67,7 +67,7 @@ class UndoTurn(Struct, frozen=True):
 
 
 class ShowCheckpoint(Struct, frozen=True):
-    """Show the diff of a file between the time before turns (the newest first) and now."""
+    """Show the diff of a file from before these turns (newest first) to now."""
 
     name: ClassVar[str] = "checkpoint"
     chat: str
@@ -87,10 +87,7 @@ class ListFiles(Struct, frozen=True):
 
 
 class FileWritten(Struct, frozen=True):
-    """The user has begun to write a file, or done so, or given it up.
-
-    What he wrote is no tool's doing.
-    """
+    """The user began, finished or abandoned writing a file, which is then no tool's change."""
 
     name: ClassVar[str] = "wrote"
     path: str

@@ -1,11 +1,11 @@
-"""Shown request: what the user is asked for, and what was shown of it.
+"""Shown request: a request to the user, and the digest of what was shown.
 
 Rules kept here:
-- No two requests have the same id: it names the chat, the block, and when the block began to wait.
-  The ids of an agent will not do, because two of its calls may have the same.
-- The digest changes with anything that is shown, and none is used twice: when a request changes and
-  changes back, the user has to look again.
-- The digest covers what is too long to be shown, such as the other lines of a diff.
+- Request ids are unique: they contain the chat, the block, and the time when it began to wait.
+  An agent's call ids are not unique.
+- The digest changes with anything that is shown, and no digest is used twice: if a request changes
+  and changes back, the user has to look again.
+- The digest also covers text that is too long to be shown, such as the rest of a diff.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 LOOKS = frozenset({"marks"})
-"""Fields of an item of the op `pending` that only say how it looks."""
+"""Keys of an item of the op `pending` that only affect its looks."""
 
 
 class Request(Struct, eq=False):
-    """What has waited for the user since a time (ms).
+    """A request that has waited for the user since a time (ms).
 
-    `digest` is None as long as the request was not shown as it is now; `version` counts how often
-    something else was shown.
+    digest: None until the request has been shown as it is now. version: counts the different
+    versions that were shown.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Request(Struct, eq=False):
     _hash: str | None = None
 
     def show(self, item: Mapping[str, object], behind: object) -> str:
-        """Note what is shown from now on, and all that is behind it; returns the digest."""
+        """Return the digest of an item as shown from now on; `behind` is the whole request."""
         shown = {key: value for key, value in item.items() if key not in LOOKS}
         fresh = fingerprint(shown, behind)
         if fresh is None or fresh != self._hash:
@@ -50,9 +50,9 @@ class Request(Struct, eq=False):
 
 
 def is_same(left: object, right: object) -> bool:
-    """Return whether two values are shown alike; for Python alone 1, 1.0 and true are equal.
+    """Return whether two values look the same; unlike `==` it tells 1, 1.0 and True apart.
 
-    Values that are nested too deeply to be told apart are not.
+    Values nested too deeply to be compared count as different.
     """
     try:
         return _is_alike(left, right)
@@ -80,7 +80,7 @@ def _is_alike(left: object, right: object) -> bool:
 
 
 def fingerprint(*values: object) -> str | None:
-    """Return a hash, or None when the values are nested too deeply to be told apart."""
+    """Return a hash, or None if the values are nested too deeply."""
     try:
         text = repr(values)
     except RecursionError:

@@ -1,10 +1,9 @@
-"""States: what a turn and a tool call can be, and what may follow what.
+"""States: the states of a turn and of a tool call, and the legal transitions.
 
 Rules kept here:
-- Tables only. A step of a turn that is not in its table raises IllegalTransition: that is our own
-  fault, for nothing an agent sends can cause one.
-- A call does not go where its table does not lead: what makes no sense (a result after the end, an
-  answer to nothing) leaves it as it is.
+- Tables only. A turn's step that is not in its table raises IllegalTransition. That is a bug of
+  ours, because no message of an agent can cause it.
+- A call ignores transitions that are not in its table, such as a result after the end.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from enum import StrEnum
 
 
 class IllegalTransition(Exception):
-    """Raised when code asks for a step that its table does not know."""
+    """Raised when a step is not in the table of turn steps."""
 
 
 class Turn(StrEnum):
-    """What a chat is doing.
+    """The state of a chat's turn.
 
-    SENDING: we sent a prompt and the agent has not begun. CLOSING: it finished before it answered
-    the prompt; the turn ends, or a login begins. LOGIN: it asks for what it needs to log in to a
-    provider. LEAVING: the user cancelled that.
+    SENDING: we sent a prompt and the agent has not begun. CLOSING: the agent finished before it
+    answered the prompt; the turn ends, or a login begins. LOGIN: the agent asks for what it needs
+    to log in to a provider. LEAVING: the user cancelled the login.
     """
 
     IDLE = "idle"
@@ -35,7 +34,7 @@ class Turn(StrEnum):
 
 
 class TurnStep(StrEnum):
-    """What can happen to a turn. FINISH: the agent said so; it says it within a login, too."""
+    """A step of a turn. FINISH: the agent reported `finished`, as it also does within a login."""
 
     SEND = "send"
     START = "start"
@@ -46,7 +45,7 @@ class TurnStep(StrEnum):
 
 
 class TurnEnd(StrEnum):
-    """Why a turn ended, as the event EcaTurnFinished says it."""
+    """Why a turn ended, as in the event EcaTurnFinished."""
 
     DONE = "done"
     STOPPED = "stopped"
@@ -88,14 +87,14 @@ TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
 }
 
 SECRET_TURNS = frozenset({Turn.LOGIN, Turn.LEAVING})
-"""Turns in which what the user says to the agent is a secret."""
+"""States in which the user's text to the agent is a secret."""
 
 
 class CallState(StrEnum):
-    """What a tool call is doing.
+    """The state of a tool call.
 
-    APPROVED: it may run and does not yet. REFUSED: the user said no, the agent has not confirmed.
-    STOPPED: its turn ended before it did.
+    APPROVED: it may run but has not begun. REFUSED: the user rejected it and the agent has not
+    confirmed. STOPPED: its turn ended first.
     """
 
     PREPARING = "preparing"
@@ -120,12 +119,12 @@ CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
     CallState.DONE: frozenset(),
     CallState.FAILED: frozenset(),
     CallState.REJECTED: frozenset(),
-    # its result may still come in, and is the truth
+    # its result may still arrive, and then counts
     CallState.STOPPED: frozenset({CallState.DONE, CallState.FAILED}),
 }
 
 ENDED_CALLS = _ENDS
-"""States in which a call needs nothing more from anyone."""
+"""States in which a call has ended."""
 
 UNFINISHED_CALLS = frozenset(CallState) - _ENDS - {CallState.REFUSED}
 """States in which a call may still do something."""

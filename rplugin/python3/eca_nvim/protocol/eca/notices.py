@@ -42,7 +42,7 @@ class ShowMessage(Notification, frozen=True, kw_only=True):
 
 
 class CancelRequest(Notification, frozen=True, kw_only=True):
-    """Return up a request by its JSON-RPC id; it is answered with error -32800."""
+    """Cancel a request by its JSON-RPC id; the server answers it with error -32800."""
 
     method: ClassVar[str] = "$/cancelRequest"
 
