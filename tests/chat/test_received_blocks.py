@@ -6,7 +6,7 @@ import pytest
 from tests.chat.driver import Driver, said
 
 from eca_nvim.chat.model.blocks import Block
-from eca_nvim.chat.render.block import _LOOKS
+from eca_nvim.chat.render.block import _RENDERERS
 from eca_nvim.chat.user_actions.folding import act
 from eca_nvim.chat.vocabulary.effects import ShowImage
 from eca_nvim.chat.vocabulary.events import (
@@ -28,7 +28,7 @@ def kinds(base: type[Block]) -> set[type[Block]]:
 
 
 def test_every_kind_of_block_can_be_shown() -> None:
-    assert set(_LOOKS) == kinds(Block)
+    assert set(_RENDERERS) == kinds(Block)
 
 
 def test_a_hook_shows_how_it_ended() -> None:
