@@ -20,13 +20,13 @@ from eca_nvim.store import (
     MOST_DRAFTS,
     MOST_PROMPTS,
     Busy,
-    Changed,
     Damaged,
     Draft,
     SavedState,
     Store,
+    StoreChanges,
+    is_running,
     merge,
-    runs,
 )
 
 PROJECT = "/home/me/project"
@@ -45,13 +45,13 @@ def dead() -> int:
     return child.pid
 
 
-def prompts(*texts: str, start: float = 1.0) -> Changed:
-    return Changed(prompts={text: start + place for place, text in enumerate(texts)})
+def prompts(*texts: str, start: float = 1.0) -> StoreChanges:
+    return StoreChanges(prompts={text: start + place for place, text in enumerate(texts)})
 
 
 def test_what_is_written_is_read_again(store: Store) -> None:
     assert store.read() == SavedState()
-    changed = Changed(
+    changed = StoreChanges(
         prompts={"two\nlines": 2.0, "é \ud83d": 1.0},
         drafts={"chat": Draft("half", 3.0, 42), "gone": None},
         choices={"model": "m1"},
@@ -75,23 +75,23 @@ def test_projects_are_kept_apart(tmp_path: Path) -> None:
 
 def test_two_neovims_write_together(tmp_path: Path) -> None:
     ours, theirs = Store(tmp_path, PROJECT), Store(tmp_path, PROJECT)
-    ours.write(Changed(prompts={"a": 1.0}, drafts={"1": Draft("one", 1.0, 1)}))
-    theirs.write(Changed(prompts={"b": 2.0}, drafts={"2": Draft("two", 2.0, 2)}))
-    kept = ours.write(Changed(prompts={"c": 3.0}, drafts={"1": None}))
+    ours.write(StoreChanges(prompts={"a": 1.0}, drafts={"1": Draft("one", 1.0, 1)}))
+    theirs.write(StoreChanges(prompts={"b": 2.0}, drafts={"2": Draft("two", 2.0, 2)}))
+    kept = ours.write(StoreChanges(prompts={"c": 3.0}, drafts={"1": None}))
     assert list(kept.prompts) == ["a", "b", "c"]
     assert list(kept.drafts) == ["2"]
 
 
 def test_a_prompt_is_there_once_where_it_was_last_sent() -> None:
-    kept = merge(SavedState(prompts={"a": 1.0, "b": 2.0}), Changed(prompts={"a": 3.0}))
+    kept = merge(SavedState(prompts={"a": 1.0, "b": 2.0}), StoreChanges(prompts={"a": 3.0}))
     assert list(kept.prompts) == ["b", "a"]
-    assert merge(kept, Changed(prompts={"a": 1.0})).prompts["a"] == 3.0
+    assert merge(kept, StoreChanges(prompts={"a": 1.0})).prompts["a"] == 3.0
 
 
 def test_the_oldest_go_when_there_are_too_many() -> None:
     texts = [str(number) for number in range(MOST_PROMPTS + 5)]
     drafts = {it: Draft("x", float(it), 1) for it in texts[: MOST_DRAFTS + 5]}
-    kept = merge(SavedState(), Changed(prompts=prompts(*texts).prompts, drafts={**drafts}))
+    kept = merge(SavedState(), StoreChanges(prompts=prompts(*texts).prompts, drafts={**drafts}))
     assert list(kept.prompts) == texts[5:]
     assert list(kept.drafts) == texts[5 : MOST_DRAFTS + 5]
 
@@ -168,13 +168,13 @@ def test_the_last_writers_wait_for_each_other(tmp_path: Path) -> None:
     """Each of them is a process; they have a large file and the same instant."""
     folder, count = tmp_path / "eca", 8
     Store(folder, PROJECT).write(
-        Changed(prompts={f"{number}" * 2000: 1.0 for number in range(300)})
+        StoreChanges(prompts={f"{number}" * 2000: 1.0 for number in range(300)})
     )
     read, write = os.pipe()
     code = (
         "import os, sys; from pathlib import Path; from eca_nvim.store import *;"
         "os.read(int(sys.argv[1]), 1);"
-        "changed = Changed(drafts={sys.argv[2]: Draft(sys.argv[2], 1.0, 1)});"
+        "changed = StoreChanges(drafts={sys.argv[2]: Draft(sys.argv[2], 1.0, 1)});"
         f"Store(Path({str(folder)!r}), {PROJECT!r}).write(changed, 30)"
     )
     command = [sys.executable, "-c", code, str(read)]
@@ -203,19 +203,19 @@ def test_what_killed_writers_left_is_swept(store: Store, dead: int) -> None:
 def test_a_process_that_nobody_waited_for_does_not_run() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert not runs(child.pid)
+    assert not is_running(child.pid)
     child.wait()
-    assert not runs(child.pid)
-    assert runs(os.getpid())
+    assert not is_running(child.pid)
+    assert is_running(os.getpid())
 
 
 def test_a_process_that_came_later_is_another_one() -> None:
-    assert runs(os.getpid(), time.time())
+    assert is_running(os.getpid(), time.time())
     if not Path("/proc/self/stat").exists():
         pytest.skip("nothing tells when a process was started")
     child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
-    assert runs(child.pid, time.time())
-    assert not runs(child.pid, time.time() - 60)
+    assert is_running(child.pid, time.time())
+    assert not is_running(child.pid, time.time() - 60)
     child.communicate()
 
 
@@ -223,17 +223,19 @@ def test_drafts_that_cannot_be_written_are_left_for_the_next_neovim(store: Store
     store.path.parent.mkdir()
     left = store.path.with_suffix(f".{os.getpid()}.unsent")
     drafts = {"a": Draft("one", 1.0, 1), "b": None, "c": Draft("two \ud83d", 1.0, 1)}
-    store.leave(Changed(drafts={**drafts}))
+    store.leave_drafts(StoreChanges(drafts={**drafts}))
     assert left.read_bytes().decode(errors="surrogatepass") == "one\ntwo \ud83d"
     assert stat.S_IMODE(left.stat().st_mode) == 0o600
     left.write_text("what Neovim wrote itself")
-    store.leave(Changed(drafts={**drafts}))
+    store.leave_drafts(StoreChanges(drafts={**drafts}))
     assert left.read_text() == "what Neovim wrote itself"
-    store.take_away(SavedState(drafts={"a": Draft("what Neovim", 1.0, 1)}))
+    store.remove_left_drafts(SavedState(drafts={"a": Draft("what Neovim", 1.0, 1)}))
     assert left.exists()
-    store.take_away(SavedState(drafts={"a": Draft("and\nwhat Neovim wrote itself", 1.0, 1)}))
+    store.remove_left_drafts(
+        SavedState(drafts={"a": Draft("and\nwhat Neovim wrote itself", 1.0, 1)})
+    )
     assert not left.exists()
-    store.take_away(SavedState())
+    store.remove_left_drafts(SavedState())
 
 
 def test_a_write_that_fails_leaves_no_half(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

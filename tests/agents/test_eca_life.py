@@ -20,7 +20,7 @@ from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.events import ChoicesChanged, MessageShown, TextReceived
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.eca import encode
-from eca_nvim.session.server import FAREWELL
+from eca_nvim.session.server import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 
@@ -88,7 +88,7 @@ async def test_a_stubborn_server_is_ended(scripted_server: PrepareScript, tmp_pa
     assert client.exit is not None
     assert client.exit.expected
     assert "signal 9" in client.exit.reason
-    assert GOODBYE_SECONDS + EXIT_SECONDS + 2 * GRACE_S < FAREWELL
+    assert GOODBYE_SECONDS + EXIT_SECONDS + 2 * GRACE_S < CLOSE_TIMEOUT
 
 
 @pytest.mark.parametrize("name", GENERATIONS)

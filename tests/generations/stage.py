@@ -26,7 +26,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
-from eca_nvim.session import Candidate, Keeper, Session
+from eca_nvim.session import Candidate, Persistence, Session
 
 Value: TypeAlias = Any
 EDITOR = "Neovim 0.12.4"
@@ -48,14 +48,14 @@ class Stage:
         rows.write_text(json.dumps(scripts), encoding="utf-8")
         self.server = prepare(SERVERS[document], folder.parent, f"rows={rows}", *row.words)
         self.view = Screen()
-        keeper = Keeper(None, self.view, os.getpid())
+        persistence = Persistence(None, self.view, os.getpid())
         for what, value in row.kept.items():
-            keeper.choose(what, value)
+            persistence.keep_choice(what, value)
         settings = RenderSettings(folders=(str(folder),))
-        self.session = Session(self._make, self, self.view, settings, keeper, Redactor())
+        self.session = Session(self._make, self, self.view, settings, persistence, Redactor())
         self._options = EcaOptions(
             self.server.command,
-            agent=keeper.choices.get("agent"),
+            agent=persistence.choices.get("agent"),
             repo_map=row.repo_map,
         )
         self._requests = 0
@@ -75,7 +75,7 @@ class Stage:
         if not self._task.cancelled():
             self._task.result()
 
-    async def edited(self, _paths: Sequence[str]) -> Mapping[str, str]:
+    async def unsaved(self, _paths: Sequence[str]) -> Mapping[str, str]:
         """Give what the user has not written: nothing (`session.Files`)."""
         return {}
 

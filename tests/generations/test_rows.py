@@ -92,7 +92,7 @@ async def test_row(name: str, stages: Stages, monkeypatch: pytest.MonkeyPatch) -
     is_mute = name.startswith("002") or "no-config" in row.words
     monkeypatch.setattr(readiness, "SILENCE_SECONDS", 0.1 if is_mute else TIMEOUT)
     if "mute-stop" in row.words:
-        monkeypatch.setattr(chats, "TICK", 0.05)
+        monkeypatch.setattr(chats, "REFRESH_INTERVAL", 0.05)
         monkeypatch.setattr(silent_turn, "PATIENCE_MS", {Turn.STOPPING: 100})
     async with stages.stage(name) as stage:
         heard = len(stage.messages()) if row.does else 0

@@ -23,7 +23,7 @@ Value: TypeAlias = Any
 def witnessed(driver: Driver, ledger: Ledger, event: ChatEvent) -> None:
     """Let an event happen to a chat before the eyes of a ledger."""
     changes = driver.take(reducer.apply(driver.chat, event, driver.now))
-    ledger.witness(driver.chat, event, changes.call)
+    ledger.record(driver.chat, event, changes.call)
 
 
 class Desk:

@@ -24,7 +24,7 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
-from eca_nvim.session import Candidate, Keeper, Session
+from eca_nvim.session import Candidate, Persistence, Session
 from eca_nvim.store import Store
 
 Value: TypeAlias = Any
@@ -160,10 +160,12 @@ class Rig:
         self.demos: list[bool] = []
         self.fault: AgentFault | None = None
         self.unwritten: dict[str, str] = {}
-        self.keeper = Keeper(store, self.view, NEOVIM)
+        self.persistence = Persistence(store, self.view, NEOVIM)
         settings = RenderSettings(folders=folders)
         self.redactor = Redactor()
-        self.session = Session(self.make, self, self.view, settings, self.keeper, self.redactor)
+        self.session = Session(
+            self.make, self, self.view, settings, self.persistence, self.redactor
+        )
 
     def make(self, *, demo: bool) -> Candidate:
         """Make an agent (`session.MakeAgent`)."""
@@ -174,8 +176,8 @@ class Rig:
         self.view.push([])  # who waits for this looks again
         return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca", f"demo: {demo}")
 
-    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Read what the user has not written (`session.Files`)."""
+    async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Read what the user has not written (`session.EditorFiles`)."""
         return {path: text for path, text in self.unwritten.items() if path in paths}
 
     @property
@@ -210,7 +212,7 @@ class Rig:
     async def surveyed(self) -> None:
         """Wait until what waited for a survey has been done, and one more is made."""
         done = anyio.Event()
-        self.session.surveyor.when_fresh(lambda _: done.set())
+        self.session.surveyor.after_survey(lambda _: done.set())
         with anyio.fail_after(PATIENCE):
             await done.wait()
 

@@ -12,7 +12,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand, ShellPart, ToolCall
 from eca_nvim.chat.vocabulary.events import ToolRequested
-from eca_nvim.session.files.call_warnings import on_disk
+from eca_nvim.session.files.call_warnings import disk_warnings
 
 Value: TypeAlias = Any
 
@@ -21,7 +21,7 @@ def told(call: ToolCall, folder: Path) -> Value:
     """Give the warnings of a call that waits."""
     chat = Chat("a", RenderSettings(folders=(str(folder),)))
     apply(chat, ToolRequested(call, needs_approval=True), 0)
-    return all_pending([chat], on_disk).items[0].get("warnings")
+    return all_pending([chat], disk_warnings).items[0].get("warnings")
 
 
 def move(destination: Path) -> ToolCall:
@@ -70,7 +70,7 @@ def test_where_paths_lead_is_told_for_all_of_a_call(tmp_path: Path) -> None:
     many = {"paths": [f"docs/{number}" for number in range(1500)]}
     first, second = told(ToolCall("c", "any", arguments=many), inside)
     assert first.endswith("and 997 more")
-    assert second == "only 1000 of 1500 paths were looked at"
+    assert second == "only 1000 of 1500 paths were checked"
 
 
 def test_each_kind_of_place_is_a_line_of_its_own(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> No
     await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
     assert rig.lines() == ["m1 has no variant high", "m2 has no variant low"]
     assert "variant" not in rig.status()
-    assert not rig.keeper.choices.get("variant")
+    assert not rig.persistence.choices.get("variant")
 
 
 async def test_any_variant_is_taken_while_those_of_the_model_are_not_known(rig: Rig) -> None:
@@ -87,16 +87,16 @@ async def test_any_variant_is_taken_while_those_of_the_model_are_not_known(rig: 
 
 
 async def test_what_is_not_offered_any_more_is_not_chosen_again(rig: Rig) -> None:
-    rig.keeper.choose("model", "gone")
-    rig.keeper.choose("agent", "gone")
-    rig.keeper.choose("variant", "gone")
+    rig.persistence.keep_choice("model", "gone")
+    rig.persistence.keep_choice("agent", "gone")
+    rig.persistence.keep_choice("variant", "gone")
     agent = await rig.ready()
     agent.announce(OFFERS)
     assert (rig.status()["model"], rig.status()["agent"]) == ("m1", "code")
 
 
 async def test_a_kept_agent_without_a_kept_model_brings_its_own(rig: Rig) -> None:
-    rig.keeper.choose("agent", "plan")
+    rig.persistence.keep_choice("agent", "plan")
     agent = await rig.ready()
     agent.announce(OFFERS)
     assert rig.status()["agent"] == "plan"
@@ -137,7 +137,7 @@ async def test_what_the_agent_forces_overrules_what_was_chosen(rig: Rig) -> None
 
 
 async def test_what_is_forced_at_the_start_leaves_what_is_offered(rig: Rig) -> None:
-    rig.keeper.choose("model", "m2")
+    rig.persistence.keep_choice("model", "m2")
     agent = await rig.ready()
     agent.announce(OFFERS, forced(model="m1"))
     assert rig.status()["model"] == "m2"

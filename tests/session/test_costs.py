@@ -29,8 +29,8 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices
-from eca_nvim.session.incoming import Hearing
-from eca_nvim.session.persistence import Keeper
+from eca_nvim.session.incoming import IncomingEvents
+from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.trust import Trust
 
 FEW, MANY = 100, 1000
@@ -100,15 +100,15 @@ def stranger(number: int) -> Batch:
 
 def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     """Hear events, some at a time; gives calls of functions, ops and bytes for the screen."""
-    screen, keeper = Screen(), Keeper(None, Screen(), 0)
+    screen, persistence = Screen(), Persistence(None, Screen(), 0)
     chats = Chats(
         screen,
         RenderSettings(folders=("/workspace",)),
         lambda _effect: None,
-        Ledger().witness,
+        Ledger().record,
         lambda *_: Snapshot(None),
     )
-    hearing = Hearing(chats, Choices(keeper), Trust(chats, keeper), screen)
+    incoming = IncomingEvents(chats, Choices(persistence), Trust(chats, persistence), screen)
     calls = 0
 
     def profile(_frame: FrameType, what: str, _argument: object) -> None:
@@ -118,7 +118,7 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     sys.setprofile(profile)
     try:
         for batch in batches:
-            hearing.hear(batch)
+            incoming.receive(batch)
         screen.finish()
     finally:
         sys.setprofile(None)

@@ -15,7 +15,7 @@ from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
 from eca_nvim.review.snapshots import Blobs, Snapshot, take
-from eca_nvim.session.files.diff_tab import NOT_UTF8, UNWRITTEN, diff
+from eca_nvim.session.files.diff_tab import NOT_UTF8, UNSAVED, diff
 
 pytestmark = pytest.mark.anyio
 HUNK = "@@ -1,2 +1,2 @@\n one\n-two\n+2"
@@ -27,7 +27,7 @@ class Files:
     def __init__(self, **unwritten: str) -> None:
         self.unwritten = unwritten
 
-    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
+    async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         return {path: "mine" for path in paths if Path(path).name in self.unwritten}
 
 
@@ -60,7 +60,7 @@ async def test_the_file_on_disk_is_what_the_tool_will_change(tmp_path: Path) -> 
     assert (before.before, before.after, before.remark) == ("one\ntwo\n", "one\n2\n", None)
     assert (before.kind, before.path) == ("changed", str(file))
     edited = await shown(file, files=Files(f="mine"))
-    assert (edited.before, edited.remark) == ("one\ntwo\n", UNWRITTEN)
+    assert (edited.before, edited.remark) == ("one\ntwo\n", UNSAVED)
     file.write_text("one\n2\n")
     made = await shown(file, done=True)
     assert (made.before, made.after, made.request) == ("one\ntwo\n", "one\n2\n", None)
@@ -143,12 +143,12 @@ async def test_a_move_says_what_would_be_lost_and_where_it_came_from(tmp_path: P
     destination.write_text("other\n")
     op = await ask(move(source, destination))
     assert isinstance(op, ShowDiff)
-    assert op.remark == f"moves to {destination}, where a file is already"
+    assert op.remark == f"moves to {destination}, which exists already"
     made = await ask(move(source, destination), done=True)
     assert isinstance(made, ShowDiff)
     assert (made.path, made.remark) == (str(destination), f"moved from {source}")
     source.unlink()
-    assert await ask(move(source, destination)) == Notify("warn", f"there is no {source}")
+    assert await ask(move(source, destination)) == Notify("warn", f"there is no file {source}")
 
 
 async def test_what_has_no_text_has_no_diff(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ class TestRevising:
         rig.do(intents.SendPrompt("a", "hello"))
         await rig.view.until(lambda: agent.told)
         agent.say("a", RUNNING, IDLE)
-        assert "no name" in await warned(rig, asks.Rollback("a", 0))
+        assert "no id" in await warned(rig, asks.Rollback("a", 0))
 
     async def test_fork_before_a_prompt(self, rig: Rig) -> None:
         archive = await talking(rig)
@@ -83,7 +83,7 @@ class TestRevising:
 
     async def test_no_fork_without_a_name(self, rig: Rig) -> None:
         archive = await talking(rig)
-        assert "cannot copy up to here" in await warned(rig, asks.ForkChat("a", 0))
+        assert "can fork a chat only at" in await warned(rig, asks.ForkChat("a", 0))
         assert archive.asked == []
 
     async def test_flags(self, rig: Rig) -> None:

@@ -11,9 +11,8 @@ import pytest
 from tests.session.rig import NEOVIM, Recorder
 
 from eca_nvim.chat.vocabulary.ops import Notify, RestoreDraft, SetPrompts
-from eca_nvim.session import persistence
-from eca_nvim.session.persistence import Keeper
-from eca_nvim.store import LONGEST_PROMPT, Changed, Draft, Store
+from eca_nvim.session.persistence import Persistence
+from eca_nvim.store import LONGEST_PROMPT, Draft, Store, StoreChanges
 
 pytestmark = pytest.mark.anyio
 
@@ -28,10 +27,10 @@ def view() -> Recorder:
     return Recorder()
 
 
-def start(store: Store, view: Recorder) -> Keeper:
-    keeper = Keeper(store, view, NEOVIM)
-    keeper.load()
-    return keeper
+def start(store: Store, view: Recorder) -> Persistence:
+    persistence = Persistence(store, view, NEOVIM)
+    persistence.load()
+    return persistence
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def dead() -> int:
 async def test_prompts_come_back_oldest_first(store: Store, view: Recorder) -> None:
     first = start(store, view)
     for text in ("one", "two", "one", " ", "x" * (LONGEST_PROMPT + 1)):
-        first.prompt(text)
+        first.keep_prompt(text)
     first.write()
     start(store, view)
     assert view.of(SetPrompts)[-1].prompts == ("two", "one")
@@ -56,9 +55,9 @@ async def test_prompts_of_another_neovim_are_shown_when_ours_are_written(
 ) -> None:
     ours = start(store, view)
     theirs = start(store, Recorder())
-    theirs.prompt("theirs")
+    theirs.keep_prompt("theirs")
     theirs.write()
-    ours.prompt("ours")
+    ours.keep_prompt("ours")
     ours.write()
     assert view.of(SetPrompts)[-1].prompts == ("theirs", "ours")
 
@@ -66,12 +65,14 @@ async def test_prompts_of_another_neovim_are_shown_when_ours_are_written(
 async def test_the_draft_of_a_neovim_that_is_gone_comes_back_in_the_first_chat(
     store: Store, view: Recorder, dead: int
 ) -> None:
-    store.write(Changed(drafts={"old": Draft("older", 1.0, dead), "new": Draft("half", 2.0, dead)}))
-    keeper = start(store, view)
-    keeper.restore("mine")
-    keeper.restore("second")
+    store.write(
+        StoreChanges(drafts={"old": Draft("older", 1.0, dead), "new": Draft("half", 2.0, dead)})
+    )
+    persistence = start(store, view)
+    persistence.restore("mine")
+    persistence.restore("second")
     assert view.of(RestoreDraft) == [RestoreDraft("mine", "half", adopted=True)]
-    keeper.write()
+    persistence.write()
     owners = {chat: (it.text, it.owner) for chat, it in store.read().drafts.items()}
     assert owners == {"old": ("older", dead), "mine": ("half", NEOVIM)}
 
@@ -79,9 +80,9 @@ async def test_the_draft_of_a_neovim_that_is_gone_comes_back_in_the_first_chat(
 async def test_a_draft_that_is_being_typed_elsewhere_stays_there(
     store: Store, view: Recorder
 ) -> None:
-    store.write(Changed(drafts={"theirs": Draft("half", time.time(), os.getppid())}))
-    keeper = start(store, view)
-    keeper.restore("mine")
+    store.write(StoreChanges(drafts={"theirs": Draft("half", time.time(), os.getppid())}))
+    persistence = start(store, view)
+    persistence.restore("mine")
     assert view.of(RestoreDraft) == []
 
 
@@ -89,21 +90,21 @@ async def test_the_draft_of_a_neovim_whose_id_is_used_again_comes_back(
     store: Store, view: Recorder
 ) -> None:
     """As after a restart of the machine: another process has the id."""
-    store.write(Changed(drafts={"theirs": Draft("half", 1.0, os.getppid())}))
-    keeper = start(store, view)
-    keeper.restore("mine")
+    store.write(StoreChanges(drafts={"theirs": Draft("half", 1.0, os.getppid())}))
+    persistence = start(store, view)
+    persistence.restore("mine")
     assert view.of(RestoreDraft) == [RestoreDraft("mine", "half", adopted=True)]
 
 
 async def test_a_draft_whose_file_was_removed_is_written_at_the_end(
     store: Store, view: Recorder
 ) -> None:
-    keeper = start(store, view)
-    keeper.draft("a", "half")
-    keeper.prompt("sent")
-    keeper.write()
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
+    persistence.keep_prompt("sent")
+    persistence.write()
     store.path.unlink()
-    keeper.close()
+    persistence.close()
     assert store.read().drafts["a"].text == "half"
     assert store.read().prompts == {}
 
@@ -111,64 +112,64 @@ async def test_a_draft_whose_file_was_removed_is_written_at_the_end(
 async def test_a_chat_that_is_opened_again_has_its_own_draft(
     store: Store, view: Recorder, dead: int
 ) -> None:
-    store.write(Changed(drafts={"a": Draft("of a", 1.0, dead), "b": Draft("of b", 2.0, dead)}))
-    keeper = start(store, view)
-    keeper.restore("a")
+    store.write(StoreChanges(drafts={"a": Draft("of a", 1.0, dead), "b": Draft("of b", 2.0, dead)}))
+    persistence = start(store, view)
+    persistence.restore("a")
     assert view.of(RestoreDraft) == [RestoreDraft("a", "of a")]
 
 
 async def test_a_draft_that_is_taken_over_goes_above_what_was_typed_early(
     store: Store, view: Recorder, dead: int
 ) -> None:
-    store.write(Changed(drafts={"old": Draft("of another day", 1.0, dead)}))
-    keeper = Keeper(store, view, NEOVIM)
-    keeper.draft("a", "typed early")
-    keeper.load()
-    keeper.restore("a")
-    keeper.write()
+    store.write(StoreChanges(drafts={"old": Draft("of another day", 1.0, dead)}))
+    persistence = Persistence(store, view, NEOVIM)
+    persistence.keep_draft("a", "typed early")
+    persistence.load()
+    persistence.restore("a")
+    persistence.write()
     assert view.of(RestoreDraft) == [RestoreDraft("a", "of another day", adopted=True)]
     drafts = {chat: draft.text for chat, draft in store.read().drafts.items()}
     assert drafts == {"a": "of another day\ntyped early"}
 
 
 async def test_a_draft_that_was_sent_is_forgotten(store: Store, view: Recorder) -> None:
-    keeper = start(store, view)
-    keeper.draft("a", "half")
-    keeper.draft("b", "")
-    keeper.draft("a", " \n")
-    keeper.write()
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
+    persistence.keep_draft("b", "")
+    persistence.keep_draft("a", " \n")
+    persistence.write()
     assert store.read().drafts == {}
 
 
 async def test_trust_is_never_kept(store: Store, view: Recorder) -> None:
-    keeper = start(store, view)
-    keeper.choose("trust", True)
-    keeper.choose("model", "m1")
-    keeper.write()
+    persistence = start(store, view)
+    persistence.keep_choice("trust", True)
+    persistence.keep_choice("model", "m1")
+    persistence.write()
     assert store.read().choices == {"model": "m1"}
 
 
 async def test_a_damaged_file_is_told_once(store: Store, view: Recorder) -> None:
     store.path.parent.mkdir(exist_ok=True)
     store.path.write_bytes(b"nonsense")
-    keeper = start(store, view)
-    keeper.prompt("a")
-    keeper.write()
+    persistence = start(store, view)
+    persistence.keep_prompt("a")
+    persistence.write()
     told = [op.text for op in view.of(Notify)]
     aside = store.path.with_suffix(".damaged")
-    assert told == [f"the history of this project was damaged; it is now {aside}"]
+    assert told == [f"this project's history was damaged; the file was moved to {aside}"]
     assert list(store.read().prompts) == ["a"]
 
 
 async def test_a_file_that_is_damaged_meanwhile_costs_nothing_of_ours(
     store: Store, view: Recorder
 ) -> None:
-    keeper = start(store, view)
-    keeper.prompt("a")
+    persistence = start(store, view)
+    persistence.keep_prompt("a")
     store.path.parent.mkdir(exist_ok=True)
     store.path.write_bytes(b"nonsense")
-    keeper.write()
-    keeper.write()
+    persistence.write()
+    persistence.write()
     assert list(store.read().prompts) == ["a"]
 
 
@@ -176,52 +177,52 @@ async def test_where_nothing_can_be_written_it_is_told_once_and_tried_again(tmp_
     view = Recorder()
     (tmp_path / "file").write_text("")
     store = Store(tmp_path / "file" / "folder", "/p")
-    keeper = start(store, view)
-    keeper.prompt("a")
-    keeper.write()
-    keeper.prompt("b")
-    keeper.write()
+    persistence = start(store, view)
+    persistence.keep_prompt("a")
+    persistence.write()
+    persistence.keep_prompt("b")
+    persistence.write()
     [told] = [op.text for op in view.of(Notify)]
-    assert told.startswith("prompts and drafts are not kept: ")
+    assert told.startswith("cannot save prompts and drafts: ")
     (tmp_path / "file").unlink()
-    keeper.write()
+    persistence.write()
     assert list(store.read().prompts) == ["a", "b"]
 
 
 async def test_the_last_words_are_written_beside_a_damaged_file(
     store: Store, view: Recorder
 ) -> None:
-    keeper = start(store, view)
-    keeper.draft("a", "half")
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
     store.path.parent.mkdir(exist_ok=True)
     store.path.write_bytes(b"nonsense")
-    keeper.close()
+    persistence.close()
     assert store.read().drafts["a"].text == "half"
 
 
 async def test_who_cannot_write_at_the_end_leaves_a_file(
     store: Store, view: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(persistence, "PARTING", 0.0)
-    keeper = start(store, view)
-    keeper.draft("a", "half")
+    monkeypatch.setattr("eca_nvim.session.persistence.LAST_WRITE_TIMEOUT", 0.0)
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
     store.path.parent.mkdir(exist_ok=True)
     with store.path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        keeper.close()
+        persistence.close()
     left = store.path.with_suffix(f".{os.getpid()}.unsent")
     assert left.read_text() == "half"
-    keeper.close()
+    persistence.close()
     assert not left.exists()
     assert store.read().drafts["a"].text == "half"
 
 
 async def test_prompts_that_no_agent_heard_go_above_the_draft(store: Store, view: Recorder) -> None:
-    keeper = start(store, view)
-    keeper.draft("a", "half")
-    keeper.unsent("a", ["one", "two"])
-    keeper.unsent("b", [])
-    keeper.close()
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
+    persistence.keep_unsent("a", ["one", "two"])
+    persistence.keep_unsent("b", [])
+    persistence.close()
     assert {chat: it.text for chat, it in store.read().drafts.items()} == {"a": "one\ntwo\nhalf"}
 
 
@@ -229,7 +230,7 @@ async def test_prompts_that_no_agent_heard_go_above_the_draft(store: Store, view
 
 
 async def test_no_two_neovims_take_the_same_draft(store: Store, view: Recorder, dead: int) -> None:
-    store.write(Changed(drafts={text: Draft(text, 1.0, dead) for text in ("one", "two")}))
+    store.write(StoreChanges(drafts={text: Draft(text, 1.0, dead) for text in ("one", "two")}))
     ours, theirs = start(store, view), start(store, view)
     ours.restore("mine")
     theirs.restore("his")
@@ -240,16 +241,16 @@ async def test_the_others_are_offered_like_prompts_until_they_are_sent(
     store: Store, view: Recorder, dead: int
 ) -> None:
     drafts = {text: Draft(text, 1.0, dead) for text in ("one", "two", "three")}
-    store.write(Changed(prompts={"sent": 1.0}, drafts={**drafts}))
-    keeper = start(store, view)
+    store.write(StoreChanges(prompts={"sent": 1.0}, drafts={**drafts}))
+    persistence = start(store, view)
     assert view.of(SetPrompts)[-1].prompts == ("sent", "one", "two", "three")
-    keeper.restore("mine")
+    persistence.restore("mine")
     assert view.of(SetPrompts)[-1].prompts == ("sent", "one", "two")
     assert [op.text for op in view.of(Notify)] == [
-        "2 more of this project's drafts are there: :Eca prompts has them"
+        "2 more drafts of this project can be restored: see :Eca prompts"
     ]
-    keeper.prompt("one")
-    keeper.write()
+    persistence.keep_prompt("one")
+    persistence.write()
     assert list(store.read().drafts) == ["two", "mine"]
 
 
@@ -257,13 +258,13 @@ async def test_a_draft_of_an_earlier_process_of_our_id_comes_back(
     store: Store, view: Recorder
 ) -> None:
     """In a container Neovim has the same id each time."""
-    store.write(Changed(drafts={"old": Draft("half", 1.0, NEOVIM)}))
+    store.write(StoreChanges(drafts={"old": Draft("half", 1.0, NEOVIM)}))
     start(store, view).restore("mine")
     assert [op.text for op in view.of(RestoreDraft)] == ["half"]
 
 
 async def test_a_draft_of_this_life_is_not_given_back(store: Store, view: Recorder) -> None:
-    keeper = start(store, view)
-    keeper.draft("a", "half")
-    keeper.restore("a")
+    persistence = start(store, view)
+    persistence.keep_draft("a", "half")
+    persistence.restore("a")
     assert view.of(RestoreDraft) == []

@@ -78,7 +78,7 @@ class TestList:
         rig.fault = AgentFault("no server")
         rig.do(asks.ListChats(7))
         await rig.view.until(lambda: rig.view.of(Answer))
-        assert rig.lines()[-1].startswith("the server does not run")
+        assert rig.lines()[-1].startswith("the server is not running")
         assert rig.view.of(Answer) == [Answer(7, None)]
 
     async def test_an_agent_that_keeps_none(self, rig: Rig) -> None:
@@ -172,7 +172,7 @@ class TestOlder:
         archive = await self.opened(rig)
         archive.fault = CursorExpired("gone")
         line = await warned(rig, asks.LoadOlder("b"))
-        assert "shown anew" in line
+        assert "shown again" in line
         assert [it[0] for it in archive.asked] == ["open", "history", "open"]
         assert rig.view.of(ClearChat)[-1] == ClearChat("b")
 

@@ -86,11 +86,11 @@ async def test_a_crash_is_an_entry_in_every_chat_and_ends_its_turn(rig: Rig) -> 
 async def test_a_server_that_does_not_become_ready_is_told_and_waited_for(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eca_nvim.session.server.PATIENCE", 0.01)
+    monkeypatch.setattr("eca_nvim.session.server.SLOW_START", 0.01)
     rig.do(SendPrompt("a", "hi"))
     agent = await rig.starting()
     await rig.view.until(lambda: "is not ready after 0.01 s" in rig.view.text())
-    assert ":Eca log may tell why, :Eca restart starts it again" in rig.view.text()
+    assert ":Eca log may say why, :Eca restart starts it again" in rig.view.text()
     assert rig.states()[-1] == "starting"
     assert rig.status()["state"] == "running"
     agent.ready()

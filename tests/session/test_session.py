@@ -94,7 +94,7 @@ async def test_contexts_go_along_and_a_wrong_one_is_told(rig: Rig) -> None:
     rig.do(intents.SendPrompt("a", "hi", [wrong, {"type": "file", "path": "/w/a.txt"}]))
     await rig.done()
     assert agent.last_prompt.contexts == (FileContext("/w/a.txt"),)
-    assert rig.lines() == ["a context is not sent, not a context: {'type': 'file'}"]
+    assert rig.lines() == ["a context was left out: not a context: {'type': 'file'}"]
 
 
 async def test_announced_choices_answer_prompts_until_the_user_chooses(rig: Rig) -> None:
@@ -129,7 +129,7 @@ async def test_trust_is_chosen_by_a_bool_and_nonsense_is_told(rig: Rig) -> None:
     rig.do(intents.Choose("a", "trust", "yes"), intents.Choose("a", "trust", value=True))
     await rig.done()
     assert agent.told == [("choose", "a", Selection(trust=True))]
-    assert rig.lines() == ["'yes' is no trust"]
+    assert rig.lines() == ["invalid trust: 'yes'"]
 
 
 async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
@@ -259,7 +259,7 @@ async def test_a_diff_of_what_neovim_does_not_tell_is_told(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = await rig.ready()
-    monkeypatch.delattr(Rig, "edited")
+    monkeypatch.delattr(Rig, "unsaved")
     agent.say("a", ToolRequested(call(), needs_approval=True))
     rig.do(intents.RequestDiff("a", rig.asked("c1")["block"]))
     await rig.view.until(rig.lines)
@@ -358,6 +358,6 @@ async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> N
     for number in range(3):
         agent.say("a", ToolRequested(ToolCall(f"c{number}", "grep"), needs_approval=True))
     assert rig.view.of(SetPending)[-1].items[0] == 2
-    rig.session.tell_pending_whole()
+    rig.session.resend_pending()
     agent.say("a", ToolRequested(ToolCall("c3", "grep"), needs_approval=True))
     assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c0", "c1", "c2", "c3"]

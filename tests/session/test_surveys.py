@@ -166,7 +166,7 @@ async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threadi
     rig.do(rig.approval("t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
-    while rig.session.surveyor.holds:
+    while rig.session.surveyor.has_waiting:
         await anyio.lowlevel.checkpoint()
     assert [told[0] for told in agent.told] == ["prompt", "stop"]
 
@@ -204,13 +204,13 @@ async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Ev
 async def test_a_slow_survey_holds_nobody_up(
     rig: Rig, folder: Path, held: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "PATIENCE", 0.01)
+    monkeypatch.setattr(surveys, "WAIT_LIMIT", 0.01)
     agent = await let_run(rig)
     (folder / "a").write_text("changed\n")
     end(agent)
     assert await rig.ask(ListChanges("a", -1)) is None
-    assert rig.lines()[0].startswith("what commands did is still being looked for")
-    monkeypatch.setattr(surveys, "PATIENCE", PATIENCE)
+    assert rig.lines()[0].startswith("the changes of the last commands are not found yet")
+    monkeypatch.setattr(surveys, "WAIT_LIMIT", PATIENCE)
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
     unseen = "cannot be put back: its earlier text was not seen"
@@ -220,10 +220,10 @@ async def test_a_slow_survey_holds_nobody_up(
 async def test_a_survey_that_hangs_is_given_up(
     rig: Rig, held: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("LONGEST", "PATIENCE"):
+    for name in ("SURVEY_TIMEOUT", "WAIT_LIMIT"):
         monkeypatch.setattr(surveys, name, 0.01)
     end(await let_run(rig))
-    told = "what commands did in turn 1 is not known: it takes too long to read the workspace"
+    told = "what commands changed in turn 1 is not known: reading the workspace takes too long"
     for number in itertools.count(1):
         await rig.ask(ListChanges("a", -number))
         if told in rig.lines():
@@ -268,7 +268,7 @@ async def test_one_reason_is_told_once(rig: Rig, monkeypatch: pytest.MonkeyPatch
         await rig.surveyed()
     await rig.ask(ListChanges("a", -1))
     why = "is not known: the workspace has more than 1 files"
-    assert rig.lines()[0] == f"what commands did in turns 1, 2, 3 {why}"
+    assert rig.lines()[0] == f"what commands changed in turns 1, 2, 3 {why}"
     assert len(rig.lines()) == 2
 
 
@@ -281,7 +281,7 @@ async def test_of_a_workspace_too_large_it_is_said(
     end(agent)
     assert await rig.ask(ListChanges("a", -1)) is None
     assert rig.lines() == [
-        "what commands did in turn 1 is not known: the workspace has more than 1 files",
+        "what commands changed in turn 1 is not known: the workspace has more than 1 files",
         "the agent has changed nothing here",
     ]
 
@@ -290,11 +290,11 @@ async def test_a_workspace_too_slow_is_not_tried_again(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as slow:
-        slow.setattr(surveys, "LONGEST", -1.0)
+        slow.setattr(surveys, "SURVEY_TIMEOUT", -1.0)
         end(await let_run(rig))
         await rig.ask(ListChanges("a", -1))
     await rig.ask(ListChanges("a", -2))
-    told = "what commands did in turn 1 is not known: it takes too long to read the workspace"
+    told = "what commands changed in turn 1 is not known: reading the workspace takes too long"
     assert rig.lines() == [told, "the agent has changed nothing here"] * 2
 
 
@@ -308,7 +308,7 @@ async def test_a_fault_in_a_survey_is_no_end(
         broken.setattr(surveys, "survey", fail)
         end(await let_run(rig))
         await rig.ask(ListChanges("a", -1))
-    told = "what commands did in turn 1 is not known: the survey failed: no"
+    told = "what commands changed in turn 1 is not known: the survey failed: no"
     assert rig.lines()[0].startswith(told)
 
 

@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.events import (
     TrustRefused,
 )
 from eca_nvim.chat.vocabulary.ops import SetPending
-from eca_nvim.session import Keeper
+from eca_nvim.session import Persistence
 from eca_nvim.session.trust import NO, QUESTION, YES
 from eca_nvim.store import Store
 
@@ -114,7 +114,7 @@ async def test_the_answer_is_kept_for_the_server_and_the_project(
     async with running(store) as first:
         (await first.ready()).announce(WANTED)
         await answer(first, said)
-        first.keeper.write()
+        first.persistence.write()
     async with running(store) as second:
         agent = await second.ready()
         assert trusted(second, "a") == [False]
@@ -181,7 +181,7 @@ def store(tmp_path: Path) -> Store:
 
 
 async def test_a_keeper_without_a_file_remembers_as_long_as_it_lives() -> None:
-    keeper = Keeper(None, Recorder(), 1)
-    assert keeper.trusts("s") is None
-    keeper.trust("s", trusted=False)
-    assert (keeper.trusts("s"), keeper.trusts("other")) == (False, None)
+    persistence = Persistence(None, Recorder(), 1)
+    assert persistence.trust_answer("s") is None
+    persistence.keep_trust("s", trusted=False)
+    assert (persistence.trust_answer("s"), persistence.trust_answer("other")) == (False, None)

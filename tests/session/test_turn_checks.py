@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let times pass fast."""
-    monkeypatch.setattr(chats, "TICK", 0.01)
+    monkeypatch.setattr(chats, "REFRESH_INTERVAL", 0.01)
     monkeypatch.setattr(silent_turn, "PATIENCE_MS", dict.fromkeys(silent_turn.PATIENCE_MS, 20))
     monkeypatch.setattr(silent_turn, "LONGEST_MS", 20)
 

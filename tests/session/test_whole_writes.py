@@ -147,9 +147,9 @@ async def test_another_servers_tool_of_the_name_is_left_alone(rig: Rig, path: Pa
 @pytest.mark.parametrize(
     ("before", "after", "told"),
     [
-        ("a\r\nb\r\n", "a\nb\n", "turns the line ends CRLF into LF"),
-        ("a\nb\n", "a\r\nb\r\n", "turns the line ends LF into CRLF"),
-        ("a\r\nb\n", "a\nb\n", "turns the line ends of both kinds into LF"),
+        ("a\r\nb\r\n", "a\nb\n", "changes the line ends from CRLF to LF"),
+        ("a\nb\n", "a\r\nb\r\n", "changes the line ends from LF to CRLF"),
+        ("a\r\nb\n", "a\nb\n", "changes the line ends from mixed to LF"),
         ("a\r\nb\r\n", "a\r\nB\r\n", None),
         ("a", "a\n", None),
     ],

@@ -1,13 +1,13 @@
-"""Store: what outlives Neovim on this machine, for one project: prompts, drafts, choices.
+"""Store: one file a project with its prompts, drafts and choices, which survive Neovim.
 
 Rules kept here:
-- One file a project, MessagePack, readable by its owner alone, written to a new file that then
-  takes the old one's place: who reads finds the one or the other.
-- Several Neovims may keep things at once: what is written is what the others have written plus what
-  was changed here. Of two changes of one thing the later one stays.
-- A file that makes no sense is set aside under another name and told once, never overwritten.
-- Who cannot write in time while another process writes tries again later, or leaves the drafts in a
-  file for the next Neovim (`lua/eca/host/draft_file.lua` takes it over).
+- The file is MessagePack, readable by its owner alone. It is replaced as a whole, so a reader finds
+  the old content or the new, never half of one.
+- Several Neovims may write at once: each write merges our changes into what the others have
+  written. Of two changes to the same thing the later one wins.
+- A damaged file is renamed and reported once, never overwritten.
+- While another process holds the lock for too long, the write is tried again later; at exit the
+  drafts go to a file of their own, which the next Neovim reads (`lua/eca/host/draft_file.lua`).
 """
 
 from __future__ import annotations
@@ -30,21 +30,20 @@ from eca_nvim.paths import NotAFile, open_regular
 FORMAT = 1
 MOST_PROMPTS = 500
 LONGEST_PROMPT = 65_536
-"""Characters; longer prompts are not kept."""
+"""Characters; longer prompts are not saved."""
 MOST_DRAFTS = 50
 _TICKS = 19
-"""Place of the time of the start in `/proc/<process>/stat`, after the name."""
+"""Index of the start time in `/proc/<process>/stat`, counted after the process's name."""
 STEP = 0.01
-"""Seconds between two looks at a lock that another process holds: no wait for one can end in time
-without a thread or a signal."""
+"""Seconds between two tries to take the lock: flock has no timeout without a thread or a signal."""
 ASIDE = 0.5
-"""Seconds that setting a file aside waits for other processes that write."""
+"""Seconds that `set_aside` waits for the lock."""
 REUSED = 2.0
-"""Seconds by which the time a process was started at may be wrong."""
+"""Seconds by which the computed start time of a process may be wrong."""
 
 
 class Damaged(ValueError):
-    """Raised when a file holds something else than what this store writes."""
+    """Raised when a file does not have the format that this store writes."""
 
 
 class Busy(OSError):
@@ -52,9 +51,9 @@ class Busy(OSError):
 
 
 class Draft(Struct, frozen=True):
-    """What is typed in a chat's input and not sent.
+    """Unsent text of a chat's input.
 
-    changed: seconds since the epoch; owner: process id of the Neovim it is typed in.
+    changed: seconds since the epoch; owner: process id of the Neovim it was typed in.
     """
 
     text: str
@@ -63,10 +62,10 @@ class Draft(Struct, frozen=True):
 
 
 class SavedState(Struct):
-    """All that is kept of a project.
+    """The content of a project's file.
 
     prompts: when each was last sent (seconds since the epoch), oldest first; drafts by chat id;
-    choices by what was chosen (model, agent, variant).
+    choices by kind (model, agent, variant, and "trust <server>").
     """
 
     prompts: dict[str, float] = field(default_factory=dict)
@@ -74,8 +73,8 @@ class SavedState(Struct):
     choices: dict[str, str] = field(default_factory=dict)
 
 
-class Changed(Struct):
-    """What changed since it was last written; a draft that is None was taken out."""
+class StoreChanges(Struct):
+    """Changes that are not written yet; a draft that is None is to be removed."""
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft | None] = field(default_factory=dict)
@@ -85,24 +84,24 @@ class Changed(Struct):
         return bool(self.prompts or self.drafts or self.choices)
 
 
-def merge(kept: SavedState, changed: Changed) -> SavedState:
-    """Put changes into what others have written, within the limits."""
-    prompts = dict(kept.prompts)
+def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
+    """Return a state with changes applied, cut to the limits (oldest out first)."""
+    prompts = dict(saved.prompts)
     for text, sent in changed.prompts.items():
         prompts[text] = max(sent, prompts.get(text, 0.0))
-    drafts: dict[str, Draft | None] = {**kept.drafts, **changed.drafts}
+    drafts: dict[str, Draft | None] = {**saved.drafts, **changed.drafts}
     present = [(chat, draft) for chat, draft in drafts.items() if draft is not None]
     present.sort(key=lambda item: item[1].changed)
     newest = sorted(prompts.items(), key=lambda item: item[1])[-MOST_PROMPTS:]
     return SavedState(
         prompts=dict(newest),
         drafts=dict(present[-MOST_DRAFTS:]),
-        choices={**kept.choices, **changed.choices},
+        choices={**saved.choices, **changed.choices},
     )
 
 
 class Store:
-    """The file of one project, in a folder that holds those of all."""
+    """The file of one project, in a folder with the files of all projects."""
 
     def __init__(self, folder: Path, project: str) -> None:
         digest = hashlib.sha256(project.encode(errors="surrogateescape")).hexdigest()
@@ -110,7 +109,7 @@ class Store:
         self._project = project
 
     def read(self) -> SavedState:
-        """Read what is kept; nothing is when there is no file. Raises Damaged, OSError."""
+        """Return the saved state, empty if there is no file. Raises Damaged, OSError."""
         try:
             with open_regular(str(self.path)) as file:
                 content = file.read()
@@ -124,11 +123,11 @@ class Store:
             raise Damaged(f"{self.path} is damaged: {fault}") from fault
 
     def set_aside(self) -> Path | None:
-        """Give a damaged file another name, which is returned; None: it is not damaged any more.
+        """Rename a damaged file and return its new path, or None if it is not damaged any more.
 
-        Waits a moment for other processes that write, which may do the same. Raises OSError.
+        Another process may have renamed it while this one waited for the lock. Raises OSError.
         """
-        with self._alone(ASIDE):
+        with self._locked(ASIDE):
             try:
                 self.read()
             except Damaged:
@@ -137,58 +136,62 @@ class Store:
                 return self.path.replace(next(it for it in paths if not it.exists()))
         return None
 
-    def write(self, changed: Changed, patience: float = 0.0) -> SavedState:
-        """Write changes on top of what others have written; returns all of it.
+    def write(self, changed: StoreChanges, patience: float = 0.0) -> SavedState:
+        """Merge changes into the file; returns the merged state.
 
-        Waits so many seconds for other processes that write. Raises Busy, Damaged (the file is as
-        it was) and OSError.
+        patience: seconds to wait for the lock. Raises Busy, Damaged (the file is left unchanged)
+        and OSError.
         """
         return self.change(lambda _: changed, patience)
 
-    def change(self, made: Callable[[SavedState], Changed], patience: float = 0.0) -> SavedState:
-        """Write changes that depend on what others have written; see `write`."""
+    def change(
+        self, make_changes: Callable[[SavedState], StoreChanges], patience: float = 0.0
+    ) -> SavedState:
+        """Merge changes that are computed from the file's present state; see `write`."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._alone(patience):
-            kept = self.read()
-            kept = merge(kept, made(kept))
-            _replace(self.path, f".{os.getpid()}", _pack(self._project, kept))
-        return kept
+        with self._locked(patience):
+            saved = self.read()
+            saved = merge(saved, make_changes(saved))
+            _replace(self.path, f".{os.getpid()}", _pack(self._project, saved))
+        return saved
 
-    def leave(self, changed: Changed) -> None:
-        """Leave drafts that could not be written to the next Neovim. Raises OSError.
+    def leave_drafts(self, changed: StoreChanges) -> None:
+        """Write drafts to a file that the next Neovim reads. Raises OSError.
 
-        What this Neovim has left there itself is as much.
+        Does nothing if Neovim's own half has already written that file: it holds as much.
         """
         texts = [draft.text for draft in changed.drafts.values() if draft is not None]
-        if texts and not self._left.exists():
+        if texts and not self._left_drafts.exists():
             content = "\n".join(texts).encode(errors="surrogatepass")
-            _replace(self._left, ".unsent.new", content)
+            _replace(self._left_drafts, ".unsent.new", content)
 
-    def take_away(self, kept: SavedState) -> None:
-        """Take away what this Neovim has left, if all of it is kept. Raises OSError.
+    def remove_left_drafts(self, saved: SavedState) -> None:
+        """Remove the file that Neovim's own half left if all its lines are saved. Raises OSError.
 
-        Its last words may not have been read when a signal ended this process.
+        A signal may have ended this process before it read the last words typed there.
         """
         with suppress(FileNotFoundError):
-            left = self._left.read_bytes().decode(errors="surrogateescape")
-            lines = {line for draft in kept.drafts.values() for line in draft.text.split("\n")}
+            left = self._left_drafts.read_bytes().decode(errors="surrogateescape")
+            lines = {line for draft in saved.drafts.values() for line in draft.text.split("\n")}
             if lines.issuperset(left.split("\n")):
-                self._left.unlink()
+                self._left_drafts.unlink()
 
     def sweep(self) -> None:
-        """Remove what processes that were killed have half written. Raises OSError."""
+        """Remove half-written files of processes that were killed. Raises OSError."""
         for path in self.path.parent.glob("*.*"):
             match path.name.split("."):
-                case [_, pid] | [_, pid, "unsent", "new"] if pid.isdecimal() and not runs(int(pid)):
+                case [_, pid] | [_, pid, "unsent", "new"] if pid.isdecimal() and not is_running(
+                    int(pid)
+                ):
                     path.unlink(missing_ok=True)
 
     @property
-    def _left(self) -> Path:
+    def _left_drafts(self) -> Path:
         return self.path.with_suffix(f".{os.getpid()}.unsent")
 
     @contextmanager
-    def _alone(self, patience: float) -> Iterator[None]:
-        """Keep other processes from writing. Raises Busy."""
+    def _locked(self, patience: float) -> Iterator[None]:
+        """Hold the lock that keeps other processes from writing. Raises Busy."""
         lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(lock, time.monotonic() + patience)
@@ -199,11 +202,11 @@ class Store:
             os.close(lock)
 
 
-def runs(process: int, at: float = math.inf) -> bool:
-    """Tell whether the process runs that had this id at some time, in seconds since the epoch.
+def is_running(process: int, at: float = math.inf) -> bool:
+    """Return whether the process that had this id at a time (seconds since the epoch) still runs.
 
-    One that has ended and that nobody has waited for, as happens in containers, does not. Ids are
-    used again, after a restart of the machine or of a container very soon.
+    A zombie does not run: in containers often nobody reaps it. A process that started later only
+    reuses the id, as happens soon after a machine or a container restarts.
     """
     try:
         os.kill(process, 0)
@@ -220,13 +223,13 @@ def runs(process: int, at: float = math.inf) -> bool:
 
 
 def _started(ticks: int) -> float:
-    """Give the time that is so long after the start of the machine, in seconds since the epoch."""
+    """Convert clock ticks since boot to seconds since the epoch."""
     now = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
     return now + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _lock(lock: int, deadline: float) -> None:
-    """Lock a file for this process alone. Raises BlockingIOError when others hold it too long."""
+    """Lock a file. Raises BlockingIOError if another process still holds it at the deadline."""
     while True:
         try:
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -237,7 +240,7 @@ def _lock(lock: int, deadline: float) -> None:
 
 
 def _replace(path: Path, suffix: str, content: bytes) -> None:
-    """Give a file another content, all of it or none. Raises OSError."""
+    """Replace a file's content, all of it or nothing. Raises OSError."""
     fresh = path.with_suffix(suffix)
     try:
         fresh.touch(mode=0o600)
@@ -249,21 +252,21 @@ def _replace(path: Path, suffix: str, content: bytes) -> None:
         raise
 
 
-def _pack(project: str, kept: SavedState) -> bytes:
-    drafts = {chat: [it.text, it.changed, it.owner] for chat, it in kept.drafts.items()}
+def _pack(project: str, saved: SavedState) -> bytes:
+    drafts = {chat: [it.text, it.changed, it.owner] for chat, it in saved.drafts.items()}
     table = {
         "format": FORMAT,
         "project": project,
-        "prompts": list(kept.prompts.items()),
+        "prompts": list(saved.prompts.items()),
         "drafts": drafts,
-        "choices": kept.choices,
+        "choices": saved.choices,
     }
     packed: bytes = msgpack.packb(table, unicode_errors="surrogatepass")
     return packed
 
 
 def _unpack(content: bytes) -> SavedState:
-    """Read a file's content. Raises whatever a wrong one leads to."""
+    """Parse a file's content. Raises many kinds of exceptions if it is damaged."""
     table = msgpack.unpackb(content, unicode_errors="surrogatepass")
     if table["format"] != FORMAT:
         raise Damaged(f"it has the format {table['format']!r}")
@@ -280,5 +283,5 @@ def _unpack(content: bytes) -> SavedState:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise Damaged(f"{value!r} is no text")
+        raise Damaged(f"{value!r} is not text")
     return value

@@ -36,7 +36,7 @@ from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.redaction import Redactor
-from eca_nvim.session import Keeper, Session
+from eca_nvim.session import Persistence, Session
 from eca_nvim.store import Store
 
 if TYPE_CHECKING:
@@ -95,18 +95,18 @@ class App:
             return
         open_log(settings, self._redactor, self._no_log)
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
-        keeper = Keeper(_store(settings, workspace), self._frames, intent.pid)
+        persistence = Persistence(_store(settings, workspace), self._frames, intent.pid)
         self._agents = EcaAgents(
             settings,
             workspace,
             self._editor,
             self._guardian,
-            lambda: keeper.choices.get("agent"),
+            lambda: persistence.choices.get("agent"),
             head_start(),
         )
         rendering = RenderSettings(settings.icons, workspace.folders, settings.follow)
         self._session = Session(
-            self._agents, self._editor, self._frames, rendering, keeper, self._redactor
+            self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )
         atexit.register(self._guardian.wake)
         atexit.register(self._session.kill)
@@ -131,7 +131,7 @@ class App:
     def _not_drawn(self, ops: Sequence[ViewOp]) -> None:
         """Say what could not be drawn."""
         if self._session is not None and any(isinstance(op, SetPending) for op in ops):
-            self._session.tell_pending_whole()
+            self._session.resend_pending()
         warn = (lambda *_: False) if self._session is None else self._session.warn
         tell_lost(ops, warn, self._frames.push)
 

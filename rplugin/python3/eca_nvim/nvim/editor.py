@@ -68,7 +68,7 @@ class Editor:
             return NoAnswer(value)
         return tuple(_build(Location, table) for table in _tables(value))
 
-    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
+    async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Read those files that the user has changed and not written, by path.
 
         Raises CallFailed, Unanswered.

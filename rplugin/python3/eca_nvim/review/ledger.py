@@ -79,13 +79,13 @@ class Ledger:
 
     # --- what happens ---------------------------------------------------------------------------
 
-    def witness(self, chat: Chat, event: ChatEvent, block: ToolBlock | None) -> None:
+    def record(self, chat: Chat, event: ChatEvent, block: ToolBlock | None) -> None:
         """Look at the files that an event is about, and at the call in a block, if it is about one.
 
         To be called when the chat has taken the event, and before anything comes of it.
         """
         if block is not None:
-            self._witness_call(chat, event, block)
+            self._record_call(chat, event, block)
             return
         match event:
             case TurnChanged():
@@ -97,7 +97,7 @@ class Ledger:
             case _:
                 pass
 
-    def _witness_call(self, chat: Chat, event: ChatEvent, block: ToolBlock) -> None:
+    def _record_call(self, chat: Chat, event: ChatEvent, block: ToolBlock) -> None:
         match event:
             case ToolPreparing():
                 self._preparing(chat, block)

@@ -1,27 +1,28 @@
 """The session: one agent, its chats, one view.
 
-session.py          intents in, and what each leads to
-incoming.py         what the agent says, and which chat it is for
-outgoing.py         what the agent must be told, kept until it can be
-requests/           what the user asks for, answered: saved chats, search, review of changes
-server.py           the life of the agent: start, restart, end
-chats.py            the chats, and what the view sees of them
-choices.py          what the user may choose from, and what is chosen
-trust.py            which chats work without asking
-turn_checks.py      turns of which the agent says nothing any more
-tool_servers.py     tool servers of the agent that failed
-background_work.py  what the agent does beside its chats
-files/              what calls do to files on the disk: diff tab, surveys, warnings
-persistence.py      what outlives Neovim: prompts, drafts, choices
-secrets.py          answers that must not stand in the log
-view.py             where ops go, and how errors of our own are shown
+session.py          intents: each is handled here or passed on
+chat_intents.py     intents that change one chat and nothing else
+incoming.py         the agent's events: each is applied to its chat
+outgoing.py         effects for the agent: sent, or held until it is ready
+requests/           requests that take a while: saved chats, search, review of changes
+server.py           the agent's process: start, restart, quit
+chats.py            the chats, and their changes passed to the view
+choices.py          models, agents and variants: what is offered and what is selected
+trust.py            which chats run tools without asking
+turn_checks.py      asks the agent about turns that have gone silent
+tool_servers.py     warns when a tool server of the agent fails
+background_work.py  the agent's tasks and jobs outside its chats
+files/              files that tool calls change: diff tab, surveys, warnings
+persistence.py      what is saved across restarts: prompts, drafts, choices
+secrets.py          hides login answers and keys
+view.py             the view's interface, and how our own faults are reported
 
-Rule: intents are taken one after the other; the chats outlive the server.
+Rule: intents are handled one after the other; the chats outlive the server.
 """
 
-from eca_nvim.session.files.diff_tab import Files
-from eca_nvim.session.persistence import Keeper
+from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Candidate, MakeAgent
 from eca_nvim.session.session import Session
 
-__all__ = ["Candidate", "Files", "Keeper", "MakeAgent", "Session"]
+__all__ = ["Candidate", "EditorFiles", "MakeAgent", "Persistence", "Session"]

@@ -1,4 +1,4 @@
-"""What goes on in the background: work of the agent, as while it starts, and commands it began."""
+"""The agent's work outside its chats: tasks, such as its start-up, and background jobs."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from eca_nvim.chat.vocabulary.ops import SetWork
 JOB_CELLS = 40
 
 
-class Work:
-    """What runs; it ends with its agent, finished or not."""
+class BackgroundWork:
+    """The running tasks and jobs; they end with their agent."""
 
     def __init__(self) -> None:
         self._titles: dict[str, str] = {}  # by id, oldest first
         self._jobs: tuple[str, ...] = ()
 
-    def take(self, event: WorkChanged) -> SetWork:
-        """Take the beginning or the end of a task."""
+    def update_task(self, event: WorkChanged) -> SetWork:
+        """Add or remove a task."""
         if event.done:
             self._titles.pop(event.id, None)
         else:
             self._titles[event.id] = one_line(event.title)
         return self._shown()
 
-    def take_jobs(self, event: JobsChanged) -> SetWork:
-        """Take which commands run in the background now."""
+    def update_jobs(self, event: JobsChanged) -> SetWork:
+        """Replace the jobs with those running now."""
         self._jobs = tuple(f"job: {truncate(one_line(it), JOB_CELLS)}" for it in event.running)
         return self._shown()
 
-    def end(self) -> SetWork:
-        """End all there is: nobody is left to do it."""
+    def clear(self) -> SetWork:
+        """Remove all tasks and jobs: their agent has ended."""
         self._titles.clear()
         self._jobs = ()
         return self._shown()

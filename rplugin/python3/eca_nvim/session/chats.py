@@ -1,10 +1,10 @@
-"""The chats of a session: every change of one is shown, told and timed here.
+"""The chats of a session: applies events to them and passes on what changed.
 
 Rules kept here:
-- All that happens to a chat comes back as Changes; ops go to the view, effects to the agent, and
-  what waits for the user is shown anew for all chats together.
-- Time passes for a chat only while its turn runs: there is no clock when nothing happens.
-- A chat that only the agent knows is made when it is first spoken of; no window opens for it.
+- Everything that happens to a chat returns Changes: the ops go to the view, the effects to the
+  session. The list of pending requests is one for all chats.
+- The times in headers are updated only while a turn runs: no timer runs when nothing happens.
+- A chat that the agent mentions first is created then; no window opens for it.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
 from eca_nvim.chat.vocabulary.states import Turn
-from eca_nvim.session.files.call_warnings import on_disk
-from eca_nvim.session.files.whole_writes import FileBefore, told_whole
+from eca_nvim.session.files.call_warnings import disk_warnings
+from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
 from eca_nvim.session.view import View, isolated
 
-TICK = 1.0
+REFRESH_INTERVAL = 1.0
 """Seconds between two updates of the times that are shown."""
 
 
 def now() -> int:
-    """Tell the time in ms, by a clock that only grows."""
+    """Return the monotonic time in ms."""
     return time.monotonic_ns() // 1_000_000
 
 
@@ -46,27 +46,27 @@ class Chats:
         self,
         view: View,
         settings: RenderSettings,
-        tell: Callable[[Effect], None],
-        witness: Callable[[Chat, ChatEvent, ToolBlock | None], None],
+        perform: Callable[[Effect], None],
+        record_event: Callable[[Chat, ChatEvent, ToolBlock | None], None],
         file_before: FileBefore,
     ) -> None:
         self._view = view
         self._file_before = file_before
-        self._witness = witness
+        self._record_event = record_event
         self._settings = settings
         self._workspace = settings.folders
-        self._tell = tell
+        self._perform = perform
         self._server = "stopped"
         self._running = anyio.Event()
         self._shown = PendingList()
-        self._more = False
+        self._in_batch = False
         self.table: dict[str, Chat] = {}
 
     def __iter__(self) -> Iterator[Chat]:
         return iter(tuple(self.table.values()))
 
     def get(self, chat_id: str) -> Chat:
-        """Give a chat, made when it is new."""
+        """Return a chat; creates it if it is new."""
         chat = self.table.get(chat_id)
         if chat is None:
             chat = Chat(chat_id, self._settings)
@@ -75,35 +75,35 @@ class Chats:
             self.show(reducer.server_changed(chat, self._server, now()))
         return chat
 
-    def forget(self, chat_id: str, *, told: bool = False) -> None:
-        """Take a chat out for good, with all that is shown of it; `told`: its end was already."""
+    def forget(self, chat_id: str, *, announced: bool = False) -> None:
+        """Remove a chat and its buffers; `announced`: EcaChatClosed was already emitted."""
         if self.table.pop(chat_id, None) is not None:
             self._view.push([self._pending(), ForgetChat(chat_id)])
-            if not told:
+            if not announced:
                 self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
     def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
-        """Have events happen to a chat, or to a subagent's chat in it."""
-        for told in events:
-            event = told_whole(chat, told, self._file_before, child)
-            changes = reducer.apply(chat, event, now(), child, more_follow=self._more)
-            self._witness(chat, event, changes.call)
+        """Apply events to a chat; `child`: the subagent's chat in it that they concern."""
+        for received in events:
+            event = with_actual_diff(chat, received, self._file_before, child)
+            changes = reducer.apply(chat, event, now(), child, more_follow=self._in_batch)
+            self._record_event(chat, event, changes.call)
             self.show(changes)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
-        """Take events that came together: headers are drawn when all of them are taken."""
-        self._more = True
+    def batch(self) -> Iterator[None]:
+        """Draw the headers once for all events applied inside."""
+        self._in_batch = True
         try:
             yield
         finally:
-            self._more = False
+            self._in_batch = False
             for chat in self:
                 if chat.stale:
                     self.show(reducer.settled(chat, now()))
 
     def show(self, changes: Changes) -> None:
-        """Show what came of something, and tell the agent what it must know."""
+        """Push the ops of changes to the view and perform their effects."""
         if changes.pending_changed:
             self._view.push(changes.ops_with(self._pending()))
         elif changes.ops:
@@ -111,33 +111,36 @@ class Chats:
         if changes.runs:
             self._running.set()
         for effect in changes.effects:
-            self._tell(effect)
+            self._perform(effect)
 
-    def look_again(self, chat: Chat, block_id: int) -> None:
-        """Show what waits in a block again if the disk tells something else of it by now."""
+    def recheck_request(self, chat: Chat, block_id: int) -> None:
+        """Show a pending request again if its warnings about files on disk have changed."""
         request = chat.pending.get(block_id)
         if request is not None:
-            shown = request.digest
-            pending_item(chat, block_id, on_disk)
-            if request.digest != shown:
+            shown_digest = request.digest
+            pending_item(chat, block_id, disk_warnings)
+            if request.digest != shown_digest:
                 self._view.push([self._pending()])
 
-    def tell_pending_whole(self) -> None:
-        """Tell all that waits with the next change of it, whatever was told before."""
+    def resend_pending(self) -> None:
+        """Send all pending requests whole with the next change, not only what is new."""
         self._shown = PendingList()
 
     def _pending(self) -> SetPending:
-        return self._shown.update(self, on_disk)
+        return self._shown.update(self, disk_warnings)
 
     def follow(self, *, wanted: bool) -> None:
-        """Take whether the view shows the lines that calls change."""
+        """Set whether the view follows the lines that calls change."""
         self._set(replace(self._settings, follow=wanted))
 
     def server_changed(self, state: str, folder: str | None = None) -> None:
-        """Take the state of the agent's process; `folder`: its own one, which counts as inside."""
+        """Show the state of the agent's process.
+
+        folder: the agent's own working folder, which counts as part of the workspace.
+        """
         self._server = state
-        own = () if folder is None else (folder,)
-        settings = replace(self._settings, folders=(*self._workspace, *own))
+        agents_folder = () if folder is None else (folder,)
+        settings = replace(self._settings, folders=(*self._workspace, *agents_folder))
         if settings != self._settings:
             self._set(settings)
             for chat in self:
@@ -151,17 +154,17 @@ class Chats:
         for chat in self:
             chat.settings = settings
 
-    async def keep_time(self) -> None:
-        """Show how the time goes by while turns run; sleeps when none does."""
+    async def update_times(self) -> None:
+        """Update the times shown while turns run; sleeps while none does."""
         while True:
             await self._running.wait()
-            await anyio.sleep(TICK)
+            await anyio.sleep(REFRESH_INTERVAL)
             for chat in self:
                 if chat.turn.state is not Turn.IDLE:
                     with isolated(self._view, "show the time", chat.id):
                         self.show(reducer.tick(chat, now()))
-            if not self._any_runs():
+            if not self._any_turn_runs():
                 self._running = anyio.Event()
 
-    def _any_runs(self) -> bool:
+    def _any_turn_runs(self) -> bool:
         return any(chat.turn.state is not Turn.IDLE for chat in self.table.values())

@@ -1,8 +1,8 @@
-"""What the agent must be told: at once, or when it is ready.
+"""Effects for the agent: sent at once, or held until it is ready.
 
 Rules kept here:
-- What was said to an agent that is not ready is kept in order and said when it is.
-- A prompt that cannot be sent any more goes back to where it was typed: no text is lost.
+- Prompts and steering for an agent that is not ready are held in order and sent when it is.
+- A prompt that can no longer be sent goes back to the input: no text is lost.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from eca_nvim.chat.vocabulary.effects import (
 log = logging.getLogger(__name__)
 
 SelectionOf = Callable[[str], Selection]
-"""Tells what answers the prompts of a chat."""
+"""Returns the model, agent, variant and trust of a chat, by its id."""
 
 
 def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
-    """Tell an agent that is ready."""
+    """Send an effect to an agent that is ready."""
     match effect:
         case TellPrompt(chat, text, contexts):
             agent.prompt(Prompt(chat, text, contexts, selection_of(chat)))
@@ -57,28 +57,28 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
             raise TypeError(f"not for the agent: {effect!r}")
 
 
-class Held(Struct):
-    """What waits for the agent to be ready."""
+class HeldEffects(Struct):
+    """Effects held until the agent is ready."""
 
     effects: list[TellPrompt | TellSteer | TellUnsteer] = field(default_factory=list)
 
     def hold(self, effect: Effect) -> None:
-        """Keep an effect; what only concerns a turn that never began is dropped."""
+        """Hold a prompt or steering; other effects concern a turn that never began: drop them."""
         if isinstance(effect, (TellPrompt, TellSteer, TellUnsteer)):
             self.effects.append(effect)
         else:
-            log.info("nobody is there to be told %s", type(effect).__name__)
+            log.info("no agent is ready: dropped %s", type(effect).__name__)
 
-    def for_the_next(self) -> frozenset[str]:
-        """Keep the prompts for an agent to come; give the chats they are of.
+    def keep_prompts(self) -> frozenset[str]:
+        """Drop all but the prompts, which wait for the next agent; returns their chats' ids.
 
-        What steers a turn goes with the turn: the chat itself keeps its words.
+        Steering ends with its turn; the chat itself keeps the text.
         """
         self.effects = [effect for effect in self.effects if isinstance(effect, TellPrompt)]
         return frozenset(effect.chat for effect in self.effects)
 
     def take(self, chat: str | None = None) -> list[TellPrompt | TellSteer | TellUnsteer]:
-        """Take out all, or all of one chat."""
+        """Remove and return all effects, or those of one chat."""
         taken = [effect for effect in self.effects if chat in (None, effect.chat)]
         self.effects = [effect for effect in self.effects if effect not in taken]
         return taken

@@ -1,4 +1,4 @@
-"""Secrets: what must not stand in the log, nor in what a chat shows of a server that ended."""
+"""Secrets: kept out of the log, and out of what a chat shows when the server ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eca_nvim.redaction import Redactor
 
 
 def hide_answers(chat: Chat, intent: intents.Intent, redactor: Redactor) -> None:
-    """Have the log hide what a login is given."""
+    """Register the answers to a login, so that the log hides them."""
     match intent:
         case intents.AnswerLogin(_, text):
             redactor.hide(text)
@@ -21,6 +21,6 @@ def hide_answers(chat: Chat, intent: intents.Intent, redactor: Redactor) -> None
 
 
 def without_secrets(ending: AgentExit, redactor: Redactor) -> AgentExit:
-    """Hide what looks like a key in what a server has last written."""
+    """Return the ending with everything that looks like a key hidden."""
     tail = tuple(map(redactor.redact, ending.stderr_tail))
     return replace(ending, reason=redactor.redact(ending.reason), stderr_tail=tail)

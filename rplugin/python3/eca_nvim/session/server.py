@@ -1,10 +1,10 @@
-"""The life of the agent as the user sees it: started, ready, ended, started again.
+"""The agent's process as the user sees it: started, ready, ended, started again.
 
 Rules kept here:
-- Wishes (start, restart, quit) are fulfilled one after the other, whoever makes them.
-- One life at a time: a new one begins when the last has ended.
-- Every end is told once, with its reason; what failed to start ends like any other.
-- What takes long to be ready is told once, and waited for all the same.
+- Commands (start, restart, quit) are carried out one after the other.
+- One run at a time: the next begins when the last has ended.
+- Every end is reported once, with its reason; an agent that fails to start ends like any other.
+- An agent that is slow to start is reported once, and still waited for.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 
-FAREWELL = 5.0
-"""Seconds an agent has to end by itself when asked, close ladder and all."""
+CLOSE_TIMEOUT = 5.0
+"""Seconds an agent has to close, all steps of its shutdown included; then it is cancelled."""
 
-PATIENCE = 10.0
-"""Seconds after which the user is told that an agent is not ready yet."""
+SLOW_START = 10.0
+"""Seconds after which an agent that is not ready is reported as slow."""
 
 log = logging.getLogger(__name__)
 
 
 class ServerState(StrEnum):
-    """What the agent's process is doing, as `status().server` says it."""
+    """The state of the agent's process, as `status().server` names it."""
 
     STOPPED = "stopped"
     STARTING = "starting"
@@ -38,8 +38,8 @@ class ServerState(StrEnum):
     FAILED = "failed"
 
 
-class Wish(StrEnum):
-    """What may be asked of the server."""
+class ServerCommand(StrEnum):
+    """What the user can ask of the server."""
 
     START = auto()
     RESTART = auto()
@@ -47,10 +47,10 @@ class Wish(StrEnum):
 
 
 class Candidate(Struct, frozen=True):
-    """An agent that can be started; `label` tells the user which it is.
+    """An agent that can be started; `label` names it for the user.
 
-    `identity` is the same for the same server, whenever it is started. `folder` is where it works
-    when that is not the user's workspace.
+    `identity` is the same each time the same server is started. `folder` is its working folder,
+    None for the user's workspace.
     """
 
     agent: Agent
@@ -60,34 +60,34 @@ class Candidate(Struct, frozen=True):
 
 
 class MakeAgent(Protocol):
-    """Makes an agent for one life."""
+    """Makes an agent for one run."""
 
     def __call__(self, *, demo: bool) -> Candidate:
-        """Find out what to start. Raises AgentFault."""
+        """Return the agent to start. Raises AgentFault."""
 
 
 class Listener(Protocol):
-    """Whom the server tells what becomes of it."""
+    """Notified of what happens to the server."""
 
     def server_changed(self, state: ServerState, label: str) -> None:
-        """Take a new state."""
+        """Handle a change of the state."""
 
-    def server_silent(self, label: str, seconds: float) -> None:
-        """Take that an agent is not ready after so long; it may still become so."""
+    def server_slow(self, label: str, seconds: float) -> None:
+        """Handle an agent that is not ready after so many seconds; it may still become ready."""
 
     def server_ended(self, ending: AgentExit) -> None:
-        """Take the end of a life, or that it could not begin; the new state is told before."""
+        """Handle the end of a run, or its failed start; called after `server_changed`."""
 
 
-class _Life:
-    """One run of an agent; it is wanted until somebody asks for its end."""
+class _Run:
+    """One run of an agent; `wanted` until a restart or quit is requested."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.wanted = True
         self.scope = anyio.CancelScope()
-        self.settled = anyio.Event()  # it is ready, or over
-        self.over = anyio.Event()
+        self.started = anyio.Event()  # the agent is ready, or has ended
+        self.ended = anyio.Event()
 
 
 class Server:
@@ -97,126 +97,129 @@ class Server:
         self._make_agent = make_agent
         self._listener = listener
         self._emit = emit
-        self._wish_in, self._wishes = anyio.create_memory_object_stream[tuple[Wish, bool]](math.inf)
-        self._life: _Life | None = None
+        commands = anyio.create_memory_object_stream[tuple[ServerCommand, bool]](math.inf)
+        self._commands_in, self._commands = commands
+        self._current: _Run | None = None
         self._demo = False
         self._changed = anyio.Event()
         self.state = ServerState.STOPPED
         self._label = ""
         self.identity = ""
-        """Which server was started last (`Candidate`)."""
+        """The identity of the server started last (`Candidate`)."""
         self.folder: str | None = None
 
     @property
     def agent(self) -> Agent | None:
-        """The agent that can be told something now; None while there is none."""
-        ready = self.state is ServerState.READY and self._life is not None
-        return self._life.agent if ready and self._life is not None else None
+        """The agent if it is ready, else None."""
+        ready = self.state is ServerState.READY and self._current is not None
+        return self._current.agent if ready and self._current is not None else None
 
-    def wish(self, wish: Wish, *, demo: bool = False) -> None:
-        """Ask for something; `demo`: with the demo agent from now on.
+    def request(self, command: ServerCommand, *, demo: bool = False) -> None:
+        """Request a command; `demo`: use the demo agent from now on.
 
-        An agent that is to end is told nothing any more: what comes now is for the next one.
+        An agent that is about to end is not ready any more: what is sent from now on is for the
+        next one.
         """
-        if self._life is not None and (wish is not Wish.START or demo):
-            self._life.wanted = False
-            self._become(ServerState.STOPPED if wish is Wish.QUIT else ServerState.STARTING)
-        self._wish_in.send_nowait((wish, demo))
+        if self._current is not None and (command is not ServerCommand.START or demo):
+            self._current.wanted = False
+            is_quit = command is ServerCommand.QUIT
+            self._set_state(ServerState.STOPPED if is_quit else ServerState.STARTING)
+        self._commands_in.send_nowait((command, demo))
 
     def ensure(self) -> None:
-        """Start the agent unless it runs or starts."""
+        """Start the agent unless it is running or starting."""
         if self.state in (ServerState.STOPPED, ServerState.FAILED):
-            self._become(ServerState.STARTING)
-            self.wish(Wish.START)
+            self._set_state(ServerState.STARTING)
+            self.request(ServerCommand.START)
 
     async def ready(self) -> Agent:
-        """Wait for an agent that can be told something; it is started if need be.
+        """Return the agent once it is ready; starts it if needed.
 
-        Raises AgentFault when there will be none.
+        Raises AgentFault if it does not start.
         """
         self.ensure()
         while (agent := self.agent) is None:
             if self.state in (ServerState.STOPPED, ServerState.FAILED):
-                raise AgentFault("the server does not run; :Eca start starts it")
+                raise AgentFault("the server is not running; :Eca start starts it")
             await self._changed.wait()
         return agent
 
     def kill(self) -> None:
-        """End the agent without the event loop, as this process ends."""
-        if self._life is not None:
-            self._life.agent.leave()
+        """End the agent without the event loop; called as this process exits."""
+        if self._current is not None:
+            self._current.agent.leave()
 
     async def run(self) -> None:
-        """Fulfil wishes until cancelled."""
-        async with self._wishes, self._wish_in, anyio.create_task_group() as lives:
-            async for wish, demo in self._wishes:
+        """Carry out commands until cancelled."""
+        async with self._commands, self._commands_in, anyio.create_task_group() as runs:
+            async for command, demo in self._commands:
                 self._demo = self._demo or demo
-                if wish is not Wish.START or demo:
+                if command is not ServerCommand.START or demo:
                     await self._finish()
-                if wish is not Wish.QUIT and self._life is None:
-                    self._begin(lives)
+                if command is not ServerCommand.QUIT and self._current is None:
+                    self._begin(runs)
 
-    def _begin(self, lives: TaskGroup) -> None:
-        self._become(ServerState.STARTING)
+    def _begin(self, runs: TaskGroup) -> None:
+        self._set_state(ServerState.STARTING)
         try:
             candidate = self._make_agent(demo=self._demo)
         except AgentFault as fault:
             self._end(AgentExit(str(fault)))
             return
         self.identity, self.folder = candidate.identity, candidate.folder
-        self._become(ServerState.STARTING, candidate.label)
-        self._life = _Life(candidate.agent)
-        lives.start_soon(self._live, self._life)
-        lives.start_soon(self._watch, self._life)
+        self._set_state(ServerState.STARTING, candidate.label)
+        self._current = _Run(candidate.agent)
+        runs.start_soon(self._run_agent, self._current)
+        runs.start_soon(self._report_slow_start, self._current)
 
-    async def _watch(self, life: _Life) -> None:
-        with anyio.move_on_after(PATIENCE):
-            await life.settled.wait()
-        if life.wanted and not life.settled.is_set():
-            self._listener.server_silent(self._label, PATIENCE)
+    async def _report_slow_start(self, run: _Run) -> None:
+        with anyio.move_on_after(SLOW_START):
+            await run.started.wait()
+        if run.wanted and not run.started.is_set():
+            self._listener.server_slow(self._label, SLOW_START)
 
-    async def _live(self, life: _Life) -> None:
-        """Run an agent from start to end; its own faults are ends too."""
+    async def _run_agent(self, run: _Run) -> None:
+        """Run an agent until it ends; an exception in its code ends it too."""
         ending = AgentExit("the agent was cancelled", expected=True)
         try:
-            with life.scope:
-                ending = await life.agent.run(self._emit, self._ready)
+            with run.scope:
+                ending = await run.agent.run(self._emit, self._ready)
         except AgentFault as fault:
             ending = AgentExit(str(fault))
         except Exception as fault:
             log.exception("the agent's code failed")
-            ending = AgentExit(f"the client failed: {fault!r}; :Eca log tells more")
-            life.agent.kill()
+            ending = AgentExit(f"the client failed: {fault!r}; see :Eca log")
+            run.agent.kill()
         finally:
-            self._life = None
-            life.settled.set()
-            life.over.set()
-        if life.wanted:
+            self._current = None
+            run.started.set()
+            run.ended.set()
+        if run.wanted:
             self._end(ending)
         else:
             self._listener.server_ended(ending)
 
     def _ready(self) -> None:
-        if self._life is not None:
-            self._life.settled.set()
-        self._become(ServerState.READY)
+        if self._current is not None:
+            self._current.started.set()
+        self._set_state(ServerState.READY)
 
     def _end(self, ending: AgentExit) -> None:
-        self._become(ServerState.STOPPED if ending.expected else ServerState.FAILED)
+        self._set_state(ServerState.STOPPED if ending.expected else ServerState.FAILED)
         self._listener.server_ended(ending)
 
     async def _finish(self) -> None:
-        """End the life there is, politely if it lets us."""
-        life = self._life
-        if life is None:
+        """End the current run: close the agent, and cancel it if that takes too long."""
+        run = self._current
+        if run is None:
             return
-        with anyio.move_on_after(FAREWELL):
-            await life.agent.close()
-            await life.over.wait()
-        life.scope.cancel()
-        await life.over.wait()
+        with anyio.move_on_after(CLOSE_TIMEOUT):
+            await run.agent.close()
+            await run.ended.wait()
+        run.scope.cancel()
+        await run.ended.wait()
 
-    def _become(self, state: ServerState, label: str | None = None) -> None:
+    def _set_state(self, state: ServerState, label: str | None = None) -> None:
         label = self._label if label is None else label
         if (state, label) != (self.state, self._label):
             self.state, self._label = state, label

@@ -1,4 +1,4 @@
-"""Tool servers of the agent: which of them failed, said once each time they do."""
+"""Tool servers (MCP) of the agent: warns once each time one of them fails."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class ToolServers:
     def __init__(self) -> None:
         self._states: dict[str, str | None] = {}
 
-    def take(self, event: ToolServerChanged) -> list[Notify]:
-        """Take a change; give what the user must know of it."""
+    def update(self, event: ToolServerChanged) -> list[Notify]:
+        """Record a server's new state; returns a warning if it has just failed."""
         log.info("%s", event)
         before = self._states.get(event.name)
         self._states[event.name] = event.status or before
@@ -30,6 +30,6 @@ class ToolServers:
         name = truncate(one_line(event.name), NAME_CELLS)
         return [Notify("warn", f"the MCP server {name} failed: :Eca log may say why")]
 
-    def end(self) -> None:
-        """Forget them: their agent is gone."""
+    def clear(self) -> None:
+        """Forget all servers: their agent has ended."""
         self._states.clear()

@@ -1,12 +1,12 @@
-"""Trust: which chats work without asking, and the question that a server's wish for it leads to.
+"""Trust: which chats run tools without asking, and the question asked when a server wants it.
 
 Rules kept here:
-- Only the user switches trust on: for one chat, or by the answer to a question that a server's
-  configuration leads to. Until then such a server asks like any other.
-- There is one question for a server and a project, and its answer is kept. It holds for chats that
-  begin here, as long as the server wants it; a chat that comes back or is a copy asks.
-- What the user says of a chat comes first. If he switches off there what the answer switched on,
-  the answer is no from then on.
+- Only the user switches trust on: for one chat, or by answering the question that is asked when the
+  server's configuration wants trust. Until then the tools of such a server ask like any other.
+- The question is asked once per server and project, and the answer is saved. It is for chats begun
+  in this Neovim while the server wants trust; a resumed or forked chat asks.
+- A user's choice for a chat overrules the answer. Switching off trust in a chat that has it by the
+  answer changes the answer to no.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.trust import set_trust
 from eca_nvim.chat.vocabulary.events import QuestionAsked
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.persistence import Keeper
+from eca_nvim.session.persistence import Persistence
 
 QUESTION = (
     "This server's configuration wants tools to run\n"
@@ -32,80 +32,81 @@ _ANSWERS: Mapping[str | None, bool] = {NO[0]: False, YES[0]: True}
 
 
 class Trust:
-    """The user's word on trust, for the chats of a session."""
+    """The trust of a session's chats."""
 
-    def __init__(self, chats: Chats, keeper: Keeper) -> None:
+    def __init__(self, chats: Chats, persistence: Persistence) -> None:
         self._chats = chats
-        self._keeper = keeper
+        self._persistence = persistence
         self._server = ""
         self._wanted = False
-        self._began: set[str] = set()  # chats that began here, of which the user said nothing
-        self._question = str(uuid4())  # nothing an agent can guess
-        self._was_asked = False  # in the life of this server
+        self._undecided: set[str] = set()  # chats begun here whose trust the user has not set
+        self._question = str(uuid4())  # an id that no agent can guess
+        self._was_asked = False  # since this server started
 
-    def begin(self, server: str) -> None:
-        """Take that a server starts: what another one wanted, or was answered, does not count."""
+    def server_starts(self, server: str) -> None:
+        """Prepare for another server: withdraw the question of the one before."""
         for chat in self._chats:
             self._chats.show(withdraw_question(chat, self._question, now()))
         self._server, self._wanted, self._was_asked = server, False, False
-        self._settle()
+        self._apply_answer()
 
-    def wanted(self, chat_id: str | None, *, wanted: bool) -> None:
-        """Take whether the server wants trust; the user is asked in a chat, once there is one."""
+    def server_wants(self, chat_id: str | None, *, wanted: bool) -> None:
+        """Note whether the server wants trust; if so, ask the user in this or any other chat."""
         self._wanted = wanted
-        self._settle()
+        self._apply_answer()
         chat = self._chats.table.get(chat_id or "", next(iter(self._chats), None))
         if chat is not None and not self._was_asked:
             self._ask(chat)
 
-    def introduce(self, chat: Chat) -> None:
-        """Take that a chat begins."""
-        self._began.add(chat.id)
-        self._settle()
+    def chat_created(self, chat: Chat) -> None:
+        """Give a chat that the user has begun the saved answer, or ask in it."""
+        self._undecided.add(chat.id)
+        self._apply_answer()
         self._ask(chat)
 
     def choose(self, chat: Chat, *, trusted: bool) -> None:
-        """Take the user's word on a chat."""
-        takes_back = self._allowed and not trusted and chat.id in self._began
-        self._began.discard(chat.id)
+        """Set the trust of a chat as the user chose."""
+        revokes_answer = self._is_allowed and not trusted and chat.id in self._undecided
+        self._undecided.discard(chat.id)
         self._chats.show(set_trust(chat, now(), trusted=trusted))
-        if takes_back:
-            self._answer(trusted=False)
+        if revokes_answer:
+            self._save_answer(trusted=False)
 
-    def hears(self, question: str, text: str | None) -> bool:
-        """Take an answer; say whether it is to our question.
+    def handle_answer(self, question: str, text: str | None) -> bool:
+        """Handle an answer to our question; returns False if it answers another one.
 
-        Without a yes or no, as when the turn ended meanwhile, it is no for now: the next chat asks
-        again.
+        An answer that is neither yes nor no, as when the turn has ended, counts as no for now: the
+        next chat asks again.
         """
         if question != self._question:
             return False
         if text in _ANSWERS:
-            self._answer(trusted=_ANSWERS[text])
+            self._save_answer(trusted=_ANSWERS[text])
         return True
 
     @property
-    def _allowed(self) -> bool:
-        return self._wanted and self._keeper.trusts(self._server) is True
+    def _is_allowed(self) -> bool:
+        return self._wanted and self._persistence.trust_answer(self._server) is True
 
-    def _answer(self, *, trusted: bool) -> None:
-        self._keeper.trust(self._server, trusted=trusted)
-        self._settle()
+    def _save_answer(self, *, trusted: bool) -> None:
+        self._persistence.keep_trust(self._server, trusted=trusted)
+        self._apply_answer()
 
-    def _settle(self) -> None:
+    def _apply_answer(self) -> None:
         for chat in self._chats:
-            if chat.id in self._began:
-                self._chats.show(set_trust(chat, now(), trusted=self._allowed))
+            if chat.id in self._undecided:
+                self._chats.show(set_trust(chat, now(), trusted=self._is_allowed))
 
     def _ask(self, chat: Chat) -> None:
-        """Ask, unless the question waits or was answered."""
-        if self._wanted and not self._waits() and self._keeper.trusts(self._server) is None:
+        """Ask, unless the question is open or was answered."""
+        is_answered = self._persistence.trust_answer(self._server) is not None
+        if self._wanted and not is_answered and not self._is_open():
             self._was_asked = True
             asked = QuestionAsked(
                 self._question, QUESTION, (NO, YES), allow_freeform=False, by_agent=False
             )
             self._chats.apply(chat, [asked])
 
-    def _waits(self) -> bool:
+    def _is_open(self) -> bool:
         live = (open_question(block) for chat in self._chats for block, _ in chat.live.values())
         return any(question and question.asked.id == self._question for question in live)

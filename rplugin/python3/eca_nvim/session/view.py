@@ -1,7 +1,7 @@
-"""Where ops go, and what becomes of faults of our own: a line there, a traceback in the log.
+"""The view's interface, and the report of our own faults: a line for the user, a log entry.
 
-Rules kept here: `isolated` is the one place that catches whatever is raised while an intent or an
-event is handled; everything else goes on.
+Rule kept here: `isolated` is the one place that catches every exception raised while an intent or
+an event is handled, so the rest of the session goes on.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ log = logging.getLogger(__name__)
 
 
 class View(Protocol):
-    """Where ops go."""
+    """Draws ops."""
 
     def push(self, ops: Iterable[ViewOp]) -> None:
-        """Draw ops, in order, when it can."""
+        """Queue ops to be drawn in order."""
 
 
 @contextmanager
-def isolated(view: View, doing: str, subject: object) -> Iterator[None]:
-    """Keep a fault inside: `doing` tells the user what failed, `subject` goes to the log."""
+def isolated(view: View, action: str, subject: object) -> Iterator[None]:
+    """Report any exception instead of raising it.
+
+    action: what failed, for the message ("cannot {action}: …"). subject: logged with the traceback.
+    """
     try:
         yield
     except Exception as fault:
-        log.exception("cannot %s: %r", doing, subject)
-        view.push([Notify("error", f"cannot {doing}: {str(fault) or repr(fault)}; see :Eca log")])
+        log.exception("cannot %s: %r", action, subject)
+        view.push([Notify("error", f"cannot {action}: {str(fault) or repr(fault)}; see :Eca log")])

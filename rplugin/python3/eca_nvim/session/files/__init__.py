@@ -1,4 +1,5 @@
-"""What tool calls do to files on the disk: the diff tab, warnings before, surveys around commands.
+"""Files on disk that tool calls change: the diff tab, warnings before a call, surveys around it.
 
-Rule: what cannot be read is said, not guessed. Surveys run in a thread; nothing waits long for one.
+Rule: a file that cannot be read is reported, its content never guessed. Surveys run in a thread;
+nothing waits long for one.
 """

@@ -1,6 +1,7 @@
-"""Call warnings: what only a look at the disk tells of a call that waits.
+"""Call warnings: warnings about a pending call that need a look at the disk.
 
-Rules kept here: what the call itself tells is told already; nothing is looked up that is not shown.
+Rules kept here: warnings that the call's own arguments give are in `user_actions/approvals.py`.
+Only paths that the call shows are looked up.
 """
 
 from __future__ import annotations
@@ -17,50 +18,49 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.places import Kind, leads_to
 from eca_nvim.review.snapshots import Blobs, take
 from eca_nvim.review.text_changes import text_of
-from eca_nvim.session.files.whole_writes import turned_ends
+from eca_nvim.session.files.whole_writes import changed_line_ends
 
-MOST_LOOKED_AT = 1000
-"""Paths of a call that are looked at."""
-TAKEN = "there is a file already where this moves to"
-
-
-def on_disk(chat: Chat, call: ToolCall) -> list[str]:
-    """Say what the disk tells of a call that waits in a chat, a line each."""
-    told = _led(call, chat.settings)
-    if taken_or_turned := _taken(call, chat.settings) or _turned(call):
-        told.append(taken_or_turned)
-    return told
+MOST_CHECKED = 1000
+"""Paths of a call that are checked, at most."""
+DESTINATION_EXISTS = "there is a file already where this moves to"
 
 
-def _led(call: ToolCall, settings: RenderSettings) -> list[str]:
-    """Say of which paths the user cannot see in the call what they lead to."""
+def disk_warnings(chat: Chat, call: ToolCall) -> list[str]:
+    """Return the warnings about a call that is pending in a chat, one line each."""
+    warnings = _path_warnings(call, chat.settings)
+    other = _destination_warning(call, chat.settings) or _line_ends_warning(call)
+    return [*warnings, other] if other else warnings
+
+
+def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
+    """Warn of paths that lead to somewhere else than they seem to, one line for each kind."""
     names = list(dict.fromkeys(paths_named(call)))
     found: dict[Kind, dict[str, None]] = {}  # in order, each once
-    for name in names[:MOST_LOOKED_AT]:
+    for name in names[:MOST_CHECKED]:
         for kind, real in leads_to(name, settings.folders).items():
             found.setdefault(kind, {})[_arrow(name, real, settings)] = None
-    told = [f"{kind.value}: {listed(list(paths))}" for kind, paths in found.items()]
-    if len(names) > MOST_LOOKED_AT:
-        told.append(f"only {MOST_LOOKED_AT} of {len(names)} paths were looked at")
-    return told
+    warnings = [f"{kind.value}: {listed(list(paths))}" for kind, paths in found.items()]
+    if len(names) > MOST_CHECKED:
+        warnings.append(f"only {MOST_CHECKED} of {len(names)} paths were checked")
+    return warnings
 
 
 def _arrow(name: str, real: str, settings: RenderSettings) -> str:
-    shown, led = (settings.relative(literal_name(path)) for path in (name, real))
-    return shown if shown == led else f"{shown} → {led}"
+    shown, target = (settings.relative(literal_name(path)) for path in (name, real))
+    return shown if shown == target else f"{shown} → {target}"
 
 
-def _taken(call: ToolCall, settings: RenderSettings) -> str | None:
-    places = moved(call)
-    if places is None or not os.path.lexists(places[1]):
+def _destination_warning(call: ToolCall, settings: RenderSettings) -> str | None:
+    paths = moved(call)
+    if paths is None or not os.path.lexists(paths[1]):
         return None
-    return f"{TAKEN}: {settings.relative(literal_name(places[1]))}"
+    return f"{DESTINATION_EXISTS}: {settings.relative(literal_name(paths[1]))}"
 
 
-def _turned(call: ToolCall) -> str | None:
-    whole = whole_text(call)
-    if whole is None or not isinstance(call.details, FileChange):
+def _line_ends_warning(call: ToolCall) -> str | None:
+    new_text = whole_text(call)
+    if new_text is None or not isinstance(call.details, FileChange):
         return None
-    there = take(call.details.path, Blobs())
-    text = None if there.blob is None else text_of(there.blob.read())
-    return None if text is None else turned_ends(text, whole)
+    present = take(call.details.path, Blobs())
+    text = None if present.blob is None else text_of(present.blob.read())
+    return None if text is None else changed_line_ends(text, new_text)

@@ -1,11 +1,11 @@
-"""The diff tab of a tool call: its change as two whole files.
+"""The diff tab of a tool call: its change as two whole texts.
 
 Rules kept here:
-- The file on disk is what the tool will change, so that is what the change is applied to. What the
-  user has not written is left out, and that is said.
-- A tool reads UTF-8: what is none reaches it as U+FFFD, and that is what it writes back.
-- What has no text has no diff; why is told in a line.
-- What is asked is taken down together with the two texts: an answer is to what they show.
+- The change is applied to the file on disk, as the tool will do. Unsaved changes in the buffer are
+  left out, and a remark says so.
+- Tools read UTF-8: other bytes reach them as U+FFFD, and that is what they write back.
+- If there is nothing to compare, one line says why.
+- The pending request is stored with the two texts, so that an answer is for what they show.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ from eca_nvim.chat.vocabulary.states import CallState
 from eca_nvim.paths import why_strange
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import is_latin1, text_of
-from eca_nvim.session.files.whole_writes import turned_ends
+from eca_nvim.session.files.whole_writes import changed_line_ends
 
 ReadSnapshot: TypeAlias = Callable[[str], Snapshot]
 """Takes a snapshot of a file as it is on disk."""
 
-UNWRITTEN = "you have changes that are not written: the tool does not see them"
-NOT_UTF8 = "not UTF-8: � is what the tool makes of it"
-WRITTEN_WHOLE = "written whole: what was there before was not told"
+UNSAVED = "you have changes that are not written: the tool does not see them"
+NOT_UTF8 = "not UTF-8: the tool replaces such bytes by �"
+BEFORE_UNKNOWN = "the whole file was written: what it held before is not known"
 NO_CHANGE = "no file change here"
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 class NothingToShow(Exception):
-    """Raised when there are no two texts to compare; says why in a line."""
+    """Raised when there are no two texts to compare; the text says why."""
 
 
-class Files(Protocol):
-    """Reads files the way the user sees them."""
+class EditorFiles(Protocol):
+    """Reads files as the editor has them."""
 
-    async def edited(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Give the texts of those files that the user has changed and not written, by path."""
+    async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """Return the texts of those files that have unsaved changes, by path."""
 
 
 class _Sides(Struct, frozen=True):
-    """What a diff tab shows: of which file, which two texts, and what to say of them."""
+    """The file, the two texts and the remarks of a diff tab."""
 
     path: str
     shown: Versions
@@ -62,9 +62,9 @@ class _Sides(Struct, frozen=True):
 
 
 async def diff(
-    chats: Callable[[str], Chat], wanted: RequestDiff, files: Files, read: ReadSnapshot
+    chats: Callable[[str], Chat], wanted: RequestDiff, files: EditorFiles, read: ReadSnapshot
 ) -> ViewOp:
-    """Build what the diff tab shows, or the line that says why there is nothing to show."""
+    """Return the op that opens the diff tab, or a warning if there is nothing to show."""
     chat, block = _choose(chats, wanted)
     if block is None:
         return Notify("warn", NO_CHANGE)
@@ -73,7 +73,7 @@ async def diff(
         sides = _sides(block, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
-    unwritten = [UNWRITTEN] if await files.edited([sides.path]) else []
+    unsaved = [UNSAVED] if await files.unsaved([sides.path]) else []
     return ShowDiff(
         chat=chat.id,
         id=f"call {block.id}",
@@ -83,21 +83,21 @@ async def diff(
         kind=sides.shown.kind,
         request=request,
         fault=sides.shown.fault,
-        remark="\n".join((*sides.remarks, *unwritten)) or None,
+        remark="\n".join((*sides.remarks, *unsaved)) or None,
     )
 
 
 def _choose(chats: Callable[[str], Chat], wanted: RequestDiff) -> tuple[Chat, ToolBlock | None]:
-    """Take the call that is wanted, or the other one when it changes no file."""
+    """Return the requested call, or the alternative if that one changes no file."""
     chat = chats(wanted.chat)
     block = _find(chat, wanted.block)
-    if wanted.instead is None or (block is not None and _is_change(block)):
+    if wanted.instead is None or (block is not None and _changes_file(block)):
         return chat, block
     other = chats(wanted.instead[0])
     return other, _find(other, wanted.instead[1])
 
 
-def _is_change(block: ToolBlock) -> bool:
+def _changes_file(block: ToolBlock) -> bool:
     return isinstance(block.call.details, FileChange) or moved(block.call) is not None
 
 
@@ -107,7 +107,7 @@ def _find(chat: Chat, block_id: int) -> ToolBlock | None:
 
 
 def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
-    """Give what the user is asked for, if the call waits for approval."""
+    """Return the fields that answer the call's request, None if it has no pending one."""
     request = chat.pending.get(block.id) if block.state is CallState.WAITING else None
     if request is None:
         return None
@@ -120,31 +120,31 @@ def _sides(block: ToolBlock, settings: RenderSettings, read: ReadSnapshot) -> _S
         _require_plain(block.call.details.path, settings)
         whole = whole_text(block.call)
         sides = _changed(block.call.details, read, applied=applied, whole=whole)
-        return replace(sides, remarks=[*sides.remarks, *_of_whole(block, sides, whole)])
-    if places := moved(block.call):
-        for place in places:
-            _require_plain(place, settings)
-        return _moved(*places, settings, read, applied=applied)
+        return replace(sides, remarks=[*sides.remarks, *_whole_write_remarks(block, sides, whole)])
+    if paths := moved(block.call):
+        for path in paths:
+            _require_plain(path, settings)
+        return _moved(*paths, settings, read, applied=applied)
     raise NothingToShow(NO_CHANGE)
 
 
-def _of_whole(block: ToolBlock, sides: _Sides, whole: str | None) -> Sequence[str]:
-    """Say what the two sides do not show of a file that is written whole."""
+def _whole_write_remarks(block: ToolBlock, sides: _Sides, whole: str | None) -> Sequence[str]:
+    """Return what the two texts do not show of a call that writes a whole file."""
     if whole is None:
         return ()
     if block.replayed:
-        return (WRITTEN_WHOLE,)
-    return tuple(filter(None, [turned_ends(sides.shown.before, sides.shown.after)]))
+        return (BEFORE_UNKNOWN,)
+    return tuple(filter(None, [changed_line_ends(sides.shown.before, sides.shown.after)]))
 
 
 def _require_plain(path: str, settings: RenderSettings) -> None:
-    """Raise NothingToShow for a path that no file is opened by."""
+    """Raise NothingToShow for a path that is never opened, such as one with a scheme."""
     if fault := why_strange(path):
         raise NothingToShow(f"not shown, {fault}: {settings.relative(literal_name(path))}")
 
 
 def _content(path: str, read: ReadSnapshot) -> bytes | None:
-    """Read a file that is text; None when there is none. Raises NothingToShow."""
+    """Return the content of a text file, None if there is no file. Raises NothingToShow."""
     name = literal_name(PurePath(path).name)
     snapshot = read(path)
     if snapshot.fault is not None:
@@ -166,13 +166,13 @@ def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool, whole: st
         shown = replace(shown, fault=f"there is no such file; {shown.fault}")
     if content is None or not is_latin1(content):
         return _Sides(change.path, _without_mark(shown))
-    there = content.decode("latin-1")
-    shown = replace(shown, after=there) if applied else replace(shown, before=there)
+    present = content.decode("latin-1")
+    shown = replace(shown, after=present) if applied else replace(shown, before=present)
     return _Sides(change.path, shown, [NOT_UTF8])
 
 
 def _without_mark(shown: Versions) -> Versions:
-    """Take out the byte order mark, as the editor does."""
+    """Remove the byte order mark, as the editor does when it reads a file."""
     before, after = (it.removeprefix(_BYTE_ORDER_MARK) for it in (shown.before, shown.after))
     return replace(shown, before=before, after=after)
 
@@ -183,9 +183,9 @@ def _moved(
     path, other = (destination, source) if applied else (source, destination)
     content = _content(path, read)
     if content is None:
-        raise NothingToShow(f"there is no {literal_name(path)}")
+        raise NothingToShow(f"there is no file {literal_name(path)}")
     text = text_of(content) or ""
     remark = f"{'moved from' if applied else 'moves to'} {settings.relative(literal_name(other))}"
     if not applied and not read(destination).is_absent:
-        remark += ", where a file is already"
+        remark += ", which exists already"
     return _Sides(path, Versions(text, text, "moved"), [remark])

@@ -1,9 +1,9 @@
-"""Whole writes: a call that writes a file whole, told as what it changes in the file there is.
+"""Whole writes: computes the real diff of a call that writes a whole file.
 
 Rules kept here:
-- The real server tells each such call as if the file were new. Whoever lets it must see what is
-  lost, so the diff is made here, from the file as it is when the call is complete.
-- A file that already holds the text tells nothing of what was there: the call stays as it came.
+- The server describes such a call as if the file were new. The user must see what is lost before
+  approving it, so the diff is computed here, from the file as it is when the request is complete.
+- If the file already holds the new text, its earlier content is unknown: the call stays as sent.
 """
 
 from __future__ import annotations
@@ -31,22 +31,25 @@ from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import text_of
 
 FileBefore: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
-"""Gives a file as it was before a call: the chat, the call's block if there is one, the path."""
+"""Returns a file as it was before a call, by chat, the call's block if there is one, and path."""
 
 
-def turned_ends(before: str, after: str) -> str | None:
-    """Say that lines end differently afterwards, which a diff of lines does not tell."""
-    had, gets = _ends(before), _ends(after)
-    if had is None or gets is None or had == gets:
+def changed_line_ends(before: str, after: str) -> str | None:
+    """Describe a change of line ends, which a diff of lines does not show; None if there is none.
+
+    A text without any line end counts as no change.
+    """
+    old, new = _line_ends(before), _line_ends(after)
+    if old is None or new is None or old == new:
         return None
-    return f"turns the line ends {had} into {gets}"
+    return f"changes the line ends from {old} to {new}"
 
 
-def _ends(text: str) -> str | None:
+def _line_ends(text: str) -> str | None:
     returns = text.count("\r\n")
     match bool(returns), returns < text.count("\n"):
         case True, True:
-            return "of both kinds"
+            return "mixed"
         case True, False:
             return "CRLF"
         case False, True:
@@ -55,10 +58,10 @@ def _ends(text: str) -> str | None:
             return None
 
 
-def told_whole(
+def with_actual_diff(
     chat: Chat, event: ChatEvent, file_before: FileBefore, child: str | None = None
 ) -> ChatEvent:
-    """Give an event with what a call changes; any other event is given as it is.
+    """Return a tool event with the real diff of its call; other events are returned unchanged.
 
     child: the subagent whose event it is, None for the chat itself.
     """
@@ -68,25 +71,26 @@ def told_whole(
     if not isinstance(call.details, FileChange):
         return event
     if isinstance(event, ToolRequested):
-        see = partial(file_before, chat, None if lane is None else requested_call(lane, call))
-        return replace(event, call=_told(call, see, waits=event.needs_approval))
+        block = None if lane is None else requested_call(lane, call)
+        read_before = partial(file_before, chat, block)
+        return replace(event, call=_with_diff(call, read_before, waits=event.needs_approval))
     block = None if lane is None else active_call(lane, call)
-    return replace(event, call=_as_before(block, call))
+    return replace(event, call=_without_new_diff(block, call))
 
 
-def _told(call: ToolCall, see: Callable[[str], Snapshot], *, waits: bool) -> ToolCall:
-    whole, details = whole_text(call), call.details
-    if whole is None or not isinstance(details, FileChange):
+def _with_diff(call: ToolCall, read_before: Callable[[str], Snapshot], *, waits: bool) -> ToolCall:
+    new_text, details = whole_text(call), call.details
+    if new_text is None or not isinstance(details, FileChange):
         return call
-    there = see(details.path)
-    text = None if there.blob is None else text_of(there.blob.read())
-    if not text or (text == whole and not waits):
+    before = read_before(details.path)
+    text = None if before.blob is None else text_of(before.blob.read())
+    if not text or (text == new_text and not waits):
         return call
-    return replace(call, details=FileChange(details.path, *hunks_between(text, whole)))
+    return replace(call, details=FileChange(details.path, *hunks_between(text, new_text)))
 
 
-def _as_before(block: ToolBlock | None, call: ToolCall) -> ToolCall:
-    """Keep what a call was known to change: the server goes on telling it from nothing."""
+def _without_new_diff(block: ToolBlock | None, call: ToolCall) -> ToolCall:
+    """Drop the server's diff of a later event: the one computed at the request is right."""
     if block is None or whole_text(block.call) is None or not block.call.details:
         return call
     return replace(call, details=None)

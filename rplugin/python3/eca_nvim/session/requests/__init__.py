@@ -1,4 +1,4 @@
-"""What the user asks for, one file for each kind of request: saved chats, history, search, review.
+"""The user's requests that need an answer: saved chats, history, search, review of changes.
 
-Rule: a request is answered once, in every case; a chat that nobody knows is not made by asking.
+Rule: each request is answered exactly once, whatever happens; it never creates a chat.
 """

@@ -1,6 +1,6 @@
-"""Chat content: what the user wants to know of a chat, answered from what is there.
+"""Chat content: requests that are answered from a chat's blocks, such as its transcript.
 
-Rules kept here: a chat that nobody knows is empty, and is not made by being asked about.
+Rule kept here: an unknown chat counts as empty and is not created.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ from eca_nvim.session.view import View
 
 log = logging.getLogger(__name__)
 
-ReadIntent: TypeAlias = RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
+ContentRequest: TypeAlias = (
+    RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
+)
 
 
-def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
-    """Answer, or show, what an intent asks for."""
+def answer_from_chat(intent: ContentRequest, chats: Chats, images: Images, view: View) -> None:
+    """Answer a request, or show what it asks for."""
     chat = chats.table.get(intent.chat) or Chat(intent.chat)
     match intent:
         case RequestTranscript(_, request):
@@ -48,15 +50,15 @@ def read(intent: ReadIntent, chats: Chats, images: Images, view: View) -> None:
             if block in chat.blocks:
                 view.push([whole(chat, chat.blocks[block], row, now())])
         case RequestImage(_, block, request):
-            view.push([Answer(request, _file_of(chat.blocks.get(block), images))])
+            view.push([Answer(request, _image_file(chat.blocks.get(block), images))])
 
 
-def _file_of(block: Block | None, images: Images) -> str | None:
-    """Write an image to a file; one that cannot be shown has none."""
+def _image_file(block: Block | None, images: Images) -> str | None:
+    """Write an image to a file and return its path, None if it cannot be shown."""
     if not isinstance(block, ImageBlock):
         return None
     try:
         return str(images.write(block.media_type, b64decode(block.base64, validate=True)))
     except (OSError, StrangeImage, binascii.Error) as fault:
-        log.info("an image is not shown: %s", fault)
+        log.info("cannot show an image: %s", fault)
         return None

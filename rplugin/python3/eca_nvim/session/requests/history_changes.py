@@ -1,6 +1,7 @@
-"""What the user does with a history: roll it back, fork it, set and remove flags.
+"""Changes of a chat's history: rollback, fork, flags.
 
-Rules kept here: the agent does it first; what is shown follows. Everything raises AgentRefused.
+Rule kept here: the agent changes the history first, then the view. All functions raise
+AgentRefused.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from eca_nvim.chat.vocabulary.ops import ShowChat
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.chats import Chats, now
 
-Revision: TypeAlias = intents.Rollback | intents.ForkChat | intents.AddFlag | intents.RemoveFlag
+HistoryChange: TypeAlias = (
+    intents.Rollback | intents.ForkChat | intents.AddFlag | intents.RemoveFlag
+)
 
 
 async def roll_back(chats: Chats, archive: Archive, chat: Chat, wanted: intents.Rollback) -> None:
-    """Take a message of the user and all after it back, what tools did to files, or both."""
+    """Remove a user's message and all after it, undo what tools did to files since, or both."""
     require_idle(chat)
     prompt, content_id = named_prompt(chat, wanted.block)
     await archive.rollback(chat.id, content_id, messages=wanted.messages, tools=wanted.tools)
@@ -34,13 +37,14 @@ async def roll_back(chats: Chats, archive: Archive, chat: Chat, wanted: intents.
 
 
 async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
-    """Copy a chat up to a block, show the copy and give its id.
+    """Copy a chat up to a block, show the copy and return its id.
 
-    A prompt that ends the copy is taken out of it; the one that was meant goes into its input.
+    A prompt at the end of the copy is removed from it; the prompt under the cursor goes into the
+    copy's input.
     """
     fork_point = history_changes.fork_point(chat, block)
     if fork_point is None:
-        raise AgentRefused("the agent cannot copy up to here, but up to a prompt or a tool call")
+        raise AgentRefused("the agent can fork a chat only at a prompt or a tool call")
     copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
     copy = chats.get(copy_id)
     chats.show(show_history(copy, opened.page, now()))
@@ -56,20 +60,20 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
 
 
 def inherited(chat: Chat) -> SelectionChanged:
-    """Give what answers the prompts of a copy: the same."""
+    """Return the selection for a copy of a chat: the same model, agent and variant."""
     chosen = chat.selected
     return SelectionChanged(chosen.model, chosen.agent, chosen.variant)
 
 
 async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text: str) -> None:
-    """Set a flag after a block."""
+    """Add a flag after a block."""
     anchor, content_id = _anchor(chat, block)
     flag = await archive.add_flag(chat.id, content_id, text)
     chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
 
 
 async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) -> None:
-    """Take a flag away."""
+    """Remove a flag."""
     flag = chat.blocks.get(block)
     if not isinstance(flag, FlagBlock):
         raise AgentRefused("there is no flag here")
@@ -80,21 +84,21 @@ async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) ->
 def require_idle(chat: Chat) -> None:
     """Raise AgentRefused while a turn runs."""
     if chat.turn.state is not Turn.IDLE:
-        raise AgentRefused("the agent is still at work, stop the turn first")
+        raise AgentRefused("the agent is still working: stop the turn first")
 
 
 def _anchor(chat: Chat, block: int) -> history_changes.Anchor:
     found = history_changes.anchor_of(chat, block)
     if found is None:
-        raise AgentRefused("the agent has no name for this place")
+        raise AgentRefused("there can be no flag here: the agent has no id for this block")
     return found
 
 
 def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
-    """Find the message of the user that a block is or belongs to, and the agent's name for it."""
+    """Return the user's message that a block is or belongs to, and the agent's id of it."""
     prompt = history_changes.prompt_of(chat, block)
     if prompt is None:
         raise AgentRefused("there is no message of yours here")
     if prompt.content_id is None:
-        raise AgentRefused("the agent has no name for this message")
+        raise AgentRefused("the agent has no id for this message")
     return prompt, prompt.content_id

@@ -1,10 +1,10 @@
-"""Images the agent sent, as files that the system's own viewer can open.
+"""The agent's images, written to files that the system's viewer can open.
 
 Rules kept here:
-- Only kinds that are nothing but pixels are written: others may be opened by programs that run
-  what is in them.
-- The files lie in a folder that only the user can read, have names of our own, and are gone when
-  the host is.
+- Only pure pixel formats are written: the system may open others with programs that run what is
+  in them.
+- The files are in a folder that only the user can read, under names of our own; they are removed
+  when the host exits.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 
+from eca_nvim.chat.vocabulary.effects import ShowImage
+from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal, ViewOp
 from eca_nvim.disk.private import PrivateFolder
 
 SUFFIXES: Mapping[str, str] = {
@@ -25,18 +27,26 @@ SUFFIXES: Mapping[str, str] = {
 
 
 class StrangeImage(ValueError):
-    """Raised when an image is of a kind that is not opened."""
+    """Raised when an image's type is not opened."""
 
 
 class Images:
-    """A folder of images, made when the first one comes."""
+    """A folder of images, created with the first one."""
 
     def __init__(self) -> None:
         self._folder = PrivateFolder("eca-images-")
         self._numbers = count(1)
 
+    def open(self, image: ShowImage) -> ViewOp:
+        """Write an image; returns the op that opens it, or that says why it cannot be opened."""
+        try:
+            path = self.write(image.media_type, image.content)
+        except (OSError, StrangeImage) as fault:
+            return Notify("error", f"cannot open the image: {fault}")
+        return OpenExternal(str(path))
+
     def write(self, media_type: str, content: bytes) -> Path:
-        """Write an image and give its path. Raises StrangeImage, OSError."""
+        """Write an image and return its path. Raises StrangeImage, OSError."""
         kind = media_type.partition(";")[0].strip().lower()
         if kind not in SUFFIXES:
             raise StrangeImage(f"images of type {kind!r} are not opened")
@@ -45,5 +55,5 @@ class Images:
         return path
 
     def remove(self) -> None:
-        """Remove all of them."""
+        """Remove all files."""
         self._folder.remove()

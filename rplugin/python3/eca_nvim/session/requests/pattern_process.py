@@ -1,9 +1,9 @@
-"""Pattern process: a program of its own that looks for a regular expression in lines.
+"""Pattern process: a separate program that searches lines for a regular expression.
 
 Rules kept here:
-- A pattern of the user's own may backtrack for ever: it does so here, where nothing waits for it,
-  and the system ends this process when its time is up, whoever else is gone by then.
-- It is run by its path, with the standard library alone.
+- The user's pattern may backtrack for ever. In this process it blocks nothing else, and an alarm
+  ends the process when its time is up, even if the host has exited.
+- It is run by its path and imports only the standard library.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import signal
 import sys
 
 SECONDS = 3
-"""How long it may take."""
+"""Seconds until the alarm."""
 FAULT, MATCHES, MORE = "fault", "matches", "more"
 
 
 def match(pattern: str, lines: list[str], most: int) -> dict[str, object]:
-    """Give [line number, first character] of the lines that match, or the fault in the pattern.
+    """Return the lines that match, each as (line, character), 0-based; or the pattern's fault.
 
-    Lower case finds either case. most: matches that are given; of others only how many there are.
+    A pattern in lower case ignores case. most: how many matches are returned; the rest is counted.
     """
     try:
         wanted = re.compile(pattern, re.IGNORECASE if pattern == pattern.lower() else re.NOFLAG)
@@ -36,5 +36,5 @@ def match(pattern: str, lines: list[str], most: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    signal.alarm(SECONDS)  # nothing is done about it: the system ends the process
+    signal.alarm(SECONDS)  # no handler: the signal ends the process
     json.dump(match(*json.load(sys.stdin)), sys.stdout)

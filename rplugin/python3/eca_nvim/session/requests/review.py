@@ -1,8 +1,8 @@
-"""Review: what the user asks about the changes of tools, answered.
+"""Review: answers requests about the files that tools changed, and undoes changes.
 
 Rules kept here:
-- What the user has typed and not written is part of a file as he sees it.
-- Between two files the agent's words go on.
+- A file's unsaved changes in the editor count as its present text.
+- Between two files other tasks get their turn, so that the agent's output goes on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import Outcome, UndoPlan, merged, moved_on, plan_undo, undo
 from eca_nvim.review.undo_words import done_line, no_plan, plan_table
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.diff_tab import Files, diff
+from eca_nvim.session.files.diff_tab import EditorFiles, diff
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.requests import history_changes
 from eca_nvim.session.view import View, isolated
@@ -42,24 +42,24 @@ from eca_nvim.session.view import View, isolated
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
 MOST_NAMES = 5
-UNSETTLED = "what commands did is still being looked for: ask again in a moment"
+UNSETTLED = "the changes of the last commands are not found yet: try again in a moment"
 
-_DOING: Mapping[type[ReviewIntent | RequestDiff], str] = {
+_ACTIONS: Mapping[type[ReviewIntent | RequestDiff], str] = {
     RequestDiff: "show the diff",
     ListChanges: "list the changes",
     KeepChanges: "keep the changes",
-    PlanUndo: "tell what would be undone",
+    PlanUndo: "plan the undo",
     UndoTurn: "undo the turn",
     ShowCheckpoint: "show the diff",
     ListFiles: "list the files",
 }
 
 
-class Reviews:
-    """What was changed, shown, kept and taken back."""
+class ReviewRequests:
+    """Handles the user's requests about changed files."""
 
     def __init__(
-        self, ledger: Ledger, surveyor: Surveyor, chats: Chats, files: Files, view: View
+        self, ledger: Ledger, surveyor: Surveyor, chats: Chats, files: EditorFiles, view: View
     ) -> None:
         self._ledger = ledger
         self._surveyor = surveyor
@@ -68,15 +68,15 @@ class Reviews:
         self._view = view
         self._kept: dict[str, frozenset[str]] = {}
 
-    async def do(self, intent: ReviewIntent | RequestDiff) -> None:
-        """Do what the user wants to see or to have."""
-        with isolated(self._view, _DOING[type(intent)], intent):
+    async def handle(self, intent: ReviewIntent | RequestDiff) -> None:
+        """Handle an intent."""
+        with isolated(self._view, _ACTIONS[type(intent)], intent):
             if isinstance(intent, ListChanges | PlanUndo):
                 await self._settle(intent.chat)
             match intent:
                 case RequestDiff():
-                    look = self._ledger.snapshot
-                    shown = await diff(self._chats.get, intent, self._files, look)
+                    snapshot = self._ledger.snapshot
+                    shown = await diff(self._chats.get, intent, self._files, snapshot)
                     self._view.push([shown])
                 case ListChanges():
                     self._view.push(await self._list(intent))
@@ -92,25 +92,25 @@ class Reviews:
                     self._view.push([Answer(request, await self._used(chat))])
 
     async def _settle(self, chat: str) -> None:
-        """Wait until it is known what commands did; tell of what it is not."""
+        """Wait until the changes of commands are known; warn of turns where they are not."""
         lines = [UNSETTLED] if not await self._surveyor.settled() else []
         unknown: dict[str, list[str]] = {}
         for number, why in self._ledger.unknown(chat).items():
             unknown.setdefault(why, []).append(str(number))
         for why, turns in unknown.items():
             where = "turn" if len(turns) == 1 else "turns"
-            lines.append(f"what commands did in {where} {', '.join(turns)} is not known: {why}")
+            lines.append(f"what commands changed in {where} {', '.join(turns)} is not known: {why}")
         self._view.push([Notify("warn", line) for line in lines])
 
     async def _list(self, wanted: ListChanges) -> list[ViewOp]:
-        """Answer with what is left of the changes; without a turn that made some, say so."""
+        """Return the ops that answer with the remaining changes, or say that there are none."""
         number = wanted.turn
         turns = self._ledger.turns(wanted.chat)
         turns = [turn for turn in turns if number in (None, turn.number)]
         if not turns:
             where = "here" if number is None else f"in turn {number}"
-            told = Notify("info", f"the agent has changed nothing {where}")
-            return [told, Answer(wanted.request, None)]
+            nothing = Notify("info", f"the agent has changed nothing {where}")
+            return [nothing, Answer(wanted.request, None)]
         odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd]
         return [*odd, Answer(wanted.request, await self._entries(wanted.chat, turns))]
 
@@ -139,7 +139,7 @@ class Reviews:
         return no_plan(moved_on(named[0], later) if named else None)
 
     async def _plan_since(self, wanted: PlanUndo, block: int) -> Table | None:
-        """Plan the undo of all turns from a message of the user on."""
+        """Plan the undo of all turns from a user's message on."""
         try:
             chat = self._chats.get(wanted.chat)
             history_changes.require_idle(chat)
@@ -173,7 +173,7 @@ class Reviews:
             self._ledger.attribution.others([outcome.path])
             await anyio.lowlevel.checkpoint()
         done = [it.path for it in outcomes if it.fault is None]
-        failed = [_told(it) for it in outcomes if it.fault is not None]
+        failed = [_failure(it) for it in outcomes if it.fault is not None]
         told = done_line(wanted.turns, len(done), again=again)
         self._view.push([Answer(wanted.request, {"done": done, "failed": failed, "told": told})])
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
@@ -185,7 +185,7 @@ class Reviews:
         turns = self._turns(wanted.chat, wanted.turns)
         files = merged(turns)
         if wanted.path not in files:
-            self._view.push([Notify("warn", "there is no such change any more")])
+            self._view.push([Notify("warn", "this change is no longer there")])
             return
         before = files[wanted.path].before
         present = (await self._present([wanted.path]))[wanted.path]
@@ -197,7 +197,7 @@ class Reviews:
         self._view.push([_diff(turns[-1], wanted.path, old or "", new or "")])
 
     def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnChanges]:
-        """Give some turns of a chat, the newest first."""
+        """Return some turns of a chat, the newest first."""
         return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
 
     async def _used(self, chat_id: str) -> list[Table]:
@@ -207,23 +207,23 @@ class Reviews:
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         wanted: Sequence[str] = tuple(dict.fromkeys(paths))
-        edited = await self._files.edited(wanted) if wanted else {}
+        unsaved = await self._files.unsaved(wanted) if wanted else {}
         present: dict[str, Present] = {}
         for path in wanted:
-            present[path] = Present(self._ledger.snapshot(path), edited.get(path))
+            present[path] = Present(self._ledger.snapshot(path), unsaved.get(path))
             await anyio.lowlevel.checkpoint()
         return present
 
 
 def _odd(turn: TurnChanges) -> str:
-    """Name the files that commands changed in a turn, and that nobody looks at."""
+    """Return a warning with the odd names of files that commands changed; they are not shown."""
     names = [literal_name(PurePath(path).name) for path in sorted(turn.odd)]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return f"turn {turn.number}: {ODD_NAME}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
-def _told(outcome: Outcome) -> Table:
-    """Tell why a file was not put back, and when it is damaged, where the copy of it is."""
+def _failure(outcome: Outcome) -> Table:
+    """Return why a file was not restored, and where its copy is if it was left damaged."""
     copy = {"copy": outcome.copy} if outcome.copy is not None else {}
     return {"path": outcome.path, "fault": outcome.fault, **copy}
 

@@ -1,10 +1,10 @@
-"""The chats the agent keeps: listed, gone on with, paged, renamed, emptied and deleted.
+"""The chats that the agent keeps: listed, resumed, paged, renamed, cleared and deleted.
 
 Rules kept here:
-- The agent is asked first, and waited for: it is started if need be. What it refuses is told in
-  one line, and nothing has changed.
-- A history is changed between turns only.
-- A chat that the agent never heard of is nobody's but ours.
+- Each request goes to the agent first, which is started if needed. If the agent refuses, one line
+  says why and nothing has changed.
+- A history changes only between turns.
+- A chat that was never prompted is unknown to the agent: it is handled without asking it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from eca_nvim.session.server import Server
 from eca_nvim.session.view import View, isolated
 
 PAGE = 100
-"""Messages that are loaded together."""
+"""Messages that are loaded at once."""
 
 
-class Histories:
-    """Does what the user wants of the chats that the agent keeps."""
+class SavedChats:
+    """Handles the user's requests about saved chats and histories."""
 
     def __init__(self, chats: Chats, choices: Choices, server: Server, view: View) -> None:
         self._chats = chats
@@ -41,8 +41,8 @@ class Histories:
         self._server = server
         self._view = view
 
-    async def do(self, intent: intents.HistoryIntent) -> None:
-        """Do what an intent wants, or tell why not."""
+    async def handle(self, intent: intents.HistoryIntent) -> None:
+        """Handle an intent; a refusal is shown as a warning."""
         with isolated(self._view, intent.name.replace("_", " "), intent):
             try:
                 await self._do(intent)
@@ -66,7 +66,7 @@ class Histories:
             case intents.DeleteChat():
                 await self._delete(self._known(intent.chat))
             case _:
-                await self._revise(self._known(intent.chat), intent)
+                await self._change_history(self._known(intent.chat), intent)
 
     def _known(self, chat_id: str) -> Chat:
         chat = self._chats.table.get(chat_id)
@@ -104,17 +104,17 @@ class Histories:
                 raise
         else:
             self._show(self._chats.get(wanted.chat), opened)
-            self._leave(wanted.instead)
+            self._forget_blank(wanted.instead)
 
-    def _leave(self, chat_id: str | None) -> None:
-        """Forget a chat in which nothing was said."""
+    def _forget_blank(self, chat_id: str | None) -> None:
+        """Remove a chat if it has no messages."""
         chat = self._chats.table.get(chat_id) if chat_id is not None else None
         if chat is not None and _is_blank(chat):
             self._choices.forget(chat.id)
             self._chats.forget(chat.id)
 
     def _show(self, chat: Chat, opened: OpenedChat) -> None:
-        """Show a chat from its newest page on, and what answers its prompts."""
+        """Show the newest page of a chat, its title and its selection."""
         self._chats.show(show_history(chat, opened.page, now()))
         if opened.title is not None:
             self._chats.apply(chat, [TitleChanged(opened.title)])
@@ -139,18 +139,18 @@ class Histories:
                 self._chats.show(show_older(chat, page, now()))
 
     async def _reload(self, chat: Chat) -> None:
-        """Show a chat anew whose history has become another one."""
+        """Show the newest page of a chat again, after its history was changed elsewhere."""
         self._chats.show(show_loading(chat, now(), loading=False))
         history_changes.require_idle(chat)
         self._show(chat, await (await self._archive()).open_chat(chat.id, PAGE))
-        told = "the history has changed meanwhile, its newest messages are shown anew"
-        self._view.push([Notify("info", told)])
+        line = "this chat's history has changed: its newest messages are shown again"
+        self._view.push([Notify("info", line)])
 
     async def _rename(self, chat: Chat, title: str) -> None:
         if _is_blank(chat):
-            raise AgentRefused("the agent does not have this chat yet, send a prompt first")
+            raise AgentRefused("the agent does not have this chat yet: send a prompt first")
         archive = await self._archive()
-        chat.title_owner = TitleOwner.AGENT  # it will say the title that the user wants
+        chat.title_owner = TitleOwner.AGENT  # the agent announces the new title
         await archive.rename(chat.id, title)
 
     async def _clear(self, chat: Chat) -> None:
@@ -164,13 +164,13 @@ class Histories:
     async def _delete(self, chat: Chat) -> None:
         if not _is_blank(chat) and not chat.deleted:
             await (await self._archive()).delete(chat.id)
-        told = chat.deleted
-        if not told:
+        announced = chat.deleted
+        if not announced:
             self._chats.apply(chat, [ChatDeleted()])
         self._choices.forget(chat.id)
-        self._chats.forget(chat.id, told=told)
+        self._chats.forget(chat.id, announced=announced)
 
-    async def _revise(self, chat: Chat, intent: history_changes.Revision) -> None:
+    async def _change_history(self, chat: Chat, intent: history_changes.HistoryChange) -> None:
         archive = await self._archive()
         match intent:
             case intents.Rollback():
@@ -185,5 +185,5 @@ class Histories:
 
 
 def _is_blank(chat: Chat) -> bool:
-    """Say whether nothing was said in a chat yet."""
+    """Return whether a chat has no messages yet."""
     return not any(isinstance(block, TextBlock) for block in chat.root.blocks)

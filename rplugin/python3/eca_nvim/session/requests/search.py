@@ -1,4 +1,4 @@
-"""Search: the user's own pattern, looked for in a chat by a process (`pattern_process.py`)."""
+"""Search: finds the user's pattern in a chat, in a separate process (`pattern_process.py`)."""
 
 from __future__ import annotations
 
@@ -9,49 +9,48 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-import eca_nvim.session.requests.pattern_process as matching
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.search import MOST_HITS, hits, places
 from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import Grep
 from eca_nvim.environment import child_environment
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.files.surveys import in_thread
+from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.session.requests import pattern_process
 from eca_nvim.session.view import View, isolated
 
-TOO_LONG: Final = f"not found within {matching.SECONDS} s: try a simpler pattern"
-COMMAND: Final = (sys.executable, "-I", matching.__file__)
+TOO_LONG: Final = f"no result within {pattern_process.SECONDS} s: try a simpler pattern"
+COMMAND: Final = (sys.executable, "-I", pattern_process.__file__)
 
 
 async def search(wanted: Grep, chats: Chats, view: View) -> None:
-    """Answer the intent `grep`: hits, how many more there are, or the fault in the pattern."""
+    """Answer the intent `grep`: hits and how many more there are, or the fault in the pattern."""
     with isolated(view, "search the chat", wanted):
         chat = chats.table.get(wanted.chat) or Chat(wanted.chat)
         view.push([Answer(wanted.request, await grep(chat, wanted.pattern))])
 
 
 async def grep(chat: Chat, pattern: str) -> Mapping[str, object]:
-    """Look for a regular expression in a chat."""
-    there = places(chat, now())
-    told = await in_thread(partial(_matches, pattern, [place.line for place in there]))
-    if matching.FAULT in told:
-        return told
-    found = [(there[number], start) for number, start in told[matching.MATCHES]]
-    return hits(found, told[matching.MORE])
+    """Search a chat for a regular expression."""
+    searched = places(chat, now())
+    result = await run_in_thread(partial(_matches, pattern, [place.line for place in searched]))
+    if pattern_process.FAULT in result:
+        return result
+    found = [(searched[number], start) for number, start in result[pattern_process.MATCHES]]
+    return hits(found, result[pattern_process.MORE])
 
 
 def _matches(pattern: str, lines: list[str]) -> Mapping[str, Any]:
-    """Have a process match lines, and wait for it."""
-    asked = json.dumps([pattern, lines, MOST_HITS])
+    """Run the process and return its result; blocks, so runs in a thread."""
     done = subprocess.run(
         COMMAND,
-        input=asked,
+        input=json.dumps([pattern, lines, MOST_HITS]),
         capture_output=True,
         text=True,
         check=False,
         env=child_environment(),
     )
-    if done.returncode < 0:  # the system has ended it
-        return {matching.FAULT: TOO_LONG}
+    if done.returncode < 0:  # ended by the alarm
+        return {pattern_process.FAULT: TOO_LONG}
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer

@@ -1,0 +1,69 @@
+"""Chat intents: applies to a chat the intents that change nothing else.
+
+Rule kept here: an approval is for what the user saw, so the request is checked again first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from eca_nvim.chat.handlers.questions import answer_question
+from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.user_actions.approvals import approve, reject
+from eca_nvim.chat.user_actions.folding import act, toggle
+from eca_nvim.chat.user_actions.login import answer_login
+from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.contexts import Context, MalformedContext, parse_context
+from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.view import View
+
+ChatIntent: TypeAlias = (
+    intents.SendPrompt
+    | intents.Unqueue
+    | intents.StopTurn
+    | intents.Approve
+    | intents.Reject
+    | intents.AnswerQuestion
+    | intents.AnswerLogin
+    | intents.ToggleBlock
+    | intents.ActOnBlock
+)
+"""Intents that change one chat and nothing else."""
+
+
+def apply_intent(chat: Chat, intent: ChatIntent, chats: Chats, view: View) -> Changes:
+    """Apply an intent to a chat; returns what changed."""
+    match intent:
+        case intents.SendPrompt(_, text, tables, queue):
+            contexts = tuple(_parse_contexts(tables, view))
+            return send_prompt(chat, text, now(), contexts, queue=queue)
+        case intents.Unqueue(_, index, edit):
+            return unqueue(chat, index, now(), edit=edit)
+        case intents.StopTurn():
+            return stop_turn(chat, now())
+        case intents.Approve(_, block, digest, remember):
+            chats.recheck_request(chat, block)
+            return approve(chat, block, digest, now(), remember=remember)
+        case intents.Reject(_, block, digest, reason):
+            return reject(chat, block, digest, now(), reason)
+        case intents.AnswerQuestion(_, block, digest, text):
+            return answer_question(chat, block, digest, text, now())
+        case intents.AnswerLogin(_, text):
+            return answer_login(chat, text, now())
+        case intents.ToggleBlock(_, block, to_open):
+            return toggle(chat, block, now(), to_open=to_open)
+        case intents.ActOnBlock(_, block):
+            return act(chat, block, now())
+
+
+def _parse_contexts(tables: Sequence[Mapping[str, object]], view: View) -> Iterator[Context]:
+    """Parse contexts; a malformed one is reported and left out."""
+    for table in tables:
+        try:
+            yield parse_context(table)
+        except MalformedContext as fault:
+            view.push([Notify("warn", f"a context was left out: {fault}")])
