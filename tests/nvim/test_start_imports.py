@@ -1,10 +1,10 @@
-"""What the host loads until a prompt could be sent: each module makes the first chat wait."""
+"""What the host loads until it speaks to its server: each module makes the first chat wait."""
 
 import sys
 from pathlib import Path
 
 from tests.support.factories import PrepareScript, StartNeovim
-from tests.support.script import handshake
+from tests.support.script import expect, write
 
 LATE = {"bz2", "difflib", "lzma", "random", "secrets", "shutil", "tempfile", "unidiff"}
 """Modules that only later work needs."""
@@ -13,23 +13,13 @@ LATE = {"bz2", "difflib", "lzma", "random", "secrets", "shutil", "tempfile", "un
 def test_the_first_chat_loads_only_what_it_needs(
     start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
-    written, python = tmp_path / "imports", tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -X importtime "$@" 2>{written}\n')
+    imports, asked, python = (tmp_path / name for name in ("imports", "asked", "python"))
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -X importtime "$@" 2>{imports}\n')
     python.chmod(0o755)
-    server = scripted_server(handshake())
+    server = scripted_server(expect("initialize"), write(asked, "yes"))
     nvim = start_nvim(settings={"python": str(python), "server": {"command": server.command}})
-    nvim.lua(
-        """
-        vim.api.nvim_create_autocmd('User', {
-          pattern = 'EcaServerReady',
-          callback = function()
-            _G.imports = vim.fn.readfile(...)
-          end,
-        })""".replace("...", repr(str(written)))
-    )
     nvim.keys(":EcaChat<CR>")
-    nvim.wait_until("_G.imports ~= nil")
-    lines = nvim.lua("return _G.imports")
-    loaded = {line.rpartition("|")[2].strip() for line in lines}
+    nvim.wait_until(f"vim.uv.fs_stat('{asked}') ~= nil")
+    loaded = {line.rpartition("|")[2].strip() for line in imports.read_text().splitlines()}
     assert "eca_nvim.session.session" in loaded
-    assert not LATE & loaded
+    assert loaded.isdisjoint(LATE), loaded & LATE
