@@ -1,9 +1,7 @@
 """The Python half of the plugin: a remote plugin of Neovim, and a client of coding agents.
 
-Rules kept here:
-- pynvim's host looks for plugin classes among the members of this module. The class is offered by
-  name and imported when somebody looks at it, so that the demo agent, the tests and every other
-  layer import this package without pynvim.
+Rule: the plugin's class is imported when somebody asks for it. pynvim's host looks for it here; the
+demo agent, the tests and all other packages import this one without pynvim.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Agents: one adapter for each protocol. The session sees no more of them than `base.py`.
+"""Agents: one adapter for each protocol.
 
-base.py     what any agent offers
-archive.py  what an agent that keeps chats offers
+base.py     what the session knows of any agent
+archive.py  what it knows of an agent that keeps chats
 eca/        an ECA server
+
+Rule: above this package nobody knows which protocol an agent speaks.
 """

@@ -1,5 +1,7 @@
-"""Disk: what every layer needs to touch the user's files without harm.
+"""Disk: writing files without damaging them.
 
-replacing.py  a file given another content, or removed, through no link and never by halves
-private.py    folders of our own for as long as the process lives
+replacing.py  replaces or removes a file, through no link and never halfway
+private.py    folders that only the user can read, removed with the process
+
+Rule: a file that is written has its old content or its new one, whenever the process is killed.
 """

@@ -1,4 +1,7 @@
-"""JSON-RPC 2.0 without I/O: bytes in, events out. Standard library only."""
+"""JSON-RPC 2.0 without I/O: bytes in, events out; messages in, bytes out.
+
+Rule: imports only the standard library, and knows no method of any protocol.
+"""
 
 from eca_nvim.jsonrpc.codec import Codec, JsonCodec, JsonEnvelope
 from eca_nvim.jsonrpc.framing import (

@@ -1,4 +1,4 @@
-"""The adapter to Neovim: the entry points of its host, frames, editor services, settings.
+"""The adapter to Neovim: intents in, frames out, questions to the editor, settings, the log.
 
-The only layer that imports pynvim.
+Rule: the only package that imports pynvim. It makes no blocking call.
 """

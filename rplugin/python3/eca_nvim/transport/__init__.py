@@ -1,4 +1,7 @@
-"""A server as a child process, and a JSON-RPC conversation with it over its pipes."""
+"""A server as a child process, and a JSON-RPC conversation with it over its pipes.
+
+Rule: sending never waits, and the process ends together with all that it has started.
+"""
 
 from eca_nvim.spawn import ExecutableMissing, NotExecutable, StartError, StartFailed
 from eca_nvim.transport.connection import Connection, Guard, Handler, Incoming, open_connection

@@ -1,9 +1,9 @@
-"""An ECA server as an agent: its messages become events, effects become its messages.
+"""An ECA server as an agent: its messages become events, effects become messages to it.
 
-agent.py    its life; start here
-inbox.py    what it sends, with `replay.py`, `server_events.py` and `content/`
-outbox.py   what it is sent, with `prompt/`
-requests.py what it asks of us
+agent.py     its life; start here
+inbox.py     what it sends, with `replay.py`, `server_events.py` and `content/`
+outbox.py    what we send, with `prompt/`
+requests.py  what it asks us, with `editor_requests.py`
 
-Rule: nothing outside this package knows ECA. An agent of another protocol is a package beside it.
+Rule: nothing outside of this package knows ECA. An agent of another protocol is a package beside it.
 """

@@ -1,10 +1,11 @@
 """The ECA protocol as types: every message between this client and an ECA server.
 
-One file a theme (`lifecycle`, `content`, `tool_call`, `chats`, `editor` …), each with the types
-of its messages; a type carries its method's name and a request names its answer. `registry`
-lists them all; `body`, `decode` and `encode` are the way in and out; `lenient` reads what does
-not fit, older servers' shapes above all; `base` holds what messages are made of. Old names end
-here: the rest of the program sees today's.
+Each theme has a file (`lifecycle`, `content`, `tool_call`, `chats`, `editor` …). A message's type
+carries the name of its method, a request's type names the type of its answer. `registry` lists all
+messages; `body`, `decode` and `encode` turn bytes into types and back; `lenient` reads what does not
+fit; `base` has what all messages share.
+
+Rule: names of older protocols end here. The rest of the program sees today's.
 """
 
 from eca_nvim.protocol.eca.base import Notification, Request, Unknown, UnknownPart

@@ -1,4 +1,4 @@
-"""What an ECA server says in a chat, as chat events: texts, tool calls, proposed changes.
+"""Contents of a chat as ECA sends them, turned into events: texts, tool calls, proposed changes.
 
-Rule: what is unknown or incomplete becomes an event that shows it; nothing is dropped silently.
+Rule: an unknown or incomplete content becomes an event that shows it; nothing is dropped silently.
 """

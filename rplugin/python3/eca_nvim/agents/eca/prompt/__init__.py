@@ -1,4 +1,4 @@
-"""A prompt in the words of an ECA server: message, contexts, mentions, attached files.
+"""A prompt as an ECA server expects it: message, contexts, mentions, attached files.
 
-Rule: what differs between generations of the protocol is decided here, by the server's dialect.
+Rule: differences between generations of the protocol are decided here, by the server's dialect.
 """
