@@ -2,8 +2,8 @@
 
 Each theme has a file (`lifecycle`, `content`, `tool_call`, `chats`, `editor` …). A message's type
 carries the name of its method, a request's type names the type of its answer. `registry` lists all
-messages; `body`, `decode` and `encode` turn bytes into types and back; `lenient` reads what does not
-fit; `base` has what all messages share.
+messages. `body`, `decode` and `encode` turn bytes into types and back, `lenient` reads messages
+that do not fit, `base` has what all of them share.
 
 Rule: names of older protocols end here. The rest of the program sees today's.
 """
