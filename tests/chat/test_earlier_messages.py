@@ -27,7 +27,13 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.ops import FilesChanged, RemoveBlock
+from eca_nvim.chat.vocabulary.ops import (
+    AppendText,
+    CloseBlock,
+    FilesChanged,
+    OpenBlock,
+    RemoveBlock,
+)
 from eca_nvim.chat.vocabulary.states import Turn
 
 CHANGE = FileChange("/workspace/a.py", "@@ -1,1 +1,1 @@\n-a\n+b", 1, 1)
@@ -95,6 +101,19 @@ def test_a_replayed_chat_reads_like_a_lived_one() -> None:
     )
     assert driver.view.lines == lived.view.lines
     assert driver.view.status["title"] == "Fix"
+
+
+def test_a_message_of_a_replay_is_one_op() -> None:
+    driver = Driver()
+    events = [
+        event for number in range(50) for event in (prompt(f"go {number}", ""), *said("Done."))
+    ]
+    changes = driver.take(show_history(driver.chat, page(*events), driver.now))
+    blocks = [op for op in changes.ops if isinstance(op, OpenBlock)]
+    assert [op.text for op in blocks[-2:]] == ["go 49", "Done."]
+    assert all(op.closed for op in blocks[:-1])
+    assert len(blocks) == len(events)
+    assert not [op for op in changes.ops if isinstance(op, AppendText | CloseBlock)]
 
 
 def test_nothing_of_a_replay_happens_now() -> None:

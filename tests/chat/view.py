@@ -100,6 +100,9 @@ class View:
         lost = line(op.lost or ())
         shown = Shown(op.block, op.kind, op.depth, op.after, line(op.header), lost)
         self.blocks.insert(place, shown)
+        if op.text:
+            shown.append(op.text)
+        shown.closed = op.closed
 
     def _body(self, op: ops.SetBody) -> None:
         for row, start, end, group in op.marks:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from eca_nvim.chat.vocabulary.ops import (
     AppendText,
@@ -25,6 +26,7 @@ from eca_nvim.nvim.frame_queue import (
     INTERVAL,
     LARGEST_FRAME,
     SMALLEST_FRAME,
+    WHOLE,
     Frame,
     FrameQueue,
     OpQueue,
@@ -286,6 +288,18 @@ def test_five_megabytes_arrive_whole() -> None:
     assert ops[0] == OpenBlock("a", 1, BlockKind.ASSISTANT)
     assert ops[-1] == CloseBlock("a", 1)
     assert all(op.text.endswith("\n") for op in ops if isinstance(op, AppendText))
+
+
+def test_a_block_is_opened_with_its_text_unless_that_is_long() -> None:
+    short = OpenBlock("a", 1, BlockKind.ASSISTANT, text="x" * WHOLE, closed=True)
+    assert take_all(short) == (short,)
+    long = "x" * (WHOLE + 1)
+    assert take_all(replace(short, text=long)) == (
+        replace(short, text="", closed=False),
+        text(long),
+        CloseBlock("a", 1),
+    )
+    assert len(take_all(replace(short, text=long, closed=False))) == 2
 
 
 def test_nothing_is_lost_while_no_frame_is_drawn() -> None:

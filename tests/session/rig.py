@@ -16,6 +16,7 @@ from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,
     Notify,
+    OpenBlock,
     SetBody,
     SetPending,
     SetServer,
@@ -138,10 +139,9 @@ class Recorder:
 
     def text(self) -> str:
         """Give all text that blocks hold, in the order it came."""
-        parts = [op for op in self.ops if isinstance(op, AppendText | SetBody)]
-        return "\n".join(
-            op.text if isinstance(op, AppendText) else "\n".join(op.lines) for op in parts
-        )
+        parts = [op for op in self.ops if isinstance(op, AppendText | OpenBlock | SetBody)]
+        texts = ["\n".join(op.lines) if isinstance(op, SetBody) else op.text for op in parts]
+        return "\n".join(filter(None, texts))
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until ops made a condition true."""

@@ -3,11 +3,12 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 from tests.chat.driver import call, said
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.view import CHAT, View, assistant, numbered, open_view, tool, user
+from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, tool, user
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model.chat import Chat
@@ -16,6 +17,28 @@ from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished
 from eca_nvim.chat.vocabulary.ops import BlockKind
+
+TOGETHER = """
+local ops, counted = ..., 0
+for _, name in ipairs({ 'nvim_buf_set_lines', 'nvim_buf_set_text' }) do
+  local real = vim.api[name]
+  vim.api[name] = function(...)
+    counted = counted + 1
+    return real(...)
+  end
+end
+require('eca.view.frames').apply(1, ops)
+return counted
+"""
+"""Lua that draws a frame and counts the edits."""
+LOOKS = """
+local marks = vim.api.nvim_buf_get_extmarks(..., -1, 0, -1, { details = true })
+return vim.tbl_map(function(mark)
+  mark[4].ns_id = nil
+  return vim.inspect({ mark[2], mark[3], mark[4] })
+end, marks)
+"""
+TABLE = "| a | b |\n|---|---|\n| long | c |"
 
 
 @pytest.fixture
@@ -36,6 +59,38 @@ def test_messages_stand_apart_and_tools_close_together(view: View) -> None:
         *assistant(5, "done"),
     )
     assert view.lines() == ["do it", "", "I do", "", "✓ read a", "✓ read b", "", "done"]
+
+
+def test_blocks_that_arrive_together_are_one_edit_and_look_the_same(
+    start_nvim: StartNeovim,
+) -> None:
+    view = start_view(start_nvim)
+    texts = ("\n\nplain\n\n", f"{TABLE}\n\n```c\nint x;\n```", "```lua\nopen", "last", "`a`\n")
+    kinds = (BlockKind.USER, BlockKind.ASSISTANT, BlockKind.REASONING, BlockKind.SYSTEM)
+    one_by_one: list[ops.ViewOp] = []
+    together: list[ops.ViewOp] = []
+    for number in range(40):
+        text, kind = texts[number % 5], kinds[number % 4]
+        head = [("▾ thought", "EcaReasoning")] if kind is BlockKind.REASONING else ()
+        opening = ops.OpenBlock("one", number, kind, head, depth=number % 3 // 2)
+        closing = [ops.CloseBlock("one", number)] if number % 7 else []
+        one_by_one += [opening, ops.AppendText("one", number, text), *closing]
+        whole = replace(opening, chat="two", text=text, closed=bool(closing))
+        together += [whole, tool(100 + number, "read a", "two")]
+        one_by_one.append(tool(100 + number, "read a", "one"))
+    view.draw(*one_by_one)
+    assert view.nvim.lua(TOGETHER, [ops.wire(op) for op in together]) == 1
+    assert view.lines("two") == view.lines("one")
+    assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
+    more = [
+        ops.AppendText("", 0, " and more\n"),
+        ops.AppendText("", 0, "```"),
+        ops.CloseBlock("", 0),
+    ]
+    for chat in ("one", "two"):
+        view.draw(*(replace(op, chat=chat) for op in more))
+    assert view.lines("two") == view.lines("one")
+    assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
 
 
 def test_text_grows_where_it_is_though_other_blocks_follow(view: View) -> None:

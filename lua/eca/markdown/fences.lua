@@ -60,14 +60,15 @@ end
 ---@param buf integer
 ---@param first integer
 ---@param last integer inclusive
+---@param line string the last one
 ---@param grows boolean
 ---@param id? integer
 ---@return integer id
-local function place_mark(buf, first, last, grows, id)
+local function place_mark(buf, first, last, line, grows, id)
   return vim.api.nvim_buf_set_extmark(buf, M.namespace, first, 0, {
     id = id,
     end_row = last,
-    end_col = #vim.api.nvim_buf_get_lines(buf, last, last + 1, true)[1],
+    end_col = #line,
     end_right_gravity = grows,
     invalidate = true,
     undo_restore = false,
@@ -79,10 +80,11 @@ end
 ---@param state eca.markdown.Buffer
 ---@param fence eca.markdown.OpenFence
 ---@param last integer its last row, or the block's so far
+---@param line string of that row
 ---@param grows boolean
-local function put(buf, state, fence, last, grows)
+local function put(buf, state, fence, last, line, grows)
   local known = fence.id and state.fences[fence.id]
-  fence.id = place_mark(buf, fence.first, last, grows, fence.id)
+  fence.id = place_mark(buf, fence.first, last, line, grows, fence.id)
   state.fences[fence.id] = known
     or { language = fence.language, closed = false, finished = false, coloured = {} }
 end
@@ -91,9 +93,10 @@ end
 ---@param state eca.markdown.Buffer
 ---@param fence eca.markdown.OpenFence
 ---@param last integer its last row
----@param closed boolean that row is a closing line
-local function finish(buf, state, fence, last, closed)
-  put(buf, state, fence, last, false)
+---@param line string of that row
+---@param closed boolean that is a closing line
+local function finish(buf, state, fence, last, line, closed)
+  put(buf, state, fence, last, line, false)
   state.fences[fence.id].finished = true
   state.fences[fence.id].closed = closed
 end
@@ -170,47 +173,78 @@ local function read_line(buf, state, fence, row, line)
   if not fence then
     return opened(line, row)
   elseif closes(line, fence.mark) then
-    finish(buf, state, fence, row, true)
+    finish(buf, state, fence, row, line, true)
     return nil
   end
   return fence
 end
 
---- The first byte of a line that is no blank.
----@param line string
----@return integer?
-local function sign(line)
-  local byte = line:byte(1)
-  return byte and byte <= BLANK and line:byte(line:find('%S') or 1) or byte
+--- The next line that may begin a fence, end one, or be a row of a table: most are neither, which
+--- their first byte that is no blank tells. Only bytes are compared here, so that it is compiled.
+---@param lines string[]
+---@param from integer
+---@param count integer how many of them are complete
+---@return integer? place nil: there is none
+---@return integer? byte
+local function next_sign(lines, from, count)
+  for index = from, count do
+    local line = lines[index]
+    local column, byte = 1, line:byte(1)
+    while byte and byte <= BLANK do
+      column = column + 1
+      byte = line:byte(column)
+    end
+    if byte == BAR or byte == BACKTICK or byte == TILDE then
+      return index, byte
+    end
+  end
+end
+
+--- The last of some rows of a table that follow each other.
+---@param lines string[]
+---@param from integer
+---@param count integer
+---@return integer
+local function end_of_table(lines, from, count)
+  local last = from
+  while last < count do
+    local index, byte = next_sign(lines, last + 1, last + 1)
+    if not index or byte ~= BAR then
+      break
+    end
+    last = index
+  end
+  return last
 end
 
 --- Read complete lines. A fence that begins and ends among them is placed once: an extmark over
---- many rows, and one that moves, is dear. Most lines are told by their first byte.
+--- many rows, and one that moves, is dear.
 ---@param buf integer
 ---@param block integer
 ---@param first integer row of the first line
 ---@param lines string[]
 ---@param count integer how many of them are complete
----@param last integer the block's last row so far
-local function read_lines(buf, block, first, lines, count, last)
+local function read_lines(buf, block, first, lines, count)
   local state = state_of(buf)
-  local fence, in_table = open_fence(buf, state, block), tables.is_open(buf, block)
-  for index = 1, count do
-    local line = lines[index]
-    local byte = sign(line)
-    local is_row = byte == BAR and not fence
-    if in_table and not is_row then
+  local fence, next = open_fence(buf, state, block), 1
+  while next <= count do
+    local at, byte = next_sign(lines, next, count)
+    local is_row = at and byte == BAR and not fence
+    if not is_row or at > next then
       tables.ended(buf, block)
-    elseif is_row then
-      tables.row_read(buf, block, first + index - 1)
     end
-    in_table = is_row
-    if byte == BACKTICK or byte == TILDE then
-      fence = read_line(buf, state, fence, first + index - 1, line)
+    if not at then
+      break
+    elseif is_row then
+      next = end_of_table(lines, at, count) + 1
+      tables.rows_read(buf, block, first + at - 1, next - at)
+    else
+      fence = byte == BAR and fence or read_line(buf, state, fence, first + at - 1, lines[at])
+      next = at + 1
     end
   end
   if fence and not fence.id then
-    put(buf, state, fence, last, true)
+    put(buf, state, fence, first + #lines - 1, lines[#lines], true)
   end
   state.open[block] = fence
 end
@@ -231,23 +265,46 @@ function M.text_appended(buf, block, row, lines)
   local count = #lines - 1
   if count > 0 then
     lines[1] = line_at(buf, row)
-    read_lines(buf, block, row, lines, count, row + count)
+    read_lines(buf, block, row, lines, count)
   end
 end
 
---- A block of Markdown gets no more text: its last line is complete, an open fence ends with it.
+--- The last line of a block of Markdown was read: an open fence ends with it.
 ---@param buf integer
 ---@param block integer
----@param last_row integer the block's last row
-function M.block_closed(buf, block, last_row)
-  read_lines(buf, block, last_row, { line_at(buf, last_row) }, 1, last_row)
+---@param row integer
+---@param line string
+local function ended(buf, block, row, line)
   tables.ended(buf, block)
   local state = state_of(buf)
   local fence = open_fence(buf, state, block)
   if fence then
-    finish(buf, state, fence, last_row, false)
+    finish(buf, state, fence, row, line, false)
     state.open[block] = nil
   end
+end
+
+--- A block of Markdown was written with its first text.
+---@param buf integer
+---@param block integer
+---@param row integer its first one
+---@param lines string[]
+---@param closed boolean it gets no more text
+function M.text_written(buf, block, row, lines, closed)
+  read_lines(buf, block, row, lines, closed and #lines or #lines - 1)
+  if closed then
+    ended(buf, block, row + #lines - 1, lines[#lines])
+  end
+end
+
+--- A block of Markdown gets no more text: its last line is complete.
+---@param buf integer
+---@param block integer
+---@param last_row integer the block's last row
+function M.block_closed(buf, block, last_row)
+  local line = line_at(buf, last_row)
+  read_lines(buf, block, last_row, { line }, 1)
+  ended(buf, block, last_row, line)
 end
 
 --- The body of a block was written; when it is code, its header stands where a fence's opener
@@ -265,7 +322,7 @@ function M.body_written(buf, block, header, last, language)
     state.fences[before], state.bodies[block] = nil, nil
   end
   if language then
-    local id = place_mark(buf, header, last, false)
+    local id = place_mark(buf, header, last, line_at(buf, last), false)
     local fence = { language = language, closed = false, finished = true, coloured = {} }
     fence.bare = true
     state.fences[id], state.bodies[block] = fence, id

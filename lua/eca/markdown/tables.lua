@@ -196,29 +196,22 @@ local function align(buf, first, count)
   end
 end
 
---- A row of a table was read.
+--- Rows of a table were read.
 ---@param buf integer
 ---@param block integer
----@param row integer
-function M.row_read(buf, block, row)
+---@param row integer the first
+---@param count integer
+function M.rows_read(buf, block, row, count)
   open[buf] = open[buf] or {}
   local current = open[buf][block]
   if current then
-    current.rows = current.rows + 1
+    current.rows = current.rows + count
     return
   end
   local options = { right_gravity = false, invalidate = true, undo_restore = false }
   options.end_row, options.end_col = row, 1
   local mark = vim.api.nvim_buf_set_extmark(buf, starts, row, 0, options)
-  open[buf][block] = { mark = mark, rows = 1 }
-end
-
---- Is the last row that was read of a block one of a table?
----@param buf integer
----@param block integer
----@return boolean
-function M.is_open(buf, block)
-  return open[buf] ~= nil and open[buf][block] ~= nil
+  open[buf][block] = { mark = mark, rows = count }
 end
 
 --- Something else than a row was read, or nothing more follows: a table that was read is complete.

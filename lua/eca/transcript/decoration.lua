@@ -79,6 +79,17 @@ function M.header_gutter(buf, block, row)
   end
 end
 
+--- The text of a header.
+---@param segments eca.Segment[]
+---@return string
+function M.header_text(segments)
+  local parts = {} ---@type string[]
+  for index, segment in ipairs(segments) do
+    parts[index] = segment[1]
+  end
+  return table.concat(parts)
+end
+
 --- Colour a header that was just written.
 ---@param buf integer
 ---@param row integer

@@ -10,6 +10,7 @@
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
+local openings_of = require('eca.transcript.openings')
 local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
 local text_of = require('eca.transcript.text')
@@ -64,16 +65,6 @@ function M.lock(buf)
   vim.bo[buf].modifiable = false
 end
 
----@param segments eca.Segment[]
----@return string
-local function header_text(segments)
-  local parts = {} ---@type string[]
-  for index, segment in ipairs(segments) do
-    parts[index] = segment[1]
-  end
-  return table.concat(parts)
-end
-
 ---@param chain eca.Chain
 ---@param id integer
 ---@return eca.Block
@@ -98,53 +89,13 @@ local function fix_margin(chain, block)
   block.margin = wanted
 end
 
---- Write the rows of a new block.
----@param chain eca.Chain
----@param previous? eca.Block
----@param rows string[]
----@return integer row of the last of them
-local function insert_rows(chain, previous, rows)
-  if not previous then
-    vim.api.nvim_buf_set_lines(chain.buf, 0, -1, false, rows)
-    return #rows - 1
-  elseif not previous.next then
-    vim.api.nvim_buf_set_lines(chain.buf, -1, -1, false, rows)
-    return vim.api.nvim_buf_line_count(chain.buf) - 1
-  end
-  local row = blocks.last_row(chain, previous)
-  vim.api.nvim_buf_set_text(chain.buf, row, -1, row, -1, { '', unpack(rows) })
-  return row + #rows
-end
-
---- Add a block at the end, or after another and all that is nested in it.
+--- Add blocks at the end, or after another and all that is nested in it.
 ---@param buf integer
----@param id integer
----@param kind string
----@param header eca.Segment[] none: the block has no header
----@param depth integer
----@param after? integer
----@param lost? eca.Segment[] its header when the host ends before it does
-function M.open(buf, id, kind, header, depth, after, lost)
+---@param openings eca.Opening[] each follows the one before; only the first may say what it follows
+function M.open(buf, openings)
   local chain = chains[buf]
-  local anchor = after and chain.blocks[after]
-  local previous = anchor and blocks.last_nested(anchor) or chain.last
-  local block = { id = id, chat = chain.chat, kind = kind, depth = depth, headed = #header > 0 }
-  block.lost = lost
-  block.empty, block.held, block.closed = true, 0, false
-  block.page = anchor and (anchor.kind == 'older' and chain.page or anchor.page)
-  block.margin = blocks.margin(previous, block)
-  local rows = { header_text(header) }
-  if block.margin > 0 then
-    table.insert(rows, 1, '')
-  end
-  local row = insert_rows(chain, previous, rows)
-  blocks.link(chain, block, previous)
-  blocks.place(chain, block, row)
-  if block.headed then
-    decoration.header_gutter(buf, block, row)
-    decoration.header(buf, row, header)
-  end
-  fix_margin(chain, block.next)
+  openings_of.write(chain, openings)
+  fix_margin(chain, chain.blocks[openings[#openings].block].next)
 end
 
 --- What stands for older messages changes when a page of them is complete.
@@ -165,7 +116,7 @@ function M.header(buf, id, header, lost)
   local chain = chains[buf]
   local block = known(chain, id)
   local row = blocks.first_row(chain, block)
-  vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { header_text(header) })
+  vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { decoration.header_text(header) })
   block.lost = lost
   turn_page(chain, block)
   decoration.clear_colours(buf, row)

@@ -11,10 +11,10 @@ local chats = require('eca.chat.buffers')
 local drafts = require('eca.input.drafts')
 local expected = require('eca.state.expected')
 local field = require('eca.input.field')
-local follow = require('eca.window.follow_end')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
+local text_ops = require('eca.view.text_ops')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 local winbar = require('eca.window.winbar')
@@ -23,7 +23,7 @@ local M = {}
 
 ---@type table<string, string[]>
 M.fields = {
-  open = { 'chat', 'block', 'kind', 'header', 'depth', 'after', 'lost' },
+  open = { 'chat', 'block', 'kind', 'header', 'depth', 'after', 'lost', 'text', 'closed' },
   header = { 'chat', 'block', 'header', 'lost' },
   append = { 'chat', 'block', 'text' },
   body = { 'chat', 'block', 'lines', 'marks', 'language' },
@@ -53,7 +53,6 @@ M.fields = {
   answer = { 'request', 'value' },
 }
 
-local edited = {} ---@type table<integer, string> chats of transcripts unlocked since `settle`
 local stale = {} ---@type table<string, true> chats whose winbars are to be drawn
 local all_stale = false
 local settling = false
@@ -71,13 +70,7 @@ end
 --- It comes by itself after a batch of ops; calling it more often does no harm.
 function M.settle()
   settling = false
-  for buf, chat in pairs(edited) do
-    edited[buf] = nil
-    if vim.api.nvim_buf_is_loaded(buf) then
-      transcript.lock(buf)
-      stale[chat] = follow.after(buf) or stale[chat]
-    end
-  end
+  text_ops.settle(stale)
   if asked_anew then
     ask()
   end
@@ -100,19 +93,7 @@ local function settle_soon()
   end
 end
 
---- The transcript of a chat, ready to be changed.
----@param id string
----@return integer buf
-local function edit(id)
-  local buf = chats.ensure(id).buf
-  if not edited[buf] then
-    edited[buf] = id
-    follow.before(buf)
-    transcript.unlock(buf)
-    settle_soon()
-  end
-  return buf
-end
+text_ops.listen(settle_soon)
 
 ---@param event string
 ---@param data any
@@ -136,83 +117,11 @@ SERVER_EVENTS.failed = SERVER_EVENTS.stopped
 ---@type table<string, fun(...: any)>
 local draw = {}
 
---- Change a transcript at a block: by what nobody has seen yet, or, while a page of older messages
---- is drawn, above all that is shown.
----@param chat string
----@param place? integer a block
----@param change fun(buf: integer, ...: any)
-local function add_text(chat, place, change, ...)
-  local buf = edit(chat)
-  if place and transcript.is_paging(buf, place) then
-    follow.above(buf, change, ...)
-    return
-  end
-  local before = vim.api.nvim_buf_line_count(buf)
-  change(buf, ...)
-  follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
-end
-
-function draw.open(chat, block, kind, header, depth, after, lost)
-  if kind == 'flag' and after and not transcript.is_paging(edit(chat), after) then
-    transcript.open(edit(chat), block, kind, header, depth, after) -- the user has just set it
-  else
-    add_text(chat, after, transcript.open, block, kind, header, depth, after, lost)
-  end
-  if kind == 'image' then
-    require('eca.chat.pictures').drawn(chat, chats.ensure(chat).buf, block)
-  end
-end
-
-function draw.header(chat, block, header, lost)
-  transcript.header(edit(chat), block, header, lost)
-end
-
-function draw.append(chat, block, text)
-  add_text(chat, block, transcript.append, block, text)
-end
-
---- Change a transcript in a way that may take rows out.
----@param chat string
----@param change fun(buf: integer, ...: any)
-local function take_text(chat, change, ...)
-  local buf = edit(chat)
-  local before = vim.api.nvim_buf_line_count(buf)
-  change(buf, ...)
-  follow.removed(buf, math.max(0, before - vim.api.nvim_buf_line_count(buf)))
-end
-
-function draw.body(chat, block, lines, marks, language)
-  if transcript.is_paging(edit(chat), block) then
-    add_text(chat, block, transcript.body, block, lines, marks, language)
-  else
-    take_text(chat, transcript.body, block, lines, marks, language)
-  end
-end
-
-function draw.close(chat, block)
-  transcript.close(edit(chat), block)
-end
-
---- Take pictures out with their text; where none was shown there is nothing to load.
----@param chat string
----@param block? integer
-local function remove_pictures(chat, block)
-  local pictures = package.loaded['eca.chat.pictures']
-  if pictures then
-    pictures.removed(chats.ensure(chat).buf, block)
-  end
-end
-
-function draw.remove(chat, block)
-  remove_pictures(chat, block)
-  take_text(chat, transcript.remove, block)
-end
+draw.header, draw.append, draw.body = text_ops.header, text_ops.append, text_ops.body
+draw.close, draw.remove = text_ops.close, text_ops.remove
 
 function draw.clear(chat)
-  local buf = edit(chat)
-  remove_pictures(chat)
-  transcript.clear(buf)
-  follow.cleared(buf)
+  text_ops.clear(chat)
   draw_winbars(chat)
 end
 
@@ -358,24 +267,94 @@ function draw.answer(request, value)
   require('eca.host.requests').answered(request, mirror.clean(value))
 end
 
+--- What is left out for a chat whose text is lost.
 local TEXT_OPS = { append = true, body = true, close = true, header = true, open = true }
 TEXT_OPS.remove = true
 
---- Draw one op. Raises what Neovim raises when the text is locked (E565 and its kin); nothing is
---- changed then, and the same op can be drawn again.
----@param op any[] name, then the fields in the order of `fields`
-function M.draw(op)
-  local name = op[1]
-  local run = draw[name] or error(('unknown view op %s'):format(vim.inspect(name)))
-  local values, count = {}, #M.fields[name]
+--- Does an op add a block to the end of a chat?
+---@param op? any[]
+---@param chat string
+---@return boolean
+local function adds_to(op, chat)
+  return op ~= nil and op[1] == 'open' and op[2] == chat and (op[7] == nil or op[7] == vim.NIL)
+end
+
+--- How many ops of a list, from a place on, are drawn as one: blocks that follow each other at the
+--- end of a chat.
+---@param ops any[][]
+---@param first integer
+---@return integer
+function M.count_together(ops, first)
+  local next = first + 1
+  if adds_to(ops[first], ops[first][2]) then
+    while adds_to(ops[next], ops[first][2]) do
+      next = next + 1
+    end
+  end
+  return next - first
+end
+
+--- An op that adds a block, with its fields by name.
+---@param op any[]
+---@return eca.Opening
+local function opening_of(op)
+  local opening = {}
+  for index, name in ipairs(M.fields.open) do
+    local value = op[index + 1]
+    if value ~= vim.NIL then
+      opening[name] = value
+    end
+  end
+  return opening
+end
+
+--- Add the blocks of some ops to their chat.
+---@param ops any[][]
+---@param first integer
+---@param count integer
+local function open(ops, first, count)
+  local openings = {} ---@type eca.Opening[]
+  for index = 1, count do
+    openings[index] = opening_of(ops[first + index - 1])
+  end
+  text_ops.open(openings[1].chat, openings)
+end
+
+---@param op any[]
+local function run(op)
+  local change = draw[op[1]] or error(('unknown view op %s'):format(vim.inspect(op[1])))
+  local values, count = {}, #M.fields[op[1]]
   for index = 1, count do
     local value = op[index + 1]
     if value ~= vim.NIL then
       values[index] = value
     end
   end
-  if not TEXT_OPS[name] or not transcript.is_lost(chats.ensure(op[2]).buf) then
-    run(unpack(values, 1, count))
+  change(unpack(values, 1, count))
+end
+
+--- Draw one op. Raises what Neovim raises when the text is locked (E565 and its kin); nothing is
+--- changed then, and the same op can be drawn again.
+---@param op any[] name, then the fields in the order of `fields`
+function M.draw(op)
+  if TEXT_OPS[op[1]] and transcript.is_lost(chats.ensure(op[2]).buf) then
+    return
+  elseif op[1] == 'open' then
+    open({ op }, 1, 1)
+  else
+    run(op)
+  end
+end
+
+--- Draw ops of a list that are drawn as one; else as `draw`.
+---@param ops any[][]
+---@param first integer
+---@param count integer by `count_together`
+function M.draw_together(ops, first, count)
+  if count == 1 then
+    M.draw(ops[first])
+  elseif not transcript.is_lost(chats.ensure(ops[first][2]).buf) then
+    open(ops, first, count)
   end
 end
 

@@ -4,12 +4,16 @@ Rules kept here:
 - Handlers change the model first, then say what to redraw; only this file makes ops about blocks.
 - A block of a subagent whose tool call is collapsed is not in the view: no op refers to it.
 - The status and the queue are drawn at most once per update, and only if they changed.
+- A block opened in this update gets its first text with the same op, and its end if that is known:
+  each message of a long replay is one op.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Flag, auto
+
+from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import (
     AUTOMATIC_FOLDS,
@@ -24,7 +28,7 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.status import queue_lines, status, task_list_line, usage_table
-from eca_nvim.chat.text.long_rows import LONGEST, broken, rows_of
+from eca_nvim.chat.text.long_rows import LONGEST, broken
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
     AppendText,
@@ -151,14 +155,35 @@ class Update:
         """Draw the whole body, or none if it is collapsed, of a block in the view."""
         if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
             if block.chunks:
-                self.ops.append(AppendText(self.chat.id, block.id, "\n".join(rows_of(block.text))))
+                self._write(block, broken(block.text)[0])
         else:
             content = body(block, self.chat.settings)
             self.ops.append(
                 SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
             )
         if _is_whole(block) and block.is_open:
+            self._close(block)
+
+    def _write(self, block: Block, text: str) -> None:
+        """Append text to a block in the view."""
+        opening = self._opening(block)
+        if opening is not None and not opening.text:
+            self.ops[-1] = replace(opening, text=text)
+        else:
+            self.ops.append(AppendText(self.chat.id, block.id, text))
+
+    def _close(self, block: Block) -> None:
+        """End a block in the view."""
+        opening = self._opening(block)
+        if opening is not None:
+            self.ops[-1] = replace(opening, closed=True)
+        else:
             self.ops.append(CloseBlock(self.chat.id, block.id))
+
+    def _opening(self, block: Block) -> OpenBlock | None:
+        """Return the last op if it is the one that opens a block."""
+        last = self.ops[-1] if self.ops else None
+        return last if isinstance(last, OpenBlock) and last.block == block.id else None
 
     def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
         """Redraw the header if it has changed, and the body on request."""
@@ -195,7 +220,7 @@ class Update:
             column = len(text) - end - 1
         block.column = column
         if block.is_open and lane.is_shown:
-            self.ops.append(AppendText(self.chat.id, block.id, text))
+            self._write(block, text)
 
     def complete(self, block: SpokenBlock, lane: Lane) -> None:
         """Note that a block gets no more text."""
@@ -203,7 +228,7 @@ class Update:
             self.append(block, lane, tail)
         block.complete = True
         if block.is_open and lane.is_shown:
-            self.ops.append(CloseBlock(self.chat.id, block.id))
+            self._close(block)
 
     def finish_speech(self, lane: Lane) -> None:
         """Complete the model's current text, if any; its next text is a new block."""

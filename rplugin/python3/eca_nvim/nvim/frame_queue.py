@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,
+    CloseBlock,
     Emit,
     OpenBlock,
     SetBody,
@@ -37,14 +38,16 @@ INTERVAL = 0.04
 """Seconds between two frames while text streams in: more of them are not read, but cost."""
 BURST = 1 << 9
 """Characters of text that are more than a stream brings in an interval: they do not wait."""
-GOAL_MS, AIM_MS = 3.0, 2.0
+GOAL_MS, AIM_MS = 3.0, 2.5
 """How long drawing a frame should take at most, and what larger ones grow to, in milliseconds."""
-SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 10, 1 << 12, 1 << 18
-"""Sizes of a frame in characters: at least, at first, and at most."""
+SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 12, 1 << 15, 1 << 19
+"""Sizes of a frame in characters: at least, at first, at most. Each frame redraws the screen."""
 PIECE = 1 << 14
 """Characters of a text kept in one piece, at most."""
-FLAT_SIZE = 64
-"""What an op weighs besides its text."""
+WHOLE = 1 << 12
+"""Characters of text that a block is opened with, at most: that is not cut."""
+FLAT_SIZE = 1 << 9
+"""What an op weighs besides its text: characters that are drawn in the same time."""
 _PACED = frozenset({AppendText, SetHeader, SetBody, SetStatus, SetQueue})
 """Ops that come many times a second while an agent works."""
 
@@ -106,14 +109,24 @@ class OpQueue:
         if isinstance(op, AppendText):
             self._push_text(op)
         elif isinstance(op, OpenBlock):
-            self._places[_of_header(op)] = self._first + len(self._entries)
-            self._entries.append(op)
+            self._push_block(op)
         elif type(op) in _KEYS:
             self._push_state(op)
         else:
             if isinstance(op, Emit | Answer):
                 self._places.clear()
             self._entries.append(op)
+
+    def _push_block(self, op: OpenBlock) -> None:
+        """Add a block; where its text is long, it follows the block."""
+        self._places[_of_header(op)] = self._first + len(self._entries)
+        if len(op.text) <= WHOLE:
+            self._entries.append(op)
+            return
+        self._entries.append(replace(op, text="", closed=False))
+        self._push_text(AppendText(op.chat, op.block, op.text))
+        if op.closed:
+            self._entries.append(CloseBlock(op.chat, op.block))
 
     def _push_text(self, op: AppendText) -> None:
         self.characters += len(op.text)
@@ -249,7 +262,7 @@ _KEYS: Mapping[type, Callable[[Any], Hashable]] = {
 
 def _weight(op: ViewOp) -> int:
     match op:
-        case AppendText():
+        case AppendText() | OpenBlock():
             return FLAT_SIZE + len(op.text)
         case SetBody():
             return FLAT_SIZE + sum(map(len, op.lines)) + len(op.lines)

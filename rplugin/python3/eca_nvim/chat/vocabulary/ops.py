@@ -47,6 +47,7 @@ class OpenBlock(Struct, frozen=True):
 
     With an empty `header` the block is body only (user and assistant text). `lost` is what the
     header reads when the host ends before what the block tells of; None when that has ended.
+    `text` is the beginning of the body; `closed`: no more of it comes, as after CloseBlock.
     """
 
     name: ClassVar[str] = "open"
@@ -57,6 +58,8 @@ class OpenBlock(Struct, frozen=True):
     depth: int = 0
     after: int | None = None
     lost: Sequence[Segment] | None = None
+    text: str = ""
+    closed: bool = False
 
 
 class SetHeader(Struct, frozen=True):
