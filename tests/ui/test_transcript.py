@@ -82,13 +82,12 @@ def test_blocks_that_arrive_together_are_one_edit_and_look_the_same(
     assert view.nvim.lua(TOGETHER, [ops.wire(op) for op in together]) == 1
     assert view.lines("two") == view.lines("one")
     assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
-    more = [
-        ops.AppendText("", 0, " and more\n"),
-        ops.AppendText("", 0, "```"),
-        ops.CloseBlock("", 0),
-    ]
     for chat in ("one", "two"):
-        view.draw(*(replace(op, chat=chat) for op in more))
+        view.draw(
+            ops.AppendText(chat, 0, " and more\n"),
+            ops.AppendText(chat, 0, "```"),
+            ops.CloseBlock(chat, 0),
+        )
     assert view.lines("two") == view.lines("one")
     assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
 
