@@ -11,7 +11,7 @@ PROJECT = "/$PROJECT"
 """Stands for the folder that Neovim works in, in texts and paths."""
 
 SECTION = """\
-## Step {number}: make the reader *lazy*
+## TrackedCall {number}: make the reader *lazy*
 
 The test depends on **the order of files**, which `os.scandir` does not promise. See
 [the manual](https://docs.python.org/3/library/os.html) and `tests/test_io.py` for the details.

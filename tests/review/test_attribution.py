@@ -67,7 +67,7 @@ def test_what_a_command_does_while_it_runs_is_listed(watched: Watched) -> None:
     watched.hear(AgentGone("killed"))
     watched.survey()
     assert watched.listed() == [(1, "a", "lines", 1)]
-    assert not watched.ledger.attribution.waits
+    assert not watched.ledger.attribution.awaits_survey
 
 
 def test_files_are_changed_by_name_and_by_command_in_one_turn(watched: Watched) -> None:
@@ -110,7 +110,7 @@ def test_what_the_user_wrote_is_his(watched: Watched) -> None:
     call = watched.start()
     for name, content in {"a": b"mine\n", "b": None, "mine": b"new\n"}.items():
         watched.put(name, content)
-        watched.ledger.attribution.others([str(watched.folder / name)])
+        watched.ledger.attribution.changed_by_others([str(watched.folder / name)])
     watched.hear(ToolFinished(call))
     watched.survey()
     assert watched.turns() == []
@@ -120,7 +120,7 @@ def test_what_the_user_wrote_while_a_survey_was_made_is_his(watched: Watched) ->
     watched.start()
     with watched.surveying():
         watched.put("a", b"mine\n")
-        watched.ledger.attribution.others([str(watched.folder / "a")])
+        watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
     watched.survey()
     assert watched.turns() == []
 
@@ -128,7 +128,7 @@ def test_what_the_user_wrote_while_a_survey_was_made_is_his(watched: Watched) ->
 def test_what_a_command_made_of_the_users_words_is_taken_back_to_these(watched: Watched) -> None:
     call = watched.start()
     watched.put("a", b"mine\n")
-    watched.ledger.attribution.others([str(watched.folder / "a")])
+    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
     watched.put("a", b"formatted\n")
     watched.hear(ToolFinished(call))
     watched.survey()
@@ -141,7 +141,7 @@ def test_a_path_by_another_name_is_the_same_file(watched: Watched, tmp_path: Pat
     link.symlink_to(tmp_path)
     watched.start()
     watched.put("a", b"mine\n")
-    watched.ledger.attribution.others([str(link / "a")])
+    watched.ledger.attribution.changed_by_others([str(link / "a")])
     watched.survey()
     assert watched.turns() == []
 
@@ -172,7 +172,7 @@ def test_a_command_that_began_with_the_survey_has_what_changed_since_unseen(
 
 
 def test_without_a_survey_before_nothing_is_guessed(watched: Watched) -> None:
-    watched.ledger.attribution.failed("no room")
+    watched.ledger.attribution.survey_failed("no room")
     watched.command(watched.change(a=b"changed\n"), waits=False)
     planned = watched.plan() if watched.turns() else {}
     assert {it["fault"] for it in planned.values()} <= {"its earlier text was not seen"}
@@ -182,10 +182,10 @@ def test_without_a_survey_before_nothing_is_guessed(watched: Watched) -> None:
 def test_what_is_not_known_is_said_of_the_turn(watched: Watched) -> None:
     call = watched.start(waits=False)
     watched.hear(ToolFinished(call))
-    watched.ledger.attribution.begin()
-    watched.ledger.attribution.failed("too many files")
+    watched.ledger.attribution.survey_begins()
+    watched.ledger.attribution.survey_failed("too many files")
     assert watched.ledger.unknown("chat") == {1: "too many files"}
-    assert not watched.ledger.attribution.waits
+    assert not watched.ledger.attribution.awaits_survey
 
 
 def test_what_a_command_did_is_found_when_the_next_turn_has_begun(watched: Watched) -> None:

@@ -16,7 +16,7 @@ def test_the_users_words_between_two_surveys_of_a_command_are_a_conflict(watched
     watched.put("a", b"by the command\n")
     watched.survey()
     watched.put("a", b"mine\n")
-    watched.ledger.attribution.others([str(watched.folder / "a")])
+    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
     watched.put("a", b"mine, formatted\n")
     watched.hear(ToolFinished(call))
     watched.survey()
@@ -35,7 +35,7 @@ def test_a_call_is_over_with_its_turn(watched: Watched) -> None:
 def test_what_was_changed_long_before_a_command_is_not_its(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch_module, "TOLD_LATE", 0)
+    monkeypatch.setattr(watch_module, "REPORT_DELAY", 0)
     watched.put("a", b"somebody, since the prompt\n")
     watched.hear(ToolFinished(watched.start(waits=False)))
     watched.survey()
@@ -125,7 +125,7 @@ def test_what_changes_after_an_undo_is_a_change_of_its_own(watched: Watched) -> 
     watched.put("a", b"first\n")
     watched.survey()
     watched.undo()
-    watched.ledger.attribution.others([str(watched.folder / "a")])
+    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
     watched.put("a", b"second\n")
     watched.hear(ToolFinished(call))
     watched.survey()
@@ -139,7 +139,7 @@ def test_an_undo_while_a_command_runs_is_done_again(watched: Watched) -> None:
     watched.put("a", b"first\n")
     watched.survey()
     watched.undo()
-    watched.ledger.attribution.others([str(watched.folder / "a")])
+    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
     watched.hear(ToolFinished(call))
     watched.survey()
     planned = watched.plan()["a"]
@@ -159,5 +159,5 @@ def test_a_turn_goes_on_after_an_undo(watched: Watched, first: str, second: str)
             watched.command(watched.change(a=content))
         assert watched.listed() == [(1, "a", "lines", 1)]
         watched.undo()
-        watched.ledger.attribution.others([str(watched.folder / "a")])
+        watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
     assert contents(watched.folder) == before

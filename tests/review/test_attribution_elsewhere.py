@@ -50,7 +50,7 @@ def test_a_folder_that_was_moved_goes_back(watched: Watched) -> None:
 @pytest.fixture
 def ignoring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
     """Give a desk in a repository that ignores two files, on a file system with exact times."""
-    monkeypatch.setattr(differences_module, "MOMENT", 0)
+    monkeypatch.setattr(differences_module, "TIME_RESOLUTION", 0)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     for name, content in {".gitignore": b"data/\n.env\n", ".env": b"1\n", "data/x": b"2\n"}.items():
         set_content(tmp_path / name, content)

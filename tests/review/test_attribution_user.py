@@ -19,11 +19,11 @@ def test_what_is_found_while_a_file_is_written_waits_for_the_end(
 ) -> None:
     path = str(watched.folder / "a")
     call = watched.start()
-    watched.ledger.attribution.written(FileWritten(path, "begun"))
+    watched.ledger.attribution.user_writes(FileWritten(path, "begun"))
     watched.put("a", b"changed\n")
     watched.survey()
     assert watched.turns() == []
-    watched.ledger.attribution.written(FileWritten(path, end))
+    watched.ledger.attribution.user_writes(FileWritten(path, end))
     watched.hear(ToolFinished(call))
     watched.survey()
     assert [name for _, name, *_ in watched.listed()] == ([] if end == "written" else ["a"])

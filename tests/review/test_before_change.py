@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.review.agent import edited, file_change
 
 from eca_nvim.chat.vocabulary.call_details import FileChange
-from eca_nvim.review.before_change import ToldChange
+from eca_nvim.review.before_change import ReportedChange
 
 CONTENTS = st.lists(
     st.sampled_from([b"a\n", b"b\n", b"\n", b"a\r\n", b"\xe9\n", b"x y\n", b"\xc3\xa9\n", b"end"]),
@@ -20,17 +20,17 @@ PIECES = st.sampled_from(["a", "b", "a\nb", "\n", "b\n", "x", "", "x\nx\n", "\n\
 ONE = b"0\n1\n2\n3\n4\n5\n"
 
 
-def told(before: bytes, old: str, new: str, **more: object) -> tuple[ToldChange, bytes]:
+def told(before: bytes, old: str, new: str, **more: object) -> tuple[ReportedChange, bytes]:
     """Edit a content as the real server does; gives what it tells, and the content then."""
     text = before.decode(errors="replace")
     after = edited(text, old, new, every=bool(more.get("all_occurrences")))
     change = file_change(Path("/f"), text, after)
     arguments = {"original_content": old, "new_content": new, **more}
-    return ToldChange(change, arguments), after.encode()
+    return ReportedChange(change, arguments), after.encode()
 
 
-def plain(diff: str, removed: int = 1, **arguments: object) -> ToldChange:
-    return ToldChange(FileChange("/f", diff, 1, removed), arguments)
+def plain(diff: str, removed: int = 1, **arguments: object) -> ReportedChange:
+    return ReportedChange(FileChange("/f", diff, 1, removed), arguments)
 
 
 @settings(deadline=None)

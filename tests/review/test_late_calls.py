@@ -76,7 +76,7 @@ def check(desk: LateDesk, before: Contents, *, unseen: bool) -> None:
             assert before.get(name) == after.get(name)
         elif not (unseen and files[name].before == UNSEEN):
             assert content(files[name]) == before.get(name)
-            assert not files[name].mixed
+            assert not files[name].changed_by_others
 
 
 def run(

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.review import snapshots
-from eca_nvim.review.snapshots import Blobs, put_back, take
+from eca_nvim.review.snapshots import Blobs, restore_file, take_snapshot
 
 BIG = b"\0\xff" * snapshots.SMALL
 
@@ -25,22 +25,22 @@ def in_files(blobs: Blobs) -> list[Path]:
 def test_any_bytes_come_back(tmp_path: Path, before: bytes, after: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(before)
-    seen = take(str(path), Blobs())
+    seen = take_snapshot(str(path), Blobs())
     path.write_bytes(after)
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
     assert path.read_bytes() == before
 
 
 def test_large_files_lie_in_a_private_folder(tmp_path: Path) -> None:
     path, blobs = tmp_path / "file", Blobs()
     path.write_bytes(BIG)
-    seen = take(str(path), blobs)
+    seen = take_snapshot(str(path), blobs)
     (kept,) = in_files(blobs)
     assert kept.parent.stat().st_mode & 0o777 == 0o700
-    assert take(str(path), blobs, seen).blob is seen.blob
+    assert take_snapshot(str(path), blobs, seen).blob is seen.blob
     assert blobs.size == len(BIG)
     path.unlink()
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
     assert path.read_bytes() == BIG
     del seen
     assert in_files(blobs) == []
@@ -51,22 +51,22 @@ def test_large_files_lie_in_a_private_folder(tmp_path: Path) -> None:
 
 def test_a_file_that_was_not_there_goes_with_its_folders(tmp_path: Path) -> None:
     path = tmp_path / "new" / "deep" / "file"
-    seen = take(str(path), Blobs())
+    seen = take_snapshot(str(path), Blobs())
     assert seen.is_absent
     path.parent.mkdir(parents=True)
     path.write_text("made")
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
     assert list(tmp_path.iterdir()) == []
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
 
 
 def test_folders_with_something_else_in_them_stay(tmp_path: Path) -> None:
     path = tmp_path / "new" / "deep" / "file"
-    seen = take(str(path), Blobs())
+    seen = take_snapshot(str(path), Blobs())
     path.parent.mkdir(parents=True)
     path.write_text("made")
     (tmp_path / "new" / "mine").write_text("mine")
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
     assert not path.parent.exists()
     assert (tmp_path / "new" / "mine").exists()
 
@@ -75,9 +75,9 @@ def test_a_deleted_file_has_its_permissions_back(tmp_path: Path) -> None:
     path = tmp_path / "script"
     path.write_text("#!/bin/sh\n")
     path.chmod(0o750)
-    seen = take(str(path), Blobs())
+    seen = take_snapshot(str(path), Blobs())
     path.unlink()
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
     assert path.stat().st_mode & 0o777 == 0o750
 
 
@@ -85,9 +85,9 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("before")
     path = tmp_path / "link"
     path.symlink_to("real")
-    seen = take(str(path), Blobs())
+    seen = take_snapshot(str(path), Blobs())
     path.write_text("after")
-    put_back(str(path), seen)
+    restore_file(str(path), seen)
     assert path.is_symlink()
     assert (tmp_path / "real").read_text() == "before"
 
@@ -101,22 +101,22 @@ def test_what_is_no_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         (".", "no ordinary file"),
         ("big", "larger"),
     ):
-        seen = take(str(tmp_path / name), Blobs())
+        seen = take_snapshot(str(tmp_path / name), Blobs())
         assert reason in (seen.fault or "")
         assert not seen.same_as(seen)
         with pytest.raises(OSError, match=reason):
-            put_back(str(tmp_path / name), seen)
+            restore_file(str(tmp_path / name), seen)
 
 
 def test_what_cannot_be_kept_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, blobs = tmp_path / "file", Blobs()
     path.write_bytes(BIG)
-    first = take(str(path), blobs)
+    first = take_snapshot(str(path), blobs)
     (tmp_path / "other").write_bytes(b"x" + BIG)
     for kept in in_files(blobs):
         kept.unlink()
     blobs._folder.path.rmdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
-    assert "no such file" in (take(str(tmp_path / "other"), blobs).fault or "")
+    assert "no such file" in (take_snapshot(str(tmp_path / "other"), blobs).fault or "")
     with pytest.raises(OSError, match=snapshots.LOST):
-        put_back(str(path), first)
+        restore_file(str(path), first)

@@ -10,14 +10,18 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import survey as survey_module
-from eca_nvim.review.survey import Survey, SurveyedFile, keep, survey
+from eca_nvim.review.survey import Survey, SurveyedFile, survey, survey_file
 from eca_nvim.review.survey_differences import Difference, differences
-from eca_nvim.review.workspace import Sight
+from eca_nvim.review.workspace import FileStat
 
 DENSE = bytes(range(100))
 """Content that takes its own size, at least, when it is packed."""
 BEGAN = 10**18
-TIMES = (BEGAN - survey_module.MOMENT - 1, BEGAN - survey_module.MOMENT, BEGAN + 1)
+TIMES = (
+    BEGAN - survey_module.TIME_RESOLUTION - 1,
+    BEGAN - survey_module.TIME_RESOLUTION,
+    BEGAN + 1,
+)
 """When files were changed: the first one before the survey that began, the others late."""
 
 
@@ -52,7 +56,7 @@ class Place:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """Give a folder without git, where no file is young, whatever the clock says."""
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(survey_module, "MOMENT", -(1 << 62))
+    monkeypatch.setattr(survey_module, "TIME_RESOLUTION", -(1 << 62))
     return Place(tmp_path)
 
 
@@ -80,8 +84,8 @@ def test_any_content_comes_back(place: Place, content: bytes) -> None:
 
 def test_a_file_that_is_not_there_is_not_kept(tmp_path: Path) -> None:
     path = str(tmp_path / "file")
-    assert keep(path) is None
-    assert keep(path, Sight(0, 0, 0, 0, 0)) is None, "it went after the look"
+    assert survey_file(path) is None
+    assert survey_file(path, FileStat(0, 0, 0, 0, 0)) is None, "it went after the stat_file"
 
 
 def test_large_files_are_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,13 +158,13 @@ def test_what_did_not_change_is_not_read_again(place: Place) -> None:
     assert place.changes() == {}
 
 
-@pytest.mark.parametrize("option", ["MOST_FILE_BYTES", "MOST_BYTES", "PACKING"])
+@pytest.mark.parametrize("option", ["MOST_FILE_BYTES", "MOST_BYTES", "COMPRESSION_LEVEL"])
 def test_the_young_are_read(place: Place, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
-    monkeypatch.setattr(survey_module, "MOMENT", 1 << 62)
+    monkeypatch.setattr(survey_module, "TIME_RESOLUTION", 1 << 62)
     monkeypatch.setattr(survey_module, option, 0)
     place.put("file", b"same")
     first = place.survey()["file"]
-    assert first.is_young
+    assert first.is_recent
     assert place.survey()["file"] is not first
     assert place.changes() == {}
 
@@ -169,11 +173,11 @@ def test_youth_is_of_the_last_change(place: Place, monkeypatch: pytest.MonkeyPat
     path = place.put("file", b"same")
     os.utime(path, ns=(0, 0))
     changed = path.stat().st_ctime_ns
-    monkeypatch.setattr(survey_module, "MOMENT", 10)
+    monkeypatch.setattr(survey_module, "TIME_RESOLUTION", 10)
     monkeypatch.setattr(time, "time_ns", lambda: changed + 9)
-    assert place.survey()["file"].is_young
+    assert place.survey()["file"].is_recent
     monkeypatch.setattr(time, "time_ns", lambda: changed + 10)
-    assert not place.survey()["file"].is_young
+    assert not place.survey()["file"].is_recent
 
 
 # --- what changed ---------------------------------------------------------------------------------
@@ -248,20 +252,24 @@ def test_a_new_file_is_told_with_its_new_folders(place: Place) -> None:
 
 def found(changed: Sequence[int], began: int) -> Survey:
     """Give a survey of files that were changed at these times, by them."""
-    files = {f"/{at}": SurveyedFile(Sight(at, 0, 0, 0, 0), b"%d" % began) for at in changed}
+    files = {f"/{at}": SurveyedFile(FileStat(at, 0, 0, 0, 0), b"%d" % began) for at in changed}
     return Survey(files, began=began)
 
 
 @pytest.mark.parametrize("known", [(), TIMES])
 def test_what_was_changed_after_the_survey_began_is_late(known: Sequence[int]) -> None:
     told = differences(found(known, began=1), found(TIMES, BEGAN))
-    assert [(one.is_late, one.folders) for one in told] == [(False, ()), (True, ()), (True, ())]
+    assert [(one.during_survey, one.folders) for one in told] == [
+        (False, ()),
+        (True, ()),
+        (True, ()),
+    ]
 
 
 def test_of_a_first_survey_only_what_is_late_is_told() -> None:
     told = list(differences(None, found(TIMES, BEGAN)))
     assert [one.path for one in told] == [f"/{at}" for at in TIMES[1:]]
-    assert all(one.is_late and one.before is None and one.folders == () for one in told)
+    assert all(one.during_survey and one.before is None and one.folders == () for one in told)
 
 
 def test_what_is_changed_between_look_and_read_has_the_time_of_that(place: Place) -> None:
@@ -269,5 +277,5 @@ def test_what_is_changed_between_look_and_read_has_the_time_of_that(place: Place
     place.survey()
     rewrite(path, b"2")
     kept = survey([str(place.root)], place.last, lambda: rewrite(path, b"3")).files[str(path)]
-    assert (kept.content, kept.sight.changed) == (b"3", path.stat().st_ctime_ns)
-    assert kept.is_young
+    assert (kept.content, kept.stat.changed) == (b"3", path.stat().st_ctime_ns)
+    assert kept.is_recent

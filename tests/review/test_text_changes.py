@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from eca_nvim.chat.text.line_spans import spans
-from eca_nvim.review.text_changes import Change, Place, changes, find, lines_of, text_of
+from eca_nvim.review.text_changes import Change, Place, changes, lines_of, locate, text_of
 
 LINES = st.sampled_from(["a", "b", "c", "", "  x", "a\r", "é", "\x0b", "\u2028"])
 TEXTS = st.builds(
@@ -49,7 +49,7 @@ def test_one_change_taken_back_is_not_found_any_more(
     assume(len(set(new)) == len(new))  # of equal lines nobody can say which one has gone
     gone = data.draw(st.sampled_from(found))
     now = lines_of(reverted(after, [gone]))
-    left = [find(change, spans(new, now), now) for change in found]
+    left = [locate(change, spans(new, now), now) for change in found]
     assert left[found.index(gone)] is None or now == new
 
 
@@ -57,7 +57,7 @@ def test_one_change_taken_back_is_not_found_any_more(
 def test_what_is_found_is_there(before: str, after: str, now: str) -> None:
     new, present = lines_of(after), lines_of(now)
     for change in changes(lines_of(before), new):
-        place = find(change, spans(new, present), present)
+        place = locate(change, spans(new, present), present)
         if place is not None and not place.is_lost:
             end = place.start + len(change.added)
             assert tuple(present[place.start : end]) == change.added
@@ -74,8 +74,8 @@ def test_a_change_moves_with_lines_put_in_above() -> None:
     new = [*old[:10], "ten\n", *old[11:]]
     (change,) = changes(old, new)
     now = ["first\n", *new]
-    assert find(change, spans(new, now), now) == Place(11)
-    assert find(change, spans(new, new), new) == Place(10)
+    assert locate(change, spans(new, now), now) == Place(11)
+    assert locate(change, spans(new, new), new) == Place(10)
 
 
 def test_a_change_whose_lines_changed_again_is_lost() -> None:
@@ -83,8 +83,8 @@ def test_a_change_whose_lines_changed_again_is_lost() -> None:
     new = [*old[:2], "two\n", *old[3:]]
     (change,) = changes(old, new)
     now = [*old[:2], "zwei\n", *old[3:]]
-    assert find(change, spans(new, now), now) == Place(2, is_lost=True)
-    assert find(change, spans(new, []), []) == Place(0, is_lost=True)
+    assert locate(change, spans(new, now), now) == Place(2, is_lost=True)
+    assert locate(change, spans(new, []), []) == Place(0, is_lost=True)
 
 
 def test_lines_taken_out_are_found_between_their_neighbours() -> None:
@@ -93,8 +93,8 @@ def test_lines_taken_out_are_found_between_their_neighbours() -> None:
     (change,) = changes(old, new)
     assert (change.removed, change.added) == (("2\n", "3\n"), ())
     now = ["x\n", *new]
-    assert find(change, spans(new, now), now) == Place(3)
-    assert find(change, spans(new, old), old) is None
+    assert locate(change, spans(new, now), now) == Place(3)
+    assert locate(change, spans(new, old), old) is None
 
 
 def test_a_missing_line_feed_is_a_change() -> None:

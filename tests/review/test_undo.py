@@ -13,7 +13,7 @@ from tests.review.watched import Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import LINKED, LOST, SMALL, put_back
+from eca_nvim.review.snapshots import LINKED, LOST, SMALL, restore_file
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.undo import UndoPlan, moved_on, plan_undo
 
@@ -186,12 +186,12 @@ def test_a_link_in_place_of_a_file_needs_the_users_word_and_is_not_followed(
     desk: Desk, secret: Path
 ) -> None:
     desk.write("a", b"after\n")
-    seal = desk.plan()["a"]["seen"]
+    fingerprint = desk.plan()["a"]["seen"]
     (desk.folder / "a").unlink()
     (desk.folder / "a").symlink_to(secret / "a")
     found = desk.plan()["a"]
     assert (found["conflict"], found["fault"]) == (LINKED, None)
-    assert found["seen"] != seal
+    assert found["seen"] != fingerprint
     desk.undo()
     assert (secret / "a").read_bytes() == b"after\n"
     assert not (desk.folder / "a").is_symlink()
@@ -234,7 +234,7 @@ def test_a_link_that_leads_elsewhere_now_is_not_gone_through(tmp_path: Path, sec
     path.unlink()
     path.symlink_to(tmp_path / "other")
     with pytest.raises(OSError, match=LINKED):
-        put_back(str(path), seen)
+        restore_file(str(path), seen)
     assert not (tmp_path / "other").exists()
 
 

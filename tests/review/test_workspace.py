@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import workspace as workspace_module
-from eca_nvim.review.workspace import UnknownWorkspace, look, walk
+from eca_nvim.review.workspace import UnknownWorkspace, stat_file, walk
 
 IGNORED = ("a.log", "build/made", "sub/b.log", "sub/build/made")
 BROKEN_GIT = b"\x7fELF, not really"
@@ -65,7 +65,7 @@ def test_files_and_folders_are_told(root: Path) -> None:
     make(root, "file", "sub/deep/file")
     (root / "empty").mkdir()
     walked = walk([str(root)])
-    assert walked.files == {str(path): look(str(path)) for path in root.rglob("file")}
+    assert walked.files == {str(path): stat_file(str(path)) for path in root.rglob("file")}
     assert walked.folders == {str(root / name) for name in ("", "sub", "sub/deep", "empty")}
 
 
@@ -79,7 +79,7 @@ def test_a_look_tells_what_a_file_is_like(root: Path) -> None:
     path = root / "file"
     path.chmod(0o640)
     os.utime(path, ns=(5, 9))
-    seen, status = look(str(path)), path.stat()
+    seen, status = stat_file(str(path)), path.stat()
     assert seen is not None
     assert (seen.written, seen.size, seen.mode) == (9, 7, 0o640)
     assert (seen.changed, seen.number) == (status.st_ctime_ns, status.st_ino)
@@ -93,7 +93,7 @@ def test_only_ordinary_files_are_found(root: Path, tmp_path: Path) -> None:
     os.mkfifo(root / "fifo")
     assert found(root) == {"file"}
     others = ("to_file", "to_folder", "nowhere", "fifo", "missing", "", "\0")
-    assert [look(f"{root}/{name}") for name in others] == [None] * len(others)
+    assert [stat_file(f"{root}/{name}") for name in others] == [None] * len(others)
 
 
 @pytest.mark.parametrize("name", ["not\udcffutf-8", "two\nlines"])

@@ -30,12 +30,12 @@ class Watched(Desk):
     def surveying(self) -> Iterator[None]:
         """Survey the folder; what is done meanwhile happens after the survey has begun."""
         attribution = self.ledger.attribution
-        attribution.begin()
+        attribution.survey_begins()
         last, began = attribution.last, survey([str(self.folder)], attribution.last).began
         yield
         found = survey([str(self.folder)], last)
-        new = Survey(found.files, found.folders, found.left_out, began)
-        list(attribution.take(new, list(differences(last, new))))
+        new = Survey(found.files, found.folders, found.excluded, began)
+        list(attribution.attribute(new, list(differences(last, new))))
 
     def survey(self) -> None:
         with self.surveying():
@@ -63,10 +63,10 @@ class Watched(Desk):
     def user_writes(self, name: str, content: bytes | None, end: Ending = "written") -> None:
         """Let the user write a file, or delete it, or give that up."""
         path = str(self.folder / name)
-        self.ledger.attribution.written(FileWritten(path, "begun"))
+        self.ledger.attribution.user_writes(FileWritten(path, "begun"))
         if end == "written":
             self.put(name, content)
-        self.ledger.attribution.written(FileWritten(path, end))
+        self.ledger.attribution.user_writes(FileWritten(path, end))
 
     def change(self, **files: bytes | None) -> Callable[[], None]:
         def change() -> None:

@@ -14,7 +14,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
-from eca_nvim.review.snapshots import Blobs, Snapshot, take
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.session.files.diff_tab import NOT_UTF8, UNSAVED, diff
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,7 @@ class Files:
 
 
 def look(path: str) -> Snapshot:
-    return take(path, Blobs())
+    return take_snapshot(path, Blobs())
 
 
 async def ask(call: ToolCall, *, done: bool = False, files: Files | None = None) -> ViewOp:

@@ -8,7 +8,7 @@ import pytest
 from tests.support.editor import Neovim
 
 from eca_nvim.review.change_list import Present, entries
-from eca_nvim.review.snapshots import Blobs, take
+from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 REVERT = """
@@ -65,9 +65,9 @@ def test_all_changes_taken_back_give_the_file_before(
     for number, (before, after) in enumerate(pairs(seed)):
         path = workspace / f"{number}.txt"
         path.write_bytes(before)
-        first = take(str(path), blobs)
+        first = take_snapshot(str(path), blobs)
         path.write_bytes(after)
-        last = take(str(path), blobs)
+        last = take_snapshot(str(path), blobs)
         turn = TurnChanges("c", 1, "", {str(path): FileRecord(first, last)})
         changes = list(entries(turn, str(path), Present(last)))
         nvim.lua(REVERT, str(path), changes)

@@ -1,20 +1,21 @@
-"""Review: what tools did to files, kept so that it can be looked at and taken back.
+"""Review: records what tools did to files, so that it can be shown and undone.
 
 snapshots.py           a file at one moment, byte for byte
-text_changes.py        two texts compared, and where a change is now
-tracked_calls.py       calls that change files, and what was seen of these
-before_change.py       a file before a change, from what the change left
-earlier_states.py      files before the calls of a turn, from what these left
-turn_changes.py        what a turn changed
-workspace.py           which files there are
-survey.py              what is in all of them
-survey_differences.py  what became of them between two surveys
-changed_by_others.py   what somebody else than a command changed
-attribution.py         what commands changed, turn by turn
-ledger.py              which turn changed which file, from what to what
-change_list.py         all changes of a chat, for the user to keep or revert
-undo.py                a turn taken back
+text_changes.py        two texts compared, and where a change is in a third
+tracked_calls.py       calls that change files, and how the files looked meanwhile
+before_change.py       a file before a call's change, computed from its diff and the result
+earlier_states.py      files before each call of a turn, computed backwards from the end
+turn_changes.py        what a turn changed, file by file
+workspace.py           which files a workspace has
+survey.py              the content of all of them at one moment
+survey_differences.py  what changed between two surveys
+changed_by_others.py   changes between surveys that no tracked call made
+attribution.py         changes between surveys, attributed to turns
+ledger.py              all turns with their changes
+change_list.py         the changes of a chat as a list, to keep or revert
+undo.py                undoing turns
+undo_words.py          how a planned undo reads
 files_used.py          which files were read and changed
 
-Rule: nothing is changed that was not planned and shown first.
+Rule: no file is changed without a plan that was shown first.
 """

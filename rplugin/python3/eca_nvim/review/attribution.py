@@ -1,12 +1,21 @@
-"""Attribution: what calls did to files without saying which, as a shell command does.
+"""Attribution: which turn's calls changed files without naming them, as a shell command does.
 
 Rules kept here:
-- A change between two surveys of the workspace is attributed to each turn with a call at work when
-  the later survey began. A call that began during that survey gets only what changed after its
-  begin; the content before that is unknown, unless the call surely began after the earlier survey.
-- What changed before a call began, or what somebody else is known to have changed, is never
-  attributed to it.
-- What a survey finds of a turn is a step of its own, after all that was known of the turn by then.
+- A change between two surveys is attributed to each turn with a call running when the later survey
+  began. A call that began during that survey gets only changes made after its start; the content
+  before is then unknown, unless the call surely began after the earlier survey.
+- A change made before a call began, or known to be somebody else's, is never attributed to it.
+- What a survey finds for a turn is recorded as a call of its own, after all calls of the turn that
+  have ended by then.
+
+Two surveys, S1 and S2, two changes of one file, `*` and `+`, and the calls of three turns:
+
+    surveys   S1├────┤                    S2├────────────┤
+    changes               *                    +    └─ S2 reads the file
+    turn 1         A────────────────────────────────────    gets * and +; before: as S1 read it
+    turn 2                    B─────────────────────────    gets +, as it began after *
+    turn 3                                   C──────────    gets +; before: unknown, unless C
+                                                            surely began after S1
 """
 
 from __future__ import annotations
@@ -22,37 +31,37 @@ from msgspec import Struct
 from eca_nvim.chat.model.call_files import is_safe_path
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
-from eca_nvim.review.changed_by_others import Others
+from eca_nvim.review.changed_by_others import ChangesByOthers
 from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
-from eca_nvim.review.survey import Survey, SurveyedFile, above, keep
+from eca_nvim.review.survey import Survey, SurveyedFile, above, survey_file
 from eca_nvim.review.survey_differences import Difference
-from eca_nvim.review.tracked_calls import UNSEEN, Fate, Observation, Step
+from eca_nvim.review.tracked_calls import UNSEEN, CallOutcome, Observation, TrackedCall
 from eca_nvim.review.turn_changes import TurnChanges
 
-TOLD_LATE = 1_000_000_000
-"""Nanoseconds by which it may be told late, at most, that a call runs."""
+REPORT_DELAY = 1_000_000_000
+"""Nanoseconds that a call may have run before the agent reports it, at most."""
 
 
-class _Watched(Struct, eq=False):
-    """A call that may change any file, since when (ns since 1970), and whether it has ended."""
+class _WatchedCall(Struct, eq=False):
+    """A call that may change any file; `since`: when it was reported to run (ns since 1970)."""
 
-    step: Step
+    tracked: TrackedCall
     turn: TurnChanges
     since: int
     has_ended: bool = False
 
 
 class _Suspect(Struct, frozen=True, eq=False):
-    """A call that may have made a difference; `knows_before`: it is known what was there before."""
+    """A call that may have made a difference; `knows_before`: the content before is known."""
 
-    call: _Watched
+    call: _WatchedCall
     knows_before: bool
 
 
 class _Finding(Struct, eq=False):
-    """What is found of a turn at once: a step of its own, with files before and after it."""
+    """What one survey finds for a turn: a call of its own with its files before and after."""
 
-    step: Step
+    tracked: TrackedCall
     before: dict[str, Snapshot]
     after: dict[str, Snapshot]
 
@@ -61,94 +70,97 @@ _Findings: TypeAlias = dict[TurnChanges, _Finding]
 
 
 class Attribution:
-    """The calls at work that may change any file, and the workspace when it was last surveyed."""
+    """The watched calls, and the workspace as it was last surveyed."""
 
     def __init__(self, make_snapshot: MakeSnapshot) -> None:
         self._make_snapshot = make_snapshot
-        self._calls: dict[Step, _Watched] = {}
-        self._surveyed: frozenset[_Watched] = frozenset()
-        self._ended: tuple[_Watched, ...] = ()
-        self._others = Others()
-        self._has_begun = False
+        self._calls: dict[TrackedCall, _WatchedCall] = {}
+        self._running: frozenset[_WatchedCall] = frozenset()  # when the survey began
+        self._ended: tuple[_WatchedCall, ...] = ()  # those of them that had ended by then
+        self._others = ChangesByOthers()
+        self._has_surveyed = False
         self._being_written: set[str] = set()
-        self._held: dict[str, list[tuple[Difference, Sequence[_Suspect]]]] = {}
+        self._postponed: dict[str, list[tuple[Difference, Sequence[_Suspect]]]] = {}
         self.needs_survey = False
         self.last: Survey | None = None
 
     @property
-    def waits(self) -> bool:
-        """Say whether a call has ended of which it is not known yet what it did."""
+    def awaits_survey(self) -> bool:
+        """Whether a call has ended whose changes are not known yet."""
         return any(call.has_ended for call in self._calls.values())
 
     # --- who changes files ----------------------------------------------------------------------
 
-    def started(self, step: Step, turn: TurnChanges) -> None:
-        """Take that a call may be at work from now on."""
-        if step not in self._calls:
-            self._calls[step] = _Watched(step, turn, time.time_ns())
+    def call_started(self, tracked: TrackedCall, turn: TurnChanges) -> None:
+        """Watch a call that may be running from now on."""
+        if tracked not in self._calls:
+            self._calls[tracked] = _WatchedCall(tracked, turn, time.time_ns())
 
-    def ended(self, step: Step) -> None:
-        """Take that a call is at work no more."""
-        call = self._calls.get(step)
+    def call_ended(self, tracked: TrackedCall) -> None:
+        """Note that a watched call has ended: a survey is needed."""
+        call = self._calls.get(tracked)
         if call is not None:
             call.has_ended = self.needs_survey = True
 
-    def others(self, paths: Iterable[str]) -> None:
-        """Take that files were changed just now, and not by a call that is watched."""
-        if self._has_begun:
-            self._others.changed(paths)
+    def changed_by_others(self, paths: Iterable[str]) -> None:
+        """Note that files were changed just now, not by a watched call."""
+        if self._has_surveyed:
+            self._others.record(paths)
 
-    def written(self, by_user: FileWritten) -> None:
-        """Take that the user writes a file; what is found of it meanwhile waits for the end."""
-        path = os.path.realpath(by_user.path)
-        if by_user.state == "begun":
+    def user_writes(self, event: FileWritten) -> None:
+        """Note that the user begins or ends to write a file.
+
+        A difference found meanwhile is postponed until the write has ended.
+        """
+        path = os.path.realpath(event.path)
+        if event.state == "begun":
             self._being_written.add(path)
             return
-        held = self._held.pop(path, [])
+        postponed = self._postponed.pop(path, [])
         self._being_written.discard(path)
-        if by_user.state == "written":
-            self.others([path])
+        if event.state == "written":
+            self.changed_by_others([path])
             return
-        for difference, suspects in held:
+        for difference, suspects in postponed:
             self._record(difference, suspects, {})
 
-    def named(self, paths: Sequence[str]) -> None:
-        """Take that a call is about to change files that it names: what they are by now is not its.
+    def call_names(self, paths: Sequence[str]) -> None:
+        """Attribute what watched calls did so far to files that another call is about to change.
 
-        To be called before that call has a step.
+        To be called before the other call is tracked.
         """
         if self.last is None or not self._calls:
             return
-        at_work = frozenset(self._calls.values())
+        running = frozenset(self._calls.values())
         findings: _Findings = {}
         for path in paths:
             if (difference := _since(self.last, path)) is not None:
-                self._attribute(difference, at_work, findings)
-        self.others(paths)
+                self._attribute(difference, running, findings)
+        self.changed_by_others(paths)
 
     # --- surveys --------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Take that a survey begins: it is of what the calls now at work have done by now."""
-        self._has_begun, self.needs_survey = True, False
+    def survey_begins(self) -> None:
+        """Note which calls are running as a survey begins."""
+        self._has_surveyed, self.needs_survey = True, False
         if self.last is not None:
             self.last = self._others.added_to(self.last)
         self._others.survey_begins()
-        self._surveyed = frozenset(self._calls.values())
-        self._ended = tuple(call for call in self._surveyed if call.has_ended)
+        self._running = frozenset(self._calls.values())
+        self._ended = tuple(call for call in self._running if call.has_ended)
 
-    def take(self, new: Survey, found: Iterable[Difference]) -> Iterator[None]:
-        """Take a survey and what it found; stops at each file, for others to have their turn."""
+    def attribute(self, new: Survey, found: Iterable[Difference]) -> Iterator[None]:
+        """Attribute what a survey found; yields after each file, for other tasks to run."""
         self.last = new
         findings: _Findings = {}
         for difference in found:
-            self._attribute(difference, self._surveyed, findings)
+            self._attribute(difference, self._running, findings)
             yield
         self._others.survey_ends()
         self._forget_ended()
 
-    def failed(self, why: str) -> None:
-        """Take that there is no survey: of the calls at work it is not known what they did."""
+    def survey_failed(self, why: str) -> None:
+        """Mark the changes of all watched calls as unknown."""
         self.last = None
         self._others.survey_ends()
         for call in self._calls.values():
@@ -157,19 +169,19 @@ class Attribution:
 
     def _forget_ended(self) -> None:
         for call in self._ended:
-            self._calls.pop(call.step, None)
+            self._calls.pop(call.tracked, None)
 
-    # --- whose it is ----------------------------------------------------------------------------
+    # --- suspects -------------------------------------------------------------------------------
 
     def _attribute(
-        self, difference: Difference, at_work: Set[_Watched], findings: _Findings
+        self, difference: Difference, running: Set[_WatchedCall], findings: _Findings
     ) -> None:
-        """Attribute a difference to turns; `at_work`: the calls that were when the survey began."""
-        suspects, path = self._suspects(difference, at_work), os.path.realpath(difference.path)
-        if path in self._being_written:  # whose it is shows when that is done
-            self._held.setdefault(path, []).append((difference, suspects))
-        elif (own := self._others.without(difference)) is not None:
-            self._record(own, suspects, findings)
+        """Attribute a difference to turns; `running`: the calls that ran when the survey began."""
+        suspects, path = self._suspects(difference, running), os.path.realpath(difference.path)
+        if path in self._being_written:  # the end of the write shows whose it is
+            self._postponed.setdefault(path, []).append((difference, suspects))
+        elif (by_calls := self._others.without(difference)) is not None:
+            self._record(by_calls, suspects, findings)
 
     def _record(
         self, difference: Difference, suspects: Iterable[_Suspect], findings: _Findings
@@ -178,70 +190,79 @@ class Attribution:
         for suspect in suspects:
             turn = suspect.call.turn
             if not is_safe_path(difference.path):
-                turn.odd.add(difference.path)
+                turn.odd_names.add(difference.path)
                 continue
-            if turn not in findings or findings[turn].step not in turn.steps:
-                # the first of the turn, or the turn was settled meanwhile
-                findings[turn] = _begun(suspect.call)
-            is_seen = suspect.knows_before and not difference.is_unknown
-            self._note(findings[turn], difference, is_seen=is_seen)
+            # The first difference of this turn, or the turn was settled after the one before.
+            if turn not in findings or findings[turn].tracked not in turn.calls:
+                findings[turn] = _new_finding(suspect.call)
+            knows_before = suspect.knows_before and not difference.is_unknown
+            self._add(findings[turn], difference, knows_before=knows_before)
 
-    def _suspects(self, difference: Difference, at_work: Set[_Watched]) -> Sequence[_Suspect]:
-        """Give the calls that may have made a difference, one for each turn.
+    def _suspects(self, difference: Difference, running: Set[_WatchedCall]) -> Sequence[_Suspect]:
+        """Return the calls that may have made a difference, one for each turn.
 
         `*` is the change of a file:
 
                 survey begins    file is read
-            A ────────┼────── * ──────┼────   at work when the survey began
+            A ────────┼────── * ──────┼────   was running when the survey began
                       │  B ── * ──────┼────   began during the survey, before the change
                       │       *   C ──┼────   began after the change: no suspect
 
-        For A the content before is the one of the last survey. For B it is known only if B surely
-        began after that one, or its turn has another suspect that knows.
+        For A the content before is that of the last survey. For B it is known only if B surely
+        began after that survey, or its turn has another suspect that knows it.
         """
         suspects: dict[TurnChanges, _Suspect] = {}
         for call in self._calls.values():
-            was_there = call in at_work
-            if difference.when >= call.since - TOLD_LATE and (was_there or difference.is_late):
+            was_running = call in running
+            began_before = difference.when >= call.since - REPORT_DELAY
+            if began_before and (was_running or difference.during_survey):
                 other = suspects.get(call.turn)
-                knows = was_there or call.step.certain or (other is not None and other.knows_before)
+                knows = other is not None and other.knows_before
+                knows = knows or was_running or call.tracked.before_is_certain
                 suspects[call.turn] = _Suspect(call, knows)
         return tuple(suspects.values())
 
-    def _note(self, finding: _Finding, difference: Difference, *, is_seen: bool) -> None:
+    def _add(self, finding: _Finding, difference: Difference, *, knows_before: bool) -> None:
         path, missing = difference.path, len(difference.folders)
         place = os.path.realpath(path) if self.last is None else self.last.place(path)
-        before = self._snapshot(difference.before, place, missing) if is_seen else UNSEEN
+        before = self._snapshot(difference.before, place, missing) if knows_before else UNSEEN
         finding.before[path] = before
         finding.after[path] = self._snapshot(difference.after, place)
 
-    def _snapshot(self, kept: SurveyedFile | None, place: str, missing: int = 0) -> Snapshot:
-        if kept is None:
+    def _snapshot(self, file: SurveyedFile | None, place: str, missing: int = 0) -> Snapshot:
+        if file is None:
             return Snapshot(place=place, missing=missing)
-        if kept.fault is not None:
-            return Snapshot(fault=kept.fault)
-        return self._make_snapshot(kept.content, kept.sight.mode, place)
+        if file.fault is not None:
+            return Snapshot(fault=file.fault)
+        return self._make_snapshot(file.content, file.stat.mode, place)
 
 
-def _begun(call: _Watched) -> _Finding:
-    """Begin to find what became of a turn's files."""
+def _new_finding(call: _WatchedCall) -> _Finding:
+    """Add an empty finding to the turn of a call."""
     before: dict[str, Snapshot] = {}
     after: dict[str, Snapshot] = {}
-    bare = ToolCall(call.step.call.id)  # nothing in it says which files it changes
-    look = Observation(before, len(call.turn.steps))
-    step = Step(bare, Observation(), look, certain=True, after=after, fate=Fate.DONE)
-    call.turn.steps.append(step)
-    return _Finding(step, before, after)
+    nameless = ToolCall(call.tracked.call.id)  # no details: it names no files
+    observation = Observation(before, len(call.turn.calls))
+    tracked = TrackedCall(
+        nameless,
+        Observation(),
+        observation,
+        before_is_certain=True,
+        after=after,
+        outcome=CallOutcome.DONE,
+    )
+    call.turn.calls.append(tracked)
+    return _Finding(tracked, before, after)
 
 
 def _since(last: Survey, path: str) -> Difference | None:
-    """Tell what became of a file by now."""
-    before, after = last.files.get(path), keep(path)
-    if before is None and (after is None or not last.would_have(path)):
+    """Return how a file differs now from the last survey, None if it does not."""
+    before, after = last.files.get(path), survey_file(path)
+    if before is None and (after is None or not last.covers(path)):
         return None
     if before is not None and after is not None and before.same_as(after):
         return None
-    when = time.time_ns() if after is None else after.sight.changed
+    when = time.time_ns() if after is None else after.stat.changed
     is_new = before is None
-    made = tuple(takewhile(lambda it: it not in last.folders, above(path))) if is_new else ()
-    return Difference(path, before, after, when, folders=made)
+    new = tuple(takewhile(lambda it: it not in last.folders, above(path))) if is_new else ()
+    return Difference(path, before, after, when, folders=new)

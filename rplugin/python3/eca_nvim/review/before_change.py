@@ -1,10 +1,10 @@
-"""Before a change: a file before a change of an agent, worked out from what the change left.
+"""Before a change: a file before an agent's change, computed from its diff and the result.
 
 Rules kept here:
-- What is worked out is what was there, byte for byte; else nothing is: an agent's diff tells lines,
-  not how they end, and agents write some of what they could not read as something else.
-- A file that is written whole has any text before: the real server sends the diff from nothing.
-- A change is looked for at its very places only.
+- The result is exact to the byte, or None. An agent's diff has lines but not how they end, and an
+  agent writes bytes that it could not read as something else.
+- Before a write of a whole file there may have been any text: the server sends a diff from nothing.
+- The lines of a hunk are expected at exactly the places that the diff names.
 """
 
 from __future__ import annotations
@@ -23,52 +23,52 @@ from eca_nvim.chat.text.diffs import (
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 
 MOST_ENDS = 10
-"""Line feeds at the end of a file that are tried, at most; diffs leave empty lines there out."""
+"""Line feeds at the end of a file that are tried, at most: diffs leave out empty lines there."""
 MOST_PLACES = 100
-"""Places in a file where a tool may have replaced a text that are tried, at most."""
+"""Places of a replaced text that are tried, at most."""
 UNCLEAR = ("\r", "\ufffd")
-"""What a tool may have put in place of something else in lines that its diff does not show."""
+"""Characters that a tool may have changed in lines that its diff does not show."""
 
 
-class ToldChange:
-    """A change of one file as an agent tells it: hunks, and what the tool was given."""
+class ReportedChange:
+    """A change of one file as the agent reports it: hunks, and the tool's arguments."""
 
-    __slots__ = ("_arguments", "_back", "_hunks", "path")
+    __slots__ = ("_arguments", "_hunks", "_reversed", "path")
 
     def __init__(self, change: FileChange, arguments: Mapping[str, object]) -> None:
         self.path = change.path
         self._arguments = arguments
         self._hunks = _hunks(change)
-        self._back = reverse_hunks(self._hunks or ())
+        self._reversed = reverse_hunks(self._hunks or ())
 
     @property
-    def _whole(self) -> str | None:
-        """Give the text that the file was to have; None when a piece of it was replaced."""
+    def _whole_text(self) -> str | None:
+        """The new text of the whole file, None if the call replaces only a part."""
         content = self._arguments.get("content")
         return content if isinstance(content, str) else None
 
     def may_precede(self, content: bytes | None) -> bool:
-        """Say whether the change may start from a content; None: from no file."""
-        if self._whole is not None or self._hunks is None:
+        """Return whether a content may be the one before the change; None: there was no file."""
+        if self._whole_text is not None or self._hunks is None:
             return True
-        return _are_there(content, self._hunks)
+        return _has_lines_before(content, self._hunks)
 
     def may_follow(self, content: bytes | None) -> bool:
-        """Say whether the change may have left a content; None: no file."""
-        if self._whole is not None:
-            return content is not None and _lines_of(content) == _lines(self._whole)
-        return self._hunks is None or _are_there(content, self._back)
+        """Return whether a content may be the one after the change; None: there is no file."""
+        if self._whole_text is not None:
+            return content is not None and _lines_of(content) == _lines(self._whole_text)
+        return self._hunks is None or _has_lines_before(content, self._reversed)
 
     def before(self, after: bytes) -> bytes | None:
         """Return the content before the change, exact to the byte; None if it is not certain.
 
         after: the content that the change left.
         """
-        if self._whole is not None or self._hunks is None or not self.may_follow(after):
+        if self._whole_text is not None or self._hunks is None or not self.may_follow(after):
             return None
         try:
             text = after.decode()
-            reversed_text = apply_hunks(text, self._back)
+            reversed_text = apply_hunks(text, self._reversed)
         except (UnicodeDecodeError, DoesNotApply):
             return None
         # A diff from an empty text may also mean that there was no file.
@@ -91,29 +91,25 @@ class ToldChange:
                         yield text
 
 
-def told_change(call: ToolCall) -> ToldChange | None:
-    """Read what a call tells of a change; None when it tells nothing."""
+def reported_change(call: ToolCall) -> ReportedChange | None:
+    """Return the change that a call reports, None if it reports none."""
     if not isinstance(call.details, FileChange):
         return None
-    return ToldChange(call.details, call.arguments or {})
+    return ReportedChange(call.details, call.arguments or {})
 
 
 def _hunks(change: FileChange) -> Sequence[Hunk] | None:
-    """Read the hunks of a change; None when they make no sense."""
+    """Parse the hunks of a change; None if they are malformed."""
     try:
         return change_hunks(change)
     except MalformedDiff:
         return None
 
 
-def _have_lines(hunks: Sequence[Hunk]) -> bool:
-    return any(hunk.before for hunk in hunks)
-
-
-def _are_there(content: bytes | None, hunks: Sequence[Hunk]) -> bool:
-    """Say whether a content has, at their very places, the lines that hunks start from."""
+def _has_lines_before(content: bytes | None, hunks: Sequence[Hunk]) -> bool:
+    """Return whether a content has the lines before the hunks, at exactly their places."""
     if content is None:
-        return not _have_lines(hunks)
+        return not any(hunk.before for hunk in hunks)
     lines = _lines_of(content)
     return all(_fits(lines, hunk.start, hunk.before) for hunk in hunks)
 
@@ -134,7 +130,7 @@ def _fits(lines: Sequence[str], start: int, wanted: Sequence[Line]) -> bool:
 
 
 def _reach_the_end(hunks: Sequence[Hunk], after: str) -> bool:
-    """Say whether hunks tell of the last line, or of none at all."""
+    """Return whether the hunks show the last line that is not empty; no hunks count as yes."""
     if not hunks:
         return True
     last = hunks[-1]
@@ -142,7 +138,7 @@ def _reach_the_end(hunks: Sequence[Hunk], after: str) -> bool:
 
 
 def _variants(text: str, most: int) -> Iterator[str]:
-    """Give the texts that a diff does not tell apart from one; `most` line feeds at the end."""
+    """Yield the texts that look the same in a diff: with up to `most` line feeds at the end."""
     lines = text.rstrip("\n")
     return (lines + "\n" * count for count in range(most + 1)) if most <= MOST_ENDS else iter(())
 
@@ -153,14 +149,18 @@ def _ends(text: str) -> int:
 
 
 def _leads_to(before: str, after: str, old: str, new: str, *, every: bool) -> bool:
-    """Say whether one text becomes another when a piece of it is replaced."""
+    """Return whether replacing `old` by `new` makes one text into the other."""
     if every:
-        return before.replace(old, new) in _unmended(before, after)
-    return any(_replaced_once(before, made, old, new) for made in _unmended(before, after))
+        return before.replace(old, new) in _as_replaced(before, after)
+    return any(_replaced_once(before, made, old, new) for made in _as_replaced(before, after))
 
 
-def _unmended(before: str, after: str) -> Iterator[str]:
-    """Give a text, and as it was if the tool has seen to it that it ends like the one before."""
+def _as_replaced(before: str, after: str) -> Iterator[str]:
+    """Yield what the replacement alone may have made.
+
+    The tool may have added or removed the last line feed afterwards, so that the file ends as it
+    did before.
+    """
     yield after
     if not before.endswith("\n"):
         yield after + "\n"
@@ -169,10 +169,10 @@ def _unmended(before: str, after: str) -> Iterator[str]:
 
 
 def _replaced_once(before: str, after: str, old: str, new: str) -> bool:
-    """Say whether one text is the other with one piece of it replaced."""
+    """Return whether one text is the other with one occurrence of `old` replaced by `new`."""
     if len(before) - len(old) + len(new) != len(after):
         return False
-    head, tail = _alike(before, after), _alike(before[::-1], after[::-1])
+    head, tail = _common_prefix(before, after), _common_prefix(before[::-1], after[::-1])
     low, high = max(0, len(before) - tail - len(old)), head + len(old)
     for _ in range(MOST_PLACES):
         place = before.find(old, low, high)
@@ -184,8 +184,8 @@ def _replaced_once(before: str, after: str, old: str, new: str) -> bool:
     return False
 
 
-def _alike(one: str, other: str) -> int:
-    """Count the characters at the beginning that are equal."""
+def _common_prefix(one: str, other: str) -> int:
+    """Return the number of equal characters at the beginning, by bisection."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,9 +1,9 @@
-"""Change list: all that the tools of a chat changed, by turn, each with its place in the file now.
+"""Change list: all changes by the tools of a chat, by turn, with their places in the files now.
 
 Rules kept here:
-- A change that was taken back, by whomever, is not listed; one whose lines were changed again is,
-  without anything that could be done with it.
-- A file that was made, deleted or moved is one change, so is one without lines to compare.
+- A change that somebody reverted is not listed. One whose lines were changed again is listed, but
+  can be neither kept nor reverted.
+- A file that was created, deleted or moved is one change, and so is one without lines to compare.
 - Lists are plain tables; line numbers in them are 1-based.
 """
 
@@ -19,7 +19,7 @@ from msgspec import Struct
 from eca_nvim.chat.text.line_spans import spans
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.text_changes import Change, changes, find, is_latin1, lines_of, text_of
+from eca_nvim.review.text_changes import Change, changes, is_latin1, lines_of, locate, text_of
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 CONTEXT = 3
@@ -28,38 +28,38 @@ SHOWN = 200
 
 Table: TypeAlias = dict[str, object]
 Alike: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-"""What a change took out and put in."""
+"""The lines that a change removed and added."""
 Counted: TypeAlias = tuple[int, Table]
-"""A change, and how many of the same were made above it in its file."""
+"""A change, preceded by the number of equal changes above it in its file."""
 
 
 class Present(Struct, frozen=True):
-    """A file as it is: on disk, and as the user has it when he has changed it (else None)."""
+    """A file as it is now: on disk, and its text in the editor if that is not saved (else None)."""
 
     disk: Snapshot
-    edited: str | None = None
+    unsaved: str | None = None
 
     @property
     def text(self) -> str | None:
-        """Give its text; None when there is none."""
-        return self.edited if self.edited is not None else snapshot_text(self.disk)
+        """The text, None if there is none."""
+        return self.unsaved if self.unsaved is not None else snapshot_text(self.disk)
 
     @property
-    def seal(self) -> str:
-        """Name what it is, so that a change can be told later."""
+    def fingerprint(self) -> str:
+        """A hash that shows later whether the file has changed."""
         digest = None if self.disk.blob is None else self.disk.blob.digest
-        parts = (digest, self.disk.place, self.disk.fault, self.edited)
+        parts = (digest, self.disk.place, self.disk.fault, self.unsaved)
         return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()
 
 
 def snapshot_text(snapshot: Snapshot) -> str | None:
-    """Give the text of a snapshot; None when there is none, or none any more."""
+    """Return the text of a snapshot, None if there is none or it can no longer be read."""
     content = snapshot.content
     return None if content is None else text_of(content)
 
 
 def entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
-    """List the changes of a turn in one of its files.
+    """Yield the changes of a turn in one of its files.
 
     An entry: key, turn, prompt, path, kind (lines, new, deleted, moved, other), line (1-based),
     added and removed (counts), text (a line to show). With kind `moved` also: origin (the path it
@@ -69,7 +69,7 @@ def entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
     """
     record = turn.files[path]
     if record.after.is_absent and any(it.origin == path for it in turn.files.values()):
-        return  # listed where it was moved to
+        return  # listed under the path it was moved to
     origin = turn.files.get(record.origin or "")
     found = _of_file(record, present) if origin is None else _of_move(path, origin, record, present)
     about = {"turn": turn.number, "prompt": turn.prompt, "path": path}
@@ -78,14 +78,14 @@ def entries(turn: TurnChanges, path: str, present: Present) -> Iterator[Table]:
 
 
 def _key(turn: TurnChanges, path: str, above: int, entry: Table) -> str:
-    """Name a change by what it was when it was made, wherever it is now."""
+    """Return the id of a change: it depends on the original change, not on its present place."""
     parts = (turn.number, path, above, entry["kind"], entry.get("before"), entry.get("after"))
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def _of_file(record: FileRecord, present: Present) -> Iterator[Counted]:
     disk = present.disk
-    if record.undone or (present.edited is None and disk.same_as(record.before)):
+    if record.undone or (present.unsaved is None and disk.same_as(record.before)):
         return
     before, after = snapshot_text(record.before), snapshot_text(record.after)
     if record.after.is_absent:
@@ -105,7 +105,7 @@ def _of_file(record: FileRecord, present: Present) -> Iterator[Counted]:
 def _of_move(
     path: str, origin: FileRecord, record: FileRecord, present: Present
 ) -> Iterator[Counted]:
-    """List that a file was moved, and what was changed in it besides."""
+    """Yield the move of a file, and the changes in its text."""
     if record.undone or present.disk.is_absent:
         return
     moved = one_line(f"moved from {_short(record.origin or '', path)}")
@@ -116,13 +116,13 @@ def _of_move(
 
 
 def _short(origin: str, path: str) -> str:
-    """Give the name of a file that was in the same folder, else all of its path."""
+    """Return the name of a file that was in the same folder, else its whole path."""
     folder, _, name = origin.rpartition("/")
     return name if folder == path.rpartition("/")[0] else origin
 
 
 def _with_fault(what: str, record: FileRecord) -> str:
-    """Say why there is nothing to compare a file with, besides what became of it."""
+    """Append the reason why the earlier content is unknown, if it is."""
     return what if record.before.fault is None else f"{what}, {record.before.fault}"
 
 
@@ -143,7 +143,7 @@ def _of_text(before: str, after: str, now: str) -> Iterator[Counted]:
     old, new, present = lines_of(before), lines_of(after), lines_of(now)
     later, alike = spans(new, present), Counter[Alike]()
     for change in changes(old, new):
-        place, same = find(change, later, present), (change.removed, change.added)
+        place, same = locate(change, later, present), (change.removed, change.added)
         if place is not None:
             yield alike[same], _lines(change, place.start, present, is_lost=place.is_lost)
         alike[same] += 1

@@ -1,11 +1,24 @@
-"""Earlier states: the files before the calls of a turn, from what these left.
+"""Earlier states: the files before each call of a turn, computed backwards from the end.
 
-An agent tells that a call runs and runs it at once: whatever a file is when we hear of a call, the
-call, and some after it, may have been made already. Rules kept here:
-- The state after the last call was seen. From there each call is taken back, the last one first: a
-  move is turned round, a change is worked out from its diff.
-- What was seen of a file before a call counts when it is none of the states that followed.
-- A state that neither tells is unseen. It is never guessed.
+An agent reports a call and runs it at once. When we observe a file because of a call, that call and
+some after it may have run already. Rules kept here:
+- The state after the last call was observed. From there each call is undone in thought, the last
+  one first: a move is reversed, the state before a change is computed from its diff.
+- An observation before a call is trusted only if it does not match any later state.
+- A state that neither an observation nor a call tells is unseen. It is never guessed.
+
+Two writes, W1 and W2, with a change by the user in between:
+
+    content     a ── W1 ── b ── user ── c ── W2 ── d
+    observed    a          b            c          d
+
+    after W2    d, observed
+    before W2   c, observed; without that, d with the diff of W2 reversed
+    after W1    b was observed. It is not c, nor a later state (d): somebody else changed it.
+    before W1   a, observed; without that, b with the diff of W1 reversed
+
+If the end of W1 is reported so late that we observe d there: d is a later state, so that tells
+nothing of W1. The state after W1 is then taken to be c.
 """
 
 from __future__ import annotations
@@ -16,158 +29,171 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.call_files import moved
-from eca_nvim.review.before_change import ToldChange, told_change
+from eca_nvim.review.before_change import ReportedChange, reported_change
 from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
-from eca_nvim.review.tracked_calls import UNSEEN, Fate, Observation, Step
+from eca_nvim.review.tracked_calls import UNSEEN, CallOutcome, Observation, TrackedCall
 
 
-class Traced(Struct, frozen=True):
-    """A file before some steps and after them; `mixed`: somebody else changed it in between."""
+class TracedFile(Struct, frozen=True):
+    """A file before some calls and after them; `changed_by_others`: in between."""
 
     before: Snapshot
     after: Snapshot
-    mixed: bool
+    changed_by_others: bool
 
 
-def trace(steps: Sequence[Step], make_snapshot: MakeSnapshot) -> Mapping[str, Traced]:
-    """Trace the files that steps changed, by path; steps in the order in which they ended."""
-    tracer = _Tracer(steps, make_snapshot)
-    for number in reversed(range(len(steps))):
-        tracer.take_back(number)
-    last = {path: seen for step in steps for path, seen in step.after.items()}
+def trace(calls: Sequence[TrackedCall], make_snapshot: MakeSnapshot) -> Mapping[str, TracedFile]:
+    """Return the files that calls changed, by path; calls in the order in which they ended."""
+    tracer = _Tracer(calls, make_snapshot)
+    for number in reversed(range(len(calls))):
+        tracer.step_back(number)
+    last = {path: seen for tracked in calls for path, seen in tracked.after.items()}
     return {
-        path: Traced(tracer.now[path], seen, path in tracer.mixed) for path, seen in last.items()
+        path: TracedFile(tracer.state[path], seen, path in tracer.changed_by_others)
+        for path, seen in last.items()
     }
 
 
-def origins(steps: Sequence[Step]) -> Mapping[str, str]:
-    """Tell where files were moved from in the end, by path."""
+def origins(calls: Sequence[TrackedCall]) -> Mapping[str, str]:
+    """Return the path that each moved file had before all moves, by its last path."""
     found: dict[str, str] = {}
-    for step in steps:
-        ends = moved(step.call) if step.fate is not Fate.FAILED else None
-        if ends is not None:
-            source, destination = ends
+    for tracked in calls:
+        paths = moved(tracked.call) if tracked.outcome is not CallOutcome.FAILED else None
+        if paths is not None:
+            source, destination = paths
             found[destination] = found.pop(source, source)
     return {path: origin for path, origin in found.items() if path != origin}
 
 
-class _State(Struct, frozen=True):
-    """A file after a step."""
+class _LaterState(Struct, frozen=True):
+    """A file after a call."""
 
     snapshot: Snapshot
-    step: Step
-    change: ToldChange | None
+    tracked: TrackedCall
+    change: ReportedChange | None
 
     def may_be(self, seen: Snapshot) -> bool:
-        """Say whether what was seen may have been this."""
+        """Return whether an observation may be of this state."""
         if self.snapshot != UNSEEN:
             return _same(seen, self.snapshot)
-        if self.change is None or self.step.fate is not Fate.DONE or seen.fault is not None:
+        is_done = self.tracked.outcome is CallOutcome.DONE
+        if self.change is None or not is_done or seen.fault is not None:
             return True
         return self.change.may_follow(seen.content)
 
 
 class _Tracer:
-    """Goes from the end of some steps to their beginning.
+    """Steps from the end of some calls back to their beginning.
 
-    now: the files between two steps. later: the states of a file after the steps that were taken
-    back, the last one first; those before `first` came after all that was seen so far.
+    state: the files between two calls. _later_states: a file's states after the calls stepped over
+    so far, the last call's first. _match_from: the first index there that an observation may match;
+    the states before it are newer than anything observed at the calls still to come.
     """
 
-    def __init__(self, steps: Sequence[Step], make_snapshot: MakeSnapshot) -> None:
-        self._steps = steps
+    def __init__(self, calls: Sequence[TrackedCall], make_snapshot: MakeSnapshot) -> None:
+        self._calls = calls
         self._make_snapshot = make_snapshot
-        self._later: dict[str, list[_State]] = {}
-        self._first: dict[str, int] = {}
-        self.now: dict[str, Snapshot] = {}
-        self.mixed: set[str] = set()
+        self._later_states: dict[str, list[_LaterState]] = {}
+        self._match_from: dict[str, int] = {}
+        self.state: dict[str, Snapshot] = {}
+        self.changed_by_others: set[str] = set()
 
-    def take_back(self, number: int) -> None:
-        """Go back over one more step."""
-        step = self._steps[number]
-        told = told_change(step.call)
-        for path, seen in step.after.items():
-            change = told if told is not None and told.path == path else None
-            self._arrive(number, path, seen)
-            state = _State(self.now[path], step, change)
-            self._later.setdefault(path, []).append(state)
-        self.now |= {path: self._before(number, path) for path in step.after}
+    def step_back(self, number: int) -> None:
+        """Step back over one more call."""
+        tracked = self._calls[number]
+        reported = reported_change(tracked.call)
+        for path, seen in tracked.after.items():
+            change = reported if reported is not None and reported.path == path else None
+            self._compare_after(number, path, seen)
+            later = _LaterState(self.state[path], tracked, change)
+            self._later_states.setdefault(path, []).append(later)
+        self.state |= {path: self._before(number, path) for path in tracked.after}
 
-    def _arrive(self, number: int, path: str, seen: Snapshot) -> None:
-        """Hold the state after a step against what was seen then."""
-        known = self.now.setdefault(path, seen)
-        for index, state in enumerate(self._later.get(path, ())):
-            if state.step.certain and state.step.before.ended > number:  # it came after that look
-                self._first[path] = max(self._first[path], index + 1)
-        place = self._place(path, seen)
-        self._first[path] = len(self._later.get(path, ())) if place is None else place
-        if place is not None or _same(known, seen):
+    def _compare_after(self, number: int, path: str, seen: Snapshot) -> None:
+        """Compare the state after a call with what was observed at its end."""
+        known = self.state.setdefault(path, seen)
+        for index, later in enumerate(self._later_states.get(path, ())):
+            # This later call had surely not run when the present one ended: no match with it.
+            if later.tracked.before_is_certain and later.tracked.before.ended_calls > number:
+                self._match_from[path] = max(self._match_from[path], index + 1)
+        match = self._match(path, seen)
+        states = self._later_states.get(path, ())
+        self._match_from[path] = len(states) if match is None else match
+        if match is not None or _same(known, seen):
             return
         if known != UNSEEN:
-            self.mixed.add(path)
-        self.now[path] = seen
+            self.changed_by_others.add(path)
+        self.state[path] = seen
 
-    def _place(self, path: str, seen: Snapshot) -> int | None:
-        """Find the last of a file's later states that may be what was seen; None for none."""
-        states, first = self._later.get(path, ()), self._first.get(path, 0)
-        places = range(first, len(states))
-        return next((place for place in places if states[place].may_be(seen)), None)
+    def _match(self, path: str, seen: Snapshot) -> int | None:
+        """Return the index of the newest later state that an observation may be of, or None."""
+        states, first = self._later_states.get(path, ()), self._match_from.get(path, 0)
+        indexes = range(first, len(states))
+        return next((index for index in indexes if states[index].may_be(seen)), None)
 
     def _before(self, number: int, path: str) -> Snapshot:
-        """Choose what a file was before a step: as it was seen last, as told, as seen first."""
-        step = self._steps[number]
-        seen, early = (self._seen(number, path, look) for look in (step.before, step.early))
-        if seen is not None and (step.certain or self._precedes(path, seen)):
-            return seen
-        told = self._told(step, path)
-        if early is not None and told == UNSEEN and self._precedes(path, early):
+        """Return a file before a call, from its latest observation, the call or the earliest."""
+        tracked = self._calls[number]
+        before, early = (self._observed(number, path, it) for it in (tracked.before, tracked.early))
+        is_certain = tracked.before_is_certain
+        if before is not None and (is_certain or self._may_precede(path, before)):
+            return before
+        computed = self._computed(tracked, path)
+        if early is not None and computed == UNSEEN and self._may_precede(path, early):
             return early
-        return next((it for it in (seen, early) if it is not None and _same(it, told)), told)
+        # An observation with the computed content has the permissions and the path, too.
+        observed = (it for it in (before, early) if it is not None and _same(it, computed))
+        return next(observed, computed)
 
-    def _seen(self, number: int, path: str, look: Observation) -> Snapshot | None:
-        """Give how a file was seen since the step before; None when it was not."""
-        between = self._steps[look.ended : number]
-        if any(path in step.after for step in between):
+    def _observed(self, number: int, path: str, observation: Observation) -> Snapshot | None:
+        """Return a file as observed, None if another call has ended in between that changed it."""
+        between = self._calls[observation.ended_calls : number]
+        if any(path in tracked.after for tracked in between):
             return None
-        return look.seen.get(path)
+        return observation.files.get(path)
 
-    def _told(self, step: Step, path: str) -> Snapshot:
-        """Give what a file was before a step, as that tells by itself."""
-        now = self.now[path]
-        if step.fate is Fate.FAILED:
-            return now
-        if (ends := moved(step.call)) is not None:
-            return self._moved_back(step, path, *ends)
-        change = self._later[path][-1].change
-        if change is not None and now.fault is None:
-            return self._changed_back(step, change, now)
-        return UNSEEN if step.fate is Fate.DONE else now
+    def _computed(self, tracked: TrackedCall, path: str) -> Snapshot:
+        """Return a file before a call, computed from the state after it and the call itself."""
+        state = self.state[path]
+        if tracked.outcome is CallOutcome.FAILED:
+            return state
+        if (paths := moved(tracked.call)) is not None:
+            return self._reverse_move(tracked, path, *paths)
+        change = self._later_states[path][-1].change
+        if change is not None and state.fault is None:
+            return self._reverse_change(tracked, change, state)
+        return UNSEEN if tracked.outcome is CallOutcome.DONE else state
 
-    def _moved_back(self, step: Step, path: str, source: str, destination: str) -> Snapshot:
-        """Turn a move round; none ever goes where a file is."""
-        left, arrived = self.now[source], self.now[destination]
-        if step.fate is not Fate.DONE and not (left.is_absent and not arrived.is_absent):
-            return self.now[path]
+    def _reverse_move(
+        self, tracked: TrackedCall, path: str, source: str, destination: str
+    ) -> Snapshot:
+        """Reverse a move; no tool moves a file over another one."""
+        left, arrived = self.state[source], self.state[destination]
+        is_done = tracked.outcome is CallOutcome.DONE
+        if not is_done and not (left.is_absent and not arrived.is_absent):
+            return self.state[path]
         if path == destination:
-            return Snapshot(place=step.after[path].place)
+            return Snapshot(place=tracked.after[path].place)
         if arrived.blob is None:
             return UNSEEN if arrived.is_absent else arrived
-        return replace(arrived, place=step.after[path].place)
+        return replace(arrived, place=tracked.after[path].place)
 
-    def _changed_back(self, step: Step, change: ToldChange, now: Snapshot) -> Snapshot:
-        content = now.content
-        if step.fate is not Fate.DONE and not change.may_follow(content):
-            return now
-        if step.fate is not Fate.DONE and change.may_precede(content):
-            return UNSEEN
+    def _reverse_change(
+        self, tracked: TrackedCall, change: ReportedChange, state: Snapshot
+    ) -> Snapshot:
+        content, is_done = state.content, tracked.outcome is CallOutcome.DONE
+        if not is_done and not change.may_follow(content):
+            return state  # the call was stopped before it changed the file
+        if not is_done and change.may_precede(content):
+            return UNSEEN  # it may have run or not
         before = None if content is None else change.before(content)
-        return UNSEEN if before is None else self._make_snapshot(before, now.mode, now.place)
+        return UNSEEN if before is None else self._make_snapshot(before, state.mode, state.place)
 
-    def _precedes(self, path: str, seen: Snapshot) -> bool:
-        """Say whether what was seen of a file is its state before the step taken back last."""
-        change = self._later[path][-1].change
+    def _may_precede(self, path: str, seen: Snapshot) -> bool:
+        """Return whether an observation may be of the state before the call stepped over last."""
+        change = self._later_states[path][-1].change
         fits = change is None or seen.fault is not None or change.may_precede(seen.content)
-        return fits and self._place(path, seen) is None
+        return fits and self._match(path, seen) is None
 
 
 def _same(one: Snapshot, other: Snapshot) -> bool:

@@ -1,4 +1,4 @@
-"""Files used: what tools of a chat read and changed, and what their commands changed."""
+"""Files used: the files that tools and commands of a chat have read and changed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from eca_nvim.review.text_changes import counts
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 
-def used(chat: Chat, turns: Sequence[TurnChanges]) -> list[Table]:
-    """List files, the most used first: path, reads, changes, added and removed (lines).
+def list_files_used(chat: Chat, turns: Sequence[TurnChanges]) -> list[Table]:
+    """Return files, the most used first: path, reads, changes, added and removed (lines).
 
-    A file that commands changed in a turn is changed once there.
+    All changes of a file by the commands of one turn count as one.
     """
     uses = files_used(chat)
     for turn in turns:
         for path, record in turn.files.items():
-            if record.unnamed and not record.undone:
+            if record.by_command and not record.undone:
                 _count(uses.setdefault(path, FileUse()), record)
     return [{"path": path, **asdict(use)} for path, use in most_used_first(uses).items()]
 

@@ -1,12 +1,12 @@
-"""The ledger: which turn of which chat changed which file, from what to what.
+"""The ledger: which turn of which chat changed which file, with the content before and after.
 
 Rules kept here:
-- A file is looked at as soon as the model has written which one a call is to change, when the call
-  is complete, when the user lets it, and when it has ended in whatever way. What the file was
-  before, and what the call did to it, follows from all of that (`earlier_states.py`).
-- What calls change without saying so, as a shell command does, is found by surveys
+- A file is observed as soon as the model has written its path, when the request of a call is
+  complete, when the user approves it, and when it ends in whatever way. `earlier_states.py`
+  computes from these what the file was before and what the call did.
+- Changes that calls make without naming a file, as shell commands do, are found by surveys
   (`attribution.py`).
-- Memory is bounded: the oldest turns are forgotten first.
+- Memory is limited: the oldest turns are forgotten first.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.disk.replacing import NEW_MODE
 from eca_nvim.review.attribution import Attribution
-from eca_nvim.review.snapshots import Blobs, Snapshot, take
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.survey import NO_ROOM
-from eca_nvim.review.tracked_calls import Fate, Observation, Step
+from eca_nvim.review.tracked_calls import CallOutcome, Observation, TrackedCall
 from eca_nvim.review.turn_changes import TurnChanges
 
 MOST_BYTES = 1 << 28
-"""Bytes that all snapshots take, about, before the oldest turn is forgotten."""
+"""Bytes of all snapshots together, about, above which the oldest turn is forgotten."""
 PROMPT_CELLS = 60
 
 
-class _Open(Struct, eq=False):
-    """A call that is complete and has not ended; `is_let`: it may have run by now."""
+class _OpenCall(Struct, eq=False):
+    """A call whose request is complete and that has not ended; `may_run`: it may have run."""
 
     block: ToolBlock
-    step: Step
+    tracked: TrackedCall
     turn: TurnChanges
-    is_let: bool
+    may_run: bool
 
 
 class Ledger:
@@ -59,41 +59,40 @@ class Ledger:
         self._blobs = Blobs()
         self._turns: list[TurnChanges] = []
         self._early: dict[tuple[str, int], Observation] = {}
-        self._open: dict[tuple[str, int], _Open] = {}
-        self.attribution = Attribution(self._found)
+        self._open: dict[tuple[str, int], _OpenCall] = {}
+        self.attribution = Attribution(self._store_surveyed)
 
     def remove(self) -> None:
-        """Remove what lies in files, at the end."""
+        """Remove the files that hold snapshots; called as the host ends."""
         self._blobs.remove()
 
     def snapshot(self, path: str, like: Snapshot | None = None) -> Snapshot:
         """Take a snapshot of a file as it is."""
-        return take(path, self._blobs, like)
+        return take_snapshot(path, self._blobs, like)
 
     def seen_before(self, chat: Chat, block: ToolBlock | None, path: str) -> Snapshot:
-        """Give a file as it was before a call, or as it is when nobody has looked before."""
-        early = (
-            self._early.get((chat.id, block.id), Observation()).seen if block is not None else {}
-        )
+        """Return a file as first observed for a call, or as it is now if it was not."""
+        key = None if block is None else (chat.id, block.id)
+        early = self._early.get(key, Observation()).files if key is not None else {}
         return early.get(path) or self.snapshot(path)
 
-    # --- what happens ---------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------
 
     def record(self, chat: Chat, event: ChatEvent, block: ToolBlock | None) -> None:
-        """Look at the files that an event is about, and at the call in a block, if it is about one.
+        """Observe the files that an event concerns; `block`: the call it is about, if any.
 
-        To be called when the chat has taken the event, and before anything comes of it.
+        To be called after the chat has applied the event and before its effects are performed.
         """
         if block is not None:
             self._record_call(chat, event, block)
             return
         match event:
             case TurnChanged():
-                self._early = {key: look for key, look in self._early.items() if key[0] != chat.id}
+                self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case AgentGone():
                 for chat_id, block_id in [key for key in self._open if key[0] == chat.id]:
-                    self._ended(chat_id, block_id, Fate.STOPPED)
+                    self._ended(chat_id, block_id, CallOutcome.STOPPED)
             case _:
                 pass
 
@@ -106,37 +105,38 @@ class Ledger:
             case ToolRunning():
                 self._running(chat, block)
             case ToolFinished(failed=failed):
-                self._ended(chat.id, block.id, Fate.FAILED if failed else Fate.DONE)
+                self._ended(chat.id, block.id, CallOutcome.FAILED if failed else CallOutcome.DONE)
             case ToolRejected():
-                self._ended(chat.id, block.id, Fate.STOPPED)
+                self._ended(chat.id, block.id, CallOutcome.STOPPED)
             case _:
                 pass
 
     def is_watched(self, chat_id: str, block_id: int) -> bool:
-        """Say whether a call that has not ended may change any file."""
+        """Return whether a call that has not ended may change any file."""
         opened = self._open.get((chat_id, block_id))
-        return opened is not None and opened.step.is_watched
+        return opened is not None and opened.tracked.is_watched
 
     def approved(self, chat_id: str, block_id: int, *, surveyed: bool = False) -> None:
-        """Look at a call's files again: the user may have changed them while it waited.
+        """Observe a call's files again: the user may have changed them before the approval.
 
-        Of a call that is watched: whether the workspace was `surveyed` since it was approved.
+        surveyed: for a watched call, whether the workspace was surveyed since the approval.
         """
         opened = self._open.get((chat_id, block_id))
         if opened is None:
             return
-        step, turn, opened.is_let = opened.step, opened.turn, True
-        if step.is_watched:
-            step.certain = surveyed and self.attribution.last is not None
-            self.attribution.started(step, turn)
+        tracked, turn, opened.may_run = opened.tracked, opened.turn, True
+        if tracked.is_watched:
+            tracked.before_is_certain = surveyed and self.attribution.last is not None
+            self.attribution.call_started(tracked, turn)
         else:
-            step.before = self._look(turn, step.before.seen, step.before)
+            tracked.before = self._observe(turn, tracked.before.files, tracked.before)
 
     def _preparing(self, chat: Chat, block: ToolBlock) -> None:
         if (chat.id, block.id) not in self._early:
             paths = paths_so_far(block.call, block.arguments.main_argument)
             if paths:
-                self._early[chat.id, block.id] = self._look(self._turn(chat), paths, Observation())
+                observation = self._observe(self._turn(chat), paths, Observation())
+                self._early[chat.id, block.id] = observation
 
     def _requested(self, chat: Chat, block: ToolBlock, *, waits: bool) -> None:
         early = self._early.pop((chat.id, block.id), Observation())
@@ -145,26 +145,27 @@ class Ledger:
         if not may_change(call):
             return
         turn = self._turn(chat)
-        self.attribution.named(paths)
-        step = Step(call, early, self._look(turn, paths, early), waits, is_watched=not paths)
-        self._open[chat.id, block.id] = _Open(block, step, turn, is_let=not waits)
-        if step.is_watched and not waits:
-            self.attribution.started(step, turn)
+        self.attribution.call_names(paths)
+        before = self._observe(turn, paths, early)
+        tracked = TrackedCall(call, early, before, waits, is_watched=not paths)
+        self._open[chat.id, block.id] = _OpenCall(block, tracked, turn, may_run=not waits)
+        if tracked.is_watched and not waits:
+            self.attribution.call_started(tracked, turn)
 
     def _running(self, chat: Chat, block: ToolBlock) -> None:
         opened = self._open.get((chat.id, block.id))
         if opened is None:
             self._requested(chat, block, waits=False)
             return
-        opened.is_let = True
-        if opened.step.is_watched:
-            self.attribution.started(opened.step, opened.turn)
+        opened.may_run = True
+        if opened.tracked.is_watched:
+            self.attribution.call_started(opened.tracked, opened.turn)
 
-    def _look(self, turn: TurnChanges, paths: Iterable[str], last: Observation) -> Observation:
-        """Look at files; those that are as they were seen last take no room."""
-        known = {**(turn.steps[-1].after if turn.steps else {}), **last.seen}
-        seen = {path: self.snapshot(path, known.get(path)) for path in paths}
-        return Observation(seen, len(turn.steps))
+    def _observe(self, turn: TurnChanges, paths: Iterable[str], last: Observation) -> Observation:
+        """Take snapshots of files; an unchanged file shares its content with the last snapshot."""
+        known = {**(turn.calls[-1].after if turn.calls else {}), **last.files}
+        files = {path: self.snapshot(path, known.get(path)) for path in paths}
+        return Observation(files, len(turn.calls))
 
     def _turn(self, chat: Chat) -> TurnChanges:
         number = max(1, chat.turn.number)
@@ -176,32 +177,32 @@ class Ledger:
         self._turns.append(turn)
         return turn
 
-    # --- what came of it ------------------------------------------------------------------------
+    # --- ends of calls, and results -------------------------------------------------------------
 
-    def _ended(self, chat_id: str, block_id: int, fate: Fate) -> None:
+    def _ended(self, chat_id: str, block_id: int, outcome: CallOutcome) -> None:
         opened = self._open.pop((chat_id, block_id), None)
-        if opened is not None and (opened.is_let or fate is not Fate.STOPPED):
-            step = opened.step
-            step.call, step.fate = opened.block.call, fate
-            self._see_end(step)
-            opened.turn.steps.append(step)
-            if step.is_watched:
-                self.attribution.ended(step)
+        if opened is not None and (opened.may_run or outcome is not CallOutcome.STOPPED):
+            tracked = opened.tracked
+            tracked.call, tracked.outcome = opened.block.call, outcome
+            self._observe_after(tracked)
+            opened.turn.calls.append(tracked)
+            if tracked.is_watched:
+                self.attribution.call_ended(tracked)
             else:
-                self.attribution.others(step.after)
+                self.attribution.changed_by_others(tracked.after)
             self._shrink()
 
     def _end_settled(self, chat: Chat) -> None:
-        """End the calls that the chat has settled with its turn: no agent may tell their end."""
+        """End the calls that the chat has ended with its turn: the agent may never report that."""
         for (chat_id, block_id), opened in list(self._open.items()):
             is_settled = chat_id == chat.id and opened.block.state in ENDED_CALLS
-            if opened.step.is_watched and is_settled:
-                self._ended(chat_id, block_id, Fate.STOPPED)
+            if opened.tracked.is_watched and is_settled:
+                self._ended(chat_id, block_id, CallOutcome.STOPPED)
 
-    def _see_end(self, step: Step) -> None:
-        seen, named = step.before.seen, changed_paths(step.call)
-        paths = named if step.is_watched else (*seen, *named)
-        step.after |= {path: self.snapshot(path, seen.get(path)) for path in paths}
+    def _observe_after(self, tracked: TrackedCall) -> None:
+        before, named = tracked.before.files, changed_paths(tracked.call)
+        paths = named if tracked.is_watched else (*before, *named)
+        tracked.after |= {path: self.snapshot(path, before.get(path)) for path in paths}
 
     def _shrink(self) -> None:
         while self._blobs.size > MOST_BYTES and len(self._turns) > 1:
@@ -210,48 +211,49 @@ class Ledger:
             self._settle(self._turns[0].chat)
 
     def _settle(self, chat_id: str) -> None:
-        """Forget how files became what they were at the end of a turn."""
-        for turn in self._worked_out(chat_id):
+        """Settle the turns of a chat: keep their records, drop the calls that led to them."""
+        for turn in self._computed(chat_id):
             turn.settle()
 
     def turns(self, chat_id: str) -> Sequence[TurnChanges]:
-        """Give the turns of a chat that changed something, with what calls did so far."""
-        return [turn for turn in self._worked_out(chat_id) if turn.files or turn.odd]
+        """Return the turns of a chat that changed something, running calls included."""
+        return [turn for turn in self._computed(chat_id) if turn.files or turn.odd_names]
 
     def has_kept(self, chat_id: str, number: int) -> bool:
-        """Say whether it is kept what files were before a turn."""
+        """Return whether the files of a turn are stored."""
         return any(turn.chat == chat_id and turn.number == number for turn in self._turns)
 
     def unknown(self, chat_id: str) -> Mapping[int, str]:
-        """Say of turns of a chat why it is not known what their commands did, by number."""
+        """Return why the changes of commands are unknown, by the number of the turn."""
         turns = [turn for turn in self._turns if turn.chat == chat_id]
         return {turn.number: turn.unknown for turn in turns if turn.unknown is not None}
 
-    def _worked_out(self, chat_id: str) -> Iterator[TurnChanges]:
+    def _computed(self, chat_id: str) -> Iterator[TurnChanges]:
+        """Yield the turns of a chat with their files computed anew."""
         for turn in [turn for turn in self._turns if turn.chat == chat_id]:
-            open_steps = [
-                opened.step
+            open_calls = [
+                opened.tracked
                 for opened in self._open.values()
-                if opened.turn is turn and opened.is_let
+                if opened.turn is turn and opened.may_run
             ]
-            for step in open_steps:
-                self._see_end(step)
-            turn.work_out(open_steps, self._kept)
+            for tracked in open_calls:
+                self._observe_after(tracked)
+            turn.compute_files(open_calls, self._store)
             yield turn
 
-    def _found(self, content: bytes, mode: int, place: str) -> Snapshot:
-        """Keep what a survey found, as long as there is room."""
+    def _store_surveyed(self, content: bytes, mode: int, place: str) -> Snapshot:
+        """Store what a survey found, if there is room."""
         while self._blobs.size + len(content) > MOST_BYTES and len(self._turns) > 1:
             del self._turns[0]
         if self._blobs.size + len(content) > MOST_BYTES:
             return Snapshot(fault=NO_ROOM)
-        return self._kept(content, mode, place)
+        return self._store(content, mode, place)
 
-    def _kept(self, content: bytes, mode: int, place: str) -> Snapshot:
+    def _store(self, content: bytes, mode: int, place: str) -> Snapshot:
         try:
             return Snapshot(self._blobs.keep(content), mode or NEW_MODE, place)
         except OSError as fault:
-            return Snapshot(fault=f"it could not be kept: {fault.strerror}")
+            return Snapshot(fault=f"it could not be stored: {fault.strerror}")
 
 
 def _prompt(chat: Chat) -> str:

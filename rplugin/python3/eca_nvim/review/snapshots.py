@@ -1,12 +1,12 @@
-"""Snapshots: a file at one moment, byte for byte, so that it can be put back.
+"""Snapshots: a file at one moment, byte for byte, so that it can be restored.
 
 Rules kept here:
-- Regular files only, and not the largest: of all others the snapshot says why it has no content.
-- What is large lies in a folder that only the user can read; it goes with the last snapshot that
-  needs it, all of it with the host.
-- Nobody is asked about encodings or line ends: content is bytes.
-- A snapshot knows where the file really is. It is put back there, and only if the path still leads
-  there: never through a link that came later.
+- Regular files up to a limit only; any other snapshot has a fault that says why.
+- Large contents are stored in a folder that only the user can read. Each is removed with the last
+  snapshot that needs it, and all of them when the host ends.
+- Content is bytes: encodings and line ends play no part.
+- A snapshot stores the real path of its file. The file is restored there, and only if its path
+  still leads there: never through a link that was made later.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from eca_nvim.paths import open_regular
 SMALL = 1 << 14
 """Bytes of a content that is kept in memory, at most."""
 MOST_SNAPSHOT_BYTES = 1 << 24
-"""Bytes of a file that is kept at all, at most."""
+"""Bytes of a file that can be stored, at most."""
 LINKED = "a link leads elsewhere now"
-LOST = "what it was was kept in a file that is gone or changed"
+LOST = "its earlier content was stored in a file that is gone or changed"
 
 
 class Blob:
-    """Some content, in memory or in a file of ours."""
+    """A content, in memory or in a file of ours."""
 
     __slots__ = ("__weakref__", "_content", "_path", "digest", "size")
 
@@ -50,7 +50,7 @@ class Blob:
             path.write_bytes(content)
 
     def read(self) -> bytes:
-        """Give the content. Raises OSError when somebody took it away, or changed it."""
+        """Return the content. Raises OSError if our file was removed or changed."""
         if self._path is None:
             return self._content
         with suppress(OSError):
@@ -61,7 +61,7 @@ class Blob:
 
 
 class Blobs:
-    """Where contents are kept; `size` is how many bytes there are."""
+    """Stores contents; `size` is their number of bytes."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -69,7 +69,7 @@ class Blobs:
         self._numbers = count(1)
 
     def keep(self, content: bytes, like: Blob | None = None) -> Blob:
-        """Keep some content, as the blob `like` when that has it already. Raises OSError."""
+        """Store a content; returns the blob `like` if that holds it already. Raises OSError."""
         digest = hashlib.sha256(content).digest()
         if like is not None and like.digest == digest:
             return like
@@ -81,7 +81,7 @@ class Blobs:
         return blob
 
     def remove(self) -> None:
-        """Remove all that is in files."""
+        """Remove all files."""
         self._folder.remove()
 
     def _forget(self, size: int, path: Path | None) -> None:
@@ -94,9 +94,8 @@ class Blobs:
 class Snapshot(Struct, frozen=True):
     """A file at one moment.
 
-    blob: its content; None when there was no file, or when `fault` says why it is not kept.
-    mode: its permissions. place: its path without links. missing: how many folders above it were
-    not there.
+    blob: its content; None if there was no file, or if `fault` says why it is not stored.
+    mode: its permissions. place: its real path. missing: how many folders above it did not exist.
     """
 
     blob: Blob | None = None
@@ -107,27 +106,27 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def is_absent(self) -> bool:
-        """Say whether there was no file."""
+        """Whether there was no file."""
         return self.blob is None and self.fault is None
 
     @property
     def is_lost(self) -> bool:
-        """Say whether its content was kept, and is no more."""
+        """Whether its content was stored and can no longer be read."""
         return self.blob is not None and self.content is None
 
     @property
     def content(self) -> bytes | None:
-        """Give its content; None when there is none, or none any more."""
+        """Its content, None if there is none or it can no longer be read."""
         with suppress(OSError):
             return None if self.blob is None else self.blob.read()
         return None
 
     def is_elsewhere(self, other: Snapshot) -> bool:
-        """Say whether links led to another place then."""
+        """Return whether the path led to different places at the two moments."""
         return bool(self.place and other.place) and self.place != other.place
 
     def same_as(self, other: Snapshot) -> bool:
-        """Say whether the file was surely the same at both moments."""
+        """Return whether the file was surely the same at both moments."""
         if self.fault is not None or other.fault is not None:
             return False
         if self.blob is None or other.blob is None:
@@ -136,11 +135,11 @@ class Snapshot(Struct, frozen=True):
 
 
 MakeSnapshot: TypeAlias = Callable[[bytes, int, str], Snapshot]
-"""Makes a snapshot of some content, permissions and the path without links."""
+"""Makes a snapshot from a content, permissions and a real path."""
 
 
-def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
-    """Take a snapshot of a file; one that is just like `like` takes no room. Never raises."""
+def take_snapshot(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
+    """Take a snapshot of a file; if its content is that of `like`, it is shared. Never raises."""
     place = ""
     try:
         place = os.path.realpath(path)
@@ -158,7 +157,7 @@ def take(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
     try:
         blob = blobs.keep(content, like.blob if like is not None else None)
     except OSError as fault:
-        return Snapshot(fault=f"it could not be kept: {_reason(fault)}", place=place)
+        return Snapshot(fault=f"it could not be stored: {_reason(fault)}", place=place)
     return Snapshot(blob, stat.S_IMODE(found.st_mode), place)
 
 
@@ -172,14 +171,14 @@ def _reason(fault: Exception) -> str:
     return str(fault)
 
 
-def put_back(path: str, snapshot: Snapshot) -> None:
-    """Make a file what it was; folders made for it go, when nothing else is in them.
+def restore_file(path: str, snapshot: Snapshot) -> None:
+    """Restore a file; folders that were made for it are removed if they are empty then.
 
-    Raises OSError (the file is as it was) and replacing.Damaged.
+    Raises OSError (the file is unchanged) and replacing.Damaged.
     """
     if snapshot.fault is not None:
         raise OSError(errno.ENOTSUP, snapshot.fault)
-    if not leads_there(path, snapshot):
+    if not still_leads_there(path, snapshot):
         raise OSError(errno.ELOOP, LINKED)
     if snapshot.blob is None:
         remove(snapshot.place, snapshot.missing)
@@ -187,8 +186,11 @@ def put_back(path: str, snapshot: Snapshot) -> None:
         replace(snapshot.place, snapshot.blob.read(), snapshot.mode)
 
 
-def leads_there(path: str, snapshot: Snapshot) -> bool:
-    """Say whether a path leads to where a snapshot was taken, if the file itself were no link."""
+def still_leads_there(path: str, snapshot: Snapshot) -> bool:
+    """Return whether a path leads to where a snapshot was taken.
+
+    The file itself may have become a link: it is replaced, not followed.
+    """
     folder, name = os.path.split(path)
     unless_linked = str(Path(os.path.realpath(folder), name))
     return snapshot.place in (os.path.realpath(path), unless_linked)

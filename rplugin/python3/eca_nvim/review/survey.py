@@ -1,11 +1,11 @@
-"""Survey: what is in all files of a workspace, so that it is known when somebody changes them.
+"""Survey: the content of all files of a workspace at one moment, to find what changes later.
 
 Rules kept here:
-- A file is read again only when it may have changed. One that was written a moment ago may change
-  once more without a trace: it is read again the next time.
-- Contents are kept packed, and not without end: of what there is no room for, that it changed is
-  known, but not what it was. The same goes for names that cannot be shown or sent.
-- Nothing here is shared with what goes on meanwhile: a survey is made from the last one.
+- A file is read again only if it may have changed. One that was written just before it was read may
+  change again with the same time: it is read again by the next survey.
+- Contents are compressed and limited in size. For a file that does not fit we notice a change but
+  cannot restore the earlier content. The same is true of names that cannot be shown or sent.
+- A survey is built from the last one and shares no mutable state: it is made in a thread.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from msgspec import Struct, field
 
 from eca_nvim.chat.model.call_files import is_safe_path
 from eca_nvim.paths import open_regular
-from eca_nvim.review.workspace import Sight, look, walk
+from eca_nvim.review.workspace import FileStat, stat_file, walk
 
 MOST_FILE_BYTES = 1 << 20
-"""Bytes of a file that is kept, at most."""
+"""Bytes of a file whose content is stored, at most."""
 MOST_BYTES = 1 << 26
-"""Bytes that all files take when they are packed, at most."""
-MOMENT = 100_000_000
-"""Nanoseconds in which a file system may give two changes the same time."""
-PACKING = 1
+"""Compressed bytes of all files together, at most."""
+TIME_RESOLUTION = 100_000_000
+"""Nanoseconds within which a file system may give two changes the same time."""
+COMPRESSION_LEVEL = 1
 
 LARGE = f"it is larger than {MOST_FILE_BYTES >> 20} MiB"
 NO_ROOM = "there was no room to keep it"
@@ -37,64 +37,70 @@ UNREADABLE = "it could not be read"
 
 
 class SurveyedFile(Struct, frozen=True):
-    """A file at one moment: its content, packed, or the `fault` for which that is not kept."""
+    """A file at one moment: its compressed content, or `fault`, the reason why it is not stored.
 
-    sight: Sight
+    is_recent: it was written so recently that it may change again with the same time.
+    """
+
+    stat: FileStat
     packed: bytes | None = None
     fault: str | None = None
-    is_young: bool = False
+    is_recent: bool = False
 
     @property
     def content(self) -> bytes:
-        """Give the content; empty when it is not kept."""
+        """The content, empty if it is not stored."""
         return b"" if self.packed is None else zlib.decompress(self.packed)
 
-    def is_still(self, sight: Sight) -> bool:
-        """Say whether a file that looks so is surely still the same."""
-        return self.sight == sight and not self.is_young
+    def is_unchanged(self, stat: FileStat) -> bool:
+        """Return whether a file with this stat surely has the same content still."""
+        return self.stat == stat and not self.is_recent
 
     def same_as(self, other: SurveyedFile) -> bool:
-        """Say whether nothing shows that it is another content."""
+        """Return whether the content is the same, as far as it is stored; else compare the stat."""
         if self.packed is None or other.packed is None:
-            return self.sight == other.sight
+            return self.stat == other.stat
         return self.packed == other.packed
 
 
 class Survey(Struct, frozen=True):
-    """All files of a workspace by path, its folders, and what was left out (`Walked`).
+    """All files of a workspace by path, its folders, and the excluded paths (`WorkspaceFiles`).
 
-    began: when, in ns since 1970.
+    began: ns since 1970.
     """
 
     files: Mapping[str, SurveyedFile] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
-    left_out: frozenset[str] = frozenset()
+    excluded: frozenset[str] = frozenset()
     began: int = 0
 
-    def would_have(self, path: str) -> bool:
-        """Say whether a file of that path would have been found, had there been one."""
+    def covers(self, path: str) -> bool:
+        """Return whether a file with this path would have been found."""
         folders = above(path)
-        return not self.folders.isdisjoint(folders) and not self.leaves_out(path)
+        return not self.folders.isdisjoint(folders) and not self.excludes(path)
 
     def place(self, path: str) -> str:
-        """Give the path of a file without links: no survey goes through one below its folders."""
+        """Return the path of a surveyed file with the links above its workspace folder resolved.
+
+        Below that folder a survey follows no links.
+        """
         top = [folder for folder in above(path) if folder in self.folders][-1:]
         return "".join(os.path.realpath(it) + path.removeprefix(it) for it in top) or path
 
-    def leaves_out(self, path: str) -> bool:
-        """Say whether a path, or a folder above it, was left out."""
-        return not self.left_out.isdisjoint([path, *above(path)])
+    def excludes(self, path: str) -> bool:
+        """Return whether a path, or a folder above it, was excluded."""
+        return not self.excluded.isdisjoint([path, *above(path)])
 
 
 def above(path: str) -> list[str]:
-    """Give the folders above a file, the innermost first."""
+    """Return the folders above a file, the innermost first."""
     return list(map(str, Path(path).parents))
 
 
 def survey(
     folders: Sequence[str], last: Survey | None, check: Callable[[], None] = lambda: None
 ) -> Survey:
-    """Look at a workspace, which blocks; `check` raises when that is not to go on.
+    """Survey a workspace; blocks. `check` is called often and raises to cancel.
 
     Raises UnknownWorkspace.
     """
@@ -102,43 +108,45 @@ def survey(
     walked = walk(folders, check)
     files = {
         path: kept
-        for path, sight in walked.files.items()
-        if (kept := known.get(path)) is not None and kept.is_still(sight)
+        for path, stat in walked.files.items()
+        if (kept := known.get(path)) is not None and kept.is_unchanged(stat)
     }
     room = MOST_BYTES - sum(len(kept.packed or b"") for kept in files.values())
-    for path, sight in walked.files.items():
+    for path, stat in walked.files.items():
         check()
-        if path not in files and (kept := keep(path, sight, room)) is not None:
+        if path not in files and (kept := survey_file(path, stat, room)) is not None:
             files[path] = kept
             room -= len(kept.packed or b"")
-    return Survey(files, walked.folders, walked.left_out, began)
+    return Survey(files, walked.folders, walked.excluded, began)
 
 
-def keep(path: str, sight: Sight | None = None, room: int = MOST_BYTES) -> SurveyedFile | None:
-    """Read a file that looks so; None when there is no such file."""
-    sight = sight or look(path)
-    if sight is None:
+def survey_file(
+    path: str, stat: FileStat | None = None, room: int = MOST_BYTES
+) -> SurveyedFile | None:
+    """Read a file; None if there is no regular file. `room`: compressed bytes it may take."""
+    stat = stat or stat_file(path)
+    if stat is None:
         return None
-    packed, fault = _read(path, sight, room)
-    now = look(path)
-    if now is None:
+    packed, fault = _read(path, stat, room)
+    stat_after = stat_file(path)
+    if stat_after is None:
         return None
-    is_young = now != sight or time.time_ns() - now.changed < MOMENT
-    return SurveyedFile(now, packed, fault, is_young)
+    is_recent = stat_after != stat or time.time_ns() - stat_after.changed < TIME_RESOLUTION
+    return SurveyedFile(stat_after, packed, fault, is_recent)
 
 
-def _read(path: str, sight: Sight, room: int) -> tuple[bytes | None, str | None]:
-    """Give the packed content of a file, or why it is not kept."""
+def _read(path: str, stat: FileStat, room: int) -> tuple[bytes | None, str | None]:
+    """Return the compressed content of a file, or the reason why it is not stored."""
     if not is_safe_path(path):
         return None, ODD_NAME
-    if sight.size > MOST_FILE_BYTES:
+    if stat.size > MOST_FILE_BYTES:
         return None, LARGE
     try:
         with open_regular(path) as file:
             content = file.read(MOST_FILE_BYTES + 1)
     except (OSError, ValueError):
         return None, UNREADABLE
-    if len(content) > MOST_FILE_BYTES:  # it has grown
+    if len(content) > MOST_FILE_BYTES:  # it has grown meanwhile
         return None, LARGE
-    packed = zlib.compress(content, PACKING)
+    packed = zlib.compress(content, COMPRESSION_LEVEL)
     return (packed, None) if len(packed) <= room else (None, NO_ROOM)

@@ -1,9 +1,10 @@
-"""Survey differences: what became of files between two surveys, and when.
+"""Survey differences: what changed between two surveys, and when.
 
 Rules kept here:
-- A file that is there for the first time was made only if nothing speaks for its having been there:
-  git may have ignored it before. Of what was left out nobody knows what it was.
-- When a file was changed, the file system tells: by the file, or by the folder it was in.
+- A new path counts as a new file only if nothing says that the file was there before: git may have
+  ignored it. The earlier content of excluded files is unknown.
+- The time of a change comes from the file system: from the file, or for a new or deleted one from
+  its folder.
 """
 
 from __future__ import annotations
@@ -13,72 +14,73 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from eca_nvim.review.survey import MOMENT, Survey, SurveyedFile, above
+from eca_nvim.review.survey import TIME_RESOLUTION, Survey, SurveyedFile, above
 
 
 class Difference(Struct, frozen=True):
-    """What became of a file between two surveys; None where there was none.
+    """A file that differs between two surveys; None where it did not exist.
 
-    when: not before this it was changed, or not long (ns since 1970). is_late: after the later
-    survey began. is_unknown: what it was is not known. folders: those above it that were not there
-    before, the innermost first.
+    when: it was changed at this time, or a little before or after (ns since 1970). during_survey:
+    after the later survey began. is_unknown: its earlier content is unknown. folders: the folders
+    above it that are new, the innermost first.
     """
 
     path: str
     before: SurveyedFile | None
     after: SurveyedFile | None
     when: int
-    is_late: bool = False
+    during_survey: bool = False
     is_unknown: bool = False
     folders: tuple[str, ...] = ()
 
 
 def differences(last: Survey | None, new: Survey) -> Iterator[Difference]:
-    """Tell what changed between two surveys; of a first one, what was changed while it was made."""
+    """Yield what changed between two surveys; for a first one, what changed while it was made."""
     if last is None:
-        yield from _during(new)
+        yield from _changed_during(new)
         return
-    moved = {last.files[path].sight.number for path in last.files.keys() - new.files.keys()}
+    moved = {last.files[path].stat.number for path in last.files.keys() - new.files.keys()}
     for path, after in new.files.items():
         before = last.files.get(path)
-        if before is None and after.sight.number in moved:
-            yield _made(path, after, _put_at(path, last, new), last, new)
-        elif before is None and after.sight.changed >= last.began - MOMENT:
-            yield _made(path, after, after.sight.changed, last, new)
+        if before is None and after.stat.number in moved:
+            yield _new_file(path, after, _folder_changed(path, last, new), last, new)
+        elif before is None and after.stat.changed >= last.began - TIME_RESOLUTION:
+            yield _new_file(path, after, after.stat.changed, last, new)
         elif before is not None and before is not after and not before.same_as(after):
-            when = after.sight.changed
-            yield Difference(path, before, after, when, _is_late(when, new))
+            when = after.stat.changed
+            yield Difference(path, before, after, when, _is_during(when, new))
     for path in last.files.keys() - new.files.keys():
-        if new.leaves_out(path):
-            continue  # nobody knows whether it is gone
-        when = _put_at(path, last, new)
-        yield Difference(path, last.files[path], None, when, _is_late(when, new))
+        if new.excludes(path):
+            continue  # it may still be there
+        when = _folder_changed(path, last, new)
+        yield Difference(path, last.files[path], None, when, _is_during(when, new))
 
 
-def _during(new: Survey) -> Iterator[Difference]:
+def _changed_during(new: Survey) -> Iterator[Difference]:
     for path, after in new.files.items():
-        when = after.sight.changed
-        if _is_late(when, new):
-            yield Difference(path, None, after, when, is_late=True, is_unknown=True)
+        when = after.stat.changed
+        if _is_during(when, new):
+            yield Difference(path, None, after, when, during_survey=True, is_unknown=True)
 
 
-def _is_late(when: int, new: Survey) -> bool:
-    return when >= new.began - MOMENT
+def _is_during(when: int, new: Survey) -> bool:
+    return when >= new.began - TIME_RESOLUTION
 
 
-def _made(path: str, after: SurveyedFile, when: int, last: Survey, new: Survey) -> Difference:
-    """Tell of a file that is there for the first time."""
+def _new_file(path: str, after: SurveyedFile, when: int, last: Survey, new: Survey) -> Difference:
     folders = tuple(it for it in above(path) if it in new.folders and it not in last.folders)
-    is_late, is_unknown = _is_late(when, new), last.leaves_out(path)
-    return Difference(path, None, after, when, is_late, is_unknown, folders)
+    return Difference(path, None, after, when, _is_during(when, new), last.excludes(path), folders)
 
 
-def _put_at(path: str, last: Survey, new: Survey) -> int:
-    """Tell when something was last put into the folder above a file, or taken out of it."""
+def _folder_changed(path: str, last: Survey, new: Survey) -> int:
+    """Return when an entry of the nearest existing folder above a file was last added or removed.
+
+    In ns since 1970.
+    """
     for folder in above(path):
         try:
             if folder in last.folders:
                 return Path(folder).stat().st_mtime_ns
-        except OSError:  # it is gone, too: the one above it tells
+        except OSError:  # the folder is gone too: try the one above
             continue
     return new.began

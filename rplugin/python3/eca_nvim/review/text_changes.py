@@ -1,10 +1,10 @@
-"""Text changes: two texts compared line by line, and where a change is found in a third.
+"""Text changes: two texts compared line by line, and a change located in a third text.
 
 Rules kept here:
-- Texts are as the editor holds them: UTF-8 without its byte order mark, else Latin-1. What has a
+- Texts are as the editor holds them: UTF-8 without its byte order mark, else Latin-1. A file with a
   NUL is binary and has no lines.
-- Lines are exact, with their line feed: a missing last one is a difference, so is a carriage
-  return. Line numbers are 0-based here.
+- Lines are exact, with their line feed: a missing last line feed is a difference, and so is a
+  carriage return. Line numbers are 0-based here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Change(Struct, frozen=True):
-    """Lines `removed` that became the lines `added`, from line `start` of the new text on."""
+    """Lines `removed` that were replaced by the lines `added`, at line `start` of the new text."""
 
     start: int
     removed: tuple[str, ...]
@@ -27,12 +27,12 @@ class Change(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Give the line after it, in the new text."""
+        """The line after the change, in the new text."""
         return self.start + len(self.added)
 
 
 def text_of(content: bytes) -> str | None:
-    """Read a file's content as the editor does; None for a binary file."""
+    """Decode a file's content as the editor does; None for a binary file."""
     if b"\0" in content:
         return None
     try:
@@ -42,7 +42,7 @@ def text_of(content: bytes) -> str | None:
 
 
 def is_latin1(content: bytes) -> bool:
-    """Say whether the editor reads a content as Latin-1, for want of a better guess."""
+    """Return whether the editor decodes a content as Latin-1, because it is not UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -51,7 +51,7 @@ def is_latin1(content: bytes) -> bool:
 
 
 def lines_of(text: str) -> list[str]:
-    """Cut a text into lines, each with its line feed."""
+    """Split a text into lines, each with its line feed."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     if not lines[-1]:
@@ -60,7 +60,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def changes(before: Lines, after: Lines) -> list[Change]:
-    """Find what changed, in order."""
+    """Return the changes between two texts, in order."""
     return [
         Change(new, tuple(before[old:old_end]), tuple(after[new:new_end]))
         for old, old_end, new, new_end in spans(before, after)
@@ -68,20 +68,23 @@ def changes(before: Lines, after: Lines) -> list[Change]:
 
 
 class Place(Struct, frozen=True):
-    """Where a change is in a later text; `is_lost` when its lines were changed again."""
+    """Where a change is in a later text; `is_lost`: its lines were changed again."""
 
     start: int
     is_lost: bool = False
 
 
 def counts(before: str | None, after: str | None) -> tuple[int, int]:
-    """Count the lines that are new in a text, and those that are gone from it; None: no text."""
+    """Return the numbers of added and removed lines; None: no text."""
     found = changes(lines_of(before or ""), lines_of(after or ""))
     return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
 
 
-def find(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
-    """Find a change in a later text, given what differs between; None when it was taken back."""
+def locate(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
+    """Return where a change is in a later text, None if it was reverted.
+
+    later: the differences between the text after the change and the later text `now`.
+    """
     shift = sum(
         (new_end - new) - (old_end - old)
         for old, old_end, new, new_end in later
@@ -101,14 +104,14 @@ def find(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
 
 
 def _touches(change: Change, old: int, old_end: int) -> bool:
-    """Say whether a later difference is within a change, not merely beside it."""
+    """Return whether a later difference overlaps a change, rather than being next to it."""
     if not change.added:
         return old < change.start < old_end or old == old_end == change.start
     return old < change.end and old_end > change.start
 
 
 def _holds(lines: Lines, removed: Lines) -> bool:
-    """Say whether what a change removed is in the lines that now are in its place."""
+    """Return whether the lines now in the place of a change include what it removed."""
     if not removed:
         return not lines
     text, wanted = ("\n" + "".join(some) for some in (lines, removed))

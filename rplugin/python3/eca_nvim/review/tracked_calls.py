@@ -1,4 +1,4 @@
-"""Tracked calls: the calls of a turn that change files, and what was seen of these files."""
+"""Tracked calls: the calls of a turn that change files, and how the files looked meanwhile."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from msgspec import Struct, field
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.review.snapshots import Snapshot
 
-Seen: TypeAlias = Mapping[str, Snapshot]
+Files: TypeAlias = Mapping[str, Snapshot]
 """Files as they were at one moment, by path."""
 
 UNSEEN = Snapshot(fault="its earlier text was not seen")
 
 
-class Fate(Enum):
-    """What became of a call."""
+class CallOutcome(Enum):
+    """How a call ended, if it has."""
 
     OPEN = auto()
     DONE = auto()
@@ -27,24 +27,24 @@ class Fate(Enum):
 
 
 class Observation(Struct, frozen=True):
-    """What was seen of files, and how many steps of the turn had ended then."""
+    """Files at one moment, and how many calls of the turn had ended by then."""
 
-    seen: Seen = field(default_factory=dict)
-    ended: int = 0
+    files: Files = field(default_factory=dict)
+    ended_calls: int = 0
 
 
-class Step(Struct, eq=False):
-    """A call that changes files, and how they were seen.
+class TrackedCall(Struct, eq=False):
+    """A call that changes files, with the files as they were observed.
 
-    early: while the model wrote the call. before: when it was complete, or the user let it;
-    `certain`: it surely had not run. after: at its end. is_watched: it may change any file, and
-    which it did change is found by surveys.
+    early: observed while the model was writing the call. before: observed when the request was
+    complete, or at the approval. before_is_certain: the call had surely not run by then. after:
+    observed at its end. is_watched: it may change any file; surveys find which.
     """
 
     call: ToolCall
     early: Observation
     before: Observation
-    certain: bool
+    before_is_certain: bool
     after: dict[str, Snapshot] = field(default_factory=dict)
-    fate: Fate = Fate.OPEN
+    outcome: CallOutcome = CallOutcome.OPEN
     is_watched: bool = False

@@ -21,7 +21,7 @@ from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.disk.replacing import Damaged
 from eca_nvim.review.change_list import Present, Table, snapshot_text
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, leads_there, put_back
+from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, restore_file, still_leads_there
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.text_changes import counts
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
@@ -70,7 +70,7 @@ def plan_undo(
     again = bool(changed) and not left
     planned = [_planned(files, path, present[path]) for path in left or changed]
     if only is None and not again:
-        planned += [_odd(path) for path in sorted({it for turn in turns for it in turn.odd})]
+        planned += [_odd(path) for path in sorted({it for turn in turns for it in turn.odd_names})]
     return UndoPlan(planned, again)
 
 
@@ -103,9 +103,9 @@ def _merge(chain: Sequence[FileRecord]) -> FileRecord:
         whole = FileRecord(
             older.before,
             whole.after,
-            mixed=older.mixed or whole.mixed or not fits,
+            changed_by_others=older.changed_by_others or whole.changed_by_others or not fits,
             origin=whole.origin or older.origin,
-            unnamed=older.unnamed and whole.unnamed,
+            by_command=older.by_command and whole.by_command,
         )
     return whole
 
@@ -120,7 +120,7 @@ def _origins(files: Mapping[str, FileRecord], record: FileRecord) -> Iterator[st
 
 
 def _differs(record: FileRecord, present: Present) -> bool:
-    return present.edited is not None or not present.disk.same_as(record.before)
+    return present.unsaved is not None or not present.disk.same_as(record.before)
 
 
 def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Table:
@@ -134,7 +134,7 @@ def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Ta
         "conflict": _conflict(record, present),
         "fault": _fault(files, path),
         "command": _by_command(record),
-        "seen": present.seal,
+        "seen": present.fingerprint,
     }
 
 
@@ -145,7 +145,7 @@ def _odd(path: str) -> Table:
 
 
 def _by_command(record: FileRecord) -> str | None:
-    if not record.unnamed or record.undone:
+    if not record.by_command or record.undone:
         return None
     if record.before.is_absent:
         return "made"
@@ -157,7 +157,7 @@ def _fault(files: Mapping[str, FileRecord], path: str) -> str | None:
     sources = [files[origin].before.fault for origin in _origins(files, files[path])]
     lost = LOST if files[path].before.is_lost else None
     fault = next((it for it in (files[path].before.fault, lost, *sources) if it is not None), None)
-    is_there = leads_there(path, files[path].before)
+    is_there = still_leads_there(path, files[path].before)
     return fault or (None if is_there else LINKED)
 
 
@@ -168,7 +168,7 @@ def _what(record: FileRecord, disk: Snapshot) -> str:
 
 
 def _conflict(record: FileRecord, present: Present) -> str | None:
-    if present.edited is not None:
+    if present.unsaved is not None:
         return "unsaved changes"
     if record.after.fault is not None:
         return record.after.fault  # nobody can say whether it was changed since
@@ -176,7 +176,7 @@ def _conflict(record: FileRecord, present: Present) -> str | None:
         return LINKED
     if not present.disk.same_as(record.after):
         return "changed since"
-    return "changed by others, too" if record.mixed else None
+    return "changed by others, too" if record.changed_by_others else None
 
 
 def undo(
@@ -253,12 +253,12 @@ class _Undoing:
     def _turn_round(self, path: str, now: Snapshot) -> None:
         for record in _chain(self._turns, path):
             now, record.before, record.after = record.before, now, record.before
-            record.mixed, record.undone = False, not record.undone
+            record.changed_by_others, record.undone = False, not record.undone
 
 
 def _put_back(path: str, before: Snapshot) -> Outcome:
     try:
-        put_back(path, before)
+        restore_file(path, before)
     except Damaged as damaged:
         return Outcome(path, damaged.strerror or str(damaged), damaged.copy)
     except OSError as fault:

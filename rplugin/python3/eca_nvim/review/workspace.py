@@ -1,10 +1,10 @@
-"""Workspace: which files there are in some folders, and how they can be told from later ones.
+"""Workspace: finds the files in some folders, with what shows later that one has changed.
 
 Rules kept here:
-- Ordinary files; no link is followed.
-- What is no work of anybody is left out: folders of version control, caches that say so, and what
-  git ignores. git is asked when there is one, nothing needs it.
-- So many files and no more: of a larger workspace nothing is told.
+- Regular files only; links are not followed.
+- Generated files are excluded: folders of version control, caches that are marked as such, and
+  whatever git ignores, if git is installed.
+- A workspace with more than `MOST_FILES` files is refused as a whole.
 """
 
 from __future__ import annotations
@@ -21,23 +21,27 @@ from msgspec import Struct
 from eca_nvim.environment import child_environment
 
 MOST_FILES = 20_000
-CHECKED = 0.05
-"""Seconds between two checks while git is at work."""
-_LEFT_OUT = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
+CHECK_INTERVAL = 0.05
+"""Seconds between two checks while git runs."""
+_EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
-"""Files that say of their folder that it can be made again."""
+"""Files that mark their folder as one that can be generated again."""
 
 
 Check: TypeAlias = Callable[[], None]
-"""Raises UnknownWorkspace when a look is not to go on."""
+"""Raises UnknownWorkspace to cancel."""
 
 
 class UnknownWorkspace(Exception):
-    """The files of a workspace cannot be told; says why."""
+    """Raised when the files of a workspace cannot be found; the text says why."""
 
 
-class Sight(Struct, frozen=True):
-    """A file from outside: times in ns since 1970, size in bytes, permissions."""
+class FileStat(Struct, frozen=True):
+    """What the file system says of a file.
+
+    changed, written: ns since 1970 (of the inode, of the content). size: bytes. number: the inode.
+    mode: permissions.
+    """
 
     changed: int
     written: int
@@ -46,51 +50,51 @@ class Sight(Struct, frozen=True):
     mode: int
 
 
-class Walked(Struct, frozen=True):
-    """Files by path, all folders they may be in, and what was left out: files and folders."""
+class WorkspaceFiles(Struct, frozen=True):
+    """Files by path, all folders that were read, and the excluded files and folders."""
 
-    files: dict[str, Sight]
+    files: dict[str, FileStat]
     folders: frozenset[str]
-    left_out: frozenset[str]
+    excluded: frozenset[str]
 
 
-def walk(folders: Sequence[str], check: Check = lambda: None) -> Walked:
-    """Look at all files of some folders. Raises UnknownWorkspace."""
-    files: dict[str, Sight] = {}
-    seen: set[str] = set()
-    left_out: set[str] = set()
+def walk(folders: Sequence[str], check: Check = lambda: None) -> WorkspaceFiles:
+    """Find all files below some folders. Raises UnknownWorkspace."""
+    files: dict[str, FileStat] = {}
+    found: set[str] = set()
+    excluded: set[str] = set()
     for folder in folders:
-        for inner, entries in _folders(folder, left_out, check):
-            seen.add(inner)
+        for inner, entries in _folders(folder, excluded, check):
+            found.add(inner)
             files |= _files(entries)
             check()
-            if len(files) + len(seen) > MOST_FILES:
+            if len(files) + len(found) > MOST_FILES:
                 raise UnknownWorkspace(f"the workspace has more than {MOST_FILES:,} files")
-    return Walked(files, frozenset(seen), frozenset(left_out))
+    return WorkspaceFiles(files, frozenset(found), frozenset(excluded))
 
 
 def _folders(
-    folder: str, left_out: set[str], check: Check
+    folder: str, excluded: set[str], check: Check
 ) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
-    """Give a folder and those in it with what is in them; adds to what is left out."""
+    """Yield a folder and all below it with their entries; adds to `excluded`."""
     waiting = [folder]
     while waiting:
         current = waiting.pop()
         entries = _entries(current)
         names = {entry.name for entry in entries or ()}
         if entries is None or (current != folder and names & _MARKS):
-            left_out.add(current)
+            excluded.add(current)
             continue
-        if current == folder or ".git" in names:  # also a repository in the repository
-            left_out |= _ignored(current, check)
-        left_out |= {entry.path for entry in entries if entry.name in _LEFT_OUT}
-        left = [entry for entry in entries if entry.path not in left_out]
-        yield current, left
-        waiting += [entry.path for entry in left if entry.is_dir(follow_symlinks=False)]
+        if current == folder or ".git" in names:  # a nested repository has its own ignored files
+            excluded |= _ignored(current, check)
+        excluded |= {entry.path for entry in entries if entry.name in _EXCLUDED}
+        included = [entry for entry in entries if entry.path not in excluded]
+        yield current, included
+        waiting += [entry.path for entry in included if entry.is_dir(follow_symlinks=False)]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]] | None:
-    """Give what is in a folder; None when it is gone, or not ours to read."""
+    """Return the entries of a folder, None if it is gone or not readable."""
     try:
         with os.scandir(folder) as found:
             return list(found)
@@ -98,36 +102,36 @@ def _entries(folder: str) -> list[os.DirEntry[str]] | None:
         return None
 
 
-def _files(entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[str, Sight]]:
+def _files(entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[str, FileStat]]:
     for entry in entries:
-        with suppress(OSError):  # it is gone already
+        with suppress(OSError):  # removed meanwhile
             found = entry.stat(follow_symlinks=False)
             if stat.S_ISREG(found.st_mode):
-                yield entry.path, _sight(found)
+                yield entry.path, _file_stat(found)
 
 
-def look(path: str) -> Sight | None:
-    """Look at one file; None when there is no ordinary one."""
+def stat_file(path: str) -> FileStat | None:
+    """Return the stat of one file, None if there is no regular file."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
         return None
-    return _sight(found) if stat.S_ISREG(found.st_mode) else None
+    return _file_stat(found) if stat.S_ISREG(found.st_mode) else None
 
 
-def _sight(found: os.stat_result) -> Sight:
+def _file_stat(found: os.stat_result) -> FileStat:
     mode = stat.S_IMODE(found.st_mode)
-    return Sight(found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, mode)
+    return FileStat(found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, mode)
 
 
 def _ignored(folder: str, check: Check) -> frozenset[str]:
-    """Ask git what it ignores in a folder, as paths; nothing where git does not work."""
-    from shutil import which  # noqa: PLC0415 - the start looks at no files
+    """Return the paths that git ignores in a folder; none where git does not work."""
+    from shutil import which  # noqa: PLC0415 - not needed at start-up
 
     git = which("git")
     if git is None:
         return frozenset()
-    # A repository may name programs that watch files or fetch them: none is started for a look.
+    # A repository's configuration may name programs that git would start: disable these.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z"]
     command += ["--others", "--ignored", "--exclude-standard", "--directory"]
     environment = {
@@ -139,7 +143,7 @@ def _ignored(folder: str, check: Check) -> frozenset[str]:
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], check: Check) -> bytes:
-    """Give what a program says; it ends when the check says so."""
+    """Return a program's output; the program is killed if the check raises."""
     try:
         with subprocess.Popen(
             command,
@@ -149,15 +153,15 @@ def _output(command: Sequence[str], environment: Mapping[str, str], check: Check
             env=environment,
         ) as program:
             try:
-                return _said(program, check)
+                return _wait_for_output(program, check)
             finally:
-                program.kill()  # which does nothing to one that has ended
+                program.kill()  # does nothing if it has ended
     except OSError:
         return b""
 
 
-def _said(program: subprocess.Popen[bytes], check: Check) -> bytes:
+def _wait_for_output(program: subprocess.Popen[bytes], check: Check) -> bytes:
     while True:
         check()
         with suppress(subprocess.TimeoutExpired):
-            return program.communicate(timeout=CHECKED)[0]
+            return program.communicate(timeout=CHECK_INTERVAL)[0]

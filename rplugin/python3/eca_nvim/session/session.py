@@ -187,7 +187,7 @@ class Session:
             return
         match intent:
             case FileWritten():
-                self._ledger.attribution.written(intent)
+                self._ledger.attribution.user_writes(intent)
             case intents.StartServer(restart, demo):
                 self._server.request(
                     ServerCommand.RESTART if restart else ServerCommand.START, demo=demo

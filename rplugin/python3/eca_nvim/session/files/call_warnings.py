@@ -16,7 +16,7 @@ from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.user_actions.approvals import listed
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.places import Kind, leads_to
-from eca_nvim.review.snapshots import Blobs, take
+from eca_nvim.review.snapshots import Blobs, take_snapshot
 from eca_nvim.review.text_changes import text_of
 from eca_nvim.session.files.whole_writes import changed_line_ends
 
@@ -61,6 +61,6 @@ def _line_ends_warning(call: ToolCall) -> str | None:
     new_text = whole_text(call)
     if new_text is None or not isinstance(call.details, FileChange):
         return None
-    present = take(call.details.path, Blobs())
+    present = take_snapshot(call.details.path, Blobs())
     text = None if present.blob is None else text_of(present.blob.read())
     return None if text is None else changed_line_ends(text, new_text)

@@ -107,7 +107,7 @@ class Surveyor:
 
         Returns whether they are.
         """
-        return not self._attribution.waits or await self.fresh()
+        return not self._attribution.awaits_survey or await self.fresh()
 
     def stop(self) -> None:
         """Stop surveying; a running thread gets `STOP_TIMEOUT` to end."""
@@ -136,13 +136,13 @@ class Surveyor:
             await self._next.requested.wait()
             request, self._next = self._next, _Request()
             try:
-                self._attribution.begin()
+                self._attribution.survey_begins()
                 await self._survey()
             except UnknownWorkspace as why:
                 self._give_up(why)
             except Exception as fault:
                 log.exception("a survey failed")
-                self._attribution.failed(f"the survey failed: {fault}; see :Eca log")
+                self._attribution.survey_failed(f"the survey failed: {fault}; see :Eca log")
             request.done.set()
 
     async def _survey(self) -> None:
@@ -157,7 +157,7 @@ class Surveyor:
         except TimeoutError:
             raise UnknownWorkspace(TOO_LONG) from None
         pause = time.monotonic() + SLICE
-        for _ in self._attribution.take(new, found):
+        for _ in self._attribution.attribute(new, found):
             if time.monotonic() > pause:
                 await anyio.lowlevel.checkpoint()
                 pause = time.monotonic() + SLICE
@@ -169,7 +169,7 @@ class Surveyor:
         if self._given_up is not why:
             log.warning("the changes of commands cannot be found: %s", why)
             self._given_up, self._tried_at = why, time.monotonic()
-        self._attribution.failed(str(why))
+        self._attribution.survey_failed(str(why))
 
     def _read_workspace(self) -> Found:
         """Return a survey and its differences from the last one; blocks, so runs in a thread."""

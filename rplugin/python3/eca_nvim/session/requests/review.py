@@ -27,7 +27,7 @@ from eca_nvim.chat.vocabulary.review_intents import (
     UndoTurn,
 )
 from eca_nvim.review.change_list import Present, Table, entries, snapshot_text
-from eca_nvim.review.files_used import used
+from eca_nvim.review.files_used import list_files_used
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.turn_changes import TurnChanges
@@ -111,7 +111,7 @@ class ReviewRequests:
             where = "here" if number is None else f"in turn {number}"
             nothing = Notify("info", f"the agent has changed nothing {where}")
             return [nothing, Answer(wanted.request, None)]
-        odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd]
+        odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd_names]
         return [*odd, Answer(wanted.request, await self._entries(wanted.chat, turns))]
 
     async def _entries(self, chat: str, turns: Sequence[TurnChanges]) -> list[Table]:
@@ -163,14 +163,14 @@ class ReviewRequests:
     async def _undo(self, wanted: UndoTurn) -> None:
         paths = [path for path, _ in wanted.files]
         present = await self._present(paths)
-        changed = {path for path, seen in wanted.files if present[path].seal != seen}
+        changed = {path for path, seen in wanted.files if present[path].fingerprint != seen}
         asked = {path: present[path].disk for path in paths}
         turns = self._turns(wanted.chat, wanted.turns)
         again = all(it.undone for path, it in merged(turns).items() if path in asked)
         outcomes: list[Outcome] = []
         for outcome in undo(turns, asked, self._ledger, changed):
             outcomes.append(outcome)
-            self._ledger.attribution.others([outcome.path])
+            self._ledger.attribution.changed_by_others([outcome.path])
             await anyio.lowlevel.checkpoint()
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
@@ -203,7 +203,7 @@ class ReviewRequests:
     async def _used(self, chat_id: str) -> list[Table]:
         await self._surveyor.settled()
         chat = self._chats.table.get(chat_id)
-        return [] if chat is None else used(chat, self._ledger.turns(chat_id))
+        return [] if chat is None else list_files_used(chat, self._ledger.turns(chat_id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         wanted: Sequence[str] = tuple(dict.fromkeys(paths))
@@ -217,7 +217,7 @@ class ReviewRequests:
 
 def _odd(turn: TurnChanges) -> str:
     """Return a warning with the odd names of files that commands changed; they are not shown."""
-    names = [literal_name(PurePath(path).name) for path in sorted(turn.odd)]
+    names = [literal_name(PurePath(path).name) for path in sorted(turn.odd_names)]
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return f"turn {turn.number}: {ODD_NAME}: {', '.join(names[:MOST_NAMES])}{more}"
 
