@@ -238,15 +238,15 @@ end
 
 --- Add something to the context of the current chat. What is wrong with it is told in one line.
 ---@param item eca.Context
----@return boolean added
 function M.add_context(item)
   local id = M.current()
-  local fault = require('eca.context.line').add(id, item)
-  if fault then
-    require('eca.ui.notify').warn('context not added: ' .. fault)
-  end
+  require('eca.context.line').add(id, item, function(fault)
+    if fault then
+      require('eca.ui.notify').warn('context not added: ' .. fault)
+    end
+    require('eca.window.winbar').refresh(id)
+  end)
   require('eca.window.winbar').refresh(id)
-  return fault == nil
 end
 
 --- Take something off the context of a chat; a file without lines means all of it that is there.

@@ -11,7 +11,7 @@ from tests.session.rig import PATIENCE, Rig
 from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
-from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.contexts import WebContext
 from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChatCleared,
@@ -90,11 +90,12 @@ async def test_a_question_is_answered(rig: Rig) -> None:
 
 async def test_contexts_go_along_and_a_wrong_one_is_told(rig: Rig) -> None:
     agent = await rig.ready()
-    wrong = {"type": "file"}
-    rig.do(intents.SendPrompt("a", "hi", [wrong, {"type": "file", "path": "/w/a.txt"}]))
+    wrong, right = {"type": "file"}, {"type": "web", "url": "https://neovim.io"}
+    rig.do(intents.SendPrompt("a", "hi", [wrong, right]))
     await rig.done()
-    assert agent.last_prompt.contexts == (FileContext("/w/a.txt"),)
-    assert rig.lines() == ["a context was left out: not a context: {'type': 'file'}"]
+    assert agent.last_prompt.contexts == (WebContext("https://neovim.io"),)
+    (line,) = rig.lines()
+    assert line.startswith("context not sent: a context of type 'file' needs a path")
 
 
 async def test_announced_choices_answer_prompts_until_the_user_chooses(rig: Rig) -> None:

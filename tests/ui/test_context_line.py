@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
-from tests.support.factories import StartNeovim
+from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.screen import Value
-from tests.ui.beside import collected, open_beside
+from tests.support.script import expect, handshake
+from tests.support.servers import ScriptedServer
+from tests.ui.beside import CODE, collected, open_beside
 from tests.ui.staged import CHAT, WITHOUT_HOST, wait_sent
+from tests.ui.talk import start_chat
 
 
 @pytest.fixture
@@ -142,60 +145,80 @@ def test_without_a_code_window_nothing_is_added(start_nvim: StartNeovim) -> None
 
 def test_lines_of_a_file_are_optional_each(stage: Neovim, workspace: Path) -> None:
     path = str(workspace / "code.txt")
-    for lines in ({"first": 3}, {"last": 2}, {"first": 3, "last": 99}, {"first": 4, "last": 2}):
-        assert stage.lua(ADD, {"type": "file", "path": path, **lines})
-    assert on_line(stage) == ["@code.txt:3-", "@code.txt:1-2", "@code.txt:3-4", "@code.txt:2-4"]
+    for lines in ({"first": 3}, {"last": 2}, {"first": 3, "last": 3}):
+        stage.lua(ADD, {"type": "file", "path": path, **lines})
+    assert on_line(stage) == ["@code.txt:3-", "@code.txt:1-2", "@code.txt:3"]
     stage.keys("<C-w>lityping goes on<Esc>")
     stage.wait_screen("@code.txt:3- ")
-    assert len(collected(stage)) == 5
+    assert len(collected(stage)) == 4
     assert stage.lua(REMOVE, "@code.txt:3-")
 
 
+@pytest.fixture
+def talk(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
+) -> tuple[Neovim, ScriptedServer]:
+    """Neovim with the whole plugin, in a file of code beside a chat."""
+    (workspace / "code.txt").write_text(CODE)
+    server = scripted_server(handshake(), expect("chat/prompt"))
+    nvim = start_chat(start_nvim, server, "code.txt", columns=160)
+    nvim.keys("<Esc><C-w>h")
+    return nvim, server
+
+
 WRONG: list[tuple[Value, str]] = [
-    ("code.txt", 'a context is a table, not "code.txt"'),
-    ({}, "type nil is none of buffer, cursor, directory, file, text, web"),
-    ({"type": "flie"}, 'type "flie" is none of'),
-    ({"type": "file"}, "needs a path, a string, not nil"),
-    ({"type": "file", "path": 3}, "needs a path, a string, not 3"),
-    ({"type": "file", "path": "/is/not/there"}, "there is no /is/not/there"),
-    ({"type": "file", "path": "my notes"}, "my notes is a directory: another type"),
+    ("code.txt", 'type "code.txt" is none of buffer, cursor, directory, file, text, web'),
+    ([], "a context is a table with a type, not []"),
+    ({"type": "file", "path": 3}, "a context of type 'file' needs a path, a string, not 3"),
     ({"type": "file", "path": "code.txt\0"}, "a path has no NUL byte: "),
-    ({"type": "directory", "path": "my\0notes"}, "a path has no NUL byte: "),
-    ({"type": "directory", "path": "code.txt"}, "code.txt is a file: another type"),
-    ({"type": "file", "path": "code.txt", "first": 0}, "first is a line, counted from 1, not 0"),
-    ({"type": "file", "path": "code.txt", "last": "3"}, 'counted from 1, not "3"'),
-    ({"type": "file", "path": "code.txt", "last": 1.5}, "last is a line, counted from 1, not 1.5"),
-    ({"type": "file", "path": "code.txt", "first": 5}, "no line 5, its last one is 4"),
-    ({"type": "web", "url": "neovim.io"}, 'no address of a page: "neovim.io"'),
-    ({"type": "text", "label": "a\nb", "content": "c"}, "a label has no line break: "),
-    ({"type": "text", "label": "log"}, "needs a content, a string, not nil"),
+    ({"type": "file", "path": "code.txt", "first": 5}, "code.txt has no line 5, its last one is 4"),
     ({"type": "buffer", "buf": 999}, "there is no buffer 999"),
-    ({"type": "buffer", "buf": 0, "first": 99}, "has no line 99"),
+    ({"type": "buffer", "buf": 0, "first": 99}, "has no line 99, its last one is 4"),
 ]
 
 
-@pytest.mark.parametrize(("item", "fault"), WRONG)
-def test_what_is_no_context_is_told_and_not_added(stage: Neovim, item: Value, fault: str) -> None:
-    assert stage.lua(ADD, item) is False
-    assert on_line(stage) == []
-    stage.wait_until(f"vim.fn.execute('messages'):find([=[{fault}]=], 1, true)")
-    stage.lua("require('eca').send('go', { contexts = { ... } })", item)
-    (prompt,) = wait_sent(stage, "prompt")
-    assert [it["type"] for it in prompt["contexts"]] == ["cursor"]
+def test_what_is_no_context_is_told_and_taken_off(talk: tuple[Neovim, ScriptedServer]) -> None:
+    nvim, _ = talk
+    chat = nvim.lua("return require('eca').status().chat")
+    for item, fault in WRONG:
+        nvim.lua(ADD, item)
+        nvim.wait_until("vim.fn.execute('messages'):find([=[context not added: ]=], 1, true)")
+        nvim.wait_until(f"vim.fn.execute('messages'):find([=[{fault}]=], 1, true)")
+        assert nvim.lua("return require('eca.context.line').labels(...)", chat) == []
+        nvim.command("messages clear")
 
 
-def test_contexts_of_one_prompt_are_read_like_others(stage: Neovim, workspace: Path) -> None:
+def test_lines_end_where_the_file_does_as_the_user_sees_it(
+    talk: tuple[Neovim, ScriptedServer],
+) -> None:
+    nvim, _ = talk
+    nvim.keys(":Eca add code.txt:2-4<CR>:Eca add code.txt:4-99<CR>:Eca add code.txt:2-99<CR>")
+    nvim.wait_screen("@code.txt:2-4 · @code.txt:4 · @cursor")
+    nvim.command("call append('$', repeat(['more'], 20))")
+    nvim.keys(":Eca add code.txt:20-30<CR>")
+    nvim.wait_screen("@code.txt:20-24")
+    nvim.command("edit!")
+
+
+def test_contexts_of_one_prompt_are_looked_at_by_the_host(
+    talk: tuple[Neovim, ScriptedServer], workspace: Path
+) -> None:
+    nvim, server = talk
     path = str(workspace / "code.txt")
-    items = [{"type": "buffer", "buf": 0, "first": 4}, {"type": "file", "path": path, "last": 2}]
-    stage.lua("require('eca').send('go', { contexts = ... })", items)
-    (prompt,) = wait_sent(stage, "prompt")
-    _, text, file = prompt["contexts"]
-    assert (text["type"], text["content"]) == ("text", "fourth")
-    assert (file["type"], file["last"]) == ("file", 2)
+    nvim.command("new | call setline(1, ['one', 'two', 'three'])")
+    items = [{"type": "buffer", "buf": 0, "first": 3, "last": 2}, {"type": "flie"}]
+    items += [{"type": "file", "path": "code.txt", "last": 2}]
+    nvim.lua("require('eca').send('go', { contexts = ... })", items)
+    nvim.wait_until("vim.fn.execute('messages'):find('context not sent: type', 1, true)")
+    nvim.wait_for(lambda: server.received("chat/prompt"), "the prompt")
+    (prompt,) = server.received("chat/prompt")
+    _, text, file = prompt["params"]["contexts"]
+    assert (text["type"], text["content"]) == ("text", "two\nthree")
+    assert (file["path"], file["linesRange"]) == (path, {"start": 1, "end": 2})
 
 
-@pytest.mark.parametrize("lines", ["4-2", "2-4", "2-99"])
-def test_lines_are_put_in_order_and_end_where_the_file_does(stage: Neovim, lines: str) -> None:
+@pytest.mark.parametrize("lines", ["4-2", "2-4"])
+def test_lines_are_put_in_order(stage: Neovim, lines: str) -> None:
     stage.keys(f":Eca add code.txt:{lines}<CR>")
     assert on_line(stage) == ["@code.txt:2-4"]
 
@@ -211,15 +234,6 @@ def test_one_line_is_one_number(stage: Neovim) -> None:
     assert on_line(stage) == ["@code.txt:2", "@code.txt:3"]
     stage.keys(":Eca add! code.txt:2<CR>:Eca add! code.txt:3-3<CR>")
     assert on_line(stage) == []
-
-
-def test_lines_past_the_end_are_not_added(stage: Neovim) -> None:
-    stage.keys(":Eca add code.txt:20-30<CR>")
-    stage.wait_screen("code.txt has no line 20, its last one is 4")
-    assert on_line(stage) == []
-    stage.command("call append('$', repeat(['more'], 20))")
-    stage.keys(":Eca add code.txt:20-30<CR>")
-    assert on_line(stage) == ["@code.txt:20-24"]
 
 
 def test_the_cursor_can_stand_on_the_line(start_nvim: StartNeovim, workspace: Path) -> None:

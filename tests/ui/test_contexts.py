@@ -8,6 +8,8 @@ from tests.support.factories import StartNeovim
 from tests.ui.beside import collected, open_beside
 from tests.ui.staged import CHAT, WITHOUT_HOST, wait_sent
 
+ADD_LINES = "require('eca').add_context(require('eca.context').of_lines(0, ...))"
+
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
@@ -187,23 +189,18 @@ def test_buffers_without_a_file_are_read_when_sent(stage: Neovim, kind: str) -> 
     make = {"scratch": "new | set bt=nofile", "terminal": "terminal cat", "unnamed": "new"}[kind]
     stage.command(make)
     buffer = stage.eval("bufnr()")
-    stage.lua(
-        "require('eca.context.line').add(..., require('eca.context').of_lines(0))",
-        CHAT,
-    )
+    stage.lua(ADD_LINES)
     stage.keys("i")
     stage.input("told later")
     stage.wait_until(f"vim.fn.getbufline({buffer}, 1)[1]:find('told later')")
-    (item,) = [item for item in collected(stage) if item["type"] == "text"]
+    (item,) = [item for item in collected(stage) if item["type"] == "buffer"]
     assert item["content"].startswith("told later")
     stage.command(f"bwipeout! {buffer}")
-    assert [item for item in collected(stage) if item["type"] == "text"] == []
+    assert [item for item in collected(stage) if item["type"] == "buffer"] == []
 
 
 def test_lines_of_a_buffer_without_a_file(stage: Neovim) -> None:
     stage.command("new | call setline(1, ['one', 'two', 'three'])")
-    stage.lua(
-        "require('eca.context.line').add(..., require('eca.context').of_lines(0, 2, 3))", CHAT
-    )
-    (item,) = [item for item in collected(stage) if item["type"] == "text"]
+    stage.lua(ADD_LINES, 2, 3)
+    (item,) = [item for item in collected(stage) if item["type"] == "buffer"]
     assert item["content"] == "two\nthree"

@@ -7,6 +7,7 @@
 --- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat waits for this file: what it does not need is loaded late.
+local buffer_text = require('eca.context.buffer_text')
 local config = require('eca.config')
 local context_line = require('eca.context.line')
 local paths = require('eca.files.paths')
@@ -264,22 +265,6 @@ function M.list(chat, text)
   end, M.sources(chat, text))
 end
 
---- Text contexts are read now.
----@param item eca.Context
----@return eca.Context?
-local function read(item)
-  if item.type ~= 'buffer' then
-    return item
-  end
-  if not vim.api.nvim_buf_is_loaded(item.buf) then
-    return nil
-  end
-  local text = vim.api.nvim_buf_get_lines(item.buf, (item.first or 1) - 1, item.last or -1, false)
-  local name = vim.api.nvim_buf_get_name(item.buf)
-  local label = name ~= '' and name or ('buffer ' .. item.buf)
-  return { type = 'text', label = label, content = table.concat(text, '\n') }
-end
-
 --- Say which files that a prompt names are not there.
 ---@param text string
 local function tell_missing(text)
@@ -289,23 +274,20 @@ local function tell_missing(text)
   end
 end
 
---- What a prompt that is being sent carries.
+--- What a prompt that is being sent carries. What is wrong with it the host says.
 ---@param chat string
 ---@param text string
----@param others? eca.Context[] that go along with this one prompt
+---@param others? any[] handed in for this one prompt
 ---@return eca.Context[]
 function M.collect(chat, text, others)
   local found = {} ---@type eca.Context[]
   for _, item in ipairs(M.list(chat, text)) do
-    found[#found + 1] = read(item)
+    local described = buffer_text.read(item)
+    local is_gone = item.type == 'buffer' and not described.count
+    found[#found + 1] = not is_gone and described or nil
   end
   for _, item in ipairs(others or {}) do
-    local checked, fault = require('eca.context.checks').check(item)
-    local resolved = checked and resolve(checked)
-    found[#found + 1] = resolved and read(resolved)
-    if fault then
-      require('eca.ui.notify').warn('context not sent: ' .. fault)
-    end
+    found[#found + 1] = resolve(buffer_text.read(context_line.own(item)))
   end
   tell_missing(text)
   return found

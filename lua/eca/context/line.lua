@@ -1,8 +1,12 @@
 --- The context line of every chat: what goes along with each of its prompts until it is taken off.
 ---
---- Rules kept here: only what was checked stands there; a file named without lines means all of it
---- that stands there.
+--- Rules kept here:
+--- - What is added stands there at once, if it can be written. The host says a moment later what is
+---   wrong with it, and then it goes again; the host looks at it once more with each prompt.
+--- - A file named without lines means all of it that stands there.
+local buffer_text = require('eca.context.buffer_text')
 local paths = require('eca.files.paths')
+local requests = require('eca.host.requests')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -33,23 +37,67 @@ function M.same(one, other)
   return vim.deep_equal(one, bare)
 end
 
---- Put something on a chat's line; the same thing twice stays one.
+--- What others handed in, as it is kept: a copy with an absolute path and without functions, which
+--- cannot be sent.
+---@param item any
+---@return eca.Context
+function M.own(item)
+  local copy = {} ---@type table<string, any>
+  for key, value in pairs(type(item) == 'table' and item or { type = item }) do
+    copy[key] = type(value) ~= 'function' and value or nil
+  end
+  if type(copy.path) == 'string' and copy.path:find('^%Z+$') then
+    copy.path = paths.normalize(copy.path)
+  elseif copy.buf == 0 then
+    copy.buf = vim.api.nvim_get_current_buf()
+  end
+  return copy
+end
+
 ---@param chat string
 ---@param item eca.Context
----@return string? fault one line; nothing was added then
-function M.add(chat, item)
-  -- late: the first chat does not need it
-  local checked, fault = require('eca.context.checks').check(item)
-  if not checked then
-    return fault
-  end
-  checked.token = nil
-  for _, known in ipairs(M.items(chat)) do
-    if M.same(known, checked) then
-      return nil
+local function take_off(chat, item)
+  lines[chat] = vim.tbl_filter(function(known)
+    return known ~= item
+  end, M.items(chat))
+end
+
+---@param chat string
+---@param item eca.Context
+---@return boolean
+local function is_on(chat, item)
+  return vim.iter(M.items(chat)):any(function(known)
+    return known ~= item and M.same(known, item)
+  end)
+end
+
+--- Put something on a chat's line; the same thing twice stays one.
+---@param chat string
+---@param item any
+---@param checked fun(fault?: string) the host has looked at it; with a fault it is off again
+function M.add(chat, item, checked)
+  local own = M.own(item)
+  if pcall(tokens.write, own) then
+    own.token = nil
+    if is_on(chat, own) then
+      return
     end
+    lines[chat] = vim.list_extend(lines[chat] or {}, { own })
   end
-  lines[chat] = vim.list_extend(lines[chat] or {}, { checked })
+  if own.type == 'cursor' then
+    return
+  end
+  requests.ask('check_context', { item = buffer_text.described(own) }, function(answer)
+    if answer.fault then
+      take_off(chat, own)
+    else
+      own.first, own.last = answer.first or own.first, answer.last or own.last
+      if is_on(chat, own) then
+        take_off(chat, own)
+      end
+    end
+    checked(answer.fault)
+  end)
 end
 
 ---@param item eca.Context

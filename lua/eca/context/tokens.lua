@@ -22,6 +22,7 @@ local LONGEST = 1000
 ---@field label? string
 ---@field content? string
 ---@field buf? integer
+---@field count? integer lines of the buffer, if there is one
 ---@field token? string how the prompt names it
 
 ---@class eca.ContextToken

@@ -21,7 +21,7 @@ local M = {}
 --- Intents that answer the host: what one that is gone had asked interests nobody.
 local ANSWERS = { drawn = true, returned = true }
 --- What is sent by itself, not by a key: that it must wait is no news.
-local QUIET = { keep_prompt = true, keep_draft = true }
+local QUIET = { keep_prompt = true, keep_draft = true, check_context = true }
 local METHOD = '%s:function:EcaIntent'
 --- Milliseconds that a host has to answer a restart.
 ---@type integer

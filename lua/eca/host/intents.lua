@@ -17,6 +17,7 @@ return {
   toggle = { 'chat', 'block', 'open' },
   act = { 'chat', 'block' },
   diff = { 'chat', 'block', 'instead' },
+  check_context = { 'item', 'request' },
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },
   output = { 'chat', 'block', 'row' },

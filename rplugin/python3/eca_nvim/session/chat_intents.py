@@ -5,7 +5,7 @@ Rule kept here: an approval is for what the user saw, so the request is checked 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from eca_nvim.chat.handlers.questions import answer_question
@@ -16,10 +16,8 @@ from eca_nvim.chat.user_actions.folding import act, toggle
 from eca_nvim.chat.user_actions.login import answer_login
 from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.contexts import Context, MalformedContext, parse_context
-from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.view import View
 
 ChatIntent: TypeAlias = (
     intents.SendPrompt
@@ -34,12 +32,17 @@ ChatIntent: TypeAlias = (
 )
 """Intents that change one chat and nothing else."""
 
+ReadContexts: TypeAlias = Callable[[Sequence[object]], Iterable[Context]]
+"""Reads the contexts of a prompt from the tables the editor sent."""
 
-def apply_intent(chat: Chat, intent: ChatIntent, chats: Chats, view: View) -> Changes:
+
+def apply_intent(
+    chat: Chat, intent: ChatIntent, chats: Chats, read_contexts: ReadContexts
+) -> Changes:
     """Apply an intent to a chat; returns what changed."""
     match intent:
         case intents.SendPrompt(_, text, tables, queue):
-            contexts = tuple(_parse_contexts(tables, view))
+            contexts = tuple(read_contexts(tables))
             return send_prompt(chat, text, now(), contexts, queue=queue)
         case intents.Unqueue(_, index, edit):
             return unqueue(chat, index, now(), edit=edit)
@@ -58,12 +61,3 @@ def apply_intent(chat: Chat, intent: ChatIntent, chats: Chats, view: View) -> Ch
             return toggle(chat, block, now(), to_open=to_open)
         case intents.ActOnBlock(_, block):
             return act(chat, block, now())
-
-
-def _parse_contexts(tables: Sequence[Mapping[str, object]], view: View) -> Iterator[Context]:
-    """Parse contexts; a malformed one is reported and left out."""
-    for table in tables:
-        try:
-            yield parse_context(table)
-        except MalformedContext as fault:
-            view.push([Notify("warn", f"a context was left out: {fault}")])

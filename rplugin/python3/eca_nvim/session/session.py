@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from functools import partial
+from typing import TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -43,7 +44,7 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.ops import Answer, Notify, SetInput, SetServer
-from eca_nvim.chat.vocabulary.query_intents import Grep
+from eca_nvim.chat.vocabulary.query_intents import CheckContext, Grep
 from eca_nvim.chat.vocabulary.review_intents import FileWritten, ReviewIntent
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.disk.private import sweep
@@ -58,6 +59,7 @@ from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.chat_content import ContentRequest, answer_from_chat
+from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
 from eca_nvim.session.requests.saved_chats import SavedChats
@@ -67,6 +69,9 @@ from eca_nvim.session.server import MakeAgent, Server, ServerCommand, ServerStat
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
+
+SlowIntent: TypeAlias = CheckContext | Grep | HistoryIntent | ReviewIntent | intents.RequestDiff
+"""Intents that wait for something; others are handled meanwhile."""
 
 
 class Session:
@@ -102,6 +107,7 @@ class Session:
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
         self._checks = TurnChecks(self._chats, lambda: self._server.agent)
+        self._contexts = Contexts(settings, files, view)
         self._review = ReviewRequests(self._ledger, self.surveyor, self._chats, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
@@ -182,7 +188,7 @@ class Session:
         if isinstance(intent, ContentRequest):
             answer_from_chat(intent, self._chats, self._images, self._view)
             return
-        if isinstance(intent, Grep | HistoryIntent | ReviewIntent | intents.RequestDiff):
+        if isinstance(intent, SlowIntent):
             tasks.start_soon(self._handle_slow, intent)
             return
         match intent:
@@ -210,13 +216,13 @@ class Session:
                 self._incoming.last_used_chat = intent.chat
                 chat = self._chat(intent.chat)
                 hide_answers(chat, intent, self._redactor)
-                self._chats.show(apply_intent(chat, intent, self._chats, self._view))
+                self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
 
-    async def _handle_slow(
-        self, intent: Grep | HistoryIntent | ReviewIntent | intents.RequestDiff
-    ) -> None:
+    async def _handle_slow(self, intent: SlowIntent) -> None:
         """Handle an intent that takes a while, in a task of its own."""
-        if isinstance(intent, Grep):
+        if isinstance(intent, CheckContext):
+            await self._contexts.check(intent)
+        elif isinstance(intent, Grep):
             await search(intent, self._chats, self._view)
         elif isinstance(intent, HistoryIntent):
             await self._saved_chats.handle(intent)

@@ -6,14 +6,21 @@ code units (what language servers and agents count in).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
+LONGEST_SHOWN = 80
+"""Characters of a wrong value that the user is told, at most."""
+
+Lines: TypeAlias = tuple[int | None, int | None]
+"""First and last line; None for the beginning or the end."""
+
 
 class MalformedContext(ValueError):
-    """Raised when a context table lacks a key of its type; the message names the key."""
+    """Raised for what is not a context, or names something missing: one line for the user."""
 
 
 class Position(Struct, frozen=True):
@@ -66,38 +73,35 @@ class TextContext(Struct, frozen=True):
 Context: TypeAlias = FileContext | DirectoryContext | WebContext | CursorContext | TextContext
 
 
-def parse_context(table: Mapping[str, object]) -> Context:
-    """Build a context from the table the editor sent, `{type = 'file', path = …}` and so on.
+def parse_context(table: object) -> Context:
+    """Build a context from a table that the editor sent, `{type = 'file', path = …}` and so on.
 
     Types: file (path; first and last optional), directory (path), web (url), cursor (path, start,
-    end as [line, column]), text (label, content). A file or folder may have a `token`.
+    end as [line, column]), text (label, content), buffer (buf; first and last optional; count: the
+    lines it has, absent if there is no such buffer; label and content: the text of those lines). A
+    file or folder may have a `token`.
     Raises MalformedContext.
     """
-    token = table.get("token")
-    named = token if isinstance(token, str) else None
-    match table:
-        case {"type": "file", "path": str(path)}:
-            return FileContext(path, *_lines(table), named)
-        case {"type": "directory", "path": str(path)}:
-            return DirectoryContext(path, named)
-        case {"type": "web", "url": str(url)}:
-            return WebContext(url)
-        case {
-            "type": "cursor",
-            "path": str(path),
-            "start": [int(first_line), int(first_column)],
-            "end": [int(last_line), int(last_column)],
-        }:
-            return CursorContext(
-                path, Position(first_line, first_column), Position(last_line, last_column)
-            )
-        case {"type": "text", "label": str(label), "content": str(content)}:
-            return TextContext(label, content)
-        case _:
-            raise MalformedContext(f"not a context: {dict(table)!r}")
+    if not isinstance(table, Mapping):
+        raise MalformedContext(f"a context is a table with a type, not {_shown(table)}")
+    kind = table.get("type")
+    if not isinstance(kind, str) or kind not in _BUILD:
+        raise MalformedContext(f"type {_shown(kind)} is none of {', '.join(_BUILD)}")
+    return _BUILD[kind](table)
 
 
-def _lines(table: Mapping[str, object]) -> tuple[int | None, int | None]:
+def lines_within(table: Mapping[str, object], name: str, count: int) -> Lines:
+    """Return first and last line in order, the last one cut to the number of lines there are.
+
+    name: the file or buffer, as the message names it. Raises MalformedContext.
+    """
+    first, last = lines_of(table)
+    if first is not None and first > count:
+        raise MalformedContext(f"{name} has no line {first}, its last one is {count}")
+    return first, None if last is None else min(last, count)
+
+
+def lines_of(table: Mapping[str, object]) -> Lines:
     """Read first and last line, in either order. Raises MalformedContext."""
     first, last = _line(table, "first"), _line(table, "last")
     if first is not None and last is not None:
@@ -105,8 +109,81 @@ def _lines(table: Mapping[str, object]) -> tuple[int | None, int | None]:
     return first, last
 
 
+def _buffer(table: Mapping[str, object]) -> TextContext:
+    count = table.get("count")
+    if not isinstance(count, int):
+        raise MalformedContext(f"there is no buffer {_shown(table.get('buf'))}")
+    lines_within(table, f"buffer {table.get('buf')}", count)
+    return TextContext(str(table.get("label", "")), str(table.get("content", "")))
+
+
+def _cursor(table: Mapping[str, object]) -> CursorContext:
+    match table:
+        case {
+            "path": str(path),
+            "start": [int(first_line), int(first_column)],
+            "end": [int(last_line), int(last_column)],
+        }:
+            start, end = Position(first_line, first_column), Position(last_line, last_column)
+            return CursorContext(path, start, end)
+        case _:
+            raise MalformedContext(f"not a place in a file: {_shown(table)}")
+
+
+def _text(table: Mapping[str, object]) -> TextContext:
+    label, content = _words(table, "label"), _words(table, "content")
+    if "\n" in label or "\r" in label:
+        raise MalformedContext(f"a label has no line break: {_shown(label)}")
+    return TextContext(label, content)
+
+
+def _web(table: Mapping[str, object]) -> WebContext:
+    url = _words(table, "url")
+    is_web = url.startswith(("http://", "https://")) and not url.endswith("//")
+    if not is_web or url.split() != [url]:
+        raise MalformedContext(f"no address of a page: {_shown(url)}")
+    return WebContext(url)
+
+
+_BUILD: Mapping[str, Callable[[Mapping[str, object]], Context]] = {
+    "buffer": _buffer,
+    "cursor": _cursor,
+    "directory": lambda table: DirectoryContext(_path(table), _token(table)),
+    "file": lambda table: FileContext(_path(table), *lines_of(table), _token(table)),
+    "text": _text,
+    "web": _web,
+}
+
+
+def _path(table: Mapping[str, object]) -> str:
+    path = _words(table, "path")
+    if "\0" in path:
+        raise MalformedContext(f"a path has no NUL byte: {_shown(path)}")
+    return path
+
+
+def _words(table: Mapping[str, object], key: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not value:
+        kind = table["type"]
+        raise MalformedContext(
+            f"a context of type '{kind}' needs a {key}, a string, not {_shown(value)}"
+        )
+    return value
+
+
+def _token(table: Mapping[str, object]) -> str | None:
+    token = table.get("token")
+    return token if isinstance(token, str) else None
+
+
 def _line(table: Mapping[str, object], key: str) -> int | None:
     line = table.get(key)
-    if line is None or (isinstance(line, int) and line > 0):
+    if line is None or (isinstance(line, int) and line is not True and line > 0):
         return line
-    raise MalformedContext(f"{key} is not a line number: {line!r}")
+    raise MalformedContext(f"{key} is a line, counted from 1, not {_shown(line)}")
+
+
+def _shown(value: object) -> str:
+    """Return a value as one short line of ASCII."""
+    return "nil" if value is None else json.dumps(value, default=repr)[:LONGEST_SHOWN]

@@ -31,6 +31,7 @@ from eca_nvim.chat.vocabulary.history_intents import (
     Rollback,
 )
 from eca_nvim.chat.vocabulary.query_intents import (
+    CheckContext,
     Grep,
     RequestImage,
     RequestOutput,
@@ -78,13 +79,13 @@ class OpenChat(Struct, frozen=True):
 class SendPrompt(Struct, frozen=True):
     """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
-    contexts: tables as for `eca.add_context`, collected when the prompt was sent.
+    contexts: tables (`contexts.parse_context`), collected when the prompt was sent.
     """
 
     name: ClassVar[str] = "prompt"
     chat: str
     text: str
-    contexts: Sequence[Mapping[str, object]] = ()
+    contexts: Sequence[object] = ()
     queue: bool = False
     request: int | None = None
 
@@ -250,6 +251,7 @@ Intent: TypeAlias = (
     | ToggleBlock
     | ActOnBlock
     | RequestDiff
+    | CheckContext
     | Grep
     | Reveal
     | RequestOutput
@@ -297,6 +299,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         ToggleBlock,
         ActOnBlock,
         RequestDiff,
+        CheckContext,
         Grep,
         Reveal,
         RequestOutput,

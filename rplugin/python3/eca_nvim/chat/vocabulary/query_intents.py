@@ -1,4 +1,4 @@
-"""Intents that ask about a chat: its text, places in it, images. intents.py has the rules."""
+"""Intents that ask something: a chat's text, places in it, images. intents.py has the rules."""
 
 from __future__ import annotations
 
@@ -77,3 +77,15 @@ class RequestTimeline(Struct, frozen=True):
     chat: str
     request: int
     block: int | None = None
+
+
+class CheckContext(Struct, frozen=True):
+    """Ask whether a context (`contexts.parse_context`) can be sent.
+
+    Answered by the op `answer` with this number: a table of fault (why not, in one line), or of
+    first and last (the lines in order, cut to those that exist).
+    """
+
+    name: ClassVar[str] = "check_context"
+    item: object
+    request: int

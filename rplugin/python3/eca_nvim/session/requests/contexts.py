@@ -1,0 +1,109 @@
+"""Contexts: checks what the user or another plugin wants to send with a prompt.
+
+Rules kept here:
+- A context that cannot be sent is left out, and one line says why.
+- Only regular files are opened, and read no further than the last line asked for.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.text.safe_text import literal_name
+from eca_nvim.chat.vocabulary.contexts import (
+    Context,
+    DirectoryContext,
+    FileContext,
+    MalformedContext,
+    lines_within,
+    parse_context,
+)
+from eca_nvim.chat.vocabulary.ops import Answer, Notify
+from eca_nvim.chat.vocabulary.query_intents import CheckContext
+from eca_nvim.paths import NotAFile, open_regular
+from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.session.view import View, isolated
+
+_CHUNK = 1 << 16
+
+
+class Contexts:
+    """Reads and checks contexts."""
+
+    def __init__(self, settings: RenderSettings, files: EditorFiles, view: View) -> None:
+        self._settings = settings
+        self._files = files
+        self._view = view
+
+    def read(self, items: Sequence[object]) -> Iterator[Context]:
+        """Read the contexts of a prompt; reports those that cannot be sent."""
+        for item in items:
+            try:
+                yield self._there(item)
+            except MalformedContext as fault:
+                self._view.push([Notify("warn", f"context not sent: {fault}")])
+
+    async def check(self, wanted: CheckContext) -> None:
+        """Answer the intent `check_context`."""
+        with isolated(self._view, "check the context", wanted):
+            self._view.push([Answer(wanted.request, await self._checked(wanted.item))])
+
+    async def _checked(self, item: object) -> dict[str, object]:
+        try:
+            context = self._there(item)
+            first = last = None
+            if isinstance(context, FileContext):
+                first, last = await self._lines(context)
+        except MalformedContext as fault:
+            return {"fault": str(fault)}
+        return {"first": first, "last": last}
+
+    def _there(self, item: object) -> Context:
+        """Parse a context; its file or folder must exist. Raises MalformedContext."""
+        context = parse_context(item)
+        if not isinstance(context, FileContext | DirectoryContext):
+            return context
+        name = self._name(context.path)
+        try:
+            is_folder = stat.S_ISDIR(Path(context.path).stat().st_mode)
+        except (OSError, ValueError):
+            raise MalformedContext(f"there is no {name}") from None
+        if is_folder != isinstance(context, DirectoryContext):
+            kind = "directory" if is_folder else "file"
+            raise MalformedContext(f"{name} is a {kind}: another type")
+        return context
+
+    async def _lines(self, context: FileContext) -> tuple[int | None, int | None]:
+        """Return first and last line, cut to those on disk or in an unsaved buffer."""
+        furthest = context.last or context.first
+        if furthest is None:
+            return None, None
+        name = self._name(context.path)
+        try:
+            count = await run_in_thread(partial(_count, context.path, furthest))
+        except (OSError, NotAFile) as fault:
+            raise MalformedContext(f"{name} cannot be read: {fault}") from fault
+        edited = await self._files.unsaved([context.path]) if count < furthest else {}
+        count = max(count, _lines_in(edited.get(context.path, "")))
+        return lines_within({"first": context.first, "last": context.last}, name, count)
+
+    def _name(self, path: str) -> str:
+        return self._settings.relative(literal_name(path))
+
+
+def _count(path: str, most: int) -> int:
+    """Count the lines of a file, at least up to `most`. Raises OSError, NotAFile."""
+    count, end = 0, b"\n"
+    with open_regular(path) as file:
+        while count < most and (chunk := file.read(_CHUNK)):
+            count, end = count + chunk.count(b"\n"), chunk[-1:]
+    return count + (end != b"\n")
+
+
+def _lines_in(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
