@@ -1,4 +1,4 @@
-"""The Neovim process itself: its start, its pipes and its end."""
+"""The Neovim process: its start, its pipes and its end."""
 
 import subprocess
 import time
@@ -47,15 +47,15 @@ class Child:
         return self._process.poll()
 
     def descendants(self) -> set[int]:
-        """Return the processes that Neovim started, directly or not, and that still have it."""
+        """Return the live processes that descend from Neovim."""
         return descendants(self.pid)
 
     def family(self) -> set[int]:
-        """Return Neovim and all processes of this test, whoever their parent is now."""
+        """Return Neovim and all processes of this test, whatever their parents are now."""
         return marked(self._marker)
 
     def signal(self, number: int) -> None:
-        """Send a signal to Neovim alone."""
+        """Send a signal to Neovim only."""
         self._process.send_signal(number)
 
     def stderr(self) -> str:
@@ -74,7 +74,7 @@ class Child:
             raise TimeoutError(f"Neovim still runs after {timeout} s") from None
 
     def close(self) -> None:
-        """Let go of the pipes; kill Neovim when it still runs."""
+        """Close the pipes; kill Neovim if it still runs."""
         if self.status is None:
             self._process.kill()
             self._process.wait()
@@ -83,9 +83,9 @@ class Child:
                 pipe.close()
 
     def orphans(self, patience: float) -> set[int]:
-        """Return the processes of this test still alive after `patience` seconds."""
+        """Return the processes of this test that are still alive after `patience` seconds."""
         return wait_gone(self.family() - {self.pid}, patience)
 
     def end_orphans(self) -> None:
-        """Kill what `orphans` finds, by process id."""
+        """Kill the processes that `orphans` finds."""
         end(self.family() - {self.pid})

@@ -1,7 +1,7 @@
 """A Neovim with an attached UI: requests with deadlines, its screen, and waiting: `Client`.
 
-Every wait has a deadline and is woken by what Neovim sends; a wait that fails shows the whole
-screen. Most requests are answered only between commands and would hang while a prompt is open.
+Every wait has a deadline and wakes up when Neovim sends something; a failed wait shows the whole
+screen. Neovim answers most requests only between commands, so they would hang at an open prompt.
 """
 
 import re
@@ -16,20 +16,20 @@ from tests.support.rpc import Response
 from tests.support.screen import Screen, ScreenModel, Value
 
 TIMEOUT = 30.0
-"""Seconds until a wait fails; far longer than anything takes, for a busy machine."""
+"""Seconds until a wait fails: far longer than anything takes, for a busy machine."""
 HEARTBEAT = 0.05
-"""Seconds between two looks at a condition when nothing at all arrives."""
+"""Seconds between two checks of a condition if nothing arrives."""
 
 Result = TypeVar("Result")
 Wanted = str | re.Pattern[str] | Callable[[Screen], object]
 
 
 class EditorError(AssertionError):
-    """Raised when Neovim answers a request with an error, or not in time."""
+    """Raised if Neovim answers a request with an error, or too late."""
 
 
 class Client:
-    """One Neovim process and what it shows. `notifications` keeps all but the redraws."""
+    """One Neovim process and its screen. `notifications` has all that it sent, without redraws."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -43,7 +43,7 @@ class Client:
             undo.pop_all()
 
     def _attach(self, columns: int, lines: int) -> None:
-        """Neovim reads no settings and draws nothing before a UI is there."""
+        """Neovim reads no settings and draws nothing before a UI is attached."""
         options = {"rgb": True, "ext_linegrid": True, "ext_hlstate": True}
         self.request("nvim_ui_attach", columns, lines, options)
         self.wait_for(lambda: self._model.flushes, "Neovim's first screen")
@@ -61,27 +61,27 @@ class Client:
 
     @property
     def screen(self) -> Screen:
-        """What the user sees, as of the last flush that was read."""
+        """What the user sees, as of the last `flush` that was read."""
         return self._model.screen
 
     @property
     def drawn(self) -> frozenset[str]:
-        """All that any cell has ever shown, each a character."""
+        """All characters that any cell has ever shown."""
         return frozenset(self._model.drawn)
 
     @property
     def mode(self) -> str:
-        """Neovim's short name of the mode (`n`, `i`, `no`, `r?` …), told inside prompts too."""
+        """Neovim's short name of the mode (`n`, `i`, `no`, `r?` …); works inside prompts, too."""
         mode: str = self.request("nvim_get_mode")["mode"]
         return mode
 
     def blocked(self) -> bool:
-        """Tell whether Neovim waits for a key inside a command, as in prompts and mappings."""
+        """Return whether Neovim waits for a key inside a command, as in prompts and mappings."""
         blocking: bool = self.request("nvim_get_mode")["blocking"]
         return blocking
 
     def request(self, method: str, *parameters: Value, timeout: float = TIMEOUT) -> Value:
-        """Call an API function. Raises EditorError when it fails or is not answered in time."""
+        """Call an API function. Raises EditorError if it fails or takes too long."""
         channel = self.child.channel
         response = channel.request(method, *parameters, deadline=time.monotonic() + timeout)
         return self._result(response, method)
@@ -98,7 +98,7 @@ class Client:
         return self.request("nvim_exec_lua", code, arguments, timeout=timeout)
 
     def command(self, command: str, timeout: float = TIMEOUT) -> str:
-        """Run Ex commands, one a line, and return what they printed."""
+        """Run Ex commands, one per line, and return what they printed."""
         output = self.request("nvim_exec2", command, {"output": True}, timeout=timeout)
         return str(output["output"])
 
@@ -111,7 +111,7 @@ class Client:
     ) -> Result:
         """Wait until a Python condition is true and return its value.
 
-        It is looked at again whenever Neovim sends something, and at each heartbeat.
+        It is checked whenever Neovim sends something, and at each heartbeat.
         """
         deadline = time.monotonic() + timeout
         while not (value := condition()):
@@ -122,7 +122,7 @@ class Client:
         return value
 
     def wait_screen(self, wanted: Wanted, timeout: float = TIMEOUT) -> Screen:
-        """Wait until the screen shows a text or a pattern, or a predicate holds; returns it."""
+        """Wait until the screen shows a text or pattern, or a predicate is true; return it."""
         match wanted:
             case str(text):
                 self.wait_for(lambda: text in self.screen, f"{text!r} on the screen", timeout)
@@ -134,11 +134,11 @@ class Client:
         return self.screen
 
     def wait_until(self, expression: str, timeout: float = TIMEOUT) -> Value:
-        """Wait until a Lua expression is neither nil nor false; returns its value."""
+        """Wait until a Lua expression is neither nil nor false; return its value."""
         deadline = time.monotonic() + timeout
 
         def ask() -> tuple[Value] | None:
-            """Wrap the value: 0 and "" are true in Lua."""
+            """Wrap the value: 0 and "" are true in Lua, and false in Python."""
             left = max(HEARTBEAT, deadline - time.monotonic())
             value = self.lua(f"return {expression}", timeout=left)
             return None if value is None or value is False else (value,)
@@ -155,11 +155,11 @@ class Client:
         return lines
 
     def explain(self, complaint: str) -> str:
-        """Put the screen, its mode and cursor and the messages under a complaint."""
+        """Return a complaint, followed by the screen, its mode and cursor, and the messages."""
         return f"{complaint}\n{self.screen.bordered()}\n:messages\n{self._messages_if_idle()}"
 
     def _messages_if_idle(self) -> str:
-        """Ask without `request`, whose own failure ends up here."""
+        """Ask without `request`, which calls this when it fails."""
         if self.child.status is not None:
             return f"(Neovim exited with {self.child.status})\n{self.child.stderr()}"
         channel, deadline = self.child.channel, time.monotonic() + 1

@@ -1,4 +1,4 @@
-"""A real Neovim with a user at its keyboard: `Neovim`. What tests of the plugin hold in hand."""
+"""A real Neovim with a user at its keyboard: `Neovim`, which tests of the plugin use."""
 
 import re
 import time
@@ -12,11 +12,11 @@ from tests.support.rpc import ChannelClosed
 ERROR = re.compile(r"\bE\d+:|^Error |stack traceback:|^Traceback ", re.MULTILINE)
 INTERRUPT = re.compile(r"(?<=.)(?=<C-c>)", re.IGNORECASE | re.DOTALL)
 PATIENCE = 5.0
-"""Seconds that the processes Neovim leaves behind have to end by themselves."""
+"""Seconds in which processes that outlive Neovim must end by themselves."""
 
 
 class Neovim(Client):
-    """One Neovim and its user. Set `check_errors` to False in a test that ends with errors."""
+    """One Neovim and its user. A test that ends with errors sets `check_errors` to False."""
 
     def __init__(self, launch: Launch) -> None:
         super().__init__(launch)
@@ -32,16 +32,16 @@ class Neovim(Client):
         assert written == len(keys.encode()), "more keys than Neovim's buffer takes: use paste"
 
     def paste(self, text: str) -> None:
-        """Paste text of any length as a terminal does, in the current mode."""
+        """Paste text as a terminal does, in the current mode."""
         self.request("nvim_paste", text, True, -1)
         self.keys("")
 
     def keys(self, keys: str, timeout: float = TIMEOUT) -> None:
-        """Type keys and wait until Neovim has consumed them, or has stopped at a prompt.
+        """Type keys and wait until Neovim has read them, or has stopped at a prompt.
 
-        A request that only an idle Neovim answers marks the end of the keys. A prompt keeps it
-        waiting and is told by `blocked`, twice running, as the first can still precede the keys.
-        A Ctrl-C waits until the keys before it are consumed: Neovim throws away those that are not.
+        A request follows that Neovim answers only when it is idle. At a prompt that answer does not
+        come; `blocked` says so, asked twice, as the first answer may be older than the keys. Before
+        a Ctrl-C it waits until the other keys are read, because Neovim drops unread ones.
         """
         for part in INTERRUPT.split(keys):
             self._type(part, timeout)
@@ -72,7 +72,7 @@ class Neovim(Client):
         self.wait_screen(lambda screen: (screen.width, screen.height) == (columns, lines))
 
     def leave_prompt(self) -> None:
-        """Interrupt whatever waits for an answer: `getchar()`, `input()`, "Press ENTER"."""
+        """Interrupt a prompt: `getchar()`, `input()`, "Press ENTER"."""
         for _ in range(5):
             if not self.blocked() and self.mode[0] not in "cr":
                 return
@@ -80,7 +80,7 @@ class Neovim(Client):
         raise EditorError(self.explain("Neovim does not leave its prompt"))
 
     def take_errors(self) -> list[str]:
-        """Return the errors shown to the user so far and forget them."""
+        """Return the errors that the user has seen so far, and forget them."""
         found = [line for line in self.messages().splitlines() if ERROR.search(line)]
         last = self.eval("v:errmsg")
         if last and not any(last in line for line in found):
@@ -89,13 +89,13 @@ class Neovim(Client):
         return found
 
     def assert_no_errors(self) -> None:
-        """Fail when an error was shown, with the screen and all messages."""
+        """Fail if an error was shown, with the screen and all messages."""
         explanation = self.explain("Neovim showed errors")
         errors = self.take_errors()
         assert not errors, "\n".join([*errors, explanation])
 
     def quit(self, timeout: float = TIMEOUT) -> int:
-        """Check for errors, leave with `:qa!` and wait for the end; returns the exit status."""
+        """Check for errors, quit with `:qa!` and wait; return the exit status."""
         if self.child.status is None:
             self.leave_prompt()
             if self.check_errors:
@@ -104,14 +104,14 @@ class Neovim(Client):
         return self.child.wait(timeout)
 
     def kill(self, number: int, timeout: float = TIMEOUT) -> int:
-        """Send Neovim a signal and wait for its end; returns its exit status."""
+        """Send Neovim a signal and wait for its end; return its exit status."""
         self.child.signal(number)
         return self.child.wait(timeout)
 
     def finish(self) -> None:
-        """End the test's Neovim: no errors shown, gone when asked, and nothing left behind it.
+        """End the test's Neovim; it must have shown no error, quit, and leave no process.
 
-        Everything is put away whatever fails; what fails is raised at the end.
+        Everything is cleaned up even if a check fails; the failure is raised at the end.
         """
         try:
             with suppress(ChannelClosed):

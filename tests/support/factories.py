@@ -11,7 +11,7 @@ from tests.support.servers import Replay, ScriptedServer
 
 
 class StartNeovim(Protocol):
-    """The fixture `start_nvim`: one more Neovim of the version under test."""
+    """The fixture `start_nvim`: starts another Neovim of the version under test."""
 
     def __call__(
         self,
@@ -23,25 +23,25 @@ class StartNeovim(Protocol):
         environment: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Neovim:
-        """Start it in `cwd` (default: the workspace); see `Launch` for the rest."""
+        """Start it in `cwd` (default: the workspace). Other parameters are those of `Launch`."""
 
 
 class PrepareReplay(Protocol):
     """The fixture `replay`: a server that plays a recording."""
 
     def __call__(self, name: str, speed: float = 0) -> Replay:
-        """Take the recording `name`; `speed` 1 keeps its pauses, 0 makes none."""
+        """Play the recording `name`; with `speed` 1 it keeps its pauses, with 0 it has none."""
 
 
 class PrepareScript(Protocol):
     """The fixture `scripted_server`: a server that performs steps."""
 
     def __call__(self, *parts: Sequence[Step]) -> ScriptedServer:
-        """Perform these parts one after the other."""
+        """Perform these steps in order."""
 
 
 class AssertScreen(Protocol):
     """The fixture `assert_screen`: compares with `tests/ui/golden/<name>.txt`."""
 
     def __call__(self, nvim: Neovim, name: str) -> None:
-        """Wait until they are equal. Raises AssertionError with a diff."""
+        """Wait until the screen equals the file. Raises AssertionError with a diff."""

@@ -1,8 +1,8 @@
-"""Comparison with text kept in files, for screens and transcripts.
+"""Comparison with golden files, for screens and transcripts.
 
-What differs from run to run is replaced first, by the list `VOLATILE` and nothing else. As the
-replacement has another length, a line that held one also has its runs of blanks and of border
-characters shortened, so that a different elapsed time does not shift the rest of the line.
+First, text that differs from run to run is replaced, as `VOLATILE` lists it. Because a replacement
+may have another length, runs of blanks and border characters in its line are shortened, so that
+another elapsed time does not shift the rest of the line.
 With `UPDATE_GOLDEN=1` in the environment the files are written instead of compared.
 """
 
@@ -24,11 +24,11 @@ VOLATILE = (
 )
 FILLING = re.compile(r"([ ─━═-])\1+")
 QUIET = 0.5
-"""Seconds without a new picture after which a screen is taken for finished."""
+"""Seconds without a change after which a screen counts as finished."""
 
 
 def normalise(text: str) -> str:
-    """Replace what differs from run to run and cut blanks at line ends; ends with a newline."""
+    """Replace what differs from run to run, cut blanks at line ends, end with a newline."""
     lines = [_normalise_line(line).rstrip() for line in text.split("\n")]
     return "\n".join(lines).rstrip("\n") + "\n"
 
@@ -61,12 +61,12 @@ def assert_screen_golden(nvim: Client, path: Path, timeout: float = TIMEOUT) -> 
 
 
 def updating() -> bool:
-    """Tell whether golden files are to be written."""
+    """Return whether to write golden files."""
     return os.environ.get("UPDATE_GOLDEN") == "1"
 
 
 def _settle(nvim: Client, timeout: float) -> None:
-    """Wait until the screen has not changed for a while, volatile parts aside."""
+    """Wait until the screen, without its volatile parts, has not changed for a while."""
     deadline = time.monotonic() + timeout
     last, since = "", time.monotonic()
     while time.monotonic() < min(since + QUIET, deadline):

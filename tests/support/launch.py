@@ -1,7 +1,7 @@
-"""How a Neovim of the tests starts: which binary, isolated from the user, with which settings.
+"""How a test starts Neovim: which binary, with which settings, isolated from the user.
 
-A child sees nothing of the person who runs the tests: its environment is written from scratch and
-every folder that Neovim reads or writes lies in the test's own temporary one.
+Neovim sees nothing of the person who runs the tests: its environment is new, and every folder that
+it reads or writes is in the test's own temporary one.
 """
 
 import json
@@ -25,15 +25,15 @@ FOLDERS = {
     "XDG_STATE_HOME": "state",
 }
 NO_PYTHON = "vim.g.loaded_python3_provider = 0"
-"""Without it a Python file that is opened holds Neovim up until every Python there is was tried."""
+"""Otherwise Neovim tries every Python on the machine when a Python file is opened."""
 
 
 class MissingNeovim(AssertionError):
-    """Raised when a Neovim that the tests need has not been fetched."""
+    """Raised if a Neovim that the tests need is missing."""
 
 
 def neovim_binary(version: str) -> Path:
-    """Return the path of a fetched Neovim. Raises MissingNeovim."""
+    """Return the path of an unpacked Neovim. Raises MissingNeovim."""
     path = REPOSITORY / ".cache" / "neovim" / version / "bin" / "nvim"
     if not os.access(path, os.X_OK):
         raise MissingNeovim(f"no Neovim {version} at {path}: `make test` fetches it")
@@ -44,8 +44,8 @@ def neovim_binary(version: str) -> Path:
 class Launch:
     """One start of Neovim.
 
-    `home` is the folder that holds all of its own folders, `settings` become `vim.g.eca`, `init` is
-    Lua that runs before any plugin, `arguments` are Neovim's own (files to open, `-c` commands).
+    `home` contains all folders that Neovim uses, `settings` become `vim.g.eca`, `init` is Lua code
+    that runs before any plugin, `arguments` are for Neovim (files to open, `-c` commands).
     """
 
     version: str
@@ -67,7 +67,7 @@ class Launch:
         self.prelude.write_text(f"{NO_PYTHON}\n{self._settings_lua()}\n{self.init}\n")
 
     def command(self) -> list[str]:
-        """Return the command line: this repository is on the runtime path and nothing else is."""
+        """Return the command line; only this repository is on the runtime path."""
         return [
             *(str(neovim_binary(self.version)), "--embed", "--clean"),
             *("--cmd", f"set rtp^={REPOSITORY} shortmess+=I"),
@@ -76,7 +76,7 @@ class Launch:
         ]
 
     def variables(self) -> dict[str, str]:
-        """Return the whole environment of the child."""
+        """Return the environment of Neovim."""
         return {
             **{name: str(self.home / folder) for name, folder in FOLDERS.items()},
             "LANG": "C.UTF-8",
@@ -93,7 +93,7 @@ class Launch:
         return self.home / "prelude.lua"
 
     def _settings_lua(self) -> str:
-        """JSON is the one notation that both sides read; a level-5 bracket cannot occur in it."""
+        """Pass JSON in a level-5 long bracket, which cannot occur in JSON."""
         if not self.settings:
             return ""
         encoded = json.dumps(dict(self.settings))

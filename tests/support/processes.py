@@ -1,7 +1,7 @@
-"""Which processes a test started, directly or not, and their end, from /proc and pidfds.
+"""Finds the processes that a test started, and waits for their end, with /proc and pidfds.
 
-Two ways to find them: by parent (`descendants`), which loses those whose parent died, and by a
-marker in the environment they inherited (`marked`), which finds orphans too.
+`descendants` finds them by parent, and misses those whose parent died; `marked` finds them by a
+variable in their environment, orphans included.
 """
 
 import os
@@ -13,13 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 
 MARKER = "ECA_TEST_MARKER"
-"""Environment variable that names the test a process belongs to."""
+"""The environment variable that names the test of a process."""
 
 GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 
 def descendants(pid: int) -> set[int]:
-    """Live children of a process, their children, and so on; zombies are not alive."""
+    """Return live children of a process, their children, and so on; zombies are not alive."""
     children: dict[int, set[int]] = {}
     for child, parent in _parents().items():
         children.setdefault(parent, set()).add(child)
@@ -32,7 +32,7 @@ def descendants(pid: int) -> set[int]:
 
 
 def marked(marker: str) -> set[int]:
-    """Live processes that inherited `MARKER=marker`, whoever their parent is now."""
+    """Return live processes that inherited `MARKER=marker`, whatever their parents are now."""
     wanted = f"{MARKER}={marker}".encode()
     found = set()
     for pid in _all_pids():
@@ -43,14 +43,14 @@ def marked(marker: str) -> set[int]:
 
 
 def command_line(pid: int) -> str:
-    """Return a process's arguments joined by blanks, "" when it is gone."""
+    """Return a process's arguments joined by blanks, "" if it is gone."""
     with suppress(*GONE):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
     return ""
 
 
 def wait_gone(pids: Iterable[int], timeout: float) -> set[int]:
-    """Wait until all of them have ended, at most `timeout` seconds; returns those that have not."""
+    """Wait up to `timeout` seconds until all have ended; return those that have not."""
     handles = {pid: handle for pid in pids if (handle := _open(pid)) is not None}
     deadline = time.monotonic() + timeout
     try:
@@ -68,7 +68,7 @@ def wait_gone(pids: Iterable[int], timeout: float) -> set[int]:
 
 
 def end(pids: Iterable[int]) -> None:
-    """Kill these processes, each by its own id, and wait until they are gone."""
+    """Kill these processes and wait until they are gone."""
     pids = set(pids)
     for pid in pids:
         with suppress(ProcessLookupError):
@@ -77,7 +77,7 @@ def end(pids: Iterable[int]) -> None:
 
 
 def _open(pid: int) -> int | None:
-    """Open a file that becomes readable when the process ends; None when there is none."""
+    """Open a file that becomes readable when the process ends; None if there is no process."""
     try:
         return os.pidfd_open(pid)
     except ProcessLookupError:
@@ -89,7 +89,7 @@ def _all_pids() -> list[int]:
 
 
 def _parents() -> dict[int, int]:
-    """Parent of every live process. The name in `stat` may hold blanks: fields follow its `)`."""
+    """Return the parent of every live process. The name in `stat` may have blanks: skip it."""
     parents = {}
     for pid in _all_pids():
         with suppress(*GONE):

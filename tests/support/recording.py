@@ -1,4 +1,4 @@
-"""Recordings of ECA sessions: their lines, what translates them to a live run, and the report."""
+"""Recordings of ECA sessions: their lines, their translation to a live run, and the report."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -41,7 +41,7 @@ class Report:
     matched: int = 0
 
     def compare(self, recorded: Message, live: Message) -> None:
-        """Note differences in the parameters of a message, or in the result of an answer."""
+        """Add differences in the parameters of a message, or in the result of an answer."""
         if live.get("method") == "chat/prompt":
             return
         part = "params" if "method" in live else "result"
@@ -52,20 +52,20 @@ class Report:
                 self.different.append({"method": live.get("method", "response"), **difference})
 
     def save(self, path: Path) -> None:
-        """Write it as JSON, whole or not at all."""
+        """Write it as JSON, atomically."""
         fresh = path.with_name(path.name + ".new")
         fresh.write_text(json.dumps(asdict(self), indent=1))
         fresh.replace(path)
 
 
 class Translation:
-    """From recorded to live strings, learnt from what the client sends."""
+    """Translates recorded strings to live ones, learnt from what the client sends."""
 
     def __init__(self) -> None:
         self._strings: dict[str, str] = {}
 
     def learn(self, recorded: Message, live: Message) -> None:
-        """Take the chat id and the workspace folder of a live message."""
+        """Learn the chat id and the workspace folder from a live message."""
         old, new = recorded.get("params"), live.get("params")
         if not isinstance(old, dict) or not isinstance(new, dict):
             return
@@ -75,7 +75,7 @@ class Translation:
             self._strings[WORKSPACE] = folders[0]["uri"].removeprefix("file://").rstrip("/")
 
     def apply(self, value: Value) -> Value:
-        """Return a recorded value as it would be today."""
+        """Return a recorded value with live strings."""
         match value:
             case dict():
                 return {key: self.apply(item) for key, item in value.items()}
@@ -89,7 +89,7 @@ class Translation:
 
 
 def read_recording(path: Path) -> list[Event]:
-    """Read a recording; messages that are no objects (batches) are left out."""
+    """Read a recording, without messages that are not objects (batches)."""
     with path.open(encoding="utf-8") as file:  # `splitlines` would split at U+2028 in a string
         lines = list(map(json.loads, file))
     return [Event(it["t"], it["dir"], it["msg"]) for it in lines if isinstance(it["msg"], dict)]

@@ -1,13 +1,14 @@
 """Play a recorded ECA session back to a live client, as if the real server spoke.
 
-A recording holds one `{"t": seconds, "dir": "c2s" | "s2c", "msg": {...}}` a line and is walked in
-order: at a "c2s" line the player waits for a message of the same method (or the answer to the same
-server request), at an "s2c" line it sends the recorded message. Request ids, chat ids and the
-workspace folder ("/workspace") differ from run to run and are translated. Requests that do not
-occur later in the recording are answered at once by default.
+Each line of a recording is `{"t": seconds, "dir": "c2s" | "s2c", "msg": {...}}`, played in order:
+at "c2s" the player waits for a message of the same method (or the answer to the same request of the
+server), at "s2c" it sends the recorded message. Request ids, chat ids and the workspace folder
+("/workspace") differ from run to run and are translated. Requests that do not occur later in the
+recording get a default answer at once.
 
-At exit the report says what never came (`missing`), what came besides (`unexpected`), which
-parameters that matter differ (`different`), and how many messages came as recorded (`matched`).
+At exit the report has the messages that never came (`missing`), those that were not recorded
+(`unexpected`), parameters that matter and differ (`different`), and the number of messages that
+came as recorded (`matched`).
 """
 
 import argparse
@@ -24,7 +25,7 @@ from tests.support.wire import Message, Wire
 
 
 class Player:
-    """Walks one recording. `patience` is how many seconds one expected message may take."""
+    """Plays one recording. `patience`: seconds to wait for an expected message."""
 
     def __init__(self, events: list[Event], wire: Wire, speed: float, patience: float) -> None:
         self._events, self._wire = events, wire
@@ -38,14 +39,14 @@ class Player:
         self.report = Report()
 
     def play(self) -> None:
-        """Play the recording, then answer by default until the client leaves."""
+        """Play the recording, then give default answers until the client disconnects."""
         while self._position < len(self._events) and not self._left:
             self._play(self._events[self._position])
         if not self._left and not self._said_farewell:
             self._linger()
 
     def final_report(self) -> Report:
-        """Return the report as it stands, with all that the client has not said by now missing."""
+        """Return the report; whatever the client has not sent yet is missing."""
         return replace(self.report, missing=[*self.report.missing, *self._expected_names()])
 
     def _play(self, event: Event) -> None:
@@ -58,7 +59,7 @@ class Player:
             self._position += 1
 
     def _expected_names(self) -> list[str]:
-        """Name what the client still has to say."""
+        """Return the names of the messages still expected."""
         events = self._events[self._position :]
         return [event.name for event in events if event.direction == "c2s"]
 
@@ -77,7 +78,7 @@ class Player:
         self._origin = (time.monotonic(), event.time)
 
     def _expect(self, recorded: Message, upcoming: set[str]) -> Message | None:
-        """Wait for the live counterpart; other messages are answered, or held for their place."""
+        """Wait for the live counterpart; answer other messages, or hold them for their place."""
         for index, held in enumerate(self._held):
             if _matches(recorded, held):
                 return self._held.pop(index)
@@ -102,12 +103,12 @@ class Player:
         if "method" not in message:
             key = json.dumps(event.message.get("id"))
             if key not in self._request_ids:
-                return  # answers a request that this client never made
+                return  # answers a request that this client did not send
             message["id"] = self._request_ids[key]
         self._wire.send(message)
 
     def _pause_until(self, recorded_time: float) -> None:
-        """Keep the recorded distance from the last message of the client, scaled by the speed."""
+        """Wait as long after the client's last message as in the recording, scaled by the speed."""
         started, first = self._origin
         due = started + (recorded_time - first) * self._speed
         if self._speed and (left := due - time.monotonic()) > 0:
@@ -145,7 +146,7 @@ def main() -> None:
             player.final_report().save(options.report)
 
     def leave(number: int, _frame: object) -> NoReturn:
-        """Save here: a client often closes stdin and signals at once, while `main` is saving."""
+        """Save here: a client often closes stdin and sends a signal while `main` saves."""
         save()
         os._exit(128 + number)
 

@@ -1,8 +1,8 @@
 """Msgpack-RPC with a child process over two pipes, without threads.
 
-Bytes move only while somebody waits in `pump`, so nothing changes between two lines of a test.
-Writing never blocks: what the child does not take yet stays here and goes out with the next pump.
-A request that nobody waits for any more is forgotten; Neovim may answer it whenever it likes.
+Bytes are read and written only in `pump`, so nothing changes between two lines of a test. Writing
+never blocks: what the child does not read yet is kept for the next pump. An answer that comes after
+its request was given up is dropped.
 """
 
 import os
@@ -19,18 +19,18 @@ REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 
 
 class ChannelClosed(ConnectionError):
-    """Raised when the child has closed its end: it exited, or is about to."""
+    """Raised if the child has closed its end: it has exited, or is about to."""
 
 
 class Response(NamedTuple):
-    """The answer to one request; `error` is None when it succeeded."""
+    """The answer to one request; `error` is None if it succeeded."""
 
     error: Value
     result: Value
 
 
 class Channel:
-    """One msgpack-RPC peer. `notified` is called with each notification's method and parameters."""
+    """One msgpack-RPC peer. It calls `notified` with a notification's method and parameters."""
 
     def __init__(
         self, reader: int, writer: int, notified: Callable[[str, list[Value]], None]
@@ -57,18 +57,18 @@ class Channel:
         return self._last_id
 
     def take(self, request: int) -> Response | None:
-        """Return the answer to a request, once; None while there is none."""
+        """Return the answer to a request, once; None if it has not come."""
         response = self._awaited[request]
         if response is not None:
             del self._awaited[request]
         return response
 
     def forget(self, request: int) -> None:
-        """Drop the answer of a request whenever it comes."""
+        """Drop the answer to a request when it comes."""
         self._awaited.pop(request, None)
 
     def request(self, method: str, *parameters: Value, deadline: float) -> Response | None:
-        """Ask and wait until `deadline` (monotonic seconds); None when there was no answer."""
+        """Send a request; wait until `deadline` (monotonic seconds); None without an answer."""
         request = self.send(method, *parameters)
         response = self.take(request)
         while response is None and (left := deadline - time.monotonic()) > 0:
@@ -79,7 +79,7 @@ class Channel:
         return response
 
     def pump(self, timeout: float) -> None:
-        """Write what is queued and read what came, or return after `timeout` seconds of neither.
+        """Write queued bytes and read what came; return after `timeout` seconds without either.
 
         Raises ChannelClosed at the end of the stream.
         """
@@ -125,6 +125,6 @@ class Channel:
 
 
 def _handle_number(_kind: int, data: bytes) -> int:
-    """Buffers, windows and tab pages travel as extension types; tests want their numbers."""
+    """Decode buffers, windows and tab pages, which are extension types, as numbers."""
     number: int = msgpack.unpackb(data)
     return number

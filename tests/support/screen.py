@@ -1,9 +1,9 @@
 """What a Neovim user would see, kept from the `redraw` events of an attached UI.
 
-Two halves: `ScreenModel` is changed by every event, `Screen` is the frozen picture it hands out at
-each `flush`, so that nobody ever looks at half a redraw. Neovim composes windows and floats onto
-grid 1 itself (only `ext_linegrid` and `ext_hlstate` are on). Rows and columns are 0-based cells;
-a character two cells wide has its text in the first and "" in the second.
+Every event changes a `ScreenModel`, which makes a `Screen`, a snapshot, at each `flush`; so nobody
+sees half a redraw. Neovim composes windows and floats onto grid 1 (only `ext_linegrid` and
+`ext_hlstate` are on). Rows and columns are 0-based cells;
+a character of two cells has its text in the first and "" in the second.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 Value: TypeAlias = Any
-"""Anything that msgpack can carry."""
+"""Any value that msgpack can encode."""
 
 
 class Cell(NamedTuple):
@@ -30,7 +30,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Highlight:
-    """How cells of one highlight id look, and the highlight groups they got it from."""
+    """The look of cells with one highlight id, and the highlight groups it comes from."""
 
     attributes: Mapping[str, Value]
     groups: tuple[str, ...]
@@ -53,16 +53,16 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns of the screen."""
+        """The columns of the screen."""
         return len(self.rows[0]) if self.rows else 0
 
     @property
     def height(self) -> int:
-        """Rows of the screen, the command line included."""
+        """The rows of the screen, including the command line."""
         return len(self.rows)
 
     def lines(self) -> list[str]:
-        """Every row as text, blanks at its end cut."""
+        """Every row as text, without blanks at its end."""
         return ["".join(cell.text for cell in row).rstrip() for row in self.rows]
 
     def text(self) -> str:
@@ -73,7 +73,7 @@ class Screen:
         return text in self.text()
 
     def find(self, text: str) -> Position:
-        """Where `text` first begins, in one row. Raises AssertionError when it is not shown."""
+        """Return where `text` first begins, in one row. Raises AssertionError if it does not."""
         for row, line in enumerate(self.lines()):
             index = line.find(text)
             if index >= 0:
@@ -81,7 +81,7 @@ class Screen:
         raise AssertionError(f"{text!r} is not on the screen:\n{self.bordered()}")
 
     def _column(self, row: int, index: int) -> int:
-        """Cell of the `index`-th character of a row: the two differ after wide characters."""
+        """Return the cell of the `index`-th character: they differ after wide characters."""
         for column, cell in enumerate(self.rows[row]):
             if index < len(cell.text):
                 return column
@@ -93,14 +93,14 @@ class Screen:
         return {**self.colors, **self._highlight(row, column).attributes}
 
     def groups_at(self, row: int, column: int) -> tuple[str, ...]:
-        """Name the highlight groups that colour a cell, links followed; lowest priority first."""
+        """Return the highlight groups of a cell, with links followed, lowest priority first."""
         return self._highlight(row, column).groups
 
     def _highlight(self, row: int, column: int) -> Highlight:
         return self.highlights.get(self.rows[row][column].highlight, PLAIN)
 
     def bordered(self) -> str:
-        """Draw the whole screen in a frame, with its size, mode and cursor, for people to read."""
+        """Return the screen in a frame, with its size, mode and cursor, for people to read."""
         bar = "─" * self.width
         rows = ["".join(cell.text for cell in row) for row in self.rows]
         body = "\n".join(f"│{row}│" for row in rows)
@@ -109,7 +109,7 @@ class Screen:
 
 
 class ScreenModel:
-    """Applies `redraw` events; unknown ones are none of its business."""
+    """Applies `redraw` events and ignores unknown ones."""
 
     def __init__(self) -> None:
         self._rows: list[list[Cell]] = []
@@ -131,10 +131,10 @@ class ScreenModel:
         self.screen = Screen()
         self.flushes = 0
         self.drawn: set[str] = set()
-        """All that a cell has ever shown."""
+        """All texts that a cell has ever shown."""
 
     def apply(self, batches: list[list[Value]]) -> None:
-        """Take the parameters of one `redraw`: lists of an event's name and its calls."""
+        """Apply the parameters of one `redraw`: lists of an event's name and its calls."""
         for name, *calls in batches:
             handler = self._handlers.get(name)
             if handler is not None:
@@ -168,7 +168,7 @@ class ScreenModel:
     def _grid_scroll(
         self, _grid: int, top: int, bottom: int, left: int, right: int, rows: int, _columns: int
     ) -> None:
-        """Move a region up by `rows` (down when negative); what is uncovered stays as it was."""
+        """Move a region up by `rows` (down if negative); uncovered cells stay as they were."""
         moved = range(top, bottom - rows) if rows > 0 else range(bottom - 1, top - rows - 1, -1)
         for row in moved:
             self._rows[row][left:right] = self._rows[row + rows][left:right]

@@ -1,10 +1,9 @@
-"""The words of a script for the scripted server: what it waits for, says and does, in order.
+"""The steps of a script for the scripted server: what it waits for, sends and does, in order.
 
-Every function returns the steps for one thing; `scripted_server(handshake(), turn(text("hi")))`
-strings them together. In what the server sends, `$chat` stands for the chat id that the client
-used last, `$chat1` and so on for those that it used first, `$prompt` for the text of its last
-prompt and `$workspace` for its folder. Requests that no later step expects are answered by default,
-and `shutdown` and `exit` are always obeyed.
+Every function returns some steps; `scripted_server(handshake(), turn(text("hi")))` joins them. In
+what the server sends, `$chat` stands for the chat id that the client used last, `$chat1` and so on
+for those that it used first, `$prompt` for the text of its last prompt and `$workspace` for its
+folder. Requests that no later step expects get a default answer; `shutdown` and `exit` always work.
 """
 
 import base64
@@ -51,7 +50,7 @@ def send(method: str, parameters: Value) -> Steps:
 
 
 def ask(method: str, parameters: Value, number: int = 1) -> Steps:
-    """Send a request to the client and wait for its answer, which `received` will show."""
+    """Send a request to the client and wait for the answer, which `received` returns."""
     return [{"do": "ask", "method": method, "params": parameters, "id": number}]
 
 
@@ -66,7 +65,7 @@ def text(*pieces: str, role: str = "assistant") -> Steps:
 
 
 def progress(state: str, words: str = "") -> Steps:
-    """Send a progress content: `running` with a text, or `finished`."""
+    """Send a content of type progress: `running` with a text, or `finished`."""
     return content({"type": "progress", "state": state, "text": words}, "system")
 
 
@@ -84,15 +83,15 @@ def stream(
 ) -> Steps:
     """Send `count` text contents that cycle through `pieces`, in which `$n` is the 0-based number.
 
-    `rate` is chunks per second, 0 is as fast as the client reads; the method `until` cuts it short.
-    Each of `chats` gets every piece.
+    `rate`: chunks per second, 0 for as fast as the client reads. The method `until` ends it. Each
+    of `chats` gets every piece.
     """
     fields = {"count": count, "pieces": list(pieces), "rate": rate, "until": until}
     return [{"do": "stream", "chats": list(chats), **fields}]
 
 
 def pause(milliseconds: float) -> Steps:
-    """Say nothing for a while."""
+    """Send nothing for a while."""
     return [{"do": "pause", "ms": milliseconds}]
 
 
@@ -117,14 +116,14 @@ def leave(code: int) -> Steps:
 
 
 def stubborn() -> Steps:
-    """From now on ignore SIGTERM, SIGHUP, SIGINT, `shutdown`, `exit` and the end of stdin."""
+    """Ignore SIGTERM, SIGHUP, SIGINT, `shutdown`, `exit` and the end of stdin from now on."""
     return [{"do": "stubborn"}]
 
 
 def offspring() -> Steps:
-    """Start a child that ignores all polite signals, and has a child in a group of its own.
+    """Start a child that ignores all signals it can, and has a child in another process group.
 
-    Both have `OFFSPRING` in their command line; the script goes on when both ignore signals.
+    Both have `OFFSPRING` in their command line. The script continues when both ignore signals.
     """
     return [{"do": "offspring"}]
 
@@ -132,7 +131,7 @@ def offspring() -> Steps:
 def handshake() -> Steps:
     """Initialize as the real server does, with two models and two agents, but without a welcome.
 
-    A welcome is shown in empty chats only: a test that types at once would have it now and then.
+    Only empty chats show a welcome, so in a test that types at once it would depend on timing.
     """
     return [
         *(*expect("initialize"), *reply("initialize", {}), *expect("initialized")),
@@ -141,7 +140,7 @@ def handshake() -> Steps:
 
 
 def turn(*steps: Sequence[Step]) -> Steps:
-    """Wait for a prompt, answer it in the real order around these steps, and end the turn."""
+    """Wait for a prompt, begin a turn like the real server, perform these steps, end the turn."""
     prompting = {"chatId": "$chat", "model": MODEL, "status": "prompting"}
     return [
         *(*expect("chat/prompt"), *send("chat/opened", {"chatId": "$chat"})),

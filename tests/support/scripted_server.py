@@ -1,7 +1,7 @@
-"""A fake ECA server that performs a script (`script.py`) over stdio, for what no recording has.
+"""A fake ECA server that performs a script (`script.py`) over stdio.
 
-Every message of the client is appended to the journal, one JSON a line, before it is acted upon.
-After its script it answers by default until the client leaves.
+It writes every message of the client to the journal, one JSON per line, before it handles it. After
+the script it gives default answers until the client disconnects.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from tests.support.wire import Message, Wire, encode
 Value: TypeAlias = Any
 
 BATCH = 256
-"""Chunks that go out in one write when a stream has no rate."""
+"""Chunks in one write if a stream has no rate."""
 HOLE = "\0"
-"""Stands for a chunk's text while the frame around it is made, once."""
+"""Placeholder for a chunk's text in the frame, which is made only once."""
 IGNORED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 STUBBORN_FAMILY = f"""
@@ -40,7 +40,7 @@ while True:
 
 
 class Performer:
-    """Performs steps in order; what the client says before it is expected waits in `_held`."""
+    """Performs steps in order; messages that come before they are expected wait in `_held`."""
 
     def __init__(self, steps: list[Message], wire: Wire, journal: TextIO) -> None:
         self._steps, self._wire, self._journal = steps, wire, journal
@@ -52,7 +52,7 @@ class Performer:
         self._stubborn = False
 
     def perform(self) -> None:
-        """Perform the script, then answer by default. Raises SystemExit when the client leaves."""
+        """Perform the script, then give default answers. Raises SystemExit if the client exits."""
         for index, step in enumerate(self._steps):
             self._upcoming = _awaited(self._steps[index:])
             self._perform(step)
@@ -108,7 +108,7 @@ class Performer:
             self._listen(started + sent / rate - time.monotonic() if rate else 0)
 
     def _chunks(self, pieces: list[str], chats: list[str]) -> Iterator[bytes]:
-        """Make frames of text contents without end."""
+        """Make endless frames of text contents."""
         content, frames = {"type": "text", "text": HOLE}, list[list[str]]()
         for chat in chats:
             params = {"chatId": chat, "role": "assistant", "content": content}
@@ -119,7 +119,7 @@ class Performer:
             yield from (encode(head + text + tail) for head, tail in frames)
 
     def _expect(self, wanted: Callable[[Message], bool]) -> None:
-        """Wait for a message, and learn from it what the placeholders stand for."""
+        """Wait for a message, and learn the values of placeholders from it."""
         while (message := next(filter(wanted, self._held), None)) is None:
             self._hear(None)
         self._held.remove(message)
@@ -141,13 +141,13 @@ class Performer:
         return any(message.get("method") == method for message in self._held)
 
     def _listen(self, seconds: float) -> None:
-        """Hear what the client says for a while."""
+        """Handle messages for a while."""
         deadline = time.monotonic() + seconds
         while self._hear(max(0.0, deadline - time.monotonic())):
             pass
 
     def _hear(self, timeout: float | None) -> bool:
-        """Take one message; returns whether there was one."""
+        """Handle one message; return whether there was one."""
         message = self._wire.receive(timeout)
         if message is not None:
             self._journal.write(json.dumps(message) + "\n")
@@ -158,7 +158,7 @@ class Performer:
         return message is not None
 
     def _sort(self, message: Message) -> None:
-        """Obey, hold or answer what the client said."""
+        """Obey, hold or answer a message."""
         match message:
             case {"method": "exit"}:
                 self._leave()
@@ -181,7 +181,9 @@ class Performer:
 
     def _encode(self, message: Message) -> str:
         text = json.dumps({"jsonrpc": "2.0", **message})
-        for name in sorted(self._words, key=len, reverse=True):  # `$chat1` is no `$chat`
+        for name in sorted(
+            self._words, key=len, reverse=True
+        ):  # do not replace `$chat` in `$chat1`
             text = text.replace(name, json.dumps(self._words[name])[1:-1])
         return text
 
@@ -198,7 +200,7 @@ def _answers(message: Message, number: int) -> bool:
 
 
 def _awaited(steps: list[Message]) -> set[str]:
-    """Collect the methods that these steps wait for."""
+    """Return the methods that these steps wait for."""
     expected = {step["method"] for step in steps if step["do"] == "expect"}
     return expected | {step["until"] for step in steps if step["do"] == "stream"}
 

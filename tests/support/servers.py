@@ -1,4 +1,4 @@
-"""Commands that start the test's own servers, and what those leave for the test to read."""
+"""Commands that start the tests' servers, and the files that these leave for the tests."""
 
 import json
 import sys
@@ -17,14 +17,14 @@ RECORDINGS = REPOSITORY / "tests" / "fixtures" / "traffic" / "eca"
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
-    """Run a module of this repository from any folder; `env` becomes the interpreter itself."""
+    """Return a command that runs a module of this repository in any folder, in one process."""
     python = ["env", f"PYTHONPATH={REPOSITORY}", sys.executable, "-P", "-m"]
     return [*python, module, *arguments]
 
 
 @dataclass(frozen=True)
 class Replay:
-    """A recording to be played: the server's `command`, and its report once it has ended."""
+    """A recording to play: the server's `command`, and its report after its end."""
 
     command: list[str]
     report_path: Path
@@ -37,7 +37,7 @@ class Replay:
         return report
 
     def assert_as_recorded(self, nvim: Neovim) -> None:
-        """Quit Neovim and fail when its client left something out or sent something else."""
+        """Quit Neovim; fail if its client left out a recorded message, or sent another."""
         nvim.quit()
         nvim.child.orphans(TIMEOUT)
         report = self.report()
@@ -48,7 +48,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class ScriptedServer:
-    """A scripted server: its `command`, and what the client has sent it so far."""
+    """A scripted server: its `command`, and what the client has sent so far."""
 
     command: list[str]
     journal: Path
@@ -67,7 +67,7 @@ class ScriptedServer:
 
 
 def replay(recording: str, folder: Path, speed: float = 0) -> Replay:
-    """Prepare to play a recording, by name; `speed` 1 keeps its pauses and 0 makes none."""
+    """Prepare to play a recording; with `speed` 1 it keeps its pauses, with 0 it has none."""
     path = RECORDINGS / f"{recording}.jsonl"
     assert path.exists(), f"no recording {path}"
     report = folder / f"{recording}.report.json"
@@ -76,7 +76,7 @@ def replay(recording: str, folder: Path, speed: float = 0) -> Replay:
 
 
 def scripted(steps: Sequence[Step], folder: Path) -> ScriptedServer:
-    """Prepare to perform a script; the folder gets its files."""
+    """Prepare to perform a script; its files go to the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     script, journal = folder / "script.json", folder / "journal.jsonl"
     script.write_text(json.dumps(steps), encoding="utf-8")

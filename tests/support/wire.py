@@ -1,7 +1,7 @@
-"""The wire as the test's own servers speak it: Content-Length frames of JSON on stdin and stdout.
+"""The wire for the tests' own servers: Content-Length frames of JSON on stdin and stdout.
 
-Written apart from the plugin's framing on purpose: a mistake there must not cancel out here. There
-are no threads; input is read only in `receive`, and what comes meanwhile waits in the pipe.
+It does not use the plugin's framing, so that a mistake there is not repeated here. There are no
+threads: input is read only in `receive`.
 """
 
 import json
@@ -22,7 +22,7 @@ EMPTY_RESULTS: dict[str, Any] = {
     "providers/list": {"providers": []},
     "shutdown": None,
 }
-"""What a server with nothing to tell answers; any other request gets METHOD_NOT_FOUND."""
+"""Default answers by method; any other request gets METHOD_NOT_FOUND."""
 METHOD_NOT_FOUND = -32601
 
 
@@ -33,7 +33,7 @@ def encode(body: str) -> bytes:
 
 
 class Wire:
-    """The server's end. `closed` is True once the client has closed its own."""
+    """The server's end. `closed` is True when the client has closed its end."""
 
     def __init__(self, reader: int = 0, writer: int = 1) -> None:
         self._reader, self._writer = reader, writer
@@ -41,17 +41,17 @@ class Wire:
         self.closed = False
 
     def send(self, message: Message) -> None:
-        """Send one message. Raises BrokenPipeError when nobody reads."""
+        """Send one message. Raises BrokenPipeError if nobody reads."""
         self.write(encode(json.dumps(message, ensure_ascii=False)))
 
     def write(self, data: bytes) -> None:
-        """Send bytes as they are; waits while the client does not read."""
+        """Send bytes as they are; wait while the client does not read."""
         view = memoryview(data)
         while view:
             view = view[os.write(self._writer, view) :]
 
     def answer_by_default(self, request: Message) -> None:
-        """Answer a request that nothing was prepared for."""
+        """Answer a request for which the test has no answer."""
         answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
         method = request["method"]
         if method in EMPTY_RESULTS:
@@ -62,7 +62,7 @@ class Wire:
         self.send(answer)
 
     def receive(self, timeout: float | None = None) -> Message | None:
-        """Return the next message; None after `timeout` seconds, or when the client closed."""
+        """Return the next message; None after `timeout` seconds, or if the client has closed."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while (message := self._next()) is None and not self.closed:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -75,7 +75,7 @@ class Wire:
         return message
 
     def _next(self) -> Message | None:
-        """Cut one whole frame off the buffer. Raises KeyError without a Content-Length."""
+        """Take one whole frame off the buffer. Raises KeyError without a Content-Length."""
         head, separator, _ = self._buffer.partition(SEPARATOR)
         if not separator:
             return None

@@ -1,10 +1,10 @@
-"""A server of the time of behaviors: tool calls, and chats with ids that it makes.
+"""A server of the generation with behaviors: tool calls, and chat ids made by the server.
 
-Words on its command line change it: `early-result` tells models and behaviors in its answer to
-initialize, as servers of that time did, `mute-stop` says nothing when a turn is stopped. It waits
-for `mcp/startServer` before it tells what can be chosen (`late-config`), or before its first word
-on a prompt (`late-words`); with `no-config` it never tells. `crossed` has the first two new chats
-begin the other way round.
+Words on its command line change it: `early-result` names models and behaviors in the answer to
+initialize, as servers of that time did; `mute-stop` sends nothing when a turn is stopped;
+`late-config` waits for `mcp/startServer` before it sends the choices, `late-words` before it
+answers a prompt; `no-config` sends no choices; `crossed` starts the first two new chats in reverse
+order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,7 +79,7 @@ class Behaviors(Server):
         self.answer(self.answering, self.introduction())
 
     def introduction(self) -> Value:
-        """Give the answer to initialize."""
+        """Return the answer to initialize."""
         if "early-result" not in self.words:
             return {}
         return {
@@ -92,7 +92,7 @@ class Behaviors(Server):
         }
 
     def config(self) -> Value:
-        """Give what can be chosen."""
+        """Return the choices."""
         return {
             "behaviors": self.agents,
             "selectBehavior": "agent",
@@ -241,7 +241,7 @@ class Behaviors(Server):
         self.content(chat, {"type": "reasonFinished", "id": "r-1", "totalTimeMs": 1500})
 
     def _look(self) -> Value:
-        """Ask for diagnostics: of all, of a file, of what is no file."""
+        """Ask for diagnostics: of all files, of one, of something that is not a file."""
         if not self._diagnostics:
             raise Misused("the editor has no diagnostics")
         wanted: Sequence[Mapping[str, str]] = (
@@ -258,7 +258,7 @@ class Behaviors(Server):
         ]
 
     def _call(self, chat: str, call: str) -> None:
-        """Edit a file as the user lets it."""
+        """Edit a file if the user approves."""
         path = f"{self.folder}/src/calc.py"
         change = {"type": "fileChange", "path": path, "linesAdded": 1, "linesRemoved": 1}
         base: dict[str, Value] = {"origin": "native", "id": call, "name": "eca_edit_file"}
@@ -291,7 +291,7 @@ class Behaviors(Server):
         self._text(chat, "Renamed.")
 
     def result_arguments(self, path: str) -> Value:
-        """Give a finished call's arguments, which are a list."""
+        """Return a finished call's arguments, a list."""
         return [path]
 
     def is_remembered(self) -> bool:

@@ -1,7 +1,7 @@
 """A server of the protocol's first draft.
 
-It knows initialize, initialized, shutdown, exit and chat/prompt, and tells chat/contentReceived:
-text and proposals of changes, which the client makes. Nothing stops it and it asks nothing.
+It knows initialize, initialized, shutdown, exit and chat/prompt, and sends chat/contentReceived:
+text, and proposed changes that the client makes. It cannot be stopped and sends no requests.
 """
 
 from typing import Any, TextIO, TypeAlias
@@ -25,7 +25,7 @@ SECRET = {"kind": "create", "content": "x\n"}
 
 
 class FirstDraft(Server):
-    """Answers prompts by their first word; `early` servers speak before they answer."""
+    """Answers prompts by their first word; with `early` it sends content before the answer."""
 
     def __init__(self, journal: TextIO, words: list[str]) -> None:
         super().__init__(journal, words)

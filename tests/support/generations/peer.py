@@ -1,18 +1,17 @@
-"""What the servers of all generations share: the loop, refusing, and complaining.
+"""What the servers of all generations share: the loop, refusals and complaints.
 
-A handler may wait for another message: what comes meanwhile is handled as always. When it is shut
-down, a server ends servers of its own: that takes a second (`slow-end`), or until the editor is
-gone (`late-end`). It tells its journal when it has done so: "(ended)". It answers with an error
-then if it is told to (`bad-end`).
+A handler may wait for a message, while others are handled as usual. On shutdown a server ends its
+own servers: that takes a second (`slow-end`), or until the editor is gone (`late-end`); then it
+writes "(ended)" to its journal. With `bad-end` it answers the shutdown with an error.
 
-With `rows=FILE`, a table of steps by name, a prompt that begins with a name has its steps played:
+With `rows=FILE`, a table of steps by name, a prompt that begins with a name plays its steps:
 
-    {"do": "tell", "method": …, "params": …}    a notification; "charset": in a frame that names it
-    {"do": "ask", "method": …, "params": …}     a request, and its answer awaited
-    {"do": "await", "method": …}                wait until that comes; "(error)" is any error
-    {"do": "answer", "result": …}               answer the prompt; or "error": …
+    {"do": "tell", "method": …, "params": …}    a notification; "charset": named in its frame
+    {"do": "ask", "method": …, "params": …}     a request; waits for the answer
+    {"do": "await", "method": …}                waits for that; "(error)" is any error
+    {"do": "answer", "result": …}               answers the prompt; or "error": …
 
-In their texts `$chat`, `$message`, `$model` and `$folder` stand for those of the prompt.
+In texts, `$chat`, `$message`, `$model` and `$folder` stand for those of the prompt.
 """
 
 import argparse
@@ -29,17 +28,17 @@ Value: TypeAlias = Any
 Handler: TypeAlias = Callable[[Value], Value]
 
 MISUSE: Final = "(misused)"
-"""Stands in the journal for what a client may not say."""
+"""Marks in the journal a message that breaks the protocol."""
 MISUSED: Final = 3
-"""The exit code of a server whose client did not keep to the protocol of its time."""
+"""The exit code after a client broke the protocol of the server's generation."""
 
 
 class Misused(Exception):
-    """Raised when a client says what the protocol of this server's time does not allow."""
+    """Raised if a client breaks the protocol of this server's generation."""
 
 
 def need(table: Value, **fields: type | tuple[type, ...]) -> None:
-    """Hold an object against what it must have. Raises Misused."""
+    """Check that an object has all required fields. Raises Misused."""
     if not isinstance(table, dict):
         raise Misused(f"{table!r} is no object")
     for name, kinds in fields.items():
@@ -49,19 +48,19 @@ def need(table: Value, **fields: type | tuple[type, ...]) -> None:
 
 
 def allow(table: Mapping[str, Value], **fields: type | tuple[type, ...]) -> None:
-    """Hold what an object may have against its type. Raises Misused."""
+    """Check the types of optional fields. Raises Misused."""
     for name, kinds in fields.items():
         if name in table and not isinstance(table[name], kinds):
             raise Misused(f"{name} is {table[name]!r}")
 
 
 class Server:
-    """A server: its requests and notifications by method, and what it waits for."""
+    """A server: handlers of requests and notifications by method, and its loop."""
 
     content_type = False
-    """Whether its frames name their type, as the protocol's base allows."""
+    """Whether frames have a Content-Type header, as the base protocol allows."""
     model = ""
-    """What answers a prompt that names no model."""
+    """The model that answers a prompt without one."""
 
     def __init__(self, journal: TextIO, words: Sequence[str] = ()) -> None:
         self._wire, self._journal = Wire(), journal
@@ -77,12 +76,12 @@ class Server:
         self.notifications: dict[str, Handler] = {"exit": self._exit}
 
     def serve(self) -> None:
-        """Serve until the client leaves. Raises SystemExit and Misused."""
+        """Serve until the client disconnects. Raises SystemExit and Misused."""
         while True:
             self.hear()
 
     def hear(self) -> Message:
-        """Take one message and do what it wants; returns it."""
+        """Handle one message and return it."""
         message = self._wire.receive()
         if message is None:
             sys.exit(0)
@@ -115,7 +114,7 @@ class Server:
         self._journal.flush()
 
     def wait(self, condition: Callable[[], object]) -> None:
-        """Handle messages until a condition holds."""
+        """Handle messages until a condition is true."""
         while not condition():
             self.hear()
 
@@ -124,7 +123,7 @@ class Server:
         self.send({"method": method, "params": params})
 
     def ask(self, method: str, params: Value) -> Value:
-        """Send a request and return its answer, whole."""
+        """Send a request and return the whole answer."""
         self._asked += 1
         number = f"server-{self._asked}"
         self.send({"id": number, "method": method, "params": params})
@@ -133,7 +132,7 @@ class Server:
         return message
 
     def play(self, chat: str, prompt: Value, request: Value, steps: Sequence[Message]) -> None:
-        """Do what the steps of a row say, which is all that comes of a prompt."""
+        """Play the steps of a row instead of an answer to the prompt."""
         words = {
             "$chat": chat,
             "$message": prompt["message"],
@@ -163,7 +162,7 @@ class Server:
                 raise ValueError(f"no such step: {step}")
 
     def _tell_in(self, charset: str, message: Message) -> None:
-        """Send a message in a frame that says its charset, in another order than usual."""
+        """Send a message in a frame that names its charset, with headers in an unusual order."""
         body = json.dumps(message, ensure_ascii=False).encode(charset)
         kind = f"Content-Type: application/vscode-jsonrpc; charset={charset}".encode()
         self._wire.write(b"%b\r\nContent-Length: %d\r\n\r\n%b" % (kind, len(body), body))
@@ -200,7 +199,7 @@ class Server:
         sys.exit(0 if "shutdown" in self._heard else MISUSED)
 
     def require_initialized(self) -> None:
-        """Hold the client to the order of the handshake. Raises Misused."""
+        """Check that the client has sent `initialized`. Raises Misused."""
         if "initialized" not in self._heard:
             raise Misused("initialized was not said")
 

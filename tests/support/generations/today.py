@@ -1,4 +1,4 @@
-"""A server of today: agents, chats with ids of the client, statuses, steering, trust."""
+"""A server of today: agents, the client's chat ids, statuses, steering, trust."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TextIO, TypeAlias
@@ -11,7 +11,7 @@ Value: TypeAlias = Any
 
 
 class Today(ToolServers):
-    """Honours the client's ids and tells what a chat is at."""
+    """Uses the client's chat ids and sends statuses."""
 
     agents = ("code", "plan")
     agent_name = "agent"
@@ -38,15 +38,15 @@ class Today(ToolServers):
         del self.notifications["chat/selectedBehaviorChanged"]
 
     def introduction(self) -> Value:
-        """Tell the welcome message only."""
+        """Return only the welcome message."""
         return {"chatWelcomeMessage": "Welcome!", "future": {"deeply": ["unknown"]}}
 
     def config(self) -> Value:
-        """Tell agents under both names."""
+        """Return the agents under both names."""
         return {"agents": self.agents, "behaviors": self.agents, "selectAgent": "code"}
 
     def chat_of(self, params: Value) -> str:
-        """Take the client's id of a chat."""
+        """Return the client's id of a chat."""
         allow(params, trust=bool)
         self._trusts = params.get("trust", self._trusts)
         chat = params.get("chatId")
@@ -57,21 +57,21 @@ class Today(ToolServers):
         return str(chat)
 
     def begin(self, chat: str, message: str) -> None:
-        """Say that the turn runs."""
+        """Send that the turn runs."""
         super().begin(chat, message)
         self.notify("chat/statusChanged", {"chatId": chat, "status": "running"})
 
     def finish(self, chat: str) -> None:
-        """Say that the turn is over, both ways."""
+        """Send that the turn is over, in both forms."""
         self.notify("chat/statusChanged", {"chatId": chat, "status": "idle"})
         super().finish(chat)
 
     def result_arguments(self, path: str) -> Value:
-        """Give a finished call's arguments by name."""
+        """Return a finished call's arguments by name."""
         return {"path": path}
 
     def is_remembered(self) -> bool:
-        """Ask nothing when trusted."""
+        """Return whether the call needs no question: the chat is trusted."""
         return self._trusts or super().is_remembered()
 
     def _update(self, params: Value) -> None:

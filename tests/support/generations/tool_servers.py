@@ -1,6 +1,6 @@
-"""A server of the newest of the three documents: tools have servers, chats have titles.
+"""A server of the newest of the three older documents: tools have servers, chats have titles.
 
-An approval may be remembered for the session (`save`).
+An approval can be remembered for the session (`save`).
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ Value: TypeAlias = Any
 
 
 class ToolServers(Behaviors):
-    """Remembers what it was told to."""
+    """Remembers approvals if the client says so."""
 
     tool_server: ClassVar[Mapping[str, str]] = {"server": "ECA"}
     saves = ("session",)

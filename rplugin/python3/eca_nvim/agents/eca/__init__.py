@@ -5,5 +5,5 @@ inbox.py     what it sends, with `replay.py`, `server_events.py` and `content/`
 outbox.py    what we send, with `prompt/`
 requests.py  what it asks us, with `editor_requests.py`
 
-Rule: nothing outside of this package knows ECA. Another protocol is a package beside it.
+Rule: no other package of the client handles ECA's messages. Another protocol gets its own package.
 """
