@@ -185,7 +185,7 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(spelt, make)
         for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
     ],
-    "eca_nvim.agents.eca.replay": [Worst(replay.words_of_user, make) for make in USERS],
+    "eca_nvim.agents.eca.replay": [Worst(replay.user_text, make) for make in USERS],
     "eca_nvim.agents.eca.content.tool_calls": [
         Worst(lambda it: plain_text({"x": it}), repeated('"'))
     ],

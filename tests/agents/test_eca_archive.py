@@ -187,7 +187,7 @@ FAULTS = [
         CursorExpired,
         "gone",
     ),
-    (script.reply("chat/history", ["?"]), AgentRefused, "makes no sense"),
+    (script.reply("chat/history", ["?"]), AgentRefused, "is malformed"),
     (script.leave(3), AgentRefused, "gone"),
 ]
 

@@ -30,7 +30,7 @@ def piece(text: str, *blocks: tuple[str, str | None]) -> TextContent:
 def test_code_that_the_text_does_not_show_follows_it(pieces: list[TextContent], shown: str) -> None:
     blocks = CodeBlocks()
     for each in pieces:
-        blocks.take("a", each)
+        blocks.add("a", each)
     assert blocks.complete("b") == ""
     assert blocks.complete("a") == shown
     assert blocks.complete("a") == ""

@@ -45,9 +45,9 @@ def config(**chat: object) -> tuple[str, dict[str, Any]]:
 )
 def test_a_word_shows_a_generation(method: str, params: object, generation: Generation) -> None:
     dialect = Dialect()
-    dialect.heard(decode_notification(method, params))
+    dialect.read_notification(decode_notification(method, params))
     assert dialect.generation is generation
-    dialect.heard(decode_notification(*content(TEXT)))
+    dialect.read_notification(decode_notification(*content(TEXT)))
     assert dialect.generation is generation
 
 
@@ -62,7 +62,7 @@ def test_a_word_shows_a_generation(method: str, params: object, generation: Gene
 )
 def test_the_introduction_shows_it(result: object, generation: Generation, behaviors: bool) -> None:
     dialect = Dialect()
-    dialect.introduced(decode_result(InitializeParams, result))
+    dialect.read_introduction(decode_result(InitializeParams, result))
     assert (dialect.generation, dialect.speaks_of_behaviors) == (generation, behaviors)
 
 
@@ -73,22 +73,22 @@ def test_behaviors_are_spoken_of_until_agents_are() -> None:
         ({"models": ["m"]}, True),
         ({"agents": ["code"], "behaviors": ["code"]}, False),
     ):
-        dialect.heard(decode_notification(*config(**chat)))
+        dialect.read_notification(decode_notification(*config(**chat)))
         assert dialect.speaks_of_behaviors is behaviors
 
 
 def test_a_lack_is_told_once() -> None:
     dialect = Dialect()
     assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.STEER, Lack.TRUST]
-    dialect.heard(decode_notification(*content({"type": "fileChange"})))
+    dialect.read_notification(decode_notification(*content({"type": "fileChange"})))
     assert all(dialect.lacks(lack) for lack in Lack if lack is not Lack.TEXTS)
-    assert [dialect.first_told(Lack.STOP) for _ in (1, 2)] == [True, False]
-    assert dialect.first_told(Lack.STEER)
+    assert [dialect.is_first_report(Lack.STOP) for _ in (1, 2)] == [True, False]
+    assert dialect.is_first_report(Lack.STEER)
 
 
 def test_today_lacks_nothing() -> None:
     dialect = Dialect()
-    dialect.heard(decode_notification("chat/opened", {"chatId": "1"}))
+    dialect.read_notification(decode_notification("chat/opened", {"chatId": "1"}))
     assert not any(map(dialect.lacks, Lack))
 
 
@@ -97,6 +97,6 @@ def test_a_map_of_the_project_is_for_servers_without_tools_for_it() -> None:
     seen = []
     for told in (content(TEXT), config(models=["m"]), content({**CALL, "server": "ECA"})):
         for dialect in wants:
-            dialect.heard(decode_notification(*told))
+            dialect.read_notification(decode_notification(*told))
         seen.append([dialect.wants_repo_map for dialect in wants])
     assert seen == [[False, False], [True, False], [False, False]]

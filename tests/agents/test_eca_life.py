@@ -147,7 +147,7 @@ async def test_before_the_start_there_is_nothing_to_close(tmp_path: Path) -> Non
     agent = make_agent(["never-started"], tmp_path)
     agent.kill()
     await agent.close()
-    with pytest.raises(RuntimeError, match="does not run yet"):
+    with pytest.raises(RuntimeError, match="is not running yet"):
         agent.stop("our-1")
 
 
@@ -185,14 +185,14 @@ async def test_a_program_that_says_nothing_is_given_up(
     monkeypatch.setattr(eca, "INTRODUCTION_SECONDS", 0.2)
     server = scripted_server(script.expect("initialize"), script.expect("never"))
     fault = await start(make_agent(server.command, tmp_path))
-    assert "does not answer after 0 s; is it an ECA server?" in str(fault)
+    assert "has not answered after 0 s; is it an ECA server?" in str(fault)
 
 
 async def test_a_refusal_is_quoted(scripted_server: PrepareScript, tmp_path: Path) -> None:
     refusal = script.fail("initialize", -32603, "no\nlicence")
     server = scripted_server(script.expect("initialize"), refusal)
     fault = await start(make_agent(server.command, tmp_path))
-    assert "refuses to start, no licence (-32603)" in str(fault)
+    assert "refused to start: no licence (-32603)" in str(fault)
 
 
 async def test_leaving_during_the_introduction_is_no_fault(

@@ -9,7 +9,7 @@ import pytest
 
 from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.agents.eca.replay import words_of_user
+from eca_nvim.agents.eca.replay import user_text
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -228,8 +228,8 @@ def test_every_chat_has_a_first_prompt(mentions: Mentions) -> None:
 def test_an_echo_reads_as_the_user_typed_it(mentions: Mentions) -> None:
     sent, _ = mentions.write(prompt("see @src/", FOLDER))
     replayed = f'\n{sent}\n<contexts description="x">\n<file>x</file>\n</contexts>'
-    assert mentions.read(words_of_user(f"{sent}\n")) == "see @src/\n"
-    assert words_of_user(replayed).strip() == "see @src/"
+    assert mentions.read(user_text(f"{sent}\n")) == "see @src/\n"
+    assert user_text(replayed).strip() == "see @src/"
     assert mentions.read("something else\n") == "something else\n"
 
 

@@ -244,7 +244,10 @@ class TestChoosing:
             client.agent.choose("our-1", Selection(trust=True))
             notice = await client.first(NoticeReceived)
             client.agent.choose("our-1", Selection(trust=False))
-        assert notice.text == "this server does not know chat/update; prompts carry trust"
+        assert (
+            notice.text
+            == "this server does not know chat/update; trust is sent with the next prompt"
+        )
         assert not notice.is_error
         assert len(server.received("chat/update")) == 1
 

@@ -43,13 +43,13 @@ def test_what_a_file_becomes(changes: list[ProposedChange], after: str | None) -
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ([change("change", "x", (2, 4))], "lines 2 to 4 are not there"),
-        ([change("change", "x", (0, 1))], "lines 0 to 1 are not there"),
-        ([change("change", "x", (3, 1))], "lines 3 to 1 are not there"),
-        ([change("change", "x", (1, 2)), change("change", "x", (2, 3))], "or changed twice"),
-        ([change("rename", "x", (1, 2))], "'rename' is no kind"),
-        ([change("rename", "x")], "'rename' is no kind"),
-        ([change("create", "x"), change("delete", None, (1, 1))], "do not go together"),
+        ([change("change", "x", (2, 4))], "lines 2 to 4 do not exist"),
+        ([change("change", "x", (0, 1))], "lines 0 to 1 do not exist"),
+        ([change("change", "x", (3, 1))], "lines 3 to 1 do not exist"),
+        ([change("change", "x", (1, 2)), change("change", "x", (2, 3))], "or are changed twice"),
+        ([change("rename", "x", (1, 2))], "'rename' is not a kind"),
+        ([change("rename", "x")], "'rename' is not a kind"),
+        ([change("create", "x"), change("delete", None, (1, 1))], "cannot be combined"),
     ],
 )
 def test_what_does_not_fit(changes: list[ProposedChange], complaint: str) -> None:

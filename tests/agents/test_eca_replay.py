@@ -2,7 +2,7 @@
 
 import pytest
 
-from eca_nvim.agents.eca.replay import Replays, words_of_user
+from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentTurn,
@@ -42,7 +42,7 @@ def said(text: str, chat: str = "c1", parent: str | None = None) -> Addressed:
 )
 def test_what_the_server_added_is_cut_off(added: tuple[str, ...]) -> None:
     replayed = "\n".join(["", "fix it", "", "now", *added])
-    assert words_of_user(replayed).strip() == "fix it\n\nnow"
+    assert user_text(replayed).strip() == "fix it\n\nnow"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_the_server_added_is_cut_off(added: tuple[str, ...]) -> None:
     ],
 )
 def test_words_of_the_user_stay(text: str) -> None:
-    assert words_of_user(text) == text
+    assert user_text(text) == text
 
 
 def test_an_awaited_replay_is_not_told_as_news() -> None:

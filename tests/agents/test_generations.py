@@ -235,7 +235,7 @@ async def test_the_first_draft_cannot_be_stopped(server: ScriptedServer, workspa
         client.agent.stop(CHAT)
         client.agent.stop(CHAT)
         await ended(client, 2)
-    assert notices(client) == ["this server cannot be stopped: the turn goes on to its end"]
+    assert notices(client) == ["this server cannot stop a turn: it runs to its end"]
     assert strange(server) == []
 
 
@@ -249,9 +249,9 @@ async def test_what_older_servers_lack_is_said_once(
             client.agent.choose(CHAT, Selection(trust=True))
             client.agent.steer(CHAT, "faster")
             client.agent.unsteer(CHAT)
-    steer = "this server cannot be steered: what you say is sent when the turn ends"
+    steer = "this server cannot be steered: your prompt is sent when the turn ends"
     assert notices(client) == [steer]
-    no_trust = MessageShown("warn", "this server knows no trust: it goes on asking")
+    no_trust = MessageShown("warn", "this server does not support trust: it will keep asking")
     assert client.events.count(no_trust) == 4
     assert client.all(TrustRefused)
     assert strange(server) == []
@@ -264,8 +264,8 @@ async def test_histories_are_refused_in_words(server: ScriptedServer, workspace:
         await talk(client, "stream")
         archive = client.agent.archive
         for attempt, words in (
-            (archive.list_chats, "cannot list the chats it keeps: it does not know chat/list"),
-            (archive.list_chats, "cannot list the chats it keeps: it does not know chat/list"),
+            (archive.list_chats, "cannot list its saved chats: it does not know chat/list"),
+            (archive.list_chats, "cannot list its saved chats: it does not know chat/list"),
             (lambda: archive.open_chat(CHAT), "cannot open a chat again"),
             (lambda: archive.rename(CHAT, "T"), "cannot rename chats"),
             (
@@ -311,10 +311,10 @@ async def test_contexts_in_the_words_of_the_time(server: ScriptedServer, workspa
         await talk(client, "ask @a:2-3", contexts=CONTEXTS)
     first, second = sent(server, "chat/prompt")
     lacks = {
-        "first_draft": ["this server takes no folders along with a prompt: they are not sent"],
+        "first_draft": ["this server does not accept folders with a prompt: they are not sent"],
         "today": [],
     }
-    texts = "this server takes only files along with a prompt: what is in no file is not sent"
+    texts = "this server accepts only files with a prompt: text that is in no file is not sent"
     assert notices(client) == lacks.get(server.journal.stem, [texts])
     kinds = [it["type"] for it in first["contexts"]]
     if server.journal.stem == "today":

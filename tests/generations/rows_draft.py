@@ -265,7 +265,7 @@ ROWS = [
         server=drafted(said("I wait.", last=False), wait("chat/prompt"), said(" Done.")),
         does=["prompt", "see I wait.", "stop", "other stream", "idle"],
         unsent=["chat/promptStop"],
-        shown=["this server cannot be stopped: the turn goes on to its end", "Done."],
+        shown=["this server cannot stop a turn: it runs to its end", "Done."],
         fresh=True,
     ),
 ]

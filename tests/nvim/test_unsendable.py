@@ -79,10 +79,10 @@ def test_what_is_lost_is_said_in_its_chat() -> None:
         Answer(1, 0),
     ]
     tell_lost(lost, warn, told.extend)
-    assert said[0] == ("known", "cannot draw close, remove: :Eca log tells more")
+    assert said[0] == ("known", "cannot draw close, remove; see :Eca log")
     assert [op.text for op in told if isinstance(op, Notify)] == [
-        "cannot draw close: :Eca log tells more",
-        "cannot draw answer: :Eca log tells more",
+        "cannot draw close; see :Eca log",
+        "cannot draw answer; see :Eca log",
     ]
 
 

@@ -32,7 +32,7 @@ async def test_a_turn_that_the_agent_forgot_ends(rig: Rig) -> None:
 
 async def test_a_stop_ends_the_turn_also_where_chats_cannot_be_listed(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.archive.faults["list"] = AgentLacks("cannot list the chats it keeps")
+    agent.archive.faults["list"] = AgentLacks("cannot list its saved chats")
     rig.do(intents.SendPrompt("a", "go"))
     await rig.view.until(lambda: agent.archive.asked)
     assert rig.status()["state"] == "running"

@@ -76,6 +76,6 @@ def test_a_recorded_server_that_refuses_to_start_is_told(
     name: str, start_nvim: StartNeovim, replay: PrepareReplay
 ) -> None:
     nvim = start_chat(start_nvim, replay(name).command)
-    wait_line(nvim, "refuses to start")
+    wait_line(nvim, "refused to start")
     assert any("Internal error" in line for line in lines_of(nvim))
     assert nvim.lua("return require('eca').status().server") == "failed"

@@ -40,7 +40,7 @@ local function ended(result)
   if result.code == 0 then
     notify.info(FOLLOWS[host.revive()])
   else
-    notify.error(('cannot install: %s (:Eca log tells more)'):format(last_line(said)))
+    notify.error(('cannot install: %s (see :Eca log)'):format(last_line(said)))
   end
 end
 

@@ -1,10 +1,11 @@
-"""What an agent that keeps chats offers beyond talking: list, open, page, change and copy them.
+"""Archive: what an agent that saves chats offers: to list, open, page, change and copy them.
 
 Rules kept here:
-- No word of any protocol; chat ids are ours, content ids and cursors are the agent's own, opaque.
-- Every call waits for the agent's answer and raises AgentRefused, one line for the user, when the
-  agent cannot or will not do it.
-- What a call replays comes back with it, in order: nothing of it is told as if it happened now.
+- Nothing here depends on a protocol. Chat ids are ours; content ids and cursors are the agent's
+  own, opaque strings.
+- Every call waits for the agent's response. It raises AgentRefused, with one line for the user, if
+  the agent cannot or will not do it.
+- Events that a call replays are returned by it, in order; they are never emitted as live events.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from eca_nvim.chat.vocabulary.events import SelectionChanged
 
 
 class AgentRefused(Exception):
-    """Raised when an agent does not do what it was asked; one line that says why."""
+    """Raised when an agent refuses a request; the message is one line that says why."""
 
 
 class AgentLacks(AgentRefused):
-    """Raised when an agent has no such feature at all."""
+    """Raised when an agent does not have the feature at all."""
 
 
 class CursorExpired(AgentRefused):
-    """Raised when the history has changed so that a cursor points nowhere any more."""
+    """Raised when a cursor is no longer valid because the history has changed."""
 
 
 class ChatUnknown(AgentRefused):
-    """Raised when an agent does not have the chat that it was asked about."""
+    """Raised when an agent does not have a chat."""
 
 
 class ChatSummary(Struct, frozen=True):
-    """A chat that an agent keeps; times are milliseconds since 1970, None where not told.
+    """A saved chat; times are milliseconds since 1970. Unknown values are None.
 
-    running: whether a turn of it runs, or None when the agent does not say.
+    running: whether one of its turns is running.
     """
 
     id: str
@@ -50,7 +51,7 @@ class ChatSummary(Struct, frozen=True):
 
 
 class OpenedChat(Struct, frozen=True):
-    """A chat as it goes on: its newest page, and what answers its prompts where that is told."""
+    """An opened chat: its newest page, and who answers its prompts, if known."""
 
     page: Page
     title: str | None = None
@@ -58,10 +59,10 @@ class OpenedChat(Struct, frozen=True):
 
 
 class Archive(Protocol):
-    """The chats that an agent keeps."""
+    """The chats that an agent saves."""
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
-        """Return the chats of this workspace, the newest first; no limit means all."""
+        """Return the chats of this workspace, newest first; without a limit all of them."""
 
     async def open_chat(self, chat_id: str, limit: int | None = None) -> OpenedChat:
         """Open a chat with its newest `limit` messages. Raises ChatUnknown."""
@@ -70,25 +71,25 @@ class Archive(Protocol):
         """Return the page before a cursor. Raises CursorExpired and ChatUnknown."""
 
     async def rename(self, chat_id: str, title: str) -> None:
-        """Return a chat a title; the agent may shorten it and tells what it became."""
+        """Rename a chat; the agent may shorten the title, and reports the result as an event."""
 
     async def clear(self, chat_id: str) -> None:
-        """Take all messages out of a chat."""
+        """Remove all messages of a chat."""
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat for good."""
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
-        """Undo a chat from a message of the user on, that message included.
+        """Undo a chat from a user message on, including that message.
 
-        `messages` takes out what was said, `tools` restores the files that tools have changed.
+        messages: remove the messages. tools: restore the files that tools have changed.
         """
 
     async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
-        """Copy a chat up to some content, that included; gives the new chat and its id."""
+        """Copy a chat up to and including some content; return the new chat's id and the chat."""
 
     async def add_flag(self, chat_id: str, content_id: str, text: str) -> str:
-        """Put a bookmark after some content; gives the bookmark's own id."""
+        """Add a bookmark after some content; return the bookmark's id."""
 
     async def remove_flag(self, chat_id: str, flag_id: str) -> None:
-        """Take a bookmark away."""
+        """Remove a bookmark."""

@@ -1,10 +1,10 @@
-"""What any agent offers, and what it may ask of the editor.
+"""Base: the interface of an agent, and of the editor services it may use.
 
 Rules kept here:
-- No word of any protocol. An agent turns its protocol's messages into chat events and these calls
-  into its protocol's messages; the session never learns which one it talks to.
-- Everything that only tells the agent something is a plain call: it queues and returns at once,
-  in order. Only life-cycle methods wait, and what is asked of its archive.
+- Nothing here depends on a protocol. An agent turns its protocol's messages into chat events, and
+  these calls into messages; the session does not know which protocol is spoken.
+- A call that only sends something queues it, in order, and returns at once. Only life-cycle methods
+  and those of the archive wait.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.events import AgentEvent
 
 
 class AgentFault(Exception):
-    """Raised when an agent cannot be started; one line that names the fault and the remedy."""
+    """Raised when an agent cannot be started; the message is one line with fault and remedy."""
 
 
 class AgentExit(Struct, frozen=True):
@@ -35,7 +35,7 @@ class AgentExit(Struct, frozen=True):
 
 
 class Workspace(Struct, frozen=True):
-    """Where the user works: absolute folders, and the editor that speaks."""
+    """Where the user works: absolute folders, the editor's name and version, and its process id."""
 
     folders: tuple[str, ...]
     editor: str
@@ -43,7 +43,7 @@ class Workspace(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """What answers a prompt; None leaves the choice to the agent."""
+    """Who answers a prompt; None leaves the choice to the agent."""
 
     model: str | None = None
     agent: str | None = None
@@ -52,7 +52,7 @@ class Selection(Struct, frozen=True):
 
 
 class Prompt(Struct, frozen=True):
-    """One prompt of one chat, with all that goes along."""
+    """A prompt of a chat, with its contexts and the chat's selection."""
 
     chat_id: str
     text: str
@@ -63,8 +63,8 @@ class Prompt(Struct, frozen=True):
 class Diagnostic(Struct, frozen=True):
     """A finding of a linter or language server.
 
-    Lines and columns are 0-based, columns in UTF-16 code units, the end exclusive: the editor's
-    own way. `severity` is error, warning, information or hint.
+    Lines and columns are 0-based, columns in UTF-16 code units, the end exclusive, as in the
+    editor. `severity` is error, warning, information or hint.
     """
 
     path: str
@@ -89,65 +89,65 @@ class Location(Struct, frozen=True):
 
 
 class NoAnswer(StrEnum):
-    """Why no language server can look for a place: it still starts, or the file has none."""
+    """Why there is no answer: the language server is starting, or the file has none."""
 
     STARTING = "starting"
     NO_SERVER = "no-server"
 
 
 class EditorServices(Protocol):
-    """What an agent may ask of the editor while it works."""
+    """Requests that an agent may make to the editor."""
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
-        """Return the findings for a file, or for all files of the workspace folders when None."""
+        """Return the findings for a file; None means all files in the workspace folders."""
 
     async def locations(
         self, kind: str, path: str, line: int, column: int
     ) -> Sequence[Location] | NoAnswer:
-        """Find definitions or references (`kind`) of what is at a place."""
+        """Return the definitions or references (`kind`) of the symbol at a position (1-based)."""
 
 
 Emit = Callable[[Sequence[AgentEvent]], None]
-"""Takes the events of one read together, in order."""
+"""Called with all events of one read, in order."""
 
 
 class Agent(ABC):
-    """A connection with an agent, from start to exit."""
+    """A connection to an agent, from start to exit."""
 
     @abstractmethod
     async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
-        """Start the process, introduce ourselves, call `ready`, deliver events until it ends.
+        """Start the process, initialize it, call `ready`, and emit events until it ends.
 
-        Raises AgentFault when it cannot be started or does not answer the introduction.
+        Raises AgentFault if the process cannot be started or does not respond to initialize.
         Cancelling it closes the process by the whole ladder.
         """
 
     @abstractmethod
     async def close(self) -> None:
-        """Ask the process to end, give it some seconds for it, then go by the close ladder."""
+        """Ask the process to exit; after some seconds use the close ladder."""
 
     @abstractmethod
     def kill(self) -> None:
         """End the process and its group at once, without the event loop."""
 
     def leave(self) -> None:
-        """Ask the process to end, without the event loop, as our own process ends."""
+        """Ask the process to exit, without the event loop, while our own process ends."""
         self.kill()
 
     @abstractmethod
     def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt; its answer comes as PromptAnswered."""
+        """Send a prompt; the response is emitted as PromptAnswered."""
 
     @abstractmethod
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
-        """Say something to the running turn; of its contexts at least what the text names."""
+        """Send a message to the running turn, with at least the contexts its text names."""
 
     def unsteer(self, chat_id: str) -> None:  # noqa: B027 - optional: not every protocol can
-        """Take back all that the running turn was told and has not read, where that can be."""
+        """Withdraw the steers that the running turn has not read, if the protocol allows it."""
 
     @abstractmethod
     def stop(self, chat_id: str) -> None:
-        """Ask for the running turn to end."""
+        """Ask the agent to stop the running turn."""
 
     @abstractmethod
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
@@ -155,20 +155,20 @@ class Agent(ABC):
 
     @abstractmethod
     def reject(self, chat_id: str, call_id: str) -> None:
-        """Refuse a waiting tool call."""
+        """Reject a waiting tool call."""
 
     @abstractmethod
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""
 
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
-        """Give the login that runs what it asks for; None cancels it. PromptAnswered follows."""
+        """Send what the running login asks for; None cancels it. PromptAnswered follows."""
 
     @abstractmethod
     def choose(self, chat_id: str, selection: Selection) -> None:
-        """Tell the agent of a new selection, where its protocol has a word for it."""
+        """Send a new selection, if the protocol has a message for it."""
 
     @property
     @abstractmethod
     def archive(self) -> Archive:
-        """The chats that the agent keeps; it can be asked while the agent is ready."""
+        """The chats that the agent saves; usable while the agent is ready."""

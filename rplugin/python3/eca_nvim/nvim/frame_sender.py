@@ -101,6 +101,6 @@ def tell_lost(
     for op in ops:
         names.setdefault(getattr(op, "chat", None), {})[op.name] = None
     for chat, lost in names.items():
-        line = f"cannot draw {', '.join(lost)}: :Eca log tells more"
+        line = f"cannot draw {', '.join(lost)}; see :Eca log"
         if chat is None or not warn(chat, line):
             push([Notify("error", line)])

@@ -1,10 +1,10 @@
-"""An ECA server as an agent: its life, from the introduction to the exit.
+"""An ECA server as an agent: its life cycle, from initialize to the exit.
 
 Rules kept here:
-- One object is one life of one server process; a restart makes a new one.
-- `inbox` reads what the server tells, `requests` answers what it asks, `outbox` says what the user
-  does, `archive` asks for the chats it keeps. This file opens and closes the connection they share.
-- What is said while no server is there is dropped: the exit has been told.
+- One object stands for one server process; a restart creates a new one.
+- `inbox` reads the server's notifications, `requests` answers its requests, `outbox` sends what the
+  user does, `archive` requests its saved chats. This file manages the connection they share.
+- Messages to a server that has exited are dropped: the exit has been reported already.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ from eca_nvim.transport import (
 )
 
 INTRODUCTION_SECONDS: Final = 60.0
-"""How long a server may take to answer initialize: a JVM on a busy machine is slow."""
+"""Time for a server to respond to initialize: a JVM on a busy machine is slow."""
 
 GOODBYE_SECONDS: Final = 3.0
-"""How long a server may take to shut down: it ends its MCP servers."""
+"""Time for a server to shut down: it stops its MCP servers."""
 
 EXIT_SECONDS: Final = 0.5
-"""How long a server that has shut down may take to exit before the close ladder begins."""
+"""Time for a server to exit after its shutdown, before the close ladder begins."""
 
 _STDERR_LINES: Final = 20
 
@@ -77,11 +77,11 @@ logger = logging.getLogger(__name__)
 class EcaOptions(Struct, frozen=True):
     """How to run a server.
 
-    `environment` is its whole environment, None for what every child process inherits; `process` is
-    the server if it runs already; `agent` the one to begin with; `diagnostics_base` what lines and
-    characters of diagnostics count from; `repo_map` asks old servers for a map of the project with
-    each prompt; `guard` has the server end with us when we are killed, and `see_off` lets one that
-    was asked to end do so after us; it says whether it can.
+    environment: the whole environment; None for what every child process inherits. process: the
+    server, if it runs already. agent: selected at the start. diagnostics_base: the first line and
+    character number in diagnostics. repo_map: ask old servers for a map of the project with each
+    prompt. guard: ends the server if we are killed. see_off: lets a server that was asked to exit
+    outlive us for that; returns whether it can.
     """
 
     command: Sequence[str]
@@ -95,7 +95,7 @@ class EcaOptions(Struct, frozen=True):
 
 
 class _Life(Struct, frozen=True):
-    """The parts that share one connection."""
+    """The parts of an agent that share one connection."""
 
     connection: Connection
     inbox: Inbox
@@ -108,32 +108,32 @@ class _Life(Struct, frozen=True):
     emit: Emit
 
     def receive(self, batch: Sequence[Incoming]) -> None:
-        """Hand on what one read brought, as one batch of events.
+        """Emit the events of one read, as one batch.
 
-        The message that makes the server ready ends a batch: what comes after it is shown after.
+        A message that makes the server ready ends a batch: later events follow the announcement.
         """
         events: list[AgentEvent] = []
         for message in batch:
             try:
                 events += self._read(message)
-            except Exception as fault:  # our own: the next message may be read
+            except Exception as fault:  # a bug of ours; go on with the next message
                 logger.exception("cannot read %s", message.method)
                 line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
                 events.append(MessageShown("error", line))
             if self.readiness.is_due:
-                self._hand_on(events)
+                self._deliver(events)
                 self.readiness.announce()
                 events = []
-        self._hand_on(events)
+        self._deliver(events)
 
-    def _hand_on(self, events: Sequence[AgentEvent]) -> None:
+    def _deliver(self, events: Sequence[AgentEvent]) -> None:
         if events:
             self.emit(events)
-        self.outbox.heard(events)
+        self.outbox.send_due_stops(events)
 
     def _read(self, message: Incoming) -> Sequence[AgentEvent]:
         if isinstance(message, Request):
-            return self.requests.take(message)
+            return self.requests.start(message)
         return self.inbox.read(message.method, message.params)
 
 
@@ -148,7 +148,7 @@ class EcaAgent(Agent):
         self._leaving = False
 
     async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
-        """Start the server, introduce ourselves, call `ready`, deliver events until it ends.
+        """Start the server, initialize it, call `ready`, and emit events until it ends.
 
         Raises AgentFault.
         """
@@ -164,7 +164,7 @@ class EcaAgent(Agent):
         return _agent_exit(outcome, expected=self._leaving)
 
     async def close(self) -> None:
-        """Shut the server down and have it exit, by the close ladder where it does not."""
+        """Shut the server down; use the close ladder if it does not exit."""
         self._leaving = True
         if self._life is None:
             return
@@ -183,38 +183,38 @@ class EcaAgent(Agent):
             self._life.connection.kill_now()
 
     def leave(self) -> None:
-        """Ask the server to end, as our process ends; it is ended if nobody sees it off."""
+        """Ask the server to exit while our process ends; kill it if it cannot outlive us."""
         if self._life is not None:
             self._life.connection.say_now(eca.Shutdown.method, eca.Exit.method)
             if self._options.see_off is None or not self._options.see_off():
                 self._life.connection.kill_now()
 
     def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt; its answer comes as PromptAnswered."""
+        """Send a prompt; the response is emitted as PromptAnswered."""
         self._living.proposals.prompted(prompt.chat_id)
         self._living.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
-        """Say something to the running turn."""
+        """Send a message to the running turn."""
         self._living.outbox.steer(chat_id, text, contexts)
 
     def unsteer(self, chat_id: str) -> None:
-        """Take back all that the running turn was told and has not read."""
+        """Withdraw the steers that the running turn has not read."""
         self._living.outbox.unsteer(chat_id)
 
     def stop(self, chat_id: str) -> None:
-        """Ask for the running turn to end; then what it asks the user is cancelled."""
+        """Ask the server to stop the running turn, and cancel its questions."""
         if not self._living.proposals.stop(chat_id):
             self._living.outbox.stop(chat_id)
         self._living.requests.cancel_questions(chat_id)
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
-        """Let a waiting tool call run, or make a change that was only proposed."""
+        """Let a waiting tool call run, or make a proposed change."""
         if not self._living.proposals.approve(chat_id, call_id):
             self._living.outbox.approve(chat_id, call_id, remember=remember)
 
     def reject(self, chat_id: str, call_id: str) -> None:
-        """Refuse a waiting tool call, or a change that was only proposed."""
+        """Reject a waiting tool call or a proposed change."""
         if not self._living.proposals.reject(chat_id, call_id):
             self._living.outbox.reject(chat_id, call_id)
 
@@ -223,22 +223,22 @@ class EcaAgent(Agent):
         self._living.requests.answer(question_id, text)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
-        """Return the login that runs what it asks for; None cancels it."""
+        """Send what the running login asks for; None cancels it."""
         self._living.outbox.answer_login(chat_id, text)
 
     def choose(self, chat_id: str, selection: Selection) -> None:
-        """Tell the server of a new selection."""
+        """Send a new selection."""
         self._living.outbox.choose(chat_id, selection)
 
     @property
     def archive(self) -> Archive:
-        """The chats that the server keeps."""
+        """The chats that the server saves."""
         return self._living.archive
 
     @property
     def _living(self) -> _Life:
         if self._life is None:
-            raise RuntimeError("the agent does not run yet")
+            raise RuntimeError("the agent is not running yet")
         return self._life
 
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
@@ -277,14 +277,14 @@ class EcaAgent(Agent):
     async def _live(
         self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]
     ) -> Exit | AgentFault:
-        """Return the end, or the fault of the start: a group of tasks would wrap what is raised."""
+        """Return the exit or the start's fault, because a task group would wrap an exception."""
         try:
             result = await self._introduce(life.connection)
         except AgentFault as fault:
             return fault
         except ConnectionClosed as closed:
-            return closed.exit if self._leaving else self._stillborn(closed.exit)
-        life.dialect.introduced(result)
+            return closed.exit if self._leaving else self._ended_early(closed.exit)
+        life.dialect.read_introduction(result)
         life.emit([initial_choices(result)])
         life.readiness.models_known(result.models)
         life.readiness.introduced(ready)
@@ -292,35 +292,35 @@ class EcaAgent(Agent):
         return await life.connection.wait_closed()
 
     async def _introduce(self, connection: Connection) -> eca.InitializeResult:
-        """Say initialize and initialized. Raises AgentFault and ConnectionClosed."""
+        """Send initialize and initialized. Raises AgentFault and ConnectionClosed."""
         params = introduction(self._workspace, self._options.agent)
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):
                 raw = await connection.request(params.method, encode(params))
             result = decode_result(eca.InitializeParams, raw)
         except TimeoutError:
-            raise self._fault(f"does not answer after {INTRODUCTION_SECONDS:.0f} s") from None
+            raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
         except (RemoteError, DecodeError) as fault:
-            raise self._fault(f"refuses to start, {one_line(str(fault))}") from fault
+            raise self._fault(f"refused to start: {one_line(str(fault))}") from fault
         connection.notify(eca.Initialized.method, encode(eca.Initialized()))
         return result
 
-    def _stillborn(self, ending: Exit) -> AgentFault:
+    def _ended_early(self, ending: Exit) -> AgentFault:
         last = [line for line in ending.stderr_tail if line.strip()][-1:]
-        said = f": {one_line(last[0])}" if last else ""
-        return self._fault(f"ended before it could be used, {ending}{said}")
+        message = f": {one_line(last[0])}" if last else ""
+        return self._fault(f"ended before it could be used, {ending}{message}")
 
     def _fault(self, what: str) -> AgentFault:
         program = self._options.command[0]
-        return AgentFault(f"{program} {what}; is it an ECA server? :Eca log tells more")
+        return AgentFault(f"{program} {what}; is it an ECA server? See :Eca log")
 
 
 def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
-    told = f"the server was stopped, {ending}"
+    reason = f"the server was stopped, {ending}"
     if not expected:
-        told = f"the server ended, {ending}: your next prompt or :Eca restart starts it again"
+        reason = f"the server ended, {ending}: your next prompt or :Eca restart starts it again"
     return AgentExit(
-        reason=told,
+        reason=reason,
         code=ending.code,
         expected=expected,
         stderr_tail=ending.stderr_tail[-_STDERR_LINES:],

@@ -1,12 +1,12 @@
-"""The chats that an ECA server keeps: listed, opened, paged, changed and copied.
+"""Archive: lists, opens, pages, changes and copies the chats that an ECA server saves.
 
 Rules kept here:
-- Every request waits for its answer; whatever goes wrong becomes one line (AgentRefused).
-- A method the server does not know is not asked for again: the feature is absent, and is told so
-  in words of what the user wanted. Servers before `chat/clear` empty a chat by deleting it; those
-  of the first draft begin a new one when they are not told of the old.
-- The server replays a whole chat for a change in it. What is replayed is collected, and only read
-  to learn what the answer does not say: the id of a new chat or bookmark, whether it worked.
+- Every request waits for its response; every failure becomes one line (AgentRefused).
+- A method the server does not know is not called again: the feature is missing, and the message
+  says so in the user's terms. Servers before `chat/clear` clear a chat by deleting it; those of
+  the first draft start a new chat if we stop naming the old one.
+- The server replays a whole chat after a change. The replay is collected, and read only for what
+  the response omits: the id of a new chat or bookmark, and whether the change worked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.outbox import one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.agents.eca.replay import Replay, Replays, as_it_was
+from eca_nvim.agents.eca.replay import Replay, Replays, original_event
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
@@ -60,7 +60,7 @@ _RUNNING: Final[Mapping[ChatStatus, bool]] = {
 }
 
 _FEATURES: Final[Mapping[str, str]] = {
-    eca.ChatListParams.method: "cannot list the chats it keeps",
+    eca.ChatListParams.method: "cannot list its saved chats",
     eca.ChatOpenParams.method: "cannot open a chat again",
     eca.ChatHistoryParams.method: "cannot show older messages",
     eca.ChatUpdateParams.method: "cannot rename chats",
@@ -71,11 +71,11 @@ _FEATURES: Final[Mapping[str, str]] = {
     eca.ChatAddFlagParams.method: "cannot set flags",
     eca.ChatRemoveFlagParams.method: "cannot remove flags",
 }
-"""What a server cannot do that does not know a method."""
+"""What a server cannot do if it does not know a method."""
 
 
 _SINCE: Final[Mapping[str, Generation]] = {eca.ChatDeleteParams.method: Generation.BEHAVIORS}
-"""What servers before today's know; it is all they are asked for."""
+"""Methods that servers before today's know; they are sent no others."""
 
 
 class EcaArchive:
@@ -99,7 +99,7 @@ class EcaArchive:
         self._absent: set[str] = set()
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
-        """Return the chats of this workspace, the newest first (chat/list)."""
+        """Return the chats of this workspace, newest first (chat/list)."""
         result = await self._ask(eca.ChatListParams(limit=limit))
         return [self._summary(chat) for chat in result.chats]
 
@@ -110,8 +110,8 @@ class EcaArchive:
             result = await self._ask(params)
         _raise(params.method, result.error)
         if not result.found:
-            raise ChatUnknown("the server does not have this chat any more")
-        self._met(chat_id)
+            raise ChatUnknown("the server no longer has this chat")
+        self._note_opened(chat_id)
         page = _page(replay, result.meta)
         return OpenedChat(page, result.title, _selection(result.selection))
 
@@ -129,11 +129,11 @@ class EcaArchive:
         return _page(Replay(chat_id, events), result.meta)
 
     async def rename(self, chat_id: str, title: str) -> None:
-        """Return a chat a title (chat/update)."""
+        """Rename a chat (chat/update)."""
         await self._ask(eca.ChatUpdateParams(chat_id=self._chats.theirs(chat_id), title=title))
 
     async def clear(self, chat_id: str) -> None:
-        """Take all messages out of a chat (chat/clear, chat/delete of older servers)."""
+        """Remove all messages of a chat (chat/clear; chat/delete on older servers)."""
         try:
             await self._ask(eca.ChatClearParams(chat_id=self._chats.theirs(chat_id), messages=True))
         except AgentLacks:
@@ -150,13 +150,13 @@ class EcaArchive:
             if self._dialect.generation > Generation.DRAFT:
                 raise
         self._chats.forgotten(chat_id)
-        self._inbox.forgotten(chat_id)
+        self._inbox.forget(chat_id)
         self._mentions.emptied(chat_id)
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
-        """Undo a chat from a message of the user on (chat/rollback).
+        """Undo a chat from a user message on (chat/rollback).
 
-        The server keeps everything when it does not know the message, and says nothing of it.
+        If the server does not know the message, it changes nothing and reports no error.
         """
         include: list[Literal["messages", "tools"]] = []
         include += ["messages"] if messages else []
@@ -171,18 +171,18 @@ class EcaArchive:
         self._mentions.shortened(chat_id)
 
     async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
-        """Copy a chat up to some content, that included (chat/fork)."""
+        """Copy a chat up to and including some content (chat/fork)."""
         params = eca.ChatForkParams(chat_id=self._chats.theirs(chat_id), content_id=content_id)
         with self._replays.of_new(self._chats.known()) as replay:
             await self._ask(params)
         if replay.chat_id is None:
-            raise AgentRefused("the server did not fork, it does not know this place any more")
-        self._met(replay.chat_id)
+            raise AgentRefused("the server did not fork, it no longer knows this place")
+        self._note_opened(replay.chat_id)
         titles = [it.event.title for it in replay.events if isinstance(it.event, ChatOpened)]
         return replay.chat_id, OpenedChat(_page(replay, None), titles[0])
 
     async def add_flag(self, chat_id: str, content_id: str, text: str) -> str:
-        """Put a bookmark after some content (chat/addFlag); its id is in the replay only."""
+        """Add a bookmark after some content (chat/addFlag); only the replay has its id."""
         params = eca.ChatAddFlagParams(
             chat_id=self._chats.theirs(chat_id), content_id=content_id, text=text
         )
@@ -190,16 +190,16 @@ class EcaArchive:
             await self._ask(params)
         found = _flag_after(replay, content_id, text)
         if found is None:
-            raise AgentRefused("the server set no flag, it does not know this place any more")
+            raise AgentRefused("the server set no flag, it no longer knows this place")
         return found
 
     async def remove_flag(self, chat_id: str, flag_id: str) -> None:
-        """Take a bookmark away (chat/removeFlag)."""
+        """Remove a bookmark (chat/removeFlag)."""
         theirs = self._chats.theirs(chat_id)
         await self._ask(eca.ChatRemoveFlagParams(chat_id=theirs, content_id=flag_id))
 
-    def _met(self, chat_id: str) -> None:
-        """Note that the server has a chat, and that its first prompt is long past."""
+    def _note_opened(self, chat_id: str) -> None:
+        """Note that the server has a chat, which is past its first prompt."""
         self._chats.opened(chat_id)
         self._mentions.resumed(chat_id)
 
@@ -215,7 +215,7 @@ class EcaArchive:
         )
 
     async def _ask(self, params: Request[_ResultT]) -> _ResultT:
-        """Send a request and read its answer. Raises AgentRefused and its kinds."""
+        """Send a request and return its result. Raises AgentRefused and its subclasses."""
         method = params.method
         since = _SINCE.get(method, Generation.AGENTS)
         if method in self._absent or not self._dialect.may_be(since):
@@ -228,7 +228,7 @@ class EcaArchive:
         except ConnectionClosed as fault:
             raise AgentRefused(f"{method} failed: {one_line(str(fault))}") from fault
         except DecodeError as fault:
-            raise AgentRefused(f"the answer makes no sense, {one_line(str(fault))}") from fault
+            raise AgentRefused(f"the answer is malformed: {one_line(str(fault))}") from fault
 
     def _refusal(self, method: str, fault: RemoteError) -> AgentRefused:
         if fault.code == METHOD_NOT_FOUND:
@@ -243,21 +243,22 @@ def _lacks(method: str) -> AgentLacks:
 
 
 def _raise(method: str, failure: Failure | None) -> None:
-    """Raise the failure that a good answer carries."""
+    """Raise the failure that a successful response contains, if any."""
     if failure is not None:
         kind = _FAULTS.get(failure.code, AgentRefused)
         raise kind(f"{method} failed: {one_line(failure.message)}")
 
 
 def _page(replay: Replay, meta: eca.HistoryMeta | None) -> Page:
-    told = meta or eca.HistoryMeta()
-    return Page(list(map(as_it_was, replay.events)), told.before_cursor, told.total, told.returned)
+    found = meta or eca.HistoryMeta()
+    events = list(map(original_event, replay.events))
+    return Page(events, found.before_cursor, found.total, found.returned)
 
 
-def _selection(told: eca.ChatSelection | None) -> SelectionChanged | None:
-    if told is None:
+def _selection(selected: eca.ChatSelection | None) -> SelectionChanged | None:
+    if selected is None:
         return None
-    return SelectionChanged(told.model, told.agent, told.variant or "")
+    return SelectionChanged(selected.model, selected.agent, selected.variant or "")
 
 
 def _content_ids(replay: Replay) -> list[str | None]:
@@ -265,19 +266,19 @@ def _content_ids(replay: Replay) -> list[str | None]:
 
 
 def _flag_after(replay: Replay, content_id: str, text: str) -> str | None:
-    """Find the id of the bookmark set last: the one with the text, nearest after the content."""
+    """Return the id of the new bookmark: the first with this text after the content."""
     seen = False
-    for told in replay.events:
-        if isinstance(told.event, FlagReceived):
-            if seen and told.event.text == text:
-                return told.event.content_id
-        elif content_id in _ids(told.event):
+    for addressed in replay.events:
+        if isinstance(addressed.event, FlagReceived):
+            if seen and addressed.event.text == text:
+                return addressed.event.content_id
+        elif content_id in _ids(addressed.event):
             seen = True
     return None
 
 
 def _ids(event: ChatEvent) -> tuple[str | None, ...]:
-    """Return the ids by which the server finds a piece of a chat."""
+    """Return the ids by which the server addresses a piece of a chat."""
     match event:
         case TextReceived(content_id=found) | ReasoningStarted(id=found):
             return (found,)

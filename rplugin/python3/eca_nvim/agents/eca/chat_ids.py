@@ -1,12 +1,12 @@
-"""Which of our chats a server means: we mint chat ids, but servers before that minted their own.
+"""Chat ids: maps a server's chat ids to ours; today we create the ids, older servers did.
 
 Rules kept here:
-- Above the agent there are only our ids; a server only ever reads its own.
-- A server's id is adopted when it answers a prompt of ours with that id, and by guess when one
-  prompt alone has had no word yet and the server speaks of a chat nobody knows. While several
-  prompts wait for their first word nobody can tell (`is_doubtful`). An answer corrects a guess.
-- A server that has once used an id of ours honours them, and nothing is adopted from it by guess.
-- Ids of subagents' chats are the server's alone.
+- The layers above see only our ids; a server sees only its own.
+- We adopt a server's id when its response to our prompt has it. We also guess: if exactly one
+  prompt is still without any message, and the server names an unknown chat, it means that one. If
+  several prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong guess.
+- If a server has used one of our ids, it accepts them, and we no longer guess.
+- Only the server creates the ids of subagents' chats.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ _SUBAGENT: Final = "subagent-"
 
 
 class ChatIds:
-    """The two names of every chat of one server process."""
+    """Our id and the server's id of every chat of one server process."""
 
     def __init__(self) -> None:
-        self._ours: dict[str, str] = {}  # by the server's id; its own id for strangers
-        self._theirs: dict[str, str] = {}  # by ours, of the chats that were prompted
-        self._silent: dict[str, None] = {}  # prompted, no word yet; the oldest first
-        self._guessed: set[str] = set()  # server's ids that no answer has confirmed
+        self._ours: dict[str, str] = {}  # by the server's id; the same id for unknown chats
+        self._theirs: dict[str, str] = {}  # by our id, for chats that were prompted
+        self._silent: dict[str, None] = {}  # prompted, no message yet; oldest first
+        self._guessed: set[str] = set()  # server's ids that no response has confirmed
         self._honours_ours = False
 
     def prompted(self, chat_id: str) -> None:
-        """Remember that a prompt of this chat is on its way."""
+        """Note that a prompt of this chat was sent."""
         self._theirs.setdefault(chat_id, chat_id)
         self._silent[chat_id] = None
 
     def opened(self, chat_id: str) -> None:
-        """Remember that the server has this chat, though we never prompted it."""
+        """Note that the server has this chat, though we never sent it a prompt."""
         self._theirs.setdefault(chat_id, chat_id)
 
     def was_prompted(self, chat_id: str) -> bool:
@@ -40,17 +40,17 @@ class ChatIds:
         return chat_id in self._theirs
 
     def forgotten(self, chat_id: str) -> None:
-        """Take that the server has a chat no more: a prompt of it begins another one."""
+        """Note that the server no longer has a chat: its next prompt starts another one."""
         self._theirs.pop(chat_id, None)
         self._silent.pop(chat_id, None)
 
     def minted(self, chat_id: str) -> str | None:
-        """Return the id that the server made for a chat of ours; None while it has made none."""
+        """Return the id that the server created for our chat; None before it has one."""
         theirs = self._theirs.get(chat_id, chat_id)
         return theirs if theirs != chat_id or chat_id in self._ours else None
 
     def known(self) -> frozenset[str]:
-        """Return our ids of all chats that were prompted or spoken of so far."""
+        """Return our ids of all chats that were prompted or mentioned so far."""
         return frozenset((*self._theirs, *self._ours.values()))
 
     def theirs(self, chat_id: str) -> str:
@@ -58,13 +58,13 @@ class ChatIds:
         return self._theirs.get(chat_id, chat_id)
 
     def is_doubtful(self, server_id: str | None) -> bool:
-        """Return whether an id may be that of several chats: only an answer tells which (hot)."""
+        """Return whether an id may mean one of several chats until a response arrives: hot path."""
         if server_id is None or server_id in self._ours:
             return False
         return self._may_adopt(server_id) and len(self._waiting()) > 1
 
     def ours(self, server_id: str, *, adopt: bool = False) -> str:
-        """Return our id of a chat the server named; `adopt` where it speaks of a running turn."""
+        """Return our id for a server's id; `adopt`: the message is about a running turn."""
         chat_id = self._ours.get(server_id)
         if chat_id is None:
             chat_id = self._meet(server_id, adopt=adopt)
@@ -73,7 +73,7 @@ class ChatIds:
         return chat_id
 
     def answered(self, chat_id: str, server_id: str | None) -> bool:
-        """Take note of the answer to a prompt; return whether it was the first word on it."""
+        """Note the response to a prompt; return whether it was the first message about it."""
         if server_id is not None and self._is_free(server_id):
             self._pair(server_id, chat_id)
         self._guessed.discard(server_id or "")
@@ -101,7 +101,7 @@ class ChatIds:
         return [it for it in self._silent if self._theirs[it] == it]
 
     def _is_free(self, server_id: str) -> bool:
-        """Return whether an answer may name a chat by an id: no chat has it, but by guess."""
+        """Return whether a response may assign an id: no chat has it, except by a guess."""
         holder = self._ours.get(server_id, server_id)
         is_strange = holder == server_id and holder not in self._theirs
         return is_strange or server_id not in self._ours or server_id in self._guessed

@@ -1,4 +1,4 @@
-"""JSON-RPC bodies for ECA: what arrives is decoded once, straight into the protocol's types."""
+"""Codec: JSON-RPC bodies for ECA, decoded once, directly into the protocol's types."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from eca_nvim.protocol.eca import decode_body
 
 
 class EcaCodec:
-    """Leaves `params` and `result` raw; writes ASCII, so that no odd text can fail to encode."""
+    """Leaves `params` and `result` undecoded; writes ASCII, which can encode any text."""
 
     def __init__(self) -> None:
         self._plain = JsonCodec()
 
     def decode(self, body: bytes) -> Envelope:
-        """Read the outermost object of a message; raise `NotAMessage`."""
+        """Read the outermost object of a message. Raises NotAMessage."""
         try:
             return decode_body(body)
         except ValueError as error:

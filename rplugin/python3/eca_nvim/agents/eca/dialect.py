@@ -1,11 +1,11 @@
-"""Which generation of the protocol a server speaks, and what it lacks for that.
+"""Dialect: detects which generation of the protocol a server speaks, and what it lacks.
 
-No server says its generation. Rules kept here:
-- Every word a server says shows that it is at least of some generation; it never grows older again.
-  Prompts wait until a server is ready, which is when today's has spoken.
-- Servers before today's may take their first prompt before they have shown anything: it is
-  written so that each of them reads it, and what they lack is told when it is known.
-- What a server lacks is told once, in one line; nothing is sent that it cannot know.
+No server states its generation. Rules kept here:
+- Each message of a server proves a minimum generation; the result never goes down.
+  Prompts wait until a server is ready, and by then today's server has sent a message.
+- An older server may get its first prompt before it has sent anything. That prompt is written so
+  that each generation understands it; missing features are reported once they are known.
+- A missing feature is reported once, in one line; messages the server cannot know are not sent.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from eca_nvim.protocol.eca.tools import ToolServerUpdated
 
 
 class Generation(IntEnum):
-    """A time in the protocol's life, the oldest first.
+    """A generation of the protocol, oldest first.
 
-    UNKNOWN: nothing was shown yet, so it is before today's. DRAFT: the whole of an answer is text
-    and proposals, ended by isComplete. BEHAVIORS: tool calls, and chats with ids of the server.
+    UNKNOWN: no proof yet, so it is older than today's. DRAFT: an answer consists of text and
+    proposed changes, and ends with isComplete. BEHAVIORS: tool calls; the server creates chat ids.
     SERVERS: a tool call names its server and can be remembered. AGENTS: today's.
     """
 
@@ -47,15 +47,15 @@ class Generation(IntEnum):
 
 
 class Lack(Enum):
-    """What a server may lack, as the user is told."""
+    """A feature that a server may lack; the value is the message to the user."""
 
-    STOP = "this server cannot be stopped: the turn goes on to its end"
-    STEER = "this server cannot be steered: what you say is sent when the turn ends"
-    TRUST = "this server knows no trust: it goes on asking"
+    STOP = "this server cannot stop a turn: it runs to its end"
+    STEER = "this server cannot be steered: your prompt is sent when the turn ends"
+    TRUST = "this server does not support trust: it will keep asking"
     REMEMBER = "this server does not remember approvals: it will ask again"
     AGENT = "this server has no agents to choose from"
-    FOLDERS = "this server takes no folders along with a prompt: they are not sent"
-    TEXTS = "this server takes only files along with a prompt: what is in no file is not sent"
+    FOLDERS = "this server does not accept folders with a prompt: they are not sent"
+    TEXTS = "this server accepts only files with a prompt: text that is in no file is not sent"
 
 
 _SINCE: Final[Mapping[Lack, Generation]] = {
@@ -68,21 +68,21 @@ _SINCE: Final[Mapping[Lack, Generation]] = {
 }
 
 _OLD_NOTICES: Final = (ToolServerUpdated, ShowMessage)
-"""Notifications that came before agents."""
+"""Notifications that older servers sent, too."""
 
 
 class Dialect:
-    """What one server process showed of its generation so far."""
+    """What one server process has shown of its generation so far."""
 
     def __init__(self, *, repo_map: bool = True) -> None:
         self._repo_map = repo_map
         self.generation = Generation.UNKNOWN
         self.speaks_of_behaviors = False
-        """Whether agents have their older name only."""
-        self._told: set[Lack] = set()
+        """Whether the server calls agents by their older name only."""
+        self._reported: set[Lack] = set()
 
-    def introduced(self, result: InitializeResult) -> None:
-        """Take the answer to initialize."""
+    def read_introduction(self, result: InitializeResult) -> None:
+        """Learn from the response to initialize."""
         if result.agents is not None:
             self.speaks_of_behaviors = True
             self._is_at_least(Generation.BEHAVIORS)
@@ -91,8 +91,8 @@ class Dialect:
         elif result.welcome_message is not None:
             self._is_at_least(Generation.AGENTS)
 
-    def heard(self, message: object) -> None:
-        """Take a notification (hot: nothing is left to learn of most servers)."""
+    def read_notification(self, message: object) -> None:
+        """Learn from a notification: a hot path, and most servers are known by now."""
         if self.generation is Generation.AGENTS and type(message) is not ConfigUpdated:
             return
         match message:
@@ -107,8 +107,8 @@ class Dialect:
             case _:
                 self._is_at_least(Generation.AGENTS)
 
-    def answered(self, result: PromptResult) -> None:
-        """Take the answer to a prompt, which named no model in the first draft."""
+    def read_answer(self, result: PromptResult) -> None:
+        """Learn from the response to a prompt, which has no model in the first draft."""
         if result.model is not None or result.status is PromptStatus.LOGIN:
             self._is_at_least(Generation.BEHAVIORS)
         elif result.result_message is not None:
@@ -131,10 +131,10 @@ class Dialect:
         """Whether prompts ask for a map of the project; later servers have a tool for that."""
         return self._repo_map and self.generation is Generation.BEHAVIORS
 
-    def first_told(self, lack: Lack) -> bool:
-        """Note that a lack is told; say whether it is for the first time."""
-        first = lack not in self._told
-        self._told.add(lack)
+    def is_first_report(self, lack: Lack) -> bool:
+        """Note that a missing feature is reported; return whether it is the first time."""
+        first = lack not in self._reported
+        self._reported.add(lack)
         return first
 
     def _configured(self, config: ChatConfig) -> None:

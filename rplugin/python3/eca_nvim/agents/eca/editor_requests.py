@@ -1,9 +1,9 @@
-"""What a server asks of the editor, answered from `EditorServices`.
+"""Editor requests: answers a server's requests to the editor from `EditorServices`.
 
-Positions: diagnostics reach the model as we number them, beside tools that count lines from 1, so
-they are 1-based by default; `base` 0 sends them as editors have them. Definitions and references
-are 1-based both ways. Characters are UTF-16 code units. Each message of a diagnostic ends its line:
-the server puts one after the other, with nothing between them.
+Positions: the model sees diagnostics numbered as we send them, next to tools that count lines from
+1, so they are 1-based by default; `base` 0 sends them 0-based, as in the editor. Definitions and
+references are 1-based in both directions. Characters are UTF-16 code units. Each message of a
+diagnostic ends with a line feed, because the server joins them without a separator.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ async def diagnostics(
 async def navigation(
     services: EditorServices, request: eca.GetDefinition | eca.GetReferences
 ) -> eca.NavigationResult:
-    """Answer editor/getDefinition or editor/getReferences; a failure is an answer, too."""
+    """Answer editor/getDefinition or editor/getReferences; failures are answers, too."""
     kind = "definition" if isinstance(request, eca.GetDefinition) else "references"
     try:
         path = path_of(request.uri)
@@ -62,7 +62,7 @@ async def navigation(
 
 
 _NO_SOURCE: Final = "Neovim"
-"""Whose finding it is when its linter does not say: servers before today's need a word."""
+"""Source of a diagnostic without one, because older servers require a source."""
 
 
 def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:

@@ -1,10 +1,10 @@
-"""What a server tells, as agent events.
+"""Inbox: turns a server's notifications into agent events.
 
 Rules kept here:
-- Every notification becomes events, or a line in the debug log when the client has no use for it.
-  One that cannot be read is logged and skipped; one of an unknown kind is shown if it names a chat.
-- The session only ever sees our ids of chats. What is said of a chat is held while nobody can tell
-  which chat it is; the answer to a prompt tells.
+- Every notification becomes events, or a line in the debug log if this client does not use it. A
+  malformed one is logged and skipped; an unknown one is shown if it names a chat.
+- The session sees only our chat ids. A message whose chat is ambiguous is held until the response
+  to a prompt tells which chat it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eca_nvim.agents.eca.content.tool_calls import plain_text
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.readiness import Readiness
-from eca_nvim.agents.eca.replay import Replays, words_of_user
+from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -48,7 +48,7 @@ from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
-"""All that a server says when it put a summary in the place of a chat's messages."""
+"""What a server says after it has replaced a chat's messages by a summary."""
 
 _TURNS: Final[Mapping[ChatStatus, AgentTurn]] = {
     ChatStatus.IDLE: AgentTurn.IDLE,
@@ -77,7 +77,7 @@ class Inbox:
         self._proposals = proposals
         self._held: list[ContentReceived | StatusChanged] = []
         self._code_blocks = CodeBlocks()
-        self._spent: dict[str, int] = {}  # tokens by chat, where a server does not add them up
+        self._spent: dict[str, int] = {}  # tokens by chat, if the server does not add them up
         self._mentions = mentions
         self._replays = replays
         self._readiness = readiness
@@ -96,7 +96,7 @@ class Inbox:
         }
 
     def read(self, method: str, params: object) -> Sequence[AgentEvent]:
-        """Turn one notification into events, in order; what is replayed is kept apart."""
+        """Turn one notification into events, in order; replayed ones are kept apart."""
         return self._replays.sort(self._read(method, params))
 
     def _read(self, method: str, params: object) -> Sequence[AgentEvent]:
@@ -105,20 +105,20 @@ class Inbox:
         except (DecodeError, RecursionError) as fault:
             logger.warning("skipped a message: %s", fault)
             return ()
-        self._dialect.heard(message)
-        return self._take(message, method)
+        self._dialect.read_notification(message)
+        return self._dispatch(message, method)
 
-    def named(self) -> Sequence[AgentEvent]:
-        """Read what was held, as far as it is known by now of which chat it speaks."""
+    def read_held(self) -> Sequence[AgentEvent]:
+        """Return the events of held messages whose chat is known by now."""
         held, self._held = self._held, []
-        return [event for it in held for event in self._replays.sort(self._take(it, it.method))]
+        return [event for it in held for event in self._replays.sort(self._dispatch(it, it.method))]
 
-    def forgotten(self, chat_id: str) -> None:
-        """Take that the server has a chat no more: what it used begins with nothing."""
+    def forget(self, chat_id: str) -> None:
+        """Forget a chat that the server no longer has, with the tokens it used."""
         self._spent.pop(chat_id, None)
         self._code_blocks.complete(chat_id)
 
-    def _take(self, message: object, method: str) -> Sequence[AgentEvent]:
+    def _dispatch(self, message: object, method: str) -> Sequence[AgentEvent]:
         if isinstance(message, ContentReceived | StatusChanged) and self._is_doubtful(message):
             self._held.append(message)
             return ()
@@ -134,27 +134,27 @@ class Inbox:
         return self._chats.is_doubtful(message.chat_id)
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
-        """Turn a piece of a chat into events, whichever way it came; a replay changes no file."""
+        """Turn content of a chat into events; replayed content changes no files."""
         event, parent = content_event(received), received.parent_chat_id
         if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
-            event = replace(event, text=self._mentions.read(words_of_user(event.text)))
+            event = replace(event, text=self._mentions.read(user_text(event.text)))
         if received.chat_id is None:
             return (Addressed(None, event),)
         chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
         parent_id = None if parent is None else self._chats.ours(parent)
         self._note(chat_id, received.role, event)
-        told = Addressed(chat_id, event, parent_id)
-        if not self._is_drafted(received) or replayed or self._replays.claim(told):
-            return (told,)
+        addressed = Addressed(chat_id, event, parent_id)
+        if not self._is_drafted(received) or replayed or self._replays.claim(addressed):
+            return (addressed,)
         return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
 
     def _is_drafted(self, received: ContentReceived) -> bool:
-        """Return whether this is a piece of an answer as the protocol's first draft has them."""
+        """Return whether this is a piece of an answer in the protocol's first draft."""
         is_piece = received.is_complete is not None or type(received.content) is FileChangeContent
         return is_piece and self._dialect.generation is Generation.DRAFT
 
     def _note(self, chat_id: str, role: Role, event: ChatEvent) -> None:
-        """Note what the model has of what went along with prompts (hot)."""
+        """Note which contexts of prompts the model has: hot path."""
         if role is Role.ASSISTANT:
             self._mentions.answered(chat_id)
         elif isinstance(event, events.TextReceived) and event.text.strip() in _COMPACTED:
@@ -163,21 +163,21 @@ class Inbox:
     def _drafted(
         self, chat_id: str, event: ChatEvent, received: ContentReceived
     ) -> Sequence[ChatEvent]:
-        """Read a piece of an answer in the protocol's first draft."""
-        told, content = [event], received.content
+        """Turn a piece of an answer in the protocol's first draft into events."""
+        result, content = [event], received.content
         if isinstance(content, FileChangeContent) and content.file:
-            told = [*self._proposals.take(chat_id, content)]
+            result = [*self._proposals.propose(chat_id, content)]
         elif isinstance(content, TextContent):
-            self._code_blocks.take(chat_id, content)
+            self._code_blocks.add(chat_id, content)
         used = received.metadata.tokens_used if received.metadata else None
         if used is not None:
-            told.append(UsageReported(self._spent.get(chat_id, 0) + used))
+            result.append(UsageReported(self._spent.get(chat_id, 0) + used))
         if received.is_complete:
             self._spent[chat_id] = self._spent.get(chat_id, 0) + (used or 0)
             code = self._code_blocks.complete(chat_id)
-            told += [events.TextReceived(events.Role.ASSISTANT, code)] if code else []
-            told += self._proposals.complete(chat_id)
-        return told
+            result += [events.TextReceived(events.Role.ASSISTANT, code)] if code else []
+            result += self._proposals.complete(chat_id)
+        return result
 
     def _status(self, message: StatusChanged) -> Sequence[AgentEvent]:
         turn = _TURNS.get(message.status)
@@ -197,7 +197,7 @@ class Inbox:
         return self._about(message.chat_id, events.ChatDeleted())
 
     def _about(self, server_id: str | None, event: ChatEvent) -> Sequence[AgentEvent]:
-        """Address an event about a chat as such; without an id it is about none."""
+        """Address an event to a chat; without an id it is dropped."""
         if server_id is None:
             logger.debug("no chat is named: %r", event)
             return ()

@@ -1,7 +1,7 @@
-"""How we introduce ourselves to an ECA server: who speaks, where, and what we can do.
+"""Introduction: the `initialize` request: which editor, which folders, which capabilities.
 
-Only what this client really answers is declared: a capability that is not kept makes the model
-call a tool that then waits for an answer forever.
+Only capabilities that this client really has are declared. For any other the model would call a
+tool that waits for an answer forever.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _CAPABILITIES: Final = ClientCapabilities(
 
 
 def introduction(workspace: Workspace, agent: str | None = None) -> InitializeParams:
-    """Build the first request; `agent` is the one the user wants from the start.
+    """Build the initialize request; `agent` is the agent to select at the start.
 
-    The server watches `process_id` and ends with it: that is the editor's, since our own host may
-    be started again while the editor lives.
+    The server watches `process_id` and exits with it. It is the editor's, because our host may be
+    restarted while the editor lives.
     """
     return InitializeParams(
         process_id=workspace.process_id,
@@ -47,7 +47,7 @@ def introduction(workspace: Workspace, agent: str | None = None) -> InitializePa
 
 
 def _client(editor: str) -> ClientInfo:
-    """Take "Neovim 0.12.4" apart."""
+    """Split "Neovim 0.12.4" into name and version."""
     name, _, version = editor.partition(" ")
     return ClientInfo(name=name, version=version or None)
 

@@ -1,12 +1,12 @@
-"""What the user does, as messages to the server.
+"""Outbox: turns what the user does into messages to the server.
 
 Rules kept here:
-- Everything is queued in the order of the calls and nothing waits.
-- The server keeps neither agent nor variant of a prompt: all of the selection goes with each.
-- A choice is told only for a chat that was prompted: for others the server loses it, and the
-  first prompt carries it anyway. A choice of a behavior names no chat, and is told at once.
-- What the server does not know is said once; the feature is absent and all else goes on. What
-  older generations lack is known beforehand (`eca_dialect`), and is not sent.
+- Messages are queued in the order of the calls; no call waits.
+- The server does not remember a prompt's agent or variant: each prompt has the whole selection.
+- A selection is sent only for a chat that was prompted: for other chats the server would lose it,
+  and their first prompt has it anyway. The choice of a behavior names no chat and is sent at once.
+- A method the server does not know is reported once, and its feature is missing; the rest goes on.
+  Features that older generations lack are known beforehand (`dialect.py`), and are not used.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ from eca_nvim.protocol.eca.choice import (
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
 _CANCEL: Final = "cancel"
-"""What a user types to leave a login."""
+"""The text that cancels a login."""
 
 logger = logging.getLogger(__name__)
 
 
 class Outbox:
-    """Speaks to one server process."""
+    """Sends messages to one server process."""
 
     def __init__(
         self,
@@ -85,66 +85,66 @@ class Outbox:
         self._inbox = inbox
         self._mentions = mentions
         self._dialect = dialect
-        self._told: dict[str, Selection] = {}  # by our chat id, what the server last heard
+        self._sent_selections: dict[str, Selection] = {}  # by our chat id, the selection last sent
         self._absent: set[str] = set()  # methods the server does not know
-        self._last: dict[str, Prompt] = {}  # by our chat id, what was sent last
-        self._stops: dict[str, Prompt | None] = {}  # what shall stop when the server can hear it
-        self._logins: set[str] = set()  # our ids of chats whose last answer said login
+        self._last: dict[str, Prompt] = {}  # by our chat id, the prompt sent last
+        self._stops: dict[str, Prompt | None] = {}  # stops to send once the server knows the chat
+        self._logins: set[str] = set()  # our ids of chats whose last response was login
 
     def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt (chat/prompt); its answer becomes PromptAnswered."""
+        """Send a prompt (chat/prompt); the response is emitted as PromptAnswered."""
         chosen = self._possible(prompt.chat_id, prompt.selection)
-        self._tell_lacks(prompt)
+        self._report_lacks(prompt)
         contexts, missing = fit(prompt.contexts)
         for line in missing:
-            self._say(prompt.chat_id, NoticeReceived(line))
+            self._emit_event(prompt.chat_id, NoticeReceived(line))
         fitted = replace(prompt, contexts=contexts, selection=chosen)
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
         if params.chat_id is not None:
             self._stops.pop(prompt.chat_id, None)
-        else:  # another chat of the server begins
-            self._say(prompt.chat_id, ChatOpened())
+        else:  # the server will start another chat
+            self._emit_event(prompt.chat_id, ChatOpened())
         self._chats.prompted(prompt.chat_id)
-        self._told[prompt.chat_id] = chosen
+        self._sent_selections[prompt.chat_id] = chosen
         self._last[prompt.chat_id] = fitted
         self._ask(fitted, params)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
-        """Answer the login that runs (chat/prompt), which knows a word to cancel it."""
-        chosen = self._told.get(chat_id, Selection())
+        """Answer the running login (chat/prompt); None sends the text that cancels it."""
+        chosen = self._sent_selections.get(chat_id, Selection())
         answer = Prompt(chat_id, _CANCEL if text is None else text, selection=chosen)
         self._ask(answer, login_params(answer, self._chats, self._dialect))
 
     def _ask(self, prompt: Prompt, params: PromptParams) -> None:
         with suppress(ConnectionClosed):
-            heard = partial(self._report_answer, prompt)
-            self._connection.start_request(params.method, encode(params), heard)
+            on_answer = partial(self._report_answer, prompt)
+            self._connection.start_request(params.method, encode(params), on_answer)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
-        """Say something to the running turn (chat/promptSteer), which has room for words only."""
+        """Send text to the running turn (chat/promptSteer); the message has no contexts."""
         if self._lacks(chat_id, Lack.STEER):
             return
         message = self._mentions.write_steer(text, contexts)
-        self._tell(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
+        self._notify(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
 
     def unsteer(self, chat_id: str) -> None:
-        """Take back what the turn was told and has not read (chat/promptSteerRemove)."""
+        """Withdraw the steers the turn has not read (chat/promptSteerRemove)."""
         if not self._dialect.lacks(Lack.STEER):
-            self._tell(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
+            self._notify(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
 
     def stop(self, chat_id: str) -> None:
-        """Ask for the turn to end (chat/promptStop).
+        """Ask the server to stop the turn (chat/promptStop).
 
-        Older servers do not know a chat before their first word on it: they are asked then.
+        An older server has no id for a chat before its first message: the stop waits for that.
         """
         self._stops[chat_id] = self._last.get(chat_id)
         self._send_stop(chat_id)
 
-    def heard(self, told: Sequence[AgentEvent]) -> None:
-        """Send the stops that the server can hear since it told something; a turn may be over."""
+    def send_due_stops(self, events: Sequence[AgentEvent]) -> None:
+        """Send the stops that had to wait, unless these events say that the turn is over."""
         if not self._stops:
             return
-        for event in told:
+        for event in events:
             match event:
                 case Addressed(chat_id, TurnChanged(AgentTurn.IDLE | AgentTurn.FINISHED)):
                     self._stops.pop(chat_id or "", None)
@@ -159,7 +159,7 @@ class Outbox:
         if lacks or theirs is not None:
             del self._stops[chat_id]
         if theirs is not None and not lacks:
-            self._tell(PromptStop(chat_id=theirs))
+            self._notify(PromptStop(chat_id=theirs))
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a call run (chat/toolCallApprove)."""
@@ -169,62 +169,62 @@ class Outbox:
             tool_call_id=call_id,
             save="session" if saves else None,
         )
-        self._tell(approval)
+        self._notify(approval)
 
     def reject(self, chat_id: str, call_id: str) -> None:
-        """Refuse a call (chat/toolCallReject)."""
-        self._tell(ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
+        """Reject a call (chat/toolCallReject)."""
+        self._notify(ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
 
     def choose(self, chat_id: str, chosen: Selection) -> None:
-        """Tell what changed since the server last heard of it."""
+        """Send what has changed in a chat's selection since it was last sent."""
         chosen = self._possible(chat_id, chosen)
         is_known = self._chats.was_prompted(chat_id)
         if not is_known and not self._dialect.speaks_of_behaviors:
             return
-        told = self._told.get(chat_id, Selection())
-        self._told[chat_id] = chosen
+        sent = self._sent_selections.get(chat_id, Selection())
+        self._sent_selections[chat_id] = chosen
         theirs = self._chats.theirs(chat_id)
-        if chosen.agent and chosen.agent != told.agent:
-            self._tell_agent(theirs, chosen.agent)
+        if chosen.agent and chosen.agent != sent.agent:
+            self._send_agent(theirs, chosen.agent)
         if not is_known:
             return
-        is_other = (chosen.model, chosen.variant) != (told.model, told.variant)
+        is_other = (chosen.model, chosen.variant) != (sent.model, sent.variant)
         if chosen.model and is_other and not self._is_older:
             variant = chosen.variant or None
             changed = SelectedModelChanged(chat_id=theirs, model=chosen.model, variant=variant)
-            self._tell(changed)
-        if chosen.trust != told.trust:
+            self._notify(changed)
+        if chosen.trust != sent.trust:
             self._update_trust(chat_id, trust=chosen.trust)
 
     def _possible(self, chat_id: str, chosen: Selection) -> Selection:
-        """Take out of a selection what the server does not know, and say so.
+        """Return a selection without what the server does not support, and report that.
 
-        That a chat is not trusted is said whenever somebody wants it to be.
+        Missing trust is reported every time, not only once.
         """
         if chosen.trust and self._dialect.lacks(Lack.TRUST):
-            self._say(chat_id, TrustRefused())
+            self._emit_event(chat_id, TrustRefused())
             self._emit([MessageShown("warn", Lack.TRUST.value)])
             chosen = replace(chosen, trust=False)
         if chosen.agent and self._lacks(chat_id, Lack.AGENT):
-            self._say(chat_id, SelectionChanged(agent=""))
+            self._emit_event(chat_id, SelectionChanged(agent=""))
             chosen = replace(chosen, agent=None)
         return chosen
 
-    def _tell_agent(self, server_id: str, agent: str) -> None:
+    def _send_agent(self, server_id: str, agent: str) -> None:
         if self._dialect.speaks_of_behaviors:
-            self._tell(SelectedBehaviorChanged(behavior=agent))
+            self._notify(SelectedBehaviorChanged(behavior=agent))
         else:
-            self._tell(SelectedAgentChanged(chat_id=server_id, agent=agent))
+            self._notify(SelectedAgentChanged(chat_id=server_id, agent=agent))
 
     def _update_trust(self, chat_id: str, *, trust: bool) -> None:
         params = ChatUpdateParams(chat_id=self._chats.theirs(chat_id), trust=trust)
         if params.method in self._absent:
             return
         with suppress(ConnectionClosed):
-            heard = partial(self._report_update, chat_id)
-            self._connection.start_request(params.method, encode(params), heard)
+            on_answer = partial(self._report_update, chat_id)
+            self._connection.start_request(params.method, encode(params), on_answer)
 
-    def _tell(self, message: Notification) -> None:
+    def _notify(self, message: Notification) -> None:
         with suppress(ConnectionClosed):
             self._connection.notify(message.method, encode(message))
 
@@ -242,46 +242,46 @@ class Outbox:
         except ConnectionClosed:
             return
         else:
-            self._dialect.answered(result)
+            self._dialect.read_answer(result)
             answer = self._read_answer(chat_id, prompt.selection, result)
-            self._tell_lacks(prompt)
+            self._report_lacks(prompt)
             if self._is_older:
-                self._tell_login(chat_id, result.status)
+                self._report_login(chat_id, result.status)
             if answer.accepted and result.result_message:
-                self._say(chat_id, ProgressChanged(result.result_message))
-        held = self._inbox.named()
+                self._emit_event(chat_id, ProgressChanged(result.result_message))
+        held = self._inbox.read_held()
         self._emit([*held, Addressed(chat_id, answer)])
-        self.heard(held)
+        self.send_due_stops(held)
         if self._stops.get(chat_id) is prompt:
             self._stop_answered(chat_id, answer)
 
     def _stop_answered(self, chat_id: str, answer: PromptAnswered) -> None:
-        """Stop a prompt that is answered, though there may be another one since."""
+        """Send the stop that waited for this prompt's response, unless the prompt was refused."""
         if answer.accepted:
             self._send_stop(chat_id)
         else:
             del self._stops[chat_id]
 
-    def _tell_login(self, chat_id: str, status: PromptStatus) -> None:
-        """Tell that a login begins, goes on, or is over."""
+    def _report_login(self, chat_id: str, status: PromptStatus) -> None:
+        """Emit that a login begins, goes on, or is over."""
         if status is PromptStatus.LOGIN:
             self._logins.add(chat_id)
-            self._say(chat_id, TurnChanged(AgentTurn.LOGIN))
+            self._emit_event(chat_id, TurnChanged(AgentTurn.LOGIN))
         elif chat_id in self._logins:
             self._logins.discard(chat_id)
-            self._say(chat_id, TurnChanged(AgentTurn.IDLE))
+            self._emit_event(chat_id, TurnChanged(AgentTurn.IDLE))
 
     def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> PromptAnswered:
-        """Read what became of a prompt that went out with what was `chosen` then.
+        """Read the response to a prompt that was sent with the selection `chosen`.
 
-        An error is told in the chat before the answer, but for a chat id the server refuses. The
-        model that answers is no news when the user has chosen another one meanwhile.
+        The server shows an error in the chat before the response, unless it refuses the chat id.
+        The answering model is ignored if the user has selected another one meanwhile.
         """
         failed = result.status is PromptStatus.ERROR
         is_refused = failed and not self._is_older
         silent = self._chats.answered(chat_id, None if is_refused else result.chat_id)
         if not failed:
-            is_news = self._told[chat_id].model == chosen.model
+            is_news = self._sent_selections[chat_id].model == chosen.model
             return PromptAnswered(accepted=True, model=result.model if is_news else None)
         fault = "the server refused the prompt without a reason" if silent else None
         return PromptAnswered(accepted=False, fault=result.result_message or fault)
@@ -293,9 +293,10 @@ class Outbox:
             method = ChatUpdateParams.method
             if fault.code == METHOD_NOT_FOUND:
                 self._absent.add(method)
-                self._say(chat_id, NoticeReceived(f"{_line(method, fault)}; prompts carry trust"))
+                notice = f"{_line(method, fault)}; trust is sent with the next prompt"
+                self._emit_event(chat_id, NoticeReceived(notice))
             else:
-                self._say(chat_id, NoticeReceived(_line(method, fault), is_error=True))
+                self._emit_event(chat_id, NoticeReceived(_line(method, fault), is_error=True))
         except ConnectionClosed:
             return
 
@@ -303,30 +304,30 @@ class Outbox:
     def _is_older(self) -> bool:
         return self._dialect.generation < Generation.AGENTS
 
-    def _tell_lacks(self, prompt: Prompt) -> None:
-        """Tell what of a prompt's contexts the server cannot take."""
+    def _report_lacks(self, prompt: Prompt) -> None:
+        """Report the kinds of contexts in a prompt that the server does not accept."""
         for kind, lack in NOT_EVERYWHERE.items():
             if any(isinstance(context, kind) for context in prompt.contexts):
                 self._lacks(prompt.chat_id, lack)
 
     def _lacks(self, chat_id: str, lack: Lack) -> bool:
-        """Return whether the server lacks something, and tell the user the first time."""
+        """Return whether the server lacks a feature, and report it the first time."""
         lacks = self._dialect.lacks(lack)
-        if lacks and self._dialect.first_told(lack):
-            self._say(chat_id, NoticeReceived(lack.value))
+        if lacks and self._dialect.is_first_report(lack):
+            self._emit_event(chat_id, NoticeReceived(lack.value))
         return lacks
 
-    def _say(self, chat_id: str, event: ChatEvent) -> None:
+    def _emit_event(self, chat_id: str, event: ChatEvent) -> None:
         self._emit([Addressed(chat_id, event)])
 
 
 def _line(method: str, fault: RemoteError) -> str:
-    """Put a failed request into one line."""
+    """Describe a failed request in one line."""
     if fault.code == METHOD_NOT_FOUND:
         return f"this server does not know {method}"
     return f"{method} failed: {one_line(str(fault))}"
 
 
 def one_line(text: str) -> str:
-    """Put a text of the server into one line."""
+    """Put a text from the server on one line."""
     return " ".join(text.split())

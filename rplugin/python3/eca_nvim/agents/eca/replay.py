@@ -1,10 +1,10 @@
-"""What a server tells again of a chat, kept apart from what happens now.
+"""Replay: separates the events of a replayed chat from live events.
 
-The server replays a chat with the messages it streams live, and answers the request for it
-afterwards. Rules kept here:
-- While a replay of a chat is awaited, its contents are collected instead of told; so are those of
-  subagents in it. Turns, usage and progress are never replayed: they are told at once.
-- What a model was given besides the user's words is in the replayed words, and is cut off here.
+The server replays a chat with the same messages as live ones, and then responds to the request.
+Rules kept here:
+- While the replay of a chat is awaited, its events and those of its subagents are collected
+  instead of emitted. Turns, usage and progress are never replayed: they are emitted at once.
+- Replayed user messages contain what the server added for the model; this is cut off here.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from eca_nvim.chat.vocabulary.events import (
     UsageReported,
 )
 
-_OF_NOW: Final = (TurnChanged, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
+_ALWAYS_LIVE: Final = (TurnChanged, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
 
 _REJECTED: Final = "I rejected one or more tool calls"
 _BLOCKS: Final = ("contexts", "editor-state", "additionalContext")
 """Names of the blocks that the server adds to a message."""
 
 
-def words_of_user(text: str) -> str:
-    """Cut off what the server added to a message for the model: whole blocks at its end."""
+def user_text(text: str) -> str:
+    """Cut off the blocks that the server added at the end of a message for the model."""
     begin, end = len(text), len(text.rstrip())
     while (start := _last_block(text, end)) is not None:
         begin, end = start, start - 1
@@ -48,7 +48,7 @@ def words_of_user(text: str) -> str:
 
 
 def _last_block(text: str, end: int) -> int | None:
-    """Find where the block begins that ends a text: the nearest line that opens one."""
+    """Return where the last block of a text begins; None if the text ends in no block."""
     name = next((it for it in _BLOCKS if text.endswith(f"</{it}>", 0, max(end, 0))), None)
     if name is None:
         return None
@@ -62,37 +62,37 @@ def _last_block(text: str, end: int) -> int | None:
     return None
 
 
-def as_it_was(told: Addressed) -> Addressed:
-    """Return what once happened.
+def original_event(addressed: Addressed) -> Addressed:
+    """Return the original event of a replayed one.
 
-    A rejected call is replayed as one that ended without a verdict, and what the server told its
-    model of it as words of the user.
+    A rejected call is replayed as a finished one without name or time, and the server's note to the
+    model about it as a user message.
     """
-    match told.event:
+    match addressed.event:
         case ToolFinished(
             call=ToolCall(name=None, server=None) as call, failed=False, total_ms=None
         ):
-            return replace(told, event=ToolRejected(call))
-        case TextReceived(role=Role.USER, text=text) as said if text.lstrip().startswith(_REJECTED):
-            return replace(told, event=replace(said, role=Role.SYSTEM))
+            return replace(addressed, event=ToolRejected(call))
+        case TextReceived(role=Role.USER, text=text) as note if text.lstrip().startswith(_REJECTED):
+            return replace(addressed, event=replace(note, role=Role.SYSTEM))
         case _:
-            return told
+            return addressed
 
 
 class Replay(Struct):
-    """What is told of one chat while it is replayed; `chat_id` None: of the next chat met."""
+    """The events of one replayed chat; `chat_id` None means the next new chat."""
 
     chat_id: str | None
     events: list[Addressed] = field(default_factory=list)
     subagents: set[str] = field(default_factory=set)
 
     def claim(self, event: Addressed, known: frozenset[str]) -> bool:
-        """Claim an event that belongs to the replay; says whether it does.
+        """Claim an event for the replay if it belongs there; return whether it does.
 
-        A subagent that the event names joins the replay; a replay of a new chat becomes that of
-        the first one opened that is not among the `known`.
+        A subagent in the event joins the replay. A replay of a new chat binds to the first opened
+        chat that is not in `known`.
         """
-        if isinstance(event.event, _OF_NOW) or event.chat_id is None:
+        if isinstance(event.event, _ALWAYS_LIVE) or event.chat_id is None:
             return False
         if event.parent_id is not None and self._has(event.parent_id):
             self.subagents.add(event.chat_id)
@@ -105,29 +105,29 @@ class Replay(Struct):
 
 
 class Replays:
-    """The replays of one server process that are awaited."""
+    """The awaited replays of one server process."""
 
     def __init__(self) -> None:
         self._awaited: list[tuple[Replay, frozenset[str]]] = []
 
     @contextmanager
     def of(self, chat_id: str) -> Iterator[Replay]:
-        """Collect what is told of a chat, by our id, until the answer is there."""
+        """Collect the events of a chat (our id) until the context ends."""
         with self._await(Replay(chat_id), frozenset()) as replay:
             yield replay
 
     @contextmanager
     def of_new(self, known: frozenset[str]) -> Iterator[Replay]:
-        """Collect what is told of the first chat opened that is not among the known ones."""
+        """Collect the events of the first chat opened that is not in `known`."""
         with self._await(Replay(None), known) as replay:
             yield replay
 
     def claim(self, event: Addressed) -> bool:
-        """Claim an event for the replay that it belongs to; says whether one is awaited."""
+        """Claim an event for the replay it belongs to; return whether there is one."""
         return any(replay.claim(event, known) for replay, known in self._awaited)
 
     def sort(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
-        """Return what happens now, and keep what is replayed (hot: mostly nothing is)."""
+        """Return the live events, and collect the replayed ones: a hot path."""
         if not self._awaited:
             return events
         return [event for event in events if not self._keep(event)]
@@ -142,7 +142,7 @@ class Replays:
             self._awaited.remove(entry)
 
     def _keep(self, event: AgentEvent) -> bool:
-        """Keep an event that is replayed; says whether it is."""
+        """Collect an event if it is replayed; return whether it is."""
         if not isinstance(event, Addressed):
             return False
         for replay, known in self._awaited:

@@ -1,8 +1,8 @@
-"""What a server asks us: of the editor, answered while everything else goes on, and of the user.
+"""Requests: answers a server's requests to the editor, and shows its questions to the user.
 
 Rules kept here:
-- Every request gets exactly one answer, an error if need be: a tool of the model waits for it.
-- A question is an event; it stays open until the user answers, dismisses it or stops the turn.
+- Every request gets exactly one response, if necessary an error, because a tool waits for it.
+- A question becomes an event; it stays open until the user answers, dismisses it or stops the turn.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from eca_nvim.protocol.eca.questions import AnswerResult, AskQuestion
 from eca_nvim.transport import Connection, ConnectionClosed
 
 INVALID_PARAMS: Final = -32602
-"""The error code for a request whose parameters cannot be read."""
+"""Error code for a request with malformed parameters."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class _OpenQuestion(Struct, frozen=True):
 class ServerRequests:
     """Answers the requests of one server process.
 
-    `base` is what lines and characters of diagnostics count from.
+    base: the first line and character number in diagnostics.
     """
 
     def __init__(
@@ -59,8 +59,8 @@ class ServerRequests:
         self._base = base
         self._questions: dict[str, _OpenQuestion] = {}
 
-    def take(self, request: Request) -> Sequence[AgentEvent]:
-        """Begin to answer a request; a question is handed on as an event."""
+    def start(self, request: Request) -> Sequence[AgentEvent]:
+        """Start to answer a request; a question is returned as an event."""
         try:
             asked = decode_server_request(request.method, request.params)
         except (DecodeError, RecursionError) as fault:
@@ -79,7 +79,7 @@ class ServerRequests:
         return ()
 
     def answer(self, question_id: str, text: str | None) -> None:
-        """Answer a question, or cancel it with None; one that is closed stays so."""
+        """Answer a question; None cancels it. A closed question is ignored."""
         question = self._questions.pop(question_id, None)
         if question is None:
             logger.debug("question %s is closed already", question_id)
@@ -88,7 +88,7 @@ class ServerRequests:
         self._respond(question.request_id, result)
 
     def cancel_questions(self, chat_id: str) -> None:
-        """Cancel what is asked in a chat, because its turn is being stopped."""
+        """Cancel the questions of a chat whose turn is being stopped."""
         asked = [key for key, open_ in self._questions.items() if open_.chat_id == chat_id]
         for question_id in asked:
             self.answer(question_id, None)
@@ -108,7 +108,7 @@ class ServerRequests:
         return Addressed(chat_id, question)
 
     def _new_id(self, wanted: str) -> str:
-        """Return the id that is wanted, or one like it when a question with that one is open."""
+        """Return the wanted id, or one like it if an open question has it."""
         names = (f"{wanted} ({number})" for number in count(2))
         return next(name for name in chain([wanted], names) if name not in self._questions)
 

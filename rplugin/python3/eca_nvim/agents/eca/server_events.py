@@ -1,7 +1,7 @@
-"""What a server says of itself as events: choices, tools, start-up work, messages to the user.
+"""Server events: turns messages about the server into events: choices, tools, background work.
 
-Rule: updates are partial. None in an event leaves a value as it was; a variant taken away is ""
-(ECA: `selectVariant` null), and an empty list says that there is nothing to choose from.
+Rule: updates are partial. None in an event means unchanged; a removed variant is "" (ECA:
+`selectVariant` null), and an empty list means that there is nothing to choose from.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LEVELS: Final[Mapping[NoticeLevel, str]] = {
 
 
 def initial_choices(result: InitializeResult) -> ChoicesChanged:
-    """Read the choices an older server tells in its answer to initialize."""
+    """Read the choices that an older server sends in its response to initialize."""
     return ChoicesChanged(
         models=result.models,
         agents=result.agents,
@@ -47,41 +47,41 @@ def initial_choices(result: InitializeResult) -> ChoicesChanged:
 
 
 def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChanged:
-    """Read config/updated; `chat_id` is our id of the chat it is about, None for all.
+    """Read config/updated; `chat_id` is our id of the chat it applies to, None for all.
 
-    That a chat is trusted is no news: it is what the user said of it, or said once.
+    The trust of a single chat is ignored: it only repeats the user's choice.
     """
     config = update.chat or ChatConfig()
     selected = {"model": config.select_model, "agent": config.select_agent}
-    forced = () if chat_id else tuple(what for what, name in selected.items() if _said(name))
+    forced = () if chat_id else tuple(what for what, name in selected.items() if _given(name))
     return ChoicesChanged(
-        models=_said(config.models),
-        agents=_said(config.agents),
-        variants=_said(config.variants),
-        model=_said(config.select_model, config.default_model),
-        agent=_said(config.select_agent, config.default_agent),
-        variant="" if config.select_variant is None else _said(config.select_variant),
-        wants_trust=_said(config.select_trust) if chat_id is None else None,
-        welcome=_said(config.welcome_message),
+        models=_given(config.models),
+        agents=_given(config.agents),
+        variants=_given(config.variants),
+        model=_given(config.select_model, config.default_model),
+        agent=_given(config.select_agent, config.default_agent),
+        variant="" if config.select_variant is None else _given(config.select_variant),
+        wants_trust=_given(config.select_trust) if chat_id is None else None,
+        welcome=_given(config.welcome_message),
         chat_id=chat_id,
         forced=forced,
         bring_models=not config.of_behaviors,
     )
 
 
-def _said(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSET) -> _T | None:
+def _given(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSET) -> _T | None:
     if value is UNSET:
         return None if otherwise is UNSET else otherwise
     return value
 
 
 def tool_server(update: ToolServerUpdated) -> ToolServerChanged:
-    """Read tool/serverUpdated; an explicit null says no more than leaving it out."""
-    tools = _said(update.tools)
+    """Read tool/serverUpdated; null means the same as a missing value."""
+    tools = _given(update.tools)
     return ToolServerChanged(
         name=update.name,
-        status=_said(update.status),
-        kind=_said(update.type),
+        status=_given(update.status),
+        kind=_given(update.type),
         tools=None if tools is None else tuple(tool.name for tool in tools),
     )
 

@@ -1,4 +1,4 @@
-"""A question and its answer, read from the call that asked: a replayed chat tells no more."""
+"""Answered question: reads question and answer from the call; a replay has nothing else."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from eca_nvim.protocol.eca.tool_call import ToolCalled
 
 _TOOL: Final = "ask_user"
 _ANSWERED: Final = "User answered: "
-"""How the server tells its model what the user said."""
+"""How the server words the user's answer for its model."""
 
 
 def dialogue(content: ToolCalled) -> Dialogue | None:
-    """Read what a call asked the user; None when it asks nothing, or was not understood."""
+    """Return the dialogue of a call; None if it asks nothing, or is malformed."""
     question = content.arguments.get("question")
     if content.name != _TOOL or not isinstance(question, str):
         return None
@@ -31,7 +31,7 @@ def dialogue(content: ToolCalled) -> Dialogue | None:
 
 
 def _options(options: object) -> Iterator[tuple[str, str]]:
-    """Read what a model wrote as options, of which nothing is sure."""
+    """Yield label and description of options, which a model wrote in any form."""
     for option in options if isinstance(options, list) else ():
         match option:
             case {"label": str(label), "description": str(description)}:

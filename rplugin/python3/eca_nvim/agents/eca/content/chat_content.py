@@ -1,7 +1,7 @@
-"""ECA's contents of a chat as chat events; `tool_calls.py` has the kinds that are tool calls.
+"""Chat content: turns ECA's contents into chat events; `tool_calls.py` does tool calls.
 
 Rules kept here:
-- Nothing is dropped for being unknown: a kind we do not know becomes plain text under its name.
+- Nothing unknown is dropped: content of an unknown kind becomes plain text under its name.
 - This is the hot path: one look-up by class, one event.
 """
 
@@ -28,11 +28,11 @@ _ROLES: Final[Mapping[eca.Role, Role]] = {
 _NO_MEDIA_TYPE: Final = "application/octet-stream"
 _INSTEAD: Final = "Tell ECA what to do differently for the rejected tool(s)"
 _RETRY: Final = late_pattern(r"\(attempt \d+/\d+\)")
-"""How the server says, in words alone, that the model failed and is asked again."""
+"""How the server's progress text says that it retries a failed model request."""
 
 
 def content_event(received: eca.ContentReceived) -> ChatEvent:
-    """Turn one piece of content into the event it stands for."""
+    """Turn one piece of content into an event."""
     content = received.content
     role = _ROLES[received.role]
     if type(content) is eca.TextContent:
@@ -95,7 +95,7 @@ def _flag(content: eca.FlagContent, _: Role) -> ChatEvent:
 
 
 def _proposed_change(content: eca.FileChangeContent, role: Role) -> ChatEvent:
-    """Show a proposal of the protocol's first draft plainly; it has no word of today's."""
+    """Show a proposed change of the protocol's first draft as text."""
     lines = [content.description, content.file, *(change.content for change in content.changes)]
     return events.UnknownReceived("fileChange", "\n".join(filter(None, lines)), role)
 

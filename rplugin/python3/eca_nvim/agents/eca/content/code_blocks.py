@@ -1,8 +1,8 @@
-"""Code that the protocol's first draft lists beside the text of an answer.
+"""Code blocks: code that the protocol's first draft lists beside the text of an answer.
 
-Rule: the draft says that the code was found in the text. What no line of the answer shows follows
-its end in a fence, so that no code is lost and none is shown twice. The cost is that of the bytes
-that came.
+Rule: the draft says that the code occurs in the text. A block that the answer's lines do not show
+is added at its end in a fence, so that no code is lost or shown twice. The cost is linear in the
+bytes received.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ from eca_nvim.protocol.eca.draft import CodeBlock
 
 _BACKTICKS: Final = late_pattern("`+")
 _NO_LANGUAGE: Final = late_pattern(r"[^\w+#.-]")
-"""What means something else in the line that opens a fence, or ends it."""
+"""Characters that would change the meaning of the line that opens a fence."""
 
 
 class _Answer(Struct):
-    """An answer that goes on: its text in pieces, and the code it lists, each block once."""
+    """An unfinished answer: the pieces of its text, and the code it lists, each block once."""
 
     texts: list[str] = field(default_factory=list)
     blocks: dict[CodeBlock, None] = field(default_factory=dict)
 
 
 class CodeBlocks:
-    """The code of the answers that go on, by chat."""
+    """The code of unfinished answers, by chat."""
 
     def __init__(self) -> None:
         self._answers: dict[str, _Answer] = {}
 
-    def take(self, chat_id: str, content: TextContent) -> None:
-        """Take a piece of an answer."""
+    def add(self, chat_id: str, content: TextContent) -> None:
+        """Add a piece of an answer."""
         answer = self._answers.setdefault(chat_id, _Answer())
         answer.texts.append(content.text)
         answer.blocks.update(dict.fromkeys(content.code_blocks))
 
     def complete(self, chat_id: str) -> str:
-        """End an answer; give the code that it lists and does not show, "" when there is none."""
+        """End an answer; return the listed code that its text does not show, or ""."""
         answer = self._answers.pop(chat_id, _Answer())
         if not answer.blocks:
             return ""

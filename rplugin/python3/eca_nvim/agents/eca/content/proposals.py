@@ -1,13 +1,13 @@
-"""Changes of files that a server of the protocol's first draft proposes, made by us.
+"""Proposals: makes the file changes that a server of the protocol's first draft proposes.
 
-That draft has no tool calls and no message for an approval: it tells the client what to change, and
+That draft has neither tool calls nor approvals: the server tells the client what to change, and
 whether to ask the user first. Rules kept here:
-- A proposal reads as a tool call. The user is asked. A change is made at once only if the server
-  says that it needs no approval, while it answers a prompt, to an ordinary file of the workspace:
-  none that a link, git or the editor makes more of (`places`).
-- A file is changed as it is when the user says yes, in the place that he was told of; where the
-  change does not fit any more, or a link is in the way, the file stays and the call has failed.
-- An answer that is complete ends the turn when nothing of it waits for the user any more.
+- A proposal is shown as a tool call, and the user is asked. A change is made without asking only
+  if the server says that it needs no approval, while it answers a prompt, and only to an ordinary
+  file of the workspace: not one reached by a link, nor one that git or the editor obey (`places`).
+- The change is applied to the file as it is at the time of the approval, in the place that was
+  shown. If it no longer fits, or a link is in the way, the file stays and the call fails.
+- A complete answer ends the turn once none of its proposals waits for the user.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _END = TurnChanged(AgentTurn.FINISHED)
 
 
 class _Proposal(Struct, frozen=True):
-    """A change that can be made; `is_gone`: the file is to be deleted.
+    """A change that can be made; `is_gone`: it deletes the file.
 
-    place: where the path led when it was shown; a link that is deleted is its own place.
+    place: the real path when the change was shown; for a link that is deleted, the link itself.
     """
 
     chat_id: str
@@ -67,49 +67,49 @@ class Proposals:
         self._waiting: dict[str, _Proposal] = {}  # by the id of its call
         self._answering: set[str] = set()  # chats with a prompt whose answer is not complete
         self._complete: set[str] = set()  # chats whose answer is complete
-        self._stopped: set[str] = set()  # chats whose answer the user wants no more of
+        self._stopped: set[str] = set()  # chats whose turn the user has stopped
 
     def prompted(self, chat_id: str) -> None:
-        """Take that the answer to a prompt is to come."""
+        """Note that a prompt was sent and its answer will follow."""
         self._answering.add(chat_id)
 
-    def take(self, chat_id: str, told: FileChangeContent) -> Sequence[ChatEvent]:
-        """Read a proposal that names a file; what needs no word of the user is made after it."""
-        named = told.file or ""
-        call = ToolCall(str(uuid4()), "edit_file", arguments={"path": named})  # no id of the server
+    def propose(self, chat_id: str, proposed: FileChangeContent) -> Sequence[ChatEvent]:
+        """Return the events of a proposal; start to make the change if it needs no approval."""
+        named = proposed.file or ""
+        call = ToolCall(str(uuid4()), "edit_file", arguments={"path": named})  # ECA sends no id
         before: Sequence[ChatEvent] = ()
-        if told.description:
-            before = (TextReceived(Role.ASSISTANT, f"\n\n{told.description}\n"),)
+        if proposed.description:
+            before = (TextReceived(Role.ASSISTANT, f"\n\n{proposed.description}\n"),)
         try:
-            proposal = _read(chat_id, call, self._path(named), told)
+            proposal = _read(chat_id, call, self._path(named), proposed)
         except (DoesNotFit, OSError, ValueError) as fault:
             return (*before, ToolRequested(call), _failed(call, str(fault)))
         if chat_id in self._stopped:
             return (*before, ToolRequested(proposal.call), ToolRejected(proposal.call, "user"))
         self._waiting[call.id] = proposal
-        asks = told.manual_approval is not False or not self._is_plain(proposal)
+        asks = proposed.manual_approval is not False or not self._may_skip_approval(proposal)
         if not asks:
             self._tasks.start_soon(self._make, proposal)
         return (*before, ToolRequested(proposal.call, asks))
 
     def complete(self, chat_id: str) -> Sequence[ChatEvent]:
-        """Take that an answer is complete; gives the turn's end unless something waits."""
+        """Note that an answer is complete; return the turn's end unless a proposal waits."""
         self._answering.discard(chat_id)
         self._complete.add(chat_id)
         return self._end(chat_id)
 
     def approve(self, chat_id: str, call_id: str) -> bool:
-        """Make a change that waits; say whether it is one of ours."""
+        """Make a waiting change; return whether the call is a proposal."""
         proposal = self._find(chat_id, call_id)
         if proposal is not None:
             self._tasks.start_soon(self._make, proposal)
         return proposal is not None
 
     def reject(self, chat_id: str, call_id: str) -> bool:
-        """Drop a change that waits; say whether it is one of ours."""
+        """Drop a waiting change; return whether the call is a proposal."""
         proposal = self._find(chat_id, call_id)
         if proposal is not None:
-            self._decided(proposal, ToolRejected(proposal.call, "user"))
+            self._resolve(proposal, ToolRejected(proposal.call, "user"))
         return proposal is not None
 
     def _find(self, chat_id: str, call_id: str) -> _Proposal | None:
@@ -117,12 +117,12 @@ class Proposals:
         return proposal if proposal is not None and proposal.chat_id == chat_id else None
 
     def stop(self, chat_id: str) -> bool:
-        """Drop all that waits in a chat, or is still to come; say whether that ends the turn."""
+        """Drop a chat's waiting and future proposals; return whether that ends the turn."""
         self._stopped.add(chat_id)
         for call_id in [key for key, it in self._waiting.items() if it.chat_id == chat_id]:
             del self._waiting[call_id]
         ends = self._end(chat_id)
-        self._tell(chat_id, ends)
+        self._emit_events(chat_id, ends)
         return bool(ends)
 
     async def _make(self, proposal: _Proposal) -> None:
@@ -131,13 +131,13 @@ class Proposals:
         try:
             _write(proposal)
         except (DoesNotApply, OSError, ValueError) as fault:
-            self._decided(proposal, _failed(proposal.call, str(fault)))
+            self._resolve(proposal, _failed(proposal.call, str(fault)))
         else:
-            self._decided(proposal, ToolFinished(proposal.call))
+            self._resolve(proposal, ToolFinished(proposal.call))
 
-    def _decided(self, proposal: _Proposal, event: ChatEvent) -> None:
+    def _resolve(self, proposal: _Proposal, event: ChatEvent) -> None:
         del self._waiting[proposal.call.id]
-        self._tell(proposal.chat_id, (event, *self._end(proposal.chat_id)))
+        self._emit_events(proposal.chat_id, (event, *self._end(proposal.chat_id)))
 
     def _end(self, chat_id: str) -> Sequence[ChatEvent]:
         waits = any(it.chat_id == chat_id for it in self._waiting.values())
@@ -147,25 +147,25 @@ class Proposals:
         self._stopped.discard(chat_id)
         return (_END,)
 
-    def _tell(self, chat_id: str, told: Sequence[ChatEvent]) -> None:
-        if told:
-            self._emit([Addressed(chat_id, event) for event in told])
+    def _emit_events(self, chat_id: str, events: Sequence[ChatEvent]) -> None:
+        if events:
+            self._emit([Addressed(chat_id, event) for event in events])
 
     def _path(self, named: str) -> str:
         """Return the path of a file that a proposal names. Raises NotAFile."""
         is_uri = named[:5].lower() == "file:"
         return path_of(named if is_uri else posixpath.join(*self._folders[:1], named))
 
-    def _is_plain(self, proposal: _Proposal) -> bool:
-        """Return whether a change is of an ordinary file, and of an answer to the user."""
+    def _may_skip_approval(self, proposal: _Proposal) -> bool:
+        """Return whether a change is part of an answer, and to an ordinary file inside a folder."""
         path, folders = proposal.change.path, self._folders
         inside = any(Path(path).is_relative_to(folder) for folder in folders)
         return proposal.chat_id in self._answering and inside and not leads_to(path, folders)
 
 
-def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _Proposal:
+def _read(chat_id: str, call: ToolCall, path: str, proposed: FileChangeContent) -> _Proposal:
     before = _text(path)
-    after = changed_text(before, told.changes)
+    after = changed_text(before, proposed.changes)
     change = FileChange(path, *hunks_between(before or "", after or ""))
     name = "delete_file" if after is None else "write_file" if before is None else call.name
     whole = ToolCall(call.id, name, details=change, arguments={"path": path})
@@ -177,7 +177,7 @@ def _read(chat_id: str, call: ToolCall, path: str, told: FileChangeContent) -> _
 
 
 def _write(proposal: _Proposal) -> None:
-    """Change the file as it is now. Raises DoesNotApply, OSError and ValueError."""
+    """Apply a change to the file as it is now. Raises DoesNotApply, OSError and ValueError."""
     text = _text(proposal.place)
     after = apply_hunks(text or "", parse_hunks(proposal.change.diff))
     if proposal.is_gone and after:
@@ -189,7 +189,7 @@ def _write(proposal: _Proposal) -> None:
 
 
 def _text(path: str) -> str | None:
-    """Read a file as it is, line ends included; None where there is none.
+    """Return a file's text with its line ends; None if there is no such file.
 
     Raises OSError and ValueError.
     """

@@ -1,10 +1,10 @@
-"""ECA's tool calls as chat events: prepare, run, running, called, rejected, and their details.
+"""Tool calls: turns ECA's messages about tool calls, and their details, into chat events.
 
 Rules kept here:
 - Only `manualApproval` says that a call waits for the user.
-- An id is all that can be relied on: what a message leaves out, an earlier one may have said.
-- Details of a kind we do not know are kept as text.
-- Older servers said whose a tool of their own is in its name.
+- Only the id is reliable: a value that a message omits may be in an earlier one.
+- Details of an unknown kind are kept as text.
+- Older servers mark their own tools by a prefix of the name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OLD_PREFIX: Final = "eca_"
 def tool_event(content: eca.ToolCall) -> ChatEvent:
     """Turn one message about a tool call into its event.
 
-    A finished call has the id "" when the server only tells that it cleared its plan.
+    A finished call has the id "" if the server only reports that it cleared its task list.
     """
     match content:
         case eca.ToolCallPrepare():
@@ -45,7 +45,7 @@ def tool_event(content: eca.ToolCall) -> ChatEvent:
             call = _call(content, content.id, content.arguments)
             return events.ToolRejected(call, content.reason)
         case _:
-            raise TypeError(f"{type(content).__name__} is no message about a tool call")
+            raise TypeError(f"{type(content).__name__} is not a message about a tool call")
 
 
 def _finished(content: eca.ToolCalled) -> ChatEvent:
@@ -59,7 +59,7 @@ def _finished(content: eca.ToolCalled) -> ChatEvent:
 
 
 def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Return arguments that have names; a list of them says less than was told before."""
+    """Return arguments with names; None for a list, because an earlier message had the names."""
     return None if arguments and all(name.isdigit() for name in arguments) else arguments
 
 
@@ -78,7 +78,7 @@ def _call(
 
 
 def _own_name(content: eca.ToolCall) -> str | None:
-    """Return a tool's name: what is eca_read_file today is read_file of eca."""
+    """Return a tool's name, without the prefix that older servers give their own tools."""
     if content.name is None or content.origin != "native":
         return content.name
     return content.name.removeprefix(_OLD_PREFIX) or content.name
@@ -137,7 +137,7 @@ def _task(task: eca_details.Task) -> ours.Task:
 
 
 def plain_text(fields: Mapping[str, Any]) -> str:
-    """Show an object nobody knows: its text if it has one, else all of it as JSON."""
+    """Return the text of an unknown object, or all of it as JSON if it has none."""
     text = fields.get("text")
     if isinstance(text, str) and text:
         return text

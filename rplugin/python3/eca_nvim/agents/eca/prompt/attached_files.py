@@ -1,10 +1,10 @@
-"""The files that go along with a prompt, as they are when it is sent.
+"""Attached files: reads the files that are sent with a prompt, at the time of sending.
 
 Rules kept here:
-- The server answers lines that a file does not have with a failure of the whole prompt, and a
-  prompt may have waited while tools shortened the file: lines are fitted when it is sent.
-- Only regular files are read, lines up to the last one wanted; nothing here can wait for long.
-- Lines end with LF or CRLF, empty ones at the end of a file do not count: so the server has it.
+- The server fails a whole prompt for lines that a file does not have. While a prompt waited, tools
+  may have shortened the file: line ranges are fitted when the prompt is sent.
+- Only regular files are read, up to the last wanted line; nothing here blocks for long.
+- Lines end with LF or CRLF, and empty lines at the end of a file do not count, as on the server.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from eca_nvim.paths import NotAFile, open_regular
 logger = logging.getLogger(__name__)
 
 MOST_ATTACHED_BYTES: Final = 1_000_000
-"""Bytes of a file that is sent as text; of a larger one only its name is."""
+"""Most bytes of a file that is sent as text; of a larger file only the name is sent."""
 
 _IMAGES: Final = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp"))
 
 
 def is_image(context: Context) -> bool:
-    """Return whether the server shows a file to the model as a picture."""
+    """Return whether the server shows a file to the model as an image."""
     return isinstance(context, FileContext) and Path(context.path).suffix.lower() in _IMAGES
 
 
 def fit(contexts: Iterable[Context]) -> tuple[tuple[Context, ...], tuple[str, ...]]:
-    """Return contexts with the lines that their files have, and a line on each one left out."""
+    """Return contexts with ranges that their files have, and a message for each one dropped."""
     fitted: list[Context] = []
     missing: list[str] = []
     for context in contexts:
@@ -53,7 +53,7 @@ def fit(contexts: Iterable[Context]) -> tuple[tuple[Context, ...], tuple[str, ..
 
 
 def state(context: Context) -> Hashable:
-    """Return something that differs once what a context names has changed; None for folders."""
+    """Return a value that differs once a context's file has changed; None for folders."""
     if not isinstance(context, FileContext):
         return None
     if (lines := _lines(context)) is not None:
@@ -63,7 +63,7 @@ def state(context: Context) -> Hashable:
 
 
 def as_text(context: FileContext | DirectoryContext) -> TextContext:
-    """Return what a context names as text, for paths that a message cannot name."""
+    """Return a context's content as text, for paths that a message cannot name."""
     if isinstance(context, DirectoryContext):
         return TextContext(context.path, "A folder: use your tools to read what you need of it.")
     if (lines := _lines(context)) is not None:
@@ -76,7 +76,7 @@ def as_text(context: FileContext | DirectoryContext) -> TextContext:
 
 
 def _stat(path: str) -> os.stat_result | None:
-    """Look at a regular file; None when there is none."""
+    """Return the status of a regular file, else None."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
@@ -85,7 +85,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _lines(context: FileContext) -> list[str] | None:
-    """Read the lines that a context wants; None when it wants all, or they cannot be read."""
+    """Return the lines a context wants; None if it wants all, or they cannot be read."""
     if (context.first is None and context.last is None) or _stat(context.path) is None:
         return None
     lines = _read(context.path, context.last)
@@ -93,7 +93,7 @@ def _lines(context: FileContext) -> list[str] | None:
 
 
 def _read(path: str, count: int | None) -> list[str] | None:
-    """Read the first lines of a file, or all, without the empty ones at its end."""
+    """Return the first lines of a file, or all, without the empty ones at its end."""
     try:
         with TextIOWrapper(open_regular(path), "utf-8", "replace", newline="\n") as file:
             lines = [line.removesuffix("\n").removesuffix("\r") for line in islice(file, count)]

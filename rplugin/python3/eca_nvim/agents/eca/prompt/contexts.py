@@ -1,8 +1,8 @@
-"""What a user sends along, in ECA's words.
+"""Contexts: turns contexts into ECA's.
 
-Positions: ECA says nothing on where a cursor's line and character begin. The server hands both to
-the model as they come ("line:character") beside file excerpts that count lines from 1, and its
-reference client counts both from 1. So do we, characters in UTF-16 code units as everywhere in
+Positions: ECA does not define the base of a cursor's line and character. The server passes both to
+the model ("line:character"), next to file excerpts whose lines count from 1, and its reference
+client counts both from 1. We do the same, with characters in UTF-16 code units as everywhere in
 ECA; the end of a selection is exclusive.
 """
 

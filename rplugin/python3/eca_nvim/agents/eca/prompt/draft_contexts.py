@@ -1,7 +1,7 @@
-"""What the protocol's first draft reads otherwise: the contexts of a prompt.
+"""Draft contexts: turns contexts into those of the protocol's first draft.
 
-Rule: lines count from 1, as the draft has it for changes; so do the cursor's characters, which it
-leaves open.
+Rule: lines are 1-based, as the draft defines it for changes; so are the cursor's characters, which
+it does not define.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from eca_nvim.protocol.eca.positions import Position
 
 
 def draft_context(context: ours.Context) -> draft.DraftContext | None:
-    """Turn a context into the first draft's; None for a folder, which it does not know."""
+    """Turn a context into the first draft's; None for a folder, which the draft does not have."""
     match context:
         case ours.FileContext(path, int(first), int(last), _):
             span = draft.LineSpan(start_line=first, end_line=last)

@@ -1,10 +1,10 @@
-"""Words by which a message names files, folders and pages.
+"""Mention words: the words by which a message names files, folders and pages.
 
 Rules kept here:
-- A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, when the
-  path has neither blank nor colon. Pages it never reads: the model can, told the address.
-- What the user typed stays as it is, but where the server would read something else in it, or the
-  model: it does not know the backslashes of a path with blanks, so such a path is in quotes.
+- A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, if the
+  path has neither blanks nor colons. It never reads pages; the model can, given the address.
+- The user's text is changed only where the server or the model would misread it. They do not know
+  the backslashes in a path with blanks, so such a path is put in quotes.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from eca_nvim.patterns import late_pattern
 Named: TypeAlias = FileContext | DirectoryContext
 
 _READABLE = late_pattern(r"/[^\s:]+")
-"""Paths that the server finds in a message."""
+"""Paths that the server recognises in a message."""
 
 _READ = late_pattern(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
-"""What the server reads with a message."""
+"""Names whose files the server reads with a message."""
 
 _TOKEN = late_pattern(r"(?<!\S)\(?(?=@)")
-"""What stands before a token in a message."""
+"""The position before a token in a message."""
 _BLANK = "\\ "
-"""How a token has a blank."""
+"""A blank as written in a token."""
 _WITHIN = late_pattern(r"[\w/\\]")
-"""What goes on with a name: a token does not end before it."""
+"""A character that continues a name: a token does not end before it."""
 
 
 def name_of(context: Context) -> str | None:
-    """Return how a message names a context; None when it cannot."""
+    """Return the name of a context in a message; None if it has none."""
     match context:
         case WebContext(url):
             return url
@@ -50,7 +50,7 @@ def name_of(context: Context) -> str | None:
 
 
 def append(message: str, names: Iterable[str]) -> str:
-    """Put names into a block at the end of a message, but those that are in it."""
+    """Append a block with the names that a message does not contain yet."""
     read = set(_READ.findall(message))
     missing = [
         name
@@ -63,9 +63,10 @@ def append(message: str, names: Iterable[str]) -> str:
 
 
 def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
-    """Write typed tokens as the server names them: all, or those alone that it would misread.
+    """Replace typed tokens by the names that the server knows.
 
-    It misreads lines of an absolute path: it would read the whole file.
+    every: replace all tokens; else only those it would misread. It misreads the lines of an
+    absolute path: it would read the whole file.
     """
     names = dict(filter(None, (_spelling(context, every=every) for context in contexts)))
     if not names:
@@ -80,7 +81,7 @@ def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
 
 
 def _token_at(text: str, start: int, names: Mapping[str, str]) -> str | None:
-    """Return the longest of some tokens that stands at a place of a text."""
+    """Return the longest token that a text has at a position, or None."""
     there = (name for name in names if text.startswith(name, start))
     whole = (name for name in there if not _WITHIN.match(text, start + len(name)))
     return max(whole, key=len, default=None)

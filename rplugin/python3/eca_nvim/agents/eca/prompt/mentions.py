@@ -1,20 +1,21 @@
-"""What goes along with a prompt, put where the server will really read it.
+"""Mentions: places the contexts of a prompt where the server will really read them.
 
-The server puts the files and folders of a chat's first prompt into the system prompt and keeps
-that for the whole chat: what later prompts add there is announced and not read. What a message
-itself names (`eca_names`) is read with that message, always; so are texts, pictures and the
-cursor.
+The server puts the files and folders of a chat's first prompt into the system prompt and keeps it
+for the whole chat: files that later prompts add there are announced but not read. Files that the
+message itself names (`mention_words.py`) are always read with the message; so are texts, images
+and the cursor.
 
 Rules kept here:
-- The first prompt of a chat sends contexts as they are. Later prompts name files and folders in a
-  block at the end of the message, or carry their text when the path has a blank or a colon. They
-  repeat the first one's contexts, but for those the user took away: else the server announces a
-  change.
-- What was typed goes with its prompt. What goes along with every prompt goes again only when it
-  has changed, or the model does not have it: it has what a message carried that it answered.
-- A command (`/…`) takes words alone; what goes along waits for the next prompt.
-- The server echoes what it was sent; the chat is told what the user typed. In a replay the block
-  is cut off like those of the server.
+- The first prompt of a chat sends contexts unchanged. Later prompts name files and folders in a
+  block at the end of the message, or contain their text if the path has a blank or a colon. They
+  repeat the first prompt's contexts, except those the user has removed, because otherwise the
+  server announces a change.
+- A typed context is sent with its prompt. A context that belongs to every prompt is sent again only
+  if it has changed, or if the model does not have it. The model has the contexts of a message that
+  it has begun to answer.
+- A command (`/…`) accepts words only; contexts wait for the next prompt.
+- The server echoes the message it was sent; the chat shows the text the user typed. In a replay the
+  block is cut off like the server's own blocks.
 """
 
 from __future__ import annotations
@@ -40,23 +41,23 @@ from eca_nvim.patterns import late_pattern
 _COMMAND = late_pattern(r"/[^\s/]*(?:\s|\Z)")
 
 _Known: TypeAlias = tuple[Context, Hashable]
-"""A context without its token, and how it was."""
+"""A context without its token, and the state of its file."""
 
 
 class _Chat(Struct):
-    """What one chat's prompts carried."""
+    """The contexts that one chat's prompts contained."""
 
-    opening: tuple[Context, ...]  # files and folders of the first one
-    told: set[_Known] = field(default_factory=set)  # what the model has
-    underway: set[_Known] = field(default_factory=set)  # and has once it answers
+    opening: tuple[Context, ...]  # files and folders of the first prompt
+    told: set[_Known] = field(default_factory=set)  # contexts the model has
+    underway: set[_Known] = field(default_factory=set)  # contexts it has once it answers
 
 
 class Mentions:
-    """What the prompts of one server process named."""
+    """The contexts that prompts to one server process named."""
 
     def __init__(self) -> None:
         self._chats: dict[str, _Chat] = {}
-        self._typed: dict[str, str] = {}  # by the words that were sent instead
+        self._typed: dict[str, str] = {}  # by the text that was sent instead
 
     def write(self, prompt: Prompt) -> tuple[str, tuple[Context, ...]]:
         """Return the message and the contexts to send for a prompt."""
@@ -79,7 +80,7 @@ class Mentions:
         return sent, tuple(dict.fromkeys(contexts))
 
     def write_steer(self, text: str, contexts: Sequence[Context]) -> str:
-        """Return the message to send for words to a running turn: it can only name files."""
+        """Return the message to send to a running turn; it can only name files."""
         message = spell(text, contexts, every=True)
         self._remember(message, text)
         return message
@@ -89,7 +90,7 @@ class Mentions:
             self._typed[sent.strip()] = typed
 
     def read(self, echo: str) -> str:
-        """Return what the user typed for a message that the server echoes, or joins in an echo."""
+        """Return the text the user typed for an echo, which may join several messages."""
         if (typed := self._typed.pop(echo.strip(), None)) is not None:
             return typed
         for sent in [it for it in self._typed if it in echo]:
@@ -97,7 +98,7 @@ class Mentions:
         return echo
 
     def answered(self, chat_id: str) -> None:
-        """Note that the model began to answer, so that the prompt is part of what it knows (hot).
+        """Note that the model began to answer, and so has the prompt's contexts: hot path.
 
         The server forgets prompts that fail or are stopped before that.
         """
@@ -106,22 +107,22 @@ class Mentions:
             chat.underway = set()
 
     def resumed(self, chat_id: str) -> None:
-        """Note that a chat had its first prompt in another life of the server."""
+        """Note that a chat had its first prompt in an earlier process of the server."""
         self._chats.setdefault(chat_id, _Chat(()))
 
     def shortened(self, chat_id: str) -> None:
-        """Note that the model may have lost messages of a chat: rolled back, or summarized."""
+        """Note that the model may have lost messages of a chat, by a rollback or a summary."""
         if (chat := self._chats.get(chat_id)) is not None:
             pinned = set(map(_bare, chat.opening))
             chat.told = {known for known in chat.told if known[0] in pinned}
 
     def emptied(self, chat_id: str) -> None:
-        """Note that a chat has no messages any more: its next prompt is a first one."""
+        """Note that a chat is empty: its next prompt is a first one."""
         self._chats.pop(chat_id, None)
 
 
 def _open(prompt: Prompt) -> _Chat:
-    """Begin a chat, whose system prompt is made now, with a command too."""
+    """Begin a chat; even a command as first prompt creates its system prompt."""
     opening = tuple(filter(_is_pinned, prompt.contexts))
     others = () if _is_command(prompt.text) else prompt.contexts
     return _Chat(opening, set(map(_known, opening)), set(map(_known, others)))
@@ -132,13 +133,13 @@ def _is_command(text: str) -> bool:
 
 
 def _repeated(chat: _Chat, contexts: Iterable[Context]) -> tuple[Context, ...]:
-    """Return what of the first prompt still goes along: what was typed there, or is here again."""
+    """Return the first prompt's contexts to repeat: those typed there, or given again."""
     here = set(map(_bare, contexts))
     return tuple(it for it in chat.opening if _is_typed(it) or _bare(it) in here)
 
 
 def _carried(contexts: Iterable[Context], due: Sequence[Context]) -> Sequence[Context]:
-    """Return what is sent as a context, or as text where a message has no name for it."""
+    """Return contexts to send; files and folders that a message cannot name become text."""
     carried: list[Context] = []
     for context in contexts:
         match context:
@@ -164,7 +165,7 @@ def _is_typed(context: Context) -> bool:
 
 
 def _bare(context: Context) -> Context:
-    """Take the token off a context."""
+    """Return a context without its token."""
     if isinstance(context, Named) and context.token is not None:
         return replace(context, token=None)
     return context

@@ -1,13 +1,13 @@
-"""A prompt in a server's words, which differ with its generation.
+"""Message: builds chat/prompt, in the form of the server's generation.
 
 Rules kept here:
-- Today's servers take our ids of chats and read files that a message names; older ones make their
-  own id for a prompt without one, and read what goes along as contexts, with every prompt.
-- Servers of the time of behaviors make a map of the project for each prompt that asks for it.
-- A context that the server has no word for is left out; the outbox tells so. A server that has
-  not shown its generation gets them in the words of each.
-- Every prompt says whether its chat is trusted: a server that hears nothing may take it to be. One
-  that seems old may only be slow to show what it is.
+- Today's servers accept our chat ids, and read files that a message names. Older ones create an id
+  for a prompt without one, and read contexts with every prompt.
+- Servers of the BEHAVIORS generation make a map of the project for each prompt that asks for it.
+- A context that the server does not support is left out; the outbox reports that. A server of
+  unknown generation gets the contexts in each form.
+- Every prompt says whether its chat is trusted, because a server may otherwise assume that it is;
+  also to servers that seem old, which may only be slow to show their generation.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
     TextContext: Lack.TEXTS,
     DirectoryContext: Lack.FOLDERS,
 }
-"""Kinds of contexts that not every server takes."""
+"""Kinds of contexts that some servers do not accept."""
 
 
 def prompt_params(
     prompt: Prompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
 ) -> PromptParams:
-    """Build chat/prompt, whose selection holds only what the server knows."""
+    """Build chat/prompt; the prompt's selection has only what the server supports."""
     if dialect.generation < Generation.AGENTS:
         params = _for_older(prompt, chats.minted(prompt.chat_id), dialect)
         more = (RepoMapContext(),) if dialect.wants_repo_map else ()
@@ -46,7 +46,7 @@ def prompt_params(
 
 
 def login_params(prompt: Prompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
-    """Build chat/prompt for a login: its words as they are, and nothing else is remembered."""
+    """Build chat/prompt for a login: the text unchanged, without contexts or mentions."""
     if dialect.generation < Generation.AGENTS:
         return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
     return _for_today(prompt, chats, prompt.text, ())
