@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from tests.protocol.client_messages import CLIENT_MESSAGES, CLIENT_REQUESTS
 from tests.protocol.conftest import Recording
 
 from eca_nvim.protocol.eca import (
@@ -16,7 +17,6 @@ from eca_nvim.protocol.eca import (
 )
 from eca_nvim.protocol.eca.base import Wire
 from eca_nvim.protocol.eca.decode import decode_as
-from eca_nvim.protocol.eca.registry import CLIENT_MESSAGES, CLIENT_REQUESTS
 
 # What the recording client did wrong on purpose, to learn what the server makes of it.
 BEYOND_THE_PROTOCOL = {

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from functools import partial
-from typing import TypeAlias
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
@@ -41,11 +41,10 @@ from eca_nvim.chat.vocabulary.events import (
     PromptAnswered,
     TurnChanged,
 )
-from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.ops import Answer, Notify, SetInput, SetServer
-from eca_nvim.chat.vocabulary.query_intents import CheckContext, Grep
-from eca_nvim.chat.vocabulary.review_intents import FileWritten, ReviewIntent
+from eca_nvim.chat.vocabulary.query_intents import ContentRequest
+from eca_nvim.chat.vocabulary.review_intents import FileWritten
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
@@ -58,20 +57,16 @@ from eca_nvim.session.files.surveys import Surveyor, run_in_thread
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.requests.chat_content import ContentRequest, answer_from_chat
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
-from eca_nvim.session.requests.review import ReviewRequests
-from eca_nvim.session.requests.saved_chats import SavedChats
-from eca_nvim.session.requests.search import search
 from eca_nvim.session.secrets import hide_answers, without_secrets
 from eca_nvim.session.server import MakeAgent, Server, ServerCommand, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
 
-SlowIntent: TypeAlias = CheckContext | Grep | HistoryIntent | ReviewIntent | intents.RequestDiff
-"""Intents that wait for something; others are handled meanwhile."""
+if TYPE_CHECKING:
+    from eca_nvim.session.requests.handlers import RequestHandlers
 
 
 class Session:
@@ -89,6 +84,7 @@ class Session:
         self._persistence = persistence
         self._redactor = redactor
         self._view = view
+        self._files = files
         self._intents_in, self._intents = anyio.create_memory_object_stream[intents.Intent](
             math.inf
         )
@@ -101,14 +97,12 @@ class Session:
         self._trust = Trust(self._chats, persistence)
         self._incoming = IncomingEvents(self._chats, self._choices, self._trust, view)
         self._server = Server(make_agent, self, self._incoming.receive)
-        self._saved_chats = SavedChats(self._chats, self._choices, self._server, view)
         self._settled = anyio.Event()
         self._held = HeldEffects()
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
         self._checks = TurnChecks(self._chats, lambda: self._server.agent)
         self._contexts = Contexts(settings, files, view)
-        self._review = ReviewRequests(self._ledger, self.surveyor, self._chats, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
         """Queue an intent.
@@ -186,10 +180,10 @@ class Session:
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
         if isinstance(intent, ContentRequest):
-            answer_from_chat(intent, self._chats, self._images, self._view)
+            self._requests.answer(intent)
             return
-        if isinstance(intent, SlowIntent):
-            tasks.start_soon(self._handle_slow, intent)
+        if isinstance(intent, intents.SlowIntent):
+            tasks.start_soon(self._requests.handle, intent)
             return
         match intent:
             case FileWritten():
@@ -218,16 +212,22 @@ class Session:
                 hide_answers(chat, intent, self._redactor)
                 self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
 
-    async def _handle_slow(self, intent: SlowIntent) -> None:
-        """Handle an intent that takes a while, in a task of its own."""
-        if isinstance(intent, CheckContext):
-            await self._contexts.check(intent)
-        elif isinstance(intent, Grep):
-            await search(intent, self._chats, self._view)
-        elif isinstance(intent, HistoryIntent):
-            await self._saved_chats.handle(intent)
-        else:
-            await self._review.handle(intent)
+    @cached_property
+    def _requests(self) -> RequestHandlers:
+        """The handlers of requests; the first chat opens without one, and need not load them."""
+        from eca_nvim.session.requests.handlers import RequestHandlers  # noqa: PLC0415
+
+        return RequestHandlers(
+            self._chats,
+            self._choices,
+            self._server,
+            self._view,
+            self._ledger,
+            self.surveyor,
+            self._files,
+            self._images,
+            self._contexts,
+        )
 
     def _open(self, chat_id: str, *, wants_redraw: bool) -> None:
         self._incoming.last_used_chat = chat_id

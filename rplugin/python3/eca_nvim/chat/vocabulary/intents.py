@@ -23,6 +23,7 @@ from eca_nvim.chat.vocabulary.history_intents import (
     ClearMessages,
     DeleteChat,
     ForkChat,
+    HistoryIntent,
     ListChats,
     LoadOlder,
     RemoveFlag,
@@ -45,6 +46,7 @@ from eca_nvim.chat.vocabulary.review_intents import (
     ListChanges,
     ListFiles,
     PlanUndo,
+    ReviewIntent,
     ShowCheckpoint,
     UndoTurn,
 )
@@ -237,6 +239,9 @@ class CallReturned(Struct, frozen=True):
 
 AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Approve | Reject | AnswerQuestion
 """Intents whose completion the editor waits for."""
+
+SlowIntent: TypeAlias = CheckContext | Grep | HistoryIntent | ReviewIntent | RequestDiff
+"""Intents that wait for something; others are handled meanwhile."""
 
 Intent: TypeAlias = (
     Attach

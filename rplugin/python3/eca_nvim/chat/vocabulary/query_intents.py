@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
@@ -89,3 +89,9 @@ class CheckContext(Struct, frozen=True):
     name: ClassVar[str] = "check_context"
     item: object
     request: int
+
+
+ContentRequest: TypeAlias = (
+    RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
+)
+"""Intents that are answered at once from what a chat contains."""

@@ -1,9 +1,9 @@
 """The ECA protocol as types: every message between this client and an ECA server.
 
 Each theme has a file (`lifecycle`, `content`, `tool_call`, `chats`, `editor` …). A message's type
-carries the name of its method, a request's type names the type of its answer. `registry` lists all
-messages. `body`, `decode` and `encode` turn bytes into types and back, `lenient` reads messages
-that do not fit, `base` has what all of them share.
+carries the name of its method, a request's type names the type of its answer. `registry` lists the
+messages of the server. `body`, `decode` and `encode` turn bytes into types and back, `lenient`
+reads messages that do not fit, `base` has what all of them share.
 
 Rule: names of older protocols end here. The rest of the program sees today's.
 """

@@ -8,7 +8,6 @@ from __future__ import annotations
 import binascii
 import logging
 from base64 import b64decode
-from typing import TypeAlias
 
 from eca_nvim.chat.model.blocks import Block, ImageBlock
 from eca_nvim.chat.model.chat import Chat
@@ -17,6 +16,7 @@ from eca_nvim.chat.user_actions.history_changes import timeline
 from eca_nvim.chat.user_actions.search import reveal, whole
 from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import (
+    ContentRequest,
     RequestImage,
     RequestOutput,
     RequestTimeline,
@@ -28,10 +28,6 @@ from eca_nvim.session.requests.images import Images, StrangeImage
 from eca_nvim.session.view import View
 
 log = logging.getLogger(__name__)
-
-ContentRequest: TypeAlias = (
-    RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
-)
 
 
 def answer_from_chat(intent: ContentRequest, chats: Chats, images: Images, view: View) -> None:

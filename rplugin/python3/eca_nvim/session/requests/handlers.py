@@ -1,0 +1,58 @@
+"""The handler of each request; the session loads this file with the first request."""
+
+from __future__ import annotations
+
+from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
+from eca_nvim.chat.vocabulary.intents import SlowIntent
+from eca_nvim.chat.vocabulary.query_intents import CheckContext, ContentRequest, Grep
+from eca_nvim.review.ledger import Ledger
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.choices import Choices
+from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.requests.chat_content import answer_from_chat
+from eca_nvim.session.requests.contexts import Contexts
+from eca_nvim.session.requests.images import Images
+from eca_nvim.session.requests.review import ReviewRequests
+from eca_nvim.session.requests.saved_chats import SavedChats
+from eca_nvim.session.requests.search import search
+from eca_nvim.session.server import Server
+from eca_nvim.session.view import View
+
+
+class RequestHandlers:
+    """The handlers of all requests."""
+
+    def __init__(
+        self,
+        chats: Chats,
+        choices: Choices,
+        server: Server,
+        view: View,
+        ledger: Ledger,
+        surveyor: Surveyor,
+        files: EditorFiles,
+        images: Images,
+        contexts: Contexts,
+    ) -> None:
+        self._chats = chats
+        self._view = view
+        self._images = images
+        self._contexts = contexts
+        self._saved_chats = SavedChats(chats, choices, server, view)
+        self._review = ReviewRequests(ledger, surveyor, chats, files, view)
+
+    def answer(self, intent: ContentRequest) -> None:
+        """Answer at once from what the chat contains."""
+        answer_from_chat(intent, self._chats, self._images, self._view)
+
+    async def handle(self, intent: SlowIntent) -> None:
+        """Handle a request that takes a while."""
+        if isinstance(intent, CheckContext):
+            await self._contexts.check(intent)
+        elif isinstance(intent, Grep):
+            await search(intent, self._chats, self._view)
+        elif isinstance(intent, HistoryIntent):
+            await self._saved_chats.handle(intent)
+        else:
+            await self._review.handle(intent)
