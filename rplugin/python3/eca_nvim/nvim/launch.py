@@ -57,7 +57,8 @@ def serve(package: str) -> None:
     if _load(package, "environment").wants_head_start():
         _load(package, "nvim.head_start").head_start()
     try:
-        start_host = import_module("pynvim").start_host
+        with _load(package, "nvim.late_ssl").without_ssl():
+            start_host = import_module("pynvim").start_host
     except ImportError as broken:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
     _load(package, "nvim.plugin")
