@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"(?<!\S)\(?(?=@)": NO_REPEAT,
         r"[\w/\\]": NO_REPEAT,
     },
-    "eca_nvim.chat.model.argument_peek": {
+    "eca_nvim.agents.eca.content.argument_peek": {
         r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
         r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
     },

@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tests import redacted
+from tests.support.calls import eca_call
 
 from eca_nvim import redaction
 from eca_nvim.agents.eca import replay
-from eca_nvim.agents.eca.content import chat_content, code_blocks
+from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import plain_text
 from eca_nvim.agents.eca.prompt import mention_words, mentions
-from eca_nvim.chat.model import argument_peek, outside_paths
+from eca_nvim.chat.model import outside_paths
 from eca_nvim.chat.render import arguments, diff, markdown
 from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.jsonrpc import framing
 from eca_nvim.protocol.eca import body
@@ -126,7 +127,7 @@ def far_hunks(size: int) -> tuple[str, str]:
 
 def placed(path: str) -> None:
     """Find out where a path leads."""
-    outside_paths.paths_outside(ToolCall("a", arguments={"path": path}), ("/w",))
+    outside_paths.paths_outside(eca_call("a", arguments={"path": path}), ("/w",))
 
 
 def named_arguments(size: int) -> Mapping[str, object]:
@@ -192,7 +193,7 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.chat.text.ansi": [
         Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES
     ],
-    "eca_nvim.chat.model.argument_peek": [
+    "eca_nvim.agents.eca.content.argument_peek": [
         Worst(peeked, chunked(make, width))
         for make in (repeated('"path" '), repeated("\\", '{"path": "'), repeated('"path":'))
         for width in (1, 5000)

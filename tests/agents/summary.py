@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 from msgspec import NODEFAULT
 from msgspec.structs import replace
 
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
@@ -18,6 +19,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolPreparing,
 )
 
+SENT: Final = ("id", "name", "server", "origin", "summary", "details", "arguments")
 RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
 """The server's own folder, where the recording has it in pieces and nobody can replace it."""
 
@@ -64,6 +66,14 @@ def _join(first: AgentEvent | None, second: AgentEvent) -> AgentEvent | None:
     return None
 
 
+def _as_sent(call: ToolCall, pairs: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
+    """Give of a call what the server said; what that means has tests of its own."""
+    sent = dict(pairs[: len(SENT)])
+    for change in call.changes or ():
+        sent["details"] = FileChange(change.path, change.diff, change.added, change.removed)
+    return list(sent.items())
+
+
 def _line(event: AgentEvent) -> str:
     if not isinstance(event, Addressed):
         return _words(event)
@@ -85,6 +95,7 @@ def _words(value: object) -> str:
             names, defaults = known.__struct_fields__, known.__struct_defaults__
             usual = (*[NODEFAULT] * (len(names) - len(defaults)), *defaults)
             pairs = [(name, getattr(known, name)) for name in names]
-            told = [pair for pair, default in zip(pairs, usual, strict=True) if pair[1] != default]
+            pairs = _as_sent(value, pairs) if isinstance(value, ToolCall) else pairs
+            told = [pair for pair, default in zip(pairs, usual, strict=False) if pair[1] != default]
             shown = [f"{name}={_words(item)}" for name, item in told]
             return f"{type(value).__name__}({', '.join(shown)})"

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.support.calls import eca_call
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca.content.chat_content import content_event
@@ -108,12 +109,12 @@ def test_the_limit_may_be_told_by_the_breakdown() -> None:
 
 
 CALL = {"id": "t", "name": "edit", "server": "eca", "origin": "native", "summary": "Editing"}
-OURS = ToolCall("t", "edit", "eca", "native", "Editing")
+OURS = eca_call("t", "edit", "eca", "native", "Editing")
 
 
 def called(**more: Value) -> ToolCall:
     """Build the call of the messages below, with its arguments."""
-    return ToolCall("t", "edit", "eca", "native", "Editing", arguments={"a": 1}, **more)
+    return eca_call("t", "edit", "eca", "native", "Editing", arguments={"a": 1}, **more)
 
 
 def test_a_call_goes_through_all_its_states() -> None:
@@ -144,20 +145,15 @@ def test_a_replayed_call_waits_for_nobody() -> None:
 def test_a_call_may_be_known_by_its_id_only() -> None:
     nothing = dict.fromkeys(("name", "server", "origin", "summary", "details", "totalTimeMs"))
     event = event_of({"type": "toolCalled", "id": "t", "error": None, **nothing})
-    assert event == e.ToolFinished(ToolCall("t", arguments={}))
+    assert event == e.ToolFinished(eca_call("t", arguments={}))
 
 
 def test_a_cleared_plan_belongs_to_no_call() -> None:
     event = event_of({"type": "toolCalled", "details": {"type": "task", "tasks": []}})
-    assert event == e.ToolFinished(ToolCall("", details=d.TaskList(()), arguments={}))
+    assert event == e.ToolFinished(eca_call("", details=d.TaskList(()), arguments={}))
 
 
 DETAILS = [
-    (
-        {"type": "fileChange", "path": "/a", "diff": "@@", "linesAdded": 2, "linesRemoved": 1},
-        d.FileChange("/a", "@@", 2, 1),
-    ),
-    ({"type": "fileChange", "path": "/a", "diff": "@@"}, d.FileChange("/a", "@@", 0, 0)),
     ({"type": "jsonOutputs", "jsons": ["{}", "[]"]}, d.JsonOutputs(("{}", "[]"))),
     (
         {"type": "subagent", "subagentChatId": "s", "agentName": "explorer", "model": "m",
@@ -189,6 +185,15 @@ def test_details_of_a_call(details: Value, ours: d.Details) -> None:
     event = event_of({"type": "toolCallRun", "id": "t", "details": details})
     assert isinstance(event, e.ToolRequested)
     assert event.call.details == ours
+
+
+@pytest.mark.parametrize(("counts", "added", "removed"), [((2, 1), 2, 1), ((), 0, 0)])
+def test_a_change_of_a_file(counts: tuple[int, ...], added: int, removed: int) -> None:
+    counted = dict(zip(("linesAdded", "linesRemoved"), counts, strict=False))
+    details = {"type": "fileChange", "path": "/a", "diff": "@@", **counted}
+    event = event_of({"type": "toolCallRun", "id": "t", "details": details})
+    assert isinstance(event, e.ToolRequested)
+    assert event.call.changes == (d.FileChange("/a", "@@", added, removed),)
 
 
 def test_an_unknown_kind_is_shown_by_its_text() -> None:

@@ -13,7 +13,6 @@ from tests.support.workspace import FILES
 
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import Diagnostic, Selection
-from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     DirectoryContext,
@@ -161,8 +160,8 @@ async def test_an_approval_and_a_file_change(
         await say(client, "edit")
         asked = await client.first(ToolRequested)
         assert asked.needs_approval
-        assert isinstance(asked.call.details, FileChange)
-        assert "+def plus(a, b):" in asked.call.details.diff
+        assert asked.call.changes is not None
+        assert "+def plus(a, b):" in asked.call.changes[0].diff
         assert (workspace / "src/calc.py").read_text() == FILES["src/calc.py"]
         decide: Callable[[], None] = (
             (lambda: client.agent.approve(CHAT, asked.call.id, remember=False))

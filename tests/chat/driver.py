@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from tests.chat.view import View
+from tests.support.calls import eca_call
 
+from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.chat.handlers import questions, reducer
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
@@ -41,6 +43,7 @@ class Driver:
     def __init__(self, folders: tuple[str, ...] = ("/workspace",), *, follow: bool = False) -> None:
         self.chat = Chat("chat", RenderSettings(folders=folders, follow=follow))
         self.view = View()
+        self.peeks = Peeks()
         self.effects: list[Effect] = []
         self.now = 1000
         self._shown: dict[object, Shown] = {}
@@ -52,7 +55,8 @@ class Driver:
 
     def hear(self, *events: ChatEvent, child: str | None = None) -> None:
         for event in events:
-            self.take(reducer.apply(self.chat, event, self.now, child))
+            told = self.peeks.peek(child or "", event)
+            self.take(reducer.apply(self.chat, told, self.now, child))
 
     def send(self, text: str, *, queue: bool = False) -> None:
         self.take(prompts.send_prompt(self.chat, text, self.now, queue=queue))
@@ -137,5 +141,5 @@ def system(text: str) -> TextReceived:
 
 
 def call(call_id: str = "t1", name: str | None = "read_file", **fields: object) -> ToolCall:
-    build: Callable[..., ToolCall] = ToolCall
+    build: Callable[..., ToolCall] = eca_call
     return build(call_id, name, server="eca", origin="native", **fields)

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from tests.chat.driver import Driver, call
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.call_files import changed_paths, may_change, moved, read_paths
-from eca_nvim.chat.model.known_tools import is_native
+from eca_nvim.chat.model.tool_names import is_native
 from eca_nvim.chat.vocabulary.call_details import (
     Details,
     FileChange,
@@ -33,8 +34,10 @@ def asked(tool_call: ToolCall, *folders: str) -> Mapping[str, Any]:
     return item
 
 
-def theirs(name: str, arguments: Mapping[str, object], details: Details | None = None) -> ToolCall:
-    return ToolCall("m", name, "files", "mcp", details=details, arguments=arguments)
+def theirs(
+    name: str, arguments: Mapping[str, object], details: Details | FileChange | None = None
+) -> ToolCall:
+    return eca_call("m", name, "files", "mcp", details=details, arguments=arguments)
 
 
 def test_where_and_how_a_command_runs_is_shown_between_it_and_its_parts() -> None:
@@ -177,7 +180,7 @@ def test_the_subagent_of_another_server_shows_all_it_is_given() -> None:
     ],
 )
 def test_whose_a_tool_is(server: str | None, origin: str | None, native: bool) -> None:
-    assert is_native(ToolCall("t", "shell_command", server, origin)) is native
+    assert is_native(eca_call("t", "shell_command", server, origin)) is native
 
 
 def test_what_another_servers_tool_does_is_not_known_by_its_name() -> None:
@@ -252,12 +255,12 @@ def test_values_that_are_no_text_are_json_in_a_header_too() -> None:
     [
         (call("e", "edit_file"), ["edit_file on any server"]),
         (theirs("edit_file", {}), ["edit_file on any server"]),
-        (ToolCall("e", "edit_file", None, "native"), None),  # older than remembering
+        (eca_call("e", "edit_file", None, "native"), None),  # older than remembering
         (call("s", "shell_command"), None),  # of a line nobody understands, nothing is kept
         (call("g", "git"), None),
         (theirs("shell_command", {}), None),
-        (ToolCall("u", "eca__gone", None, "unknown"), None),
-        (ToolCall("u"), None),
+        (eca_call("u", "eca__gone", None, "unknown"), None),
+        (eca_call("u"), None),
     ],
 )
 def test_exactly_what_the_agent_would_keep_is_named_48(
@@ -269,8 +272,8 @@ def test_exactly_what_the_agent_would_keep_is_named_48(
 def test_a_tool_that_was_already_unknown_while_it_was_written_is_told_11() -> None:
     driver = Driver()
     driver.hear(
-        ToolPreparing(ToolCall("u", "eca__gone", None, "unknown"), ""),
-        ToolRequested(ToolCall("u", arguments={"a": 1}), needs_approval=True),
+        ToolPreparing(eca_call("u", "eca__gone", None, "unknown"), ""),
+        ToolRequested(eca_call("u", arguments={"a": 1}), needs_approval=True),
     )
     item = driver.items[0]
     assert item["title"] == "eca__gone"

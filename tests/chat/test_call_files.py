@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.chat.driver import Driver
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.call_files import (
     FileUse,
@@ -19,7 +20,7 @@ CHANGE = FileChange("/w/a", "@@ -1 +1,2 @@\n-x\n+y\n+z", 2, 1)
 
 
 def call(name: str, call_id: str = "c", **arguments: object) -> ToolCall:
-    return ToolCall(call_id, name, arguments=arguments)
+    return eca_call(call_id, name, arguments=arguments)
 
 
 def test_paths_of_known_tools() -> None:
@@ -33,9 +34,9 @@ def test_paths_of_known_tools() -> None:
 
 
 def test_paths_of_unknown_tools_come_from_their_details() -> None:
-    assert changed_paths(ToolCall("c", "strange", details=CHANGE)) == ("/w/a",)
-    assert changed_paths(ToolCall("c", None, details=CHANGE)) == ("/w/a",)
-    assert changed_paths(ToolCall("c", "preview_file_change", details=CHANGE)) == ()
+    assert changed_paths(eca_call("c", "strange", details=CHANGE)) == ("/w/a",)
+    assert changed_paths(eca_call("c", None, details=CHANGE)) == ("/w/a",)
+    assert changed_paths(eca_call("c", "preview_file_change", details=CHANGE)) == ()
 
 
 def test_only_clean_absolute_paths_count() -> None:
@@ -49,8 +50,8 @@ def test_what_was_done_is_counted_most_used_first() -> None:
     driver.run()
     for number in range(3):
         driver.hear(ToolFinished(call("read_file", f"r{number}", path="/w/b")))
-    edit = ToolCall("e", "edit_file", arguments={"path": "/w/a"}, details=CHANGE)
-    driver.hear(ToolRequested(edit), ToolFinished(ToolCall("e")))
+    edit = eca_call("e", "edit_file", arguments={"path": "/w/a"}, details=CHANGE)
+    driver.hear(ToolRequested(edit), ToolFinished(eca_call("e")))
     driver.hear(ToolRejected(call("write_file", "x", path="/w/rejected")))
     driver.hear(ToolFinished(call("read_file", "f", path="/w/failed"), failed=True))
     assert list(files_used(driver.chat).items()) == [

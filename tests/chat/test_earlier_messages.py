@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call, said, system
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.user_actions.earlier_messages import Page, show_history, show_loading, show_older
 from eca_nvim.chat.user_actions.folding import redraw
@@ -39,7 +40,7 @@ from eca_nvim.chat.vocabulary.states import Turn
 CHANGE = FileChange("/workspace/a.py", "@@ -1,1 +1,1 @@\n-a\n+b", 1, 1)
 EDIT = call("e1", "edit_file", details=CHANGE, arguments={"path": "/workspace/a.py"})
 READ = call("r1", arguments={"path": "/workspace/b.py"})
-NOTHING = ToolCall("x1", None)
+NOTHING = eca_call("x1", None)
 
 
 def page(
@@ -132,7 +133,7 @@ def test_what_a_replay_left_open_was_stopped() -> None:
 
 
 def test_a_rejected_call_reads_as_rejected() -> None:
-    driver = opened(ToolPreparing(READ), ToolRequested(READ), ToolRejected(ToolCall("r1")))
+    driver = opened(ToolPreparing(READ), ToolRequested(READ), ToolRejected(eca_call("r1")))
     assert driver.view.lines == ["⊘ read b.py rejected"]
 
 

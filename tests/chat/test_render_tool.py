@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.chat.driver import Driver, call
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.display_settings import DEFAULT_ICONS, RenderSettings
@@ -67,7 +68,7 @@ def test_known_tools_read_as_people_say_it(
 
 
 def test_unknown_tools_are_named_with_server_and_summary() -> None:
-    theirs = ToolCall("t", "echo", "mockmcp", "mcp", "Echoing", arguments={"text": "a\nb", "n": 1})
+    theirs = eca_call("t", "echo", "mockmcp", "mcp", "Echoing", arguments={"text": "a\nb", "n": 1})
     assert shown(theirs, "out") == [
         "✓ mockmcp/echo Echoing",
         "  text: a",

@@ -1,17 +1,18 @@
 """Blocks opened where something was found in them."""
 
 from tests.chat.driver import Driver
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.user_actions.search import reveal, whole
-from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import Role, TextReceived, ToolFinished, ToolRunning
 from eca_nvim.chat.vocabulary.ops import ShowOutput
 
-SPAWN = ToolCall("spawn", "spawn_agent", details=Subagent("explorer", "child"))
+SPAWN = eca_call("spawn", "spawn_agent", details=Subagent("explorer", "child"))
 
 
 def finished(output: str, call: str = "a") -> ToolFinished:
-    return ToolFinished(ToolCall(call, "read_file", arguments={"path": "/workspace/x"}), (output,))
+    return ToolFinished(eca_call(call, "read_file", arguments={"path": "/workspace/x"}), (output,))
 
 
 def test_a_hit_is_revealed_where_it_is_shown() -> None:

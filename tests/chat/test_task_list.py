@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tests.chat.driver import FINISHED, IDLE, Driver, call, said
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.vocabulary.call_details import Task, TaskList, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Task, TaskList
 from eca_nvim.chat.vocabulary.events import ChatCleared, ToolFinished, ToolRunning
 from eca_nvim.chat.vocabulary.ops import BlockKind, SetTaskList
 
@@ -71,7 +72,7 @@ def test_a_plan_that_is_put_away_leaves_its_last_block() -> None:
     driver = Driver()
     driver.run()
     driver.hear(told("a", 2))
-    driver.hear(ToolFinished(ToolCall("", "task", details=TaskList(()))))
+    driver.hear(ToolFinished(eca_call("", "task", details=TaskList(()))))
     assert plans(driver)[-1] is None
     assert driver.view.lines == ["hello", "✓ tasks 2/2"]
     driver.hear(told("b", 0))

@@ -2,14 +2,16 @@
 
 import pytest
 from tests.chat.driver import FINISHED, IDLE, Driver, call, said
+from tests.support.calls import eca_call
 
+from eca_nvim.agents.eca.replay import original_event
 from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
-from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentGone,
     ChatEvent,
     InsteadWanted,
+    ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
@@ -79,7 +81,7 @@ def test_what_to_do_instead_is_not_asked_where_it_was_said(driver: Driver) -> No
 
 
 def test_a_replayed_rejected_call_without_a_name_says_what_it_was_about(driver: Driver) -> None:
-    lost = ToolCall("t9", arguments={"limit": 3, "path": "/workspace/a.py"})
-    page = Page([Addressed("chat", ToolRejected(lost))])
+    lost = eca_call("t9", arguments={"limit": 3, "path": "/workspace/a.py"})
+    page = Page([original_event(Addressed("chat", ToolFinished(lost)))])
     driver.take(show_history(driver.chat, page, driver.now))
     assert driver.view.lines[-1] == "⊘ a call /workspace/a.py rejected"

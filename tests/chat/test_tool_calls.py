@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.chat.driver import FINISHED, IDLE, Driver, call
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.text.diffs import parse_hunks
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
@@ -90,7 +91,7 @@ def test_a_prepared_call_without_follow_up_ends_with_the_turn_10() -> None:
 def test_a_tool_without_a_name_can_be_answered_11() -> None:
     driver = Driver()
     driver.run()
-    driver.hear(ToolRequested(ToolCall("u", arguments={"a": 1}), needs_approval=True))
+    driver.hear(ToolRequested(eca_call("u", arguments={"a": 1}), needs_approval=True))
     assert driver.view.lines[1:] == ["? unknown tool waiting", "  a: 1"]
     assert "remember" not in driver.items[0]
     assert "tool" not in driver.items[0]
@@ -98,7 +99,7 @@ def test_a_tool_without_a_name_can_be_answered_11() -> None:
 
 def test_a_result_without_a_request_replays_with_nothing_known_24() -> None:
     driver = Driver()
-    driver.hear(ToolFinished(ToolCall("x")))
+    driver.hear(ToolFinished(eca_call("x")))
     assert driver.view.lines == ["✓ unknown tool"]
 
 
@@ -209,18 +210,18 @@ def test_the_place_of_a_change_is_told_before_and_after() -> None:
     driver = Driver(follow=True)
     diff = "@@ -3,4 +3,5 @@\n same\n-a\n-b\n+c\n+d\n+e\n same"
     details = FileChange("/w/x", diff, 3, 2)
-    edit = ToolCall("a", "edit_file", arguments={"path": "/w/x"}, details=details)
+    edit = eca_call("a", "edit_file", arguments={"path": "/w/x"}, details=details)
     driver.hear(ToolRequested(edit))
     assert driver.view.other == [ShowPlace("chat", "/w/x", [(4, 2)], done=False)]
-    driver.hear(ToolFinished(ToolCall("a")))
+    driver.hear(ToolFinished(eca_call("a")))
     assert driver.view.other[-1] == ShowPlace("chat", "/w/x", [(4, 3)], done=True)
 
 
 def test_a_diff_is_not_read_as_long_as_nobody_looks_at_it() -> None:
     driver = Driver()
     details = FileChange("/w/x", "@@ -1 +1 @@\n-unread\n+unseen", 1, 1)
-    edit = ToolCall("a", "edit_file", arguments={"path": "/w/x"}, details=details)
+    edit = eca_call("a", "edit_file", arguments={"path": "/w/x"}, details=details)
     before = parse_hunks.cache_info()
-    driver.hear(ToolRequested(edit), ToolFinished(ToolCall("a")))
+    driver.hear(ToolRequested(edit), ToolFinished(eca_call("a")))
     assert parse_hunks.cache_info() == before
     assert driver.view.other == [FilesChanged("chat", ("/w/x",))]

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from tests.support.calls import eca_call
+
+from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ToolFinished,
@@ -95,7 +97,7 @@ class Agent:
         change: Callable[[], FileChange] | None = None,
     ) -> Iterator[Moment]:
         self.count += 1
-        bare = ToolCall(f"late-{self.count}", tool)
+        bare = eca_call(f"late-{self.count}", tool)
         (key, value), *_ = arguments.items()
         yield ToolPreparing(bare)
         yield ToolPreparing(bare, f'{{"{key}": "{value}", "')
@@ -110,7 +112,7 @@ class Agent:
             except (OSError, ValueError) as fault:
                 faults.append(fault)
 
-        call = ToolCall(bare.id, tool, arguments=arguments, details=details)
+        call = eca_call(bare.id, tool, arguments=arguments, details=details)
         yield from (ToolRequested(call), ToolRunning(call), attempt)
         yield ToolFinished(call, failed=bool(faults))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tests.chat.driver import FINISHED, IDLE, Driver
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -22,6 +23,7 @@ Value: TypeAlias = Any
 
 def witnessed(driver: Driver, ledger: Ledger, event: ChatEvent) -> None:
     """Let an event happen to a chat before the eyes of a ledger."""
+    event = driver.peeks.peek("", event)
     changes = driver.take(reducer.apply(driver.chat, event, driver.now))
     ledger.record(driver.chat, event, changes.call)
 
@@ -47,7 +49,7 @@ class Desk:
 
     def request(self, name: str, *, waits: bool = True, **fields: Value) -> ToolCall:
         self.calls += 1
-        call = ToolCall(f"call-{self.calls}", name, **fields)
+        call = eca_call(f"call-{self.calls}", name, **fields)
         self.hear(ToolRequested(call, needs_approval=waits))
         return call
 

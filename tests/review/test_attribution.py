@@ -8,9 +8,9 @@ import pytest
 from tests.chat.driver import Driver
 from tests.review.desk import contents, witnessed
 from tests.review.watched import Watched
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ToolFinished,
@@ -152,7 +152,7 @@ def test_what_another_chats_call_named_is_its_own(watched: Watched) -> None:
     other.run("beside")
     watched.start()
     path = watched.folder / "a"
-    call = ToolCall("beside", "write_file", arguments={"path": str(path)})
+    call = eca_call("beside", "write_file", arguments={"path": str(path)})
     for event in (ToolRequested(call), ToolFinished(call)):
         witnessed(other, watched.ledger, event)
         path.write_bytes(b"theirs\n")
@@ -225,7 +225,7 @@ def test_a_call_that_changes_nothing_is_not_watched(watched: Watched, name: str)
 @pytest.mark.parametrize("name", ["unheard_of", None, "shell_command", "write_file"])
 def test_a_call_that_may_change_anything_is_watched(watched: Watched, name: str | None) -> None:
     before = contents(watched.folder)
-    call = ToolCall("any", name, arguments={"path": "relative"})
+    call = eca_call("any", name, arguments={"path": "relative"})
     for event in (ToolPreparing(call), ToolRequested(call), ToolRunning(call)):
         watched.hear(event)
     assert watched.ledger.is_watched("chat", watched.driver.chat.root.calls["any"].id)

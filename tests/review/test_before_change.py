@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.review.agent import edited, file_change
 
 from eca_nvim.chat.vocabulary.call_details import FileChange
@@ -20,17 +21,16 @@ PIECES = st.sampled_from(["a", "b", "a\nb", "\n", "b\n", "x", "", "x\nx\n", "\n\
 ONE = b"0\n1\n2\n3\n4\n5\n"
 
 
-def told(before: bytes, old: str, new: str, **more: object) -> tuple[ReportedChange, bytes]:
+def told(before: bytes, old: str, new: str, *, every: bool = False) -> tuple[ReportedChange, bytes]:
     """Edit a content as the real server does; gives what it tells, and the content then."""
     text = before.decode(errors="replace")
-    after = edited(text, old, new, every=bool(more.get("all_occurrences")))
+    after = edited(text, old, new, every=every)
     change = file_change(Path("/f"), text, after)
-    arguments = {"original_content": old, "new_content": new, **more}
-    return ReportedChange(change, arguments), after.encode()
+    return ReportedChange(replace(change, old=old, new=new, every=every)), after.encode()
 
 
-def plain(diff: str, removed: int = 1, **arguments: object) -> ReportedChange:
-    return ReportedChange(FileChange("/f", diff, 1, removed), arguments)
+def plain(diff: str, removed: int = 1, new: str | None = None) -> ReportedChange:
+    return ReportedChange(FileChange("/f", diff, 1, removed, new=new))
 
 
 @settings(deadline=None)
@@ -44,7 +44,7 @@ def plain(diff: str, removed: int = 1, **arguments: object) -> ReportedChange:
 def test_it_is_what_was_there_or_nothing(before: bytes, old: str, new: str, every: bool) -> None:
     if not old or old not in before.decode(errors="replace"):
         return
-    change, after = told(before, old, new, all_occurrences=every)
+    change, after = told(before, old, new, every=every)
     assert change.may_precede(before)
     assert change.may_follow(after)
     assert change.before(after) in (before, None)
@@ -92,7 +92,7 @@ def test_hunks_in_one_place_are_not_taken_back() -> None:
 
 
 def test_a_file_that_is_written_whole_may_have_been_any() -> None:
-    change = plain("@@ -1,1 +1,2 @@\n-\n+hello\n+world", 0, content="hello\nworld")
+    change = plain("@@ -1,1 +1,2 @@\n-\n+hello\n+world", 0, new="hello\nworld")
     assert change.may_precede(None)
     assert change.may_precede(b"anything\n")
     assert change.may_follow(b"hello\nworld")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.review.desk import Desk, contents
+from tests.support.calls import eca_call
 
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected
 from eca_nvim.review import ledger as ledger_module
 from eca_nvim.review.undo import plan_undo
@@ -105,7 +106,7 @@ def test_a_call_that_asked_for_nothing(desk: Desk, late: bool) -> None:
     given = {"original_content": "2", "new_content": "two"}
     call = desk.request("unheard_of", waits=False, details=change, arguments=given)
     path.write_bytes(b"1\ntwo\n3\n")
-    desk.hear(ToolFinished(ToolCall(call.id)))
+    desk.hear(ToolFinished(eca_call(call.id)))
     desk.undo()
     assert path.read_bytes() == b"1\n2\n3\n"
 

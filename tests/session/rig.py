@@ -8,6 +8,7 @@ import anyio
 from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
+from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -46,6 +47,7 @@ class FakeAgent(Agent):
         self.approved = anyio.Event()
         self.killed = False
         self._archive = FakeArchive()
+        self._peeks = Peeks()
         self._ending: AgentExit | AgentFault | None = None
         self._ended = anyio.Event()
 
@@ -65,7 +67,8 @@ class FakeAgent(Agent):
 
     def say(self, chat: str | None, *events: ChatEvent, parent: str | None = None) -> None:
         """Send events of a chat."""
-        self.emit([Addressed(chat, event, parent) for event in events])
+        told = [self._peeks.peek(chat or "", event) for event in events]
+        self.emit([Addressed(chat, event, parent) for event in told])
 
     def announce(self, *events: AgentEvent) -> None:
         """Send events of the agent as a whole."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tests.chat.driver import all_pending
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
@@ -26,7 +27,7 @@ def told(call: ToolCall, folder: Path) -> Value:
 
 def move(destination: Path) -> ToolCall:
     places = {"source": str(destination.parent / "a"), "destination": str(destination)}
-    return ToolCall("c", "move_file", arguments=places, server="eca")
+    return eca_call("c", "move_file", arguments=places, server="eca")
 
 
 def test_a_move_onto_a_file_is_a_warning(tmp_path: Path) -> None:
@@ -50,7 +51,7 @@ def test_it_comes_after_what_the_call_itself_tells(tmp_path: Path) -> None:
 
 
 def test_what_moves_nothing_is_left_alone(tmp_path: Path) -> None:
-    call = ToolCall("c", "write_file", arguments={"path": str(tmp_path)}, server="eca")
+    call = eca_call("c", "write_file", arguments={"path": str(tmp_path)}, server="eca")
     assert told(call, tmp_path) is None
 
 
@@ -61,21 +62,21 @@ def test_where_paths_lead_is_told_for_all_of_a_call(tmp_path: Path) -> None:
     (inside / "docs").symlink_to(outside)
     (inside / "link.txt").symlink_to(outside / "none")
     change = FileChange(str(inside / "docs/keys"), "", 0, 0)
-    call = ToolCall("c", "edit_file", details=change, arguments={"path": "docs/keys"}, server="eca")
+    call = eca_call("c", "edit_file", details=change, arguments={"path": "docs/keys"}, server="eca")
     assert told(call, inside) == [f"outside the workspace by a link: docs/keys → {outside}/keys"]
     moved = {"source": str(inside / "link.txt"), "destination": str(inside / "docs/x")}
-    assert told(ToolCall("c", "move_file", arguments=moved, server="eca"), inside) == [
+    assert told(eca_call("c", "move_file", arguments=moved, server="eca"), inside) == [
         f"outside the workspace by a link: link.txt → {outside}/none, docs/x → {outside}/x"
     ]
     many = {"paths": [f"docs/{number}" for number in range(1500)]}
-    first, second = told(ToolCall("c", "any", arguments=many), inside)
+    first, second = told(eca_call("c", "any", arguments=many), inside)
     assert first.endswith("and 997 more")
     assert second == "only 1000 of 1500 paths were checked"
 
 
 def test_each_kind_of_place_is_a_line_of_its_own(tmp_path: Path) -> None:
     paths = {"paths": [".git/hooks/x", ".nvim.lua", ".eca/config.json", "a.py"]}
-    assert told(ToolCall("c", "any", arguments=paths), tmp_path) == [
+    assert told(eca_call("c", "any", arguments=paths), tmp_path) == [
         "in a git folder, from which git runs programs: .git/hooks/x",
         "run by Neovim when it starts there: .nvim.lua",
         "what the agent itself may do: .eca/config.json",
@@ -85,5 +86,5 @@ def test_each_kind_of_place_is_a_line_of_its_own(tmp_path: Path) -> None:
 def test_what_a_shell_command_names_is_not_looked_up(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("/etc")
     details = ShellCommand((ShellPart("cat", ("out/passwd",)),))
-    call = ToolCall("c", "shell_command", details=details, arguments={"command": "cat out/passwd"})
+    call = eca_call("c", "shell_command", details=details, arguments={"command": "cat out/passwd"})
     assert told(call, tmp_path) is None

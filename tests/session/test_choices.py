@@ -7,10 +7,10 @@ import anyio
 import pytest
 from msgspec.structs import replace
 from tests.session.rig import Rig
+from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChoicesChanged,
@@ -171,7 +171,7 @@ async def test_a_model_forced_while_a_prompt_runs_is_that_chats(rig: Rig) -> Non
 
 async def test_a_chat_is_searched_and_shown_whole(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.say("a", ToolFinished(ToolCall("c", "grep", arguments={"pattern": "x"}), ("a\nword",)))
+    agent.say("a", ToolFinished(eca_call("c", "grep", arguments={"pattern": "x"}), ("a\nword",)))
     found = await rig.ask(Grep("a", "word", 7))
     assert await rig.ask(Reveal("a", 1, 8, 1)) == 1
     assert await rig.ask(Grep("x", "w", 9)) == {"hits": [], "more": 0}

@@ -8,9 +8,9 @@ from types import FrameType
 from typing import TypeAlias
 
 import pytest
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
@@ -76,17 +76,17 @@ def question(number: int) -> Batch:
 
 
 def approval(number: int) -> Batch:
-    call = ToolCall(f"c{number}", "shell_command", arguments={"command": f"ls {number}"})
+    call = eca_call(f"c{number}", "shell_command", arguments={"command": f"ls {number}"})
     return [Addressed("chat", ToolRequested(call, needs_approval=True))]
 
 
 def read(number: int) -> Batch:
-    call = ToolCall(f"c{number}", "read_file", arguments={"path": f"/workspace/{number}"})
+    call = eca_call(f"c{number}", "read_file", arguments={"path": f"/workspace/{number}"})
     return [Addressed("chat", ToolFinished(call, ("text",)))]
 
 
 def command(number: int) -> Batch:
-    call = ToolCall(f"c{number}", "shell_command", arguments={"command": f"make test-{number}"})
+    call = eca_call(f"c{number}", "shell_command", arguments={"command": f"make test-{number}"})
     steps = (
         *(ToolPreparing(call), ToolPreparing(call, '{"command": "make test"}')),
         *(ToolRequested(call), ToolRunning(call), ToolFinished(call, ("text",))),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
@@ -47,7 +48,7 @@ async def shown(
     path: Path, hunks: str = HUNK, *, done: bool = False, files: Files | None = None
 ) -> ShowDiff:
     change = FileChange(str(path), hunks, 1, 1)
-    op = await ask(ToolCall("c", "edit_file", details=change), done=done, files=files)
+    op = await ask(eca_call("c", "edit_file", details=change), done=done, files=files)
     assert isinstance(op, ShowDiff)
     return op
 
@@ -70,7 +71,7 @@ async def test_a_preview_that_is_done_has_changed_nothing(tmp_path: Path) -> Non
     file = tmp_path / "f"
     file.write_text("one\ntwo\n")
     change = FileChange(str(file), HUNK, 1, 1)
-    op = await ask(ToolCall("c", "preview_file_change", details=change), done=True)
+    op = await ask(eca_call("c", "preview_file_change", details=change), done=True)
     assert isinstance(op, ShowDiff)
     assert (op.before, op.after, op.fault) == ("one\ntwo\n", "one\n2\n", None)
 
@@ -114,7 +115,7 @@ async def test_what_does_not_apply_says_why(tmp_path: Path) -> None:
 async def test_new_and_emptied_files(tmp_path: Path) -> None:
     file = tmp_path / "f"
     op = await ask(
-        ToolCall("c", details=FileChange(str(file), "@@ -1,1 +1,2 @@\n-\n+one\n+two", 2, 0))
+        eca_call("c", details=FileChange(str(file), "@@ -1,1 +1,2 @@\n-\n+one\n+two", 2, 0))
     )
     assert isinstance(op, ShowDiff)
     assert (op.before, op.after, op.kind) == ("", "one\ntwo\n", "new")
@@ -125,7 +126,7 @@ async def test_new_and_emptied_files(tmp_path: Path) -> None:
 
 def move(source: Path, destination: Path) -> ToolCall:
     places = {"source": str(source), "destination": str(destination)}
-    return ToolCall("c", "move_file", arguments=places)
+    return eca_call("c", "move_file", arguments=places)
 
 
 async def test_a_move_shows_the_file_and_where_it_goes(tmp_path: Path) -> None:
@@ -154,15 +155,15 @@ async def test_a_move_says_what_would_be_lost_and_where_it_came_from(tmp_path: P
 async def test_what_has_no_text_has_no_diff(tmp_path: Path) -> None:
     binary = tmp_path / "b.bin"
     binary.write_bytes(b"one\0two")
-    change = ToolCall("c", details=FileChange(str(binary), HUNK, 1, 1))
+    change = eca_call("c", details=FileChange(str(binary), HUNK, 1, 1))
     assert await ask(change) == Notify("warn", "b.bin is binary: there is no diff to show")
-    folder = ToolCall("c", details=FileChange(str(tmp_path), HUNK, 1, 1))
+    folder = eca_call("c", details=FileChange(str(tmp_path), HUNK, 1, 1))
     assert await ask(folder) == Notify(
         "warn", f"cannot show {tmp_path.name}: it is no ordinary file"
     )
-    relative = ToolCall("c", details=FileChange("x/f", HUNK, 1, 1))
+    relative = eca_call("c", details=FileChange("x/f", HUNK, 1, 1))
     assert await ask(relative) == Notify("warn", "not shown, an absolute path is needed: x/f")
-    assert await ask(ToolCall("c", "grep")) == Notify("warn", "no file change here")
+    assert await ask(eca_call("c", "grep")) == Notify("warn", "no file change here")
 
 
 async def test_a_large_file_is_read_whole(tmp_path: Path) -> None:
@@ -176,8 +177,8 @@ async def test_where_a_call_changes_nothing_the_other_one_is_shown(tmp_path: Pat
     file = tmp_path / "f"
     file.write_text("one\ntwo\n")
     here, there = Chat("a", RenderSettings()), Chat("b", RenderSettings())
-    reads = ToolCall("r", "read_file", arguments={"path": str(file)})
-    change = ToolCall("c", "edit_file", details=FileChange(str(file), HUNK, 1, 1))
+    reads = eca_call("r", "read_file", arguments={"path": str(file)})
+    change = eca_call("c", "edit_file", details=FileChange(str(file), HUNK, 1, 1))
     apply(here, ToolRequested(reads, needs_approval=True), 0)
     apply(there, ToolRequested(change, needs_approval=True), 0)
     chats = {"a": here, "b": there}.__getitem__

@@ -6,9 +6,10 @@ from typing import Any, TypeAlias
 
 import pytest
 from tests.session.rig import FakeAgent, Rig, words
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import AgentTurn, ToolFinished, ToolRequested, TurnChanged
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify, ShowDiff
 from eca_nvim.chat.vocabulary.review_intents import (
@@ -54,13 +55,13 @@ async def edit(rig: Rig, file: Path) -> FakeAgent:
     rig.do(intents.SendPrompt("a", "shout"))
     await rig.done()
     change = FileChange(str(file), DIFF, 1, 1)
-    call = ToolCall("t", "edit_file", arguments={"path": str(file)}, details=change)
+    call = eca_call("t", "edit_file", arguments={"path": str(file)}, details=change)
     agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call, needs_approval=True))
     write(file, f"{BEFORE}four\n")
     rig.do(rig.approval("t"))
     await rig.done()
     write(file, f"{AFTER}four\n")
-    agent.say("a", ToolFinished(ToolCall("t")), TurnChanged(AgentTurn.IDLE))
+    agent.say("a", ToolFinished(eca_call("t")), TurnChanged(AgentTurn.IDLE))
     return agent
 
 
@@ -112,7 +113,7 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
 async def change_both(rig: Rig, file: Path, other: Path) -> None:
     """Let the agent edit the file, and write another in the same turn."""
     agent = await edit(rig, file)
-    call = ToolCall("t2", "write_file", arguments={"path": str(other)})
+    call = eca_call("t2", "write_file", arguments={"path": str(other)})
     agent.say("a", ToolRequested(call, needs_approval=False))
     write(other, "new\n")
     agent.say("a", ToolFinished(call))

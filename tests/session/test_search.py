@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import anyio
 from tests.chat.driver import Driver
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.user_actions.search import CELLS, MOST_HITS
-from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import (
     ReasoningText,
     Role,
@@ -16,7 +17,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.session.requests.search import TOO_LONG, grep
 
-SPAWN = ToolCall("spawn", "spawn_agent", details=Subagent("explorer", "child"))
+SPAWN = eca_call("spawn", "spawn_agent", details=Subagent("explorer", "child"))
 
 
 def grepped(driver: Driver, pattern: str) -> Mapping[str, object]:
@@ -30,7 +31,7 @@ def found(driver: Driver, pattern: str) -> list[tuple[object, ...]]:
 
 
 def finished(output: str, call: str = "a") -> ToolFinished:
-    return ToolFinished(ToolCall(call, "read_file", arguments={"path": "/workspace/x"}), (output,))
+    return ToolFinished(eca_call(call, "read_file", arguments={"path": "/workspace/x"}), (output,))
 
 
 def test_closed_and_open_text_is_found() -> None:

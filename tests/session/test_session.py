@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.session.rig import PATIENCE, Rig
+from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat.vocabulary import call_details, events, intents
@@ -46,8 +47,10 @@ CHANGE = FileChange("/w/a.txt", "@@ -1,1 +1,1 @@\n-old\n+new", 1, 1)
 PNG = base64.b64encode(b"\x89PNG data").decode()
 
 
-def call(call_id: str = "c1", carries: call_details.Details | None = CHANGE) -> ToolCall:
-    return ToolCall(call_id, name="edit_file", details=carries)
+def call(
+    call_id: str = "c1", carries: call_details.Details | FileChange | None = CHANGE
+) -> ToolCall:
+    return eca_call(call_id, name="edit_file", details=carries)
 
 
 async def test_the_users_words_reach_the_agent(rig: Rig) -> None:
@@ -187,7 +190,7 @@ async def test_a_deleted_chat_is_told_as_closed(rig: Rig) -> None:
 
 async def test_a_subagents_events_are_shown_in_its_parents_chat(rig: Rig) -> None:
     agent = await rig.ready()
-    spawn = ToolCall("s", name="spawn_agent", details=call_details.Subagent("explorer", "sub-1"))
+    spawn = eca_call("s", name="spawn_agent", details=call_details.Subagent("explorer", "sub-1"))
     agent.say("a", ToolRequested(spawn))
     agent.say("sub-1", TextReceived(Role.ASSISTANT, "digging"), parent="a")
     agent.say("sub-1", TurnChanged(AgentTurn.IDLE))
@@ -357,8 +360,8 @@ async def test_what_went_wrong_is_said_in_the_chat_it_is_of(rig: Rig) -> None:
 async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> None:
     agent = await rig.ready()
     for number in range(3):
-        agent.say("a", ToolRequested(ToolCall(f"c{number}", "grep"), needs_approval=True))
+        agent.say("a", ToolRequested(eca_call(f"c{number}", "grep"), needs_approval=True))
     assert rig.view.of(SetPending)[-1].items[0] == 2
     rig.session.resend_pending()
-    agent.say("a", ToolRequested(ToolCall("c3", "grep"), needs_approval=True))
+    agent.say("a", ToolRequested(eca_call("c3", "grep"), needs_approval=True))
     assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c0", "c1", "c2", "c3"]

@@ -11,6 +11,7 @@ import anyio.lowlevel
 import pytest
 from tests.review.desk import contents
 from tests.session.rig import PATIENCE, FakeAgent, Rig, words
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
@@ -36,7 +37,7 @@ from eca_nvim.session.files import surveys
 pytestmark = pytest.mark.anyio
 
 Value: TypeAlias = Any
-COMMAND = ToolCall("t", "shell_command", arguments={"command": "do"})
+COMMAND = eca_call("t", "shell_command", arguments={"command": "do"})
 
 
 @pytest.fixture
@@ -131,7 +132,7 @@ async def test_a_file_with_an_odd_name_is_told_with_the_list(rig: Rig, folder: P
 async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     agent = await let_run(rig)
     (folder / "a").write_text("1\ntwo\nand more\n3\n")
-    agent.say("a", ToolFinished(ToolCall("r", "read_file", arguments={"path": str(folder / "b")})))
+    agent.say("a", ToolFinished(eca_call("r", "read_file", arguments={"path": str(folder / "b")})))
     end(agent)
     used = [list(use.values()) for use in await rig.ask(ListFiles("a", -1))]
     assert used == [[str(folder / "a"), 0, 1, 2, 1], [str(folder / "b"), 1, 0, 0, 0]]
@@ -145,9 +146,9 @@ async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -
     (folder / "a").write_text("changed\n")
     end(agent)
     (file,) = (await rig.ask(PlanUndo("a", -1)))["rows"]
-    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRunning(ToolCall("u", "shell_command")))
+    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRunning(eca_call("u", "shell_command")))
     await rig.ask(UndoTurn("a", -2, [1], [(file["path"], file["seen"])]))
-    end(agent, ToolCall("u", "shell_command"))
+    end(agent, eca_call("u", "shell_command"))
     assert await names(rig, -3) == []
 
 
@@ -175,7 +176,7 @@ async def test_what_is_let_run_is_what_was_approved(rig: Rig, held: threading.Ev
     agent = await begin(rig)
     rig.do(rig.approval("t"))
     await rig.done()
-    other = ToolCall("t", "shell_command", arguments={"command": "do worse"})
+    other = eca_call("t", "shell_command", arguments={"command": "do worse"})
     agent.say("a", ToolRequested(other, needs_approval=True))
     held.set()
     await rig.surveyed()
@@ -188,7 +189,7 @@ async def test_what_is_let_run_is_what_was_approved(rig: Rig, held: threading.Ev
 
 async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Event) -> None:
     agent = await begin(rig)
-    spawn = ToolCall("s", "spawn_agent", details=Subagent("explorer", "child"))
+    spawn = eca_call("s", "spawn_agent", details=Subagent("explorer", "child"))
     agent.say("a", ToolRunning(spawn))
     agent.say("child", ToolRequested(COMMAND, needs_approval=True), parent="a")
     items: list[Mapping[str, Value]] = list(rig.view.pending)
@@ -233,8 +234,8 @@ async def test_a_survey_that_hangs_is_given_up(
 
 async def test_approvals_are_told_in_their_order(rig: Rig, held: threading.Event) -> None:
     agent = await begin(rig)
-    calls = [ToolCall(str(number), "shell_command") for number in range(9)]
-    calls.append(ToolCall("named", "write_file", arguments={"path": "/named", "content": "x"}))
+    calls = [eca_call(str(number), "shell_command") for number in range(9)]
+    calls.append(eca_call("named", "write_file", arguments={"path": "/named", "content": "x"}))
     agent.say("a", *[ToolRequested(call, needs_approval=True) for call in calls])
     rig.do(*[rig.approval(call.id) for call in (COMMAND, *calls)])
     await rig.done()
@@ -249,7 +250,7 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     before = contents(folder)
     agent = await let_run(rig)
     (folder / "a").write_text("by the first\n")
-    second = ToolCall("second", "shell_command")
+    second = eca_call("second", "shell_command")
     agent.say("a", ToolRequested(second, needs_approval=True))
     rig.do(rig.approval("second"))
     await rig.surveyed()

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from tests.session.rig import PATIENCE, FakeAgent, Rig
+from tests.support.calls import eca_call
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
@@ -53,7 +54,7 @@ def prompt(number: int) -> TextReceived:
 
 def write_call(file: Path, number: int) -> ToolCall:
     arguments = {"path": str(file), "content": f"{number}\n"}
-    return ToolCall(f"t{number}", "write_file", arguments=arguments)
+    return eca_call(f"t{number}", "write_file", arguments=arguments)
 
 
 def content(file: Path) -> str:
@@ -141,8 +142,8 @@ async def test_turns_of_another_day_are_named_when_they_may_have_changed_files(
     rig: Rig, file: Path
 ) -> None:
     agent = await rig.ready("other")
-    read = ToolCall("r", "read_file", arguments={"path": str(file)})
-    rejected = ToolCall("x", "shell_command", arguments={"command": "rm -r /"})
+    read = eca_call("r", "read_file", arguments={"path": str(file)})
+    rejected = eca_call("x", "shell_command", arguments={"command": "rm -r /"})
     replayed: list[ChatEvent] = [
         prompt(1),
         ToolFinished(write_call(file, 1)),
@@ -150,7 +151,7 @@ async def test_turns_of_another_day_are_named_when_they_may_have_changed_files(
         ToolFinished(read),
         ToolRejected(rejected),
         prompt(3),
-        ToolFinished(ToolCall("s", "shell_command", arguments={"command": "make"})),
+        ToolFinished(eca_call("s", "shell_command", arguments={"command": "make"})),
     ]
     agent.archive.opened = OpenedChat(Page([Addressed("a", it) for it in replayed]))
     rig.do(asks.ResumeChat("a"))
@@ -198,7 +199,7 @@ async def test_a_later_move_is_told_when_there_is_nothing_to_undo(rig: Rig, file
     new, moved = file.with_name("new"), file.with_name("moved")
     await turn(rig, agent, 1, new)
     ends = {"source": str(new), "destination": str(moved)}
-    call = ToolCall("m", "move_file", arguments=ends)
+    call = eca_call("m", "move_file", arguments=ends)
     rig.do(intents.SendPrompt("a", "move"))
     await rig.done()
     agent.say("a", prompt(2), RUNNING, ToolRequested(call, needs_approval=False))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.session.rig import FakeAgent, Rig
+from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
@@ -33,7 +34,7 @@ def write(path: Path, text: str = AFTER) -> ToolCall:
     diff = "\n".join(list(difflib.unified_diff([""], lines, lineterm=""))[2:])
     change = FileChange(str(path), diff, len(lines), 0)
     arguments = {"path": str(path), "content": text}
-    return ToolCall("t", "write_file", origin="native", arguments=arguments, details=change)
+    return eca_call("t", "write_file", origin="native", arguments=arguments, details=change)
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ async def test_a_file_that_does_not_exist_is_new(rig: Rig, path: Path) -> None:
 
 async def test_a_call_that_asks_nobody_is_told_by_what_was_seen_early(rig: Rig, path: Path) -> None:
     call = write(path)
-    started = ToolCall("t", "write_file", origin="native")
+    started = eca_call("t", "write_file", origin="native")
     agent = await hears(rig, ToolPreparing(started, f'{{"path": "{path}", "content": "on'))
     fill(path, AFTER)
     agent.say("a", ToolRequested(call), ToolRunning(call), ToolFinished(call))
@@ -138,7 +139,7 @@ async def test_a_write_that_changes_nothing_says_so(rig: Rig, path: Path) -> Non
 
 async def test_another_servers_tool_of_the_name_is_left_alone(rig: Rig, path: Path) -> None:
     call = write(path)
-    other = ToolCall("t", call.name, "evil", "mcp", arguments=call.arguments, details=call.details)
+    other = eca_call("t", call.name, "evil", "mcp", arguments=call.arguments, details=call.details)
     await hears(rig, ToolRequested(other, needs_approval=True))
     assert "-two" not in asked(rig)
     assert not rig.view.of(Notify)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.chat.driver import all_pending
+from tests.support.calls import eca_call
 from tests.support.factories import StartNeovim
 from tests.support.golden import assert_golden
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
@@ -40,8 +41,10 @@ PARTS = ShellCommand(
 EDITS = [{"oldText": "def a():\n    pass\n", "newText": "def a():\n    import os\n"}]
 
 
-def native(name: str, arguments: Mapping[str, object], details: Details | None = None) -> ToolCall:
-    return ToolCall("t", name, "eca", "native", details=details, arguments=arguments)
+def native(
+    name: str, arguments: Mapping[str, object], details: Details | FileChange | None = None
+) -> ToolCall:
+    return eca_call("t", name, "eca", "native", details=details, arguments=arguments)
 
 
 CALLS: Mapping[str, ToolCall] = {
@@ -56,7 +59,7 @@ CALLS: Mapping[str, ToolCall] = {
         ShellCommand((ShellPart("make", ("clean",), "make clean"),), background=True),
     ),
     "shell_of_many_lines": native("shell_command", {"command": SEVERAL}, PARTS),
-    "shell_of_another_server": ToolCall(
+    "shell_of_another_server": eca_call(
         "t",
         "shell_command",
         "tools",
@@ -64,7 +67,7 @@ CALLS: Mapping[str, ToolCall] = {
         details=ShellCommand((ShellPart("ls", (), "ls"),)),
         arguments={"command": "ls", "host": "prod.example.com", "then": "rm -rf /"},
     ),
-    "nested_json": ToolCall(
+    "nested_json": eca_call(
         "t",
         "edit_file",
         "filesystem",
@@ -82,7 +85,7 @@ CALLS: Mapping[str, ToolCall] = {
         {"path": "/workspace/a.py", "original_content": "old", "new_content": "new"},
         FileChange("/workspace/a.py", "@@ -1 +1 @@\n-old\n+new", 1, 1),
     ),
-    "unknown_tool": ToolCall("t", arguments={"path": "/etc/passwd", "depth": 3}),
+    "unknown_tool": eca_call("t", origin="unknown", arguments={"path": "/etc/passwd", "depth": 3}),
 }
 
 

@@ -12,7 +12,7 @@ from tests.support.script import Steps, handshake, text, turn
 from tests.ui.talk import done, say, start_chat, tool, wait_idle, wait_line
 from tests.ui.test_refactor import changes, contents
 
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ToolFinished,
@@ -41,8 +41,7 @@ def tells(event: ChatEvent) -> Steps:
 
 def fields(call: ToolCall) -> dict[str, Value]:
     told: dict[str, Value] = {"arguments": dict(call.arguments or {})}
-    change = call.details
-    if isinstance(change, FileChange):
+    for change in call.changes or ():
         counts = {"linesAdded": change.added, "linesRemoved": change.removed}
         told["details"] = {"type": "fileChange", "path": change.path, "diff": change.diff, **counts}
     return told

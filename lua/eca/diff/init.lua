@@ -6,6 +6,7 @@
 ---   their windows are gone, so that no option of ours stays with the real file.
 --- - Its keys answer what its texts show. When the request has changed since, the float asks, and
 ---   `d` there shows the new diff.
+--- - A call that changes several files shows one of them at a time.
 --- - It comes up later than it was asked for: only before a user who has pressed no key since, and
 ---   its keys take none within the guard time, because they were meant for something else.
 local diff_notice = require('eca.diff.notice')
@@ -129,11 +130,26 @@ function M.leave(item)
   close(tab, is_inside(tab))
 end
 
+---@param diff eca.Diff
+---@param by integer
+---@return fun()
+local function to_file(diff, by)
+  return function()
+    local file = diff.file
+    local place = (file.place + by) % file.count
+    M.ask('diff', { chat = diff.chat, block = file.block, file = place })
+  end
+end
+
 ---@param tab eca.DiffTab
 ---@return eca.DiffAction[]
 local function actions(tab)
   local request = tab.diff.request
   local list = request and tab.answers and tab.answers.keys(request) or {}
+  if tab.diff.file then
+    list[#list + 1] = { key = ']f', text = 'next file', run = to_file(tab.diff, 1) }
+    list[#list + 1] = { key = '[f', text = 'previous file', run = to_file(tab.diff, -1) }
+  end
   list[#list + 1] = {
     key = 'q',
     text = 'close',
@@ -268,10 +284,23 @@ function M.show(diff, answers)
   tab.guard = guard.begin() -- after all that may take its time, as what opens a file does
 end
 
---- Ask the host for a diff.
+--- The file of a call to show: the one after that which its tab page shows.
+---@param wanted { chat: string, block?: integer }
+---@return integer?
+local function next_file(wanted)
+  for _, tab in pairs(tabs) do
+    local file = tab.diff.file
+    if file and tab.diff.chat == wanted.chat and file.block == wanted.block then
+      return file.place + 1
+    end
+  end
+end
+
+--- Ask the host for a diff; for that of a call again is for the next of its files.
 ---@param intent 'diff'|'checkpoint'
 ---@param wanted table<string, any>
 function M.ask(intent, wanted)
+  wanted.file = wanted.file or next_file(wanted)
   asked = origin.asked()
   host.send(intent, wanted)
 end

@@ -24,6 +24,8 @@ local namespace = vim.api.nvim_create_namespace('eca.unseen')
 ---@field request? eca.Request what waits for approval, as these texts show it
 ---@field fault? string why it cannot be shown side by side
 ---@field remark? string what the two texts do not show, a line each
+---@field file? { block: integer, place: integer, count: integer } which of the files of the call in
+---  a block it is (0-based), when there are several
 ---@field captions? [string, string] what the sides are, when they are none of a tool call
 
 ---@class eca.DiffSides

@@ -19,7 +19,8 @@ local NEXT = { key = ']c', text = 'next' }
 ---@return string left, string right
 local function captions(tab)
   local diff = tab.diff
-  local name = paths.short(diff.path)
+  local name, file = paths.short(diff.path), diff.file
+  name = file and ('%s  %d/%d'):format(name, file.place + 1, file.count) or name
   if diff.captions then
     return ('%s  %s'):format(name, diff.captions[1]), diff.captions[2]
   end

@@ -16,7 +16,7 @@ return {
   login = { 'chat', 'text' },
   toggle = { 'chat', 'block', 'open' },
   act = { 'chat', 'block' },
-  diff = { 'chat', 'block', 'instead' },
+  diff = { 'chat', 'block', 'instead', 'file' },
   check_context = { 'item', 'request' },
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },

@@ -43,7 +43,7 @@ M.fields = {
   forget = { 'chat' },
   draft = { 'chat', 'text', 'adopted' },
   prompts = { 'prompts' },
-  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'request', 'fault', 'remark' },
+  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'request', 'fault', 'remark', 'file' },
   output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
@@ -226,7 +226,7 @@ function draw.forget(chat)
   draw_winbars()
 end
 
-function draw.diff(chat, id, path, before, after, kind, request, fault, remark)
+function draw.diff(chat, id, path, before, after, kind, request, fault, remark, file)
   require('eca.diff').arrived({
     chat = chat,
     id = id,
@@ -237,6 +237,7 @@ function draw.diff(chat, id, path, before, after, kind, request, fault, remark)
     request = request and vim.tbl_extend('error', { chat = chat }, request),
     fault = fault,
     remark = remark,
+    file = file,
   }, require('eca.approval.diff_keys'))
 end
 

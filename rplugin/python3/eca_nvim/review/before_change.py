@@ -31,21 +31,16 @@ UNCLEAR = ("\r", "\ufffd")
 
 
 class ReportedChange:
-    """A change of one file as the agent reports it: hunks, and the tool's arguments."""
+    """A change of one file as the agent reports it: hunks, and the texts the tool was given."""
 
-    __slots__ = ("_arguments", "_hunks", "_reversed", "path")
+    __slots__ = ("_change", "_hunks", "_reversed", "_whole_text", "path")
 
-    def __init__(self, change: FileChange, arguments: Mapping[str, object]) -> None:
+    def __init__(self, change: FileChange) -> None:
         self.path = change.path
-        self._arguments = arguments
+        self._change = change
+        self._whole_text = change.whole
         self._hunks = _hunks(change)
         self._reversed = reverse_hunks(self._hunks or ())
-
-    @property
-    def _whole_text(self) -> str | None:
-        """The new text of the whole file, None if the call replaces only a part."""
-        content = self._arguments.get("content")
-        return content if isinstance(content, str) else None
 
     def may_precede(self, content: bytes | None) -> bool:
         """Return whether a content may be the one before the change; None: there was no file."""
@@ -83,19 +78,16 @@ class ReportedChange:
 
     def _explained(self, before: str, after: str) -> Iterator[str]:
         """Yield the texts with the lines of `before` from which the tool makes `after`."""
-        match self._arguments:
-            case {"original_content": str(old), "new_content": str(new)} if old.strip("\n"):
-                every = bool(self._arguments.get("all_occurrences"))
+        match self._change:
+            case FileChange(old=str(old), new=str(new), every=every) if old.strip("\n"):
                 for text in _variants(before, _ends(after) + _ends(old) + 1):
                     if _leads_to(text, after, old, new, every=every):
                         yield text
 
 
-def reported_change(call: ToolCall) -> ReportedChange | None:
-    """Return the change that a call reports, None if it reports none."""
-    if not isinstance(call.details, FileChange):
-        return None
-    return ReportedChange(call.details, call.arguments or {})
+def reported_changes(call: ToolCall) -> Mapping[str, ReportedChange]:
+    """Return the changes that a call reports, by path."""
+    return {change.path: ReportedChange(change) for change in call.changes or ()}
 
 
 def _hunks(change: FileChange) -> Sequence[Hunk] | None:

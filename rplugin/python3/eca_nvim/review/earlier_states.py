@@ -29,7 +29,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.call_files import moved
-from eca_nvim.review.before_change import ReportedChange, reported_change
+from eca_nvim.review.before_change import ReportedChange, reported_changes
 from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
 from eca_nvim.review.tracked_calls import UNSEEN, CallOutcome, Observation, TrackedCall
 
@@ -101,11 +101,10 @@ class _Tracer:
     def step_back(self, number: int) -> None:
         """Step back over one more call."""
         tracked = self._calls[number]
-        reported = reported_change(tracked.call)
+        reported = reported_changes(tracked.call)
         for path, seen in tracked.after.items():
-            change = reported if reported is not None and reported.path == path else None
             self._compare_after(number, path, seen)
-            later = _LaterState(self.state[path], tracked, change)
+            later = _LaterState(self.state[path], tracked, reported.get(path))
             self._later_states.setdefault(path, []).append(later)
         self.state |= {path: self._before(number, path) for path in tracked.after}
 

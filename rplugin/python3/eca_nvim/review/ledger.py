@@ -133,7 +133,7 @@ class Ledger:
 
     def _preparing(self, chat: Chat, block: ToolBlock) -> None:
         if (chat.id, block.id) not in self._early:
-            paths = paths_so_far(block.call, block.arguments.main_argument)
+            paths = paths_so_far(block.call, block.so_far)
             if paths:
                 observation = self._observe(self._turn(chat), paths, Observation())
                 self._early[chat.id, block.id] = observation

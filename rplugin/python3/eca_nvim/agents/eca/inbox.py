@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.eca import server_events
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.agents.eca.content.chat_content import content_event
 from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
 from eca_nvim.agents.eca.content.proposals import Proposals
@@ -77,6 +78,7 @@ class Inbox:
         self._proposals = proposals
         self._held: list[ContentReceived | StatusChanged] = []
         self._code_blocks = CodeBlocks()
+        self._peeks = Peeks()
         self._spent: dict[str, int] = {}  # tokens by chat, if the server does not add them up
         self._mentions = mentions
         self._replays = replays
@@ -136,6 +138,7 @@ class Inbox:
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn content of a chat into events; replayed content changes no files."""
         event, parent = content_event(received), received.parent_chat_id
+        event = self._peeks.peek(received.chat_id or "", event)
         if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
             event = replace(event, text=self._mentions.read(user_text(event.text)))
         if received.chat_id is None:
@@ -185,7 +188,8 @@ class Inbox:
             logger.debug("unknown status of chat %s", message.chat_id)
             return ()
         chat_id = self._chats.ours(message.chat_id, adopt=True)
-        return (Addressed(chat_id, events.TurnChanged(turn)),)
+        changed = self._peeks.peek(message.chat_id, events.TurnChanged(turn))
+        return (Addressed(chat_id, changed),)
 
     def _opened(self, message: ChatOpened) -> Sequence[AgentEvent]:
         return self._about(message.chat_id, events.ChatOpened(message.title))

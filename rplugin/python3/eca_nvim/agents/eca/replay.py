@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from eca_nvim.agents.eca.content.argument_peek import main_argument
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -72,11 +73,16 @@ def original_event(addressed: Addressed) -> Addressed:
         case ToolFinished(
             call=ToolCall(name=None, server=None) as call, failed=False, total_ms=None
         ):
-            return replace(addressed, event=ToolRejected(call))
+            return replace(addressed, event=ToolRejected(_named(call)))
         case TextReceived(role=Role.USER, text=text) as note if text.lstrip().startswith(_REJECTED):
             return replace(addressed, event=replace(note, role=Role.SYSTEM))
         case _:
             return addressed
+
+
+def _named(call: ToolCall) -> ToolCall:
+    """Give a call without a name its main argument as summary."""
+    return replace(call, summary=call.summary or main_argument(call.arguments or {}))
 
 
 class Replay(Struct):

@@ -13,11 +13,13 @@ from collections.abc import Iterable
 
 from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, ToolBlock
 from eca_nvim.chat.model.chat import Lane
-from eca_nvim.chat.model.known_tools import facts_of
 from eca_nvim.chat.render.group import count_in
 from eca_nvim.chat.update import Update
+from eca_nvim.chat.vocabulary.call_details import ToolKind
 from eca_nvim.chat.vocabulary.ops import BlockKind, RemoveBlock
 from eca_nvim.chat.vocabulary.states import CallState
+
+_READ_ONLY = frozenset({ToolKind.READ, ToolKind.SEARCH})
 
 
 def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
@@ -82,8 +84,7 @@ def _joins(block: Block) -> bool:
         return True
     if not isinstance(block, ToolBlock):
         return False
-    facts = facts_of(block.call)
-    read_only = facts is not None and facts.read_only
+    read_only = block.call.kind in _READ_ONLY
     ended = block.state is CallState.DONE and (block.fold is Fold.CLOSED or bool(block.group))
     return read_only and ended
 

@@ -10,6 +10,8 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from msgspec.structs import asdict, replace
 
 from eca_nvim.chat.handlers.call_steps import announce_request, step
@@ -26,10 +28,9 @@ from eca_nvim.chat.model.call_ids import (
     is_compatible,
     requested_call,
 )
-from eca_nvim.chat.model.known_tools import facts_of
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import (
     BY_CONFIG,
     ToolFinished,
@@ -46,6 +47,12 @@ SHOWN_ARGUMENTS = 4000
 """An open body shows growing arguments up to this many characters, then only once complete."""
 
 
+_DERIVED: Mapping[str, None] = dict.fromkeys(
+    ("summary", "details", "title", "command", "locations", "changes", "mentions", "remember")
+)
+"""Fields that the agent derives from the arguments of a call."""
+
+
 def preparing(update: Update, event: ToolPreparing) -> None:
     """Append a piece of the arguments that the model is writing."""
     block = update.lane.calls.get(event.call.id)
@@ -55,6 +62,7 @@ def preparing(update: Update, event: ToolPreparing) -> None:
         return
     block = _block_of(update, block, event.call)
     block.arguments.feed(event.arguments_text)
+    block.so_far = event.so_far or block.so_far
     grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
     update.redraw(block, update.lane, with_body=grows)
     show_activity(update, update.lane, lambda: call_title(block, update.chat.settings))
@@ -168,8 +176,7 @@ def _new_block(update: Update, call: ToolCall) -> ToolBlock:
 
 
 def _kind(call: ToolCall) -> BlockKind:
-    facts = facts_of(call)
-    return facts.kind if facts is not None else BlockKind.TOOL
+    return BlockKind.TASKS if call.kind is ToolKind.TASKS else BlockKind.TOOL
 
 
 def merged(known: ToolCall, said: ToolCall) -> ToolCall:
@@ -178,13 +185,27 @@ def merged(known: ToolCall, said: ToolCall) -> ToolCall:
         return known
     told = {name: value for name, value in asdict(said).items() if value is not None}
     fresh = replace(known, **told)
+    if said.changes is not None:
+        fresh = replace(fresh, changes=_with_texts(said.changes, known.changes or ()))
     return known if is_same(fresh, known) else fresh
+
+
+def _with_texts(said: Sequence[FileChange], known: Sequence[FileChange]) -> tuple[FileChange, ...]:
+    """Return changes with the texts that were known of them, where these are left out now."""
+    by_path = {change.path: change for change in known if change.new is not None}
+    return tuple(_with_text(change, by_path.get(change.path)) for change in said)
+
+
+def _with_text(said: FileChange, known: FileChange | None) -> FileChange:
+    if said.new is not None or known is None:
+        return said
+    return replace(said, old=known.old, new=known.new, every=known.every)
 
 
 def _merge(update: Update, block: ToolBlock, said: ToolCall) -> None:
     known = block.call
     if block.state in OPEN_TO_CHANGE and not is_compatible(known, said):
-        known = replace(known, details=None, summary=None)
+        known = replace(known, **_DERIVED)
     fresh = merged(known, said)
     if fresh is block.call:
         return
@@ -196,16 +217,20 @@ def _merge(update: Update, block: ToolBlock, said: ToolCall) -> None:
 
 
 def _show_place(update: Update, block: ToolBlock, *, done: bool) -> None:
-    """Show the lines a call changes; only for the agent's own tools, whose paths we know.
+    """Show the lines a call changes, or its location if only that is known.
 
     It takes reading the diff, which costs more than the rest of the call: only if the view follows.
     """
-    change = block.call.details
     if not update.chat.settings.follow:
         return
-    if isinstance(change, FileChange) and change.path in changed_paths(block.call):
-        places = changed_places(change, done=done)
-        update.ops.append(ShowPlace(update.chat.id, change.path, places, done))
+    call = block.call
+    paths = changed_paths(call)
+    places = [(it.path, changed_places(it, done=done)) for it in call.changes or ()]
+    if not places:
+        places = [(it.path, [(it.line, 0)]) for it in call.locations or () if it.line is not None]
+    for path, lines in places:
+        if path in paths:
+            update.ops.append(ShowPlace(update.chat.id, path, lines, done))
 
 
 def _report_files(update: Update, block: ToolBlock) -> None:

@@ -13,9 +13,8 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.model.argument_peek import ArgumentPeek
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.events import HookFinished, QuestionAsked, UsageReported
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment
 from eca_nvim.chat.vocabulary.states import CallState
@@ -144,19 +143,37 @@ class Nested(Struct):
     waits: bool = False
 
 
+class WrittenArguments(Struct):
+    """Arguments that the model is writing: JSON that may be cut anywhere; `size` in characters."""
+
+    chunks: list[str] = field(default_factory=list)
+    size: int = 0
+
+    def feed(self, chunk: str) -> None:
+        """Add the next chunk."""
+        self.chunks.append(chunk)
+        self.size += len(chunk)
+
+    @property
+    def text(self) -> str:
+        """The arguments so far, unparsed."""
+        return "".join(self.chunks)
+
+
 class ToolBlock(Block, eq=False):
     """A tool call; `chat_id` is the chat it belongs to, ours or a subagent's.
 
     replayed: it is part of a loaded history and ran in the past. question: the question it asks the
     user, if it is such a call. nested: the subagent it runs. earlier: an older call with the same
     id that had not ended when this one began. by_config: it was rejected by the agent's
-    configuration, not by the user.
+    configuration, not by the user. so_far: what is known from arguments that are still written.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
     chat_id: str = ""
     state: CallState = CallState.PREPARING
-    arguments: ArgumentPeek = field(default_factory=ArgumentPeek)
+    arguments: WrittenArguments = field(default_factory=WrittenArguments)
+    so_far: KnownSoFar | None = None
     outputs: tuple[str, ...] = ()
     started_ms: int | None = None
     total_ms: int | None = None

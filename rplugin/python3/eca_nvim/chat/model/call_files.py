@@ -5,14 +5,13 @@ Rules kept here: paths come from a model. Only absolute paths without unsafe cha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from msgspec import Struct
 
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.model.known_tools import facts_of
 from eca_nvim.chat.text.diffs import (
     Hunk,
     Line,
@@ -21,64 +20,57 @@ from eca_nvim.chat.text.diffs import (
     change_hunks,
 )
 from eca_nvim.chat.text.safe_text import clean
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange, KnownSoFar, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.states import CallState
 
 MOST_PLACES = 100
 """Most places of a file that are shown."""
+_CHANGES_NOTHING = frozenset(
+    {
+        *(ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.FETCH, ToolKind.SWITCH_MODE),
+        *(ToolKind.TASKS, ToolKind.ASK, ToolKind.AGENT),
+    }
+)
+_NAMES_CHANGED_FILES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _END = Line(LineKind.CONTEXT, "")
 """Sentinel after the last line of a hunk."""
 
 
 def may_change(call: ToolCall) -> bool:
-    """Return whether a call may change files; true for unknown tools."""
-    facts = facts_of(call)
-    return facts is None or facts.writes != ()
+    """Return whether a call may change files; true for calls of an unknown kind."""
+    return call.kind not in _CHANGES_NOTHING
 
 
 def changed_paths(call: ToolCall) -> tuple[str, ...]:
     """Return the files a call says it changes."""
     if not may_change(call):
         return ()
-    facts = facts_of(call)
-    keys = facts.writes if facts is not None and facts.writes else ()
-    details = (call.details.path,) if isinstance(call.details, FileChange) else ()
-    return _safe_paths((*_named(call, keys), *details))
+    named = call.locations if call.kind in _NAMES_CHANGED_FILES else ()
+    paths = [it.path for it in named or ()]
+    return _safe_paths([*paths, *(it.path for it in call.changes or ())])
 
 
-def paths_so_far(call: ToolCall, main_argument: tuple[str, str] | None) -> tuple[str, ...]:
-    """Return the file a call will change, if its main argument so far names it."""
-    facts = facts_of(call)
-    if facts is None or main_argument is None or main_argument[0] not in (facts.writes or ()):
+def paths_so_far(call: ToolCall, so_far: KnownSoFar | None) -> tuple[str, ...]:
+    """Return the files a call will change, as far as its arguments name them so far."""
+    if so_far is None or call.kind not in _NAMES_CHANGED_FILES:
         return ()
-    return _safe_paths(main_argument[1:])
+    return _safe_paths(it.path for it in so_far.locations)
 
 
 def read_paths(call: ToolCall) -> tuple[str, ...]:
     """Return the files a call says it reads."""
-    facts = facts_of(call)
-    return _safe_paths(_named(call, facts.reads)) if facts is not None else ()
+    return _safe_paths(it.path for it in call.locations or ()) if call.kind is ToolKind.READ else ()
 
 
 def moved(call: ToolCall) -> tuple[str, str] | None:
     """Return source and destination of a call that moves a file; None for other calls."""
-    facts = facts_of(call)
-    if facts is None or not facts.moves:
+    if call.kind is not ToolKind.MOVE:
         return None
-    match _safe_paths(_named(call, facts.writes or ())):
+    match _safe_paths(it.path for it in call.locations or ()):
         case (source, destination):
             return source, destination
         case _:
             return None
-
-
-def whole_text(call: ToolCall) -> str | None:
-    """Return the whole new text of a file if the call writes one, else None."""
-    facts = facts_of(call)
-    if facts is None or facts.whole is None:
-        return None
-    text = (call.arguments or {}).get(facts.whole)
-    return text if isinstance(text, str) else None
 
 
 def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
@@ -107,10 +99,6 @@ def _places(hunk: Hunk, *, done: bool) -> Iterator[tuple[int, int]]:
         else:
             is_changed = True
         line += each.kind is not absent
-
-
-def _named(call: ToolCall, keys: Sequence[str]) -> Iterator[str]:
-    return (str((call.arguments or {}).get(key, "")) for key in keys)
 
 
 def is_safe_path(path: str) -> bool:
@@ -152,6 +140,7 @@ def _count(uses: dict[str, FileUse], call: ToolCall) -> None:
     for path in changed_paths(call):
         use = uses.setdefault(path, FileUse())
         use.changes += 1
-        if isinstance(call.details, FileChange) and path == call.details.path:
-            use.added += call.details.added
-            use.removed += call.details.removed
+        for change in call.changes or ():
+            if change.path == path:
+                use.added += change.added
+                use.removed += change.removed

@@ -2,34 +2,23 @@
 
 Rules kept here:
 - Pure: nothing is looked up on disk. A link inside a folder counts as inside, and a home folder as
-  outside; `places` follows links. Only the call's arguments are examined, not what a program
-  may do.
+  outside; `places` follows links. Only what a call says is examined, not what a program may do.
 - Only certain paths count: those that begin at the root or at a home folder, or that climb with
-  `..`. Texts, patterns and whole command lines do not count. File URIs do, also those of another
-  machine.
+  `..`. File URIs do, also those of another machine. The agent says which arguments may be paths.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand, ToolCall
+from eca_nvim.chat.vocabulary.call_details import ShellCommand, ToolCall
 
 _SCHEME = "file:"
 _HOSTS = frozenset({"", "localhost"})
 _STARTS = ("/", "~", "../")
-_PATH_CHARACTERS = frozenset("/.~")
-"""A key with one of these characters may be a path rather than the name of an argument."""
-_TEXT_ARGUMENTS = frozenset(
-    {
-        *("command", "content", "new_content", "original_content", "pattern", "query", "regex"),
-        *("text", "task", "prompt", "question", "description"),
-    }
-)
-"""Arguments that hold text."""
 _HARMLESS = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"})
 
 
@@ -50,7 +39,7 @@ def paths_named(call: ToolCall) -> Iterator[str]:
 
     A file URI is yielded as its path; one of another machine is skipped.
     """
-    for name in (*_changed(call), *_strings(call.arguments)):
+    for name in (*_changed(call), *_mentioned(call)):
         path = _as_path(name)
         if path is not None:
             yield path
@@ -61,32 +50,24 @@ def _arguments(call: ToolCall) -> Iterator[str]:
     if isinstance(call.details, ShellCommand):
         for part in call.details.parts:
             yield from map(_value, part.arguments)
-    yield from _strings(call.arguments)
+    yield from _mentioned(call)
 
 
-def _changed(call: ToolCall) -> Sequence[str]:
-    return (call.details.path,) if isinstance(call.details, FileChange) else ()
+def _changed(call: ToolCall) -> Iterator[str]:
+    return (change.path for change in call.changes or ())
+
+
+def _mentioned(call: ToolCall) -> Iterator[str]:
+    if call.mentions is not None:
+        yield from call.mentions
+    else:
+        yield from (location.path for location in call.locations or ())
 
 
 def _value(argument: str) -> str:
     """Return the value of an argument like --output=/tmp/x, else the argument itself."""
     name, equals, value = argument.partition("=")
     return value if equals and name.startswith("-") else argument
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Yield the texts in arguments that may be paths, at any depth."""
-    left = [value]
-    while left:
-        match left.pop():
-            case str(text):
-                yield text
-            case list(items):
-                left += reversed(items)
-            case Mapping() as table:
-                items = [(key, item) for key, item in table.items() if key not in _TEXT_ARGUMENTS]
-                left += reversed([item for _, item in items])
-                left += reversed([key for key, _ in items if _PATH_CHARACTERS & set(key)])
 
 
 def _as_path(name: str) -> str | None:

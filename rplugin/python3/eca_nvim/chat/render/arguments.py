@@ -12,11 +12,11 @@ import json
 from collections.abc import Mapping
 
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.model.known_tools import ToolFacts, facts_of, is_identified, shell_line
+from eca_nvim.chat.render.title import is_identified
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import cut, hanging, value_lines
 from eca_nvim.chat.text.safe_text import literal
-from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.patterns import late_pattern
 
 _PLAIN_NAME = late_pattern(r"[\w.$-]+")
@@ -37,25 +37,25 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
 
 def unsaid(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:
     """Return the arguments that neither the header nor the details in the body show in full."""
-    facts = facts_of(call)
     arguments = call.arguments or {}
-    left = {key: arguments[key] for key in arguments if not _said(call, facts, key, settings)}
-    if isinstance(call.details, FileChange):
-        path = call.details.path
-        in_header = facts is not None and is_identified(path, settings)
-        if not in_header and path not in left.values():
+    left = {key: arguments[key] for key in arguments if not _said(call, key, settings)}
+    if call.changes is not None and len(call.changes) == 1:  # of several the body names each
+        path = call.changes[0].path
+        if not _in_header(call, path, settings) and path not in left.values():
             left = {"path": path, **left}
     return left
 
 
-def _said(call: ToolCall, facts: ToolFacts | None, key: str, settings: RenderSettings) -> bool:
-    value = (call.arguments or {})[key]
-    if facts is None:
-        return False
-    match call.details:
-        case FileChange(path=path):
-            return key in facts.in_diff or (value == path and is_identified(path, settings))
-        case Subagent(agent=agent):
-            return key == "agent" and value == agent
-        case _:
-            return key == "command" and shell_line(call) is not None
+def _said(call: ToolCall, key: str, settings: RenderSettings) -> bool:
+    value, is_shown = (call.arguments or {})[key], key in (call.shown or ())
+    if call.changes:
+        path = call.changes[0].path
+        return is_shown or (value == path and _in_header(call, path, settings))
+    if isinstance(call.details, Subagent):
+        return is_shown and value == call.details.agent
+    return is_shown and call.command is not None and value == call.command
+
+
+def _in_header(call: ToolCall, path: str, settings: RenderSettings) -> bool:
+    """Return whether the header identifies a file that a call changes."""
+    return bool(call.verb) and is_identified(path, settings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from eca_nvim.chat.text.body import Body
+from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.output import MORE, cut, more, narrowed
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
@@ -16,9 +16,24 @@ from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.ops import Mark
 
 COLUMNS = 500
+LEAST = 5
+"""Lines of each of several diffs that are shown, at least."""
 
 _GROUPS = {LineKind.ADDED: "EcaDiffAdd", LineKind.REMOVED: "EcaDiffDelete"}
 _WORD_GROUPS = {LineKind.ADDED: "EcaDiffAddText", LineKind.REMOVED: "EcaDiffDeleteText"}
+
+
+def changes_body(changes: Sequence[FileChange], limit: int | None) -> Body:
+    """Return the diffs of changes; several share the `limit`, each below the name of its file."""
+    if len(changes) == 1:
+        return diff_body(changes[0], limit)
+    share = None if limit is None else max(LEAST, limit // len(changes))
+    return stacked(body for it in changes for body in (_file(it), diff_body(it, share)))
+
+
+def _file(change: FileChange) -> Body:
+    name = literal_name(change.path)
+    return Body([name], [(0, 0, -1, "EcaToolTarget")], "diff")
 
 
 def diff_body(change: FileChange, limit: int | None) -> Body:

@@ -8,7 +8,8 @@ from itertools import islice
 from eca_nvim.chat.model.blocks import GroupBlock, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.render.tool import call_title, tool_body, verb_and_target
+from eca_nvim.chat.render.title import verb_and_target
+from eca_nvim.chat.render.tool import call_title, tool_body
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.safe_text import truncate
 from eca_nvim.chat.vocabulary.ops import Segment

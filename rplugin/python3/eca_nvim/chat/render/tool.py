@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
-from eca_nvim.chat.model.argument_peek import main_argument
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.model.known_tools import facts_of, file_name, full_name, runs_shell, shell_line
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.arguments import argument_body, unsaid
-from eca_nvim.chat.render.diff import diff_body
+from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
+from eca_nvim.chat.render.title import TARGET_CELLS, title_text, verb_and_target
 from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, hanging, indented, text_body
-from eca_nvim.chat.text.safe_text import duration, literal_line, literal_lines, one_line, truncate
+from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     JsonOutputs,
@@ -27,12 +26,12 @@ from eca_nvim.chat.vocabulary.call_details import (
     Subagent,
     Task,
     TaskList,
+    ToolKind,
     UnknownDetails,
 )
 from eca_nvim.chat.vocabulary.ops import Segment
 from eca_nvim.chat.vocabulary.states import CallState
 
-TARGET_CELLS = 120
 DIFF_LINES = 40
 FAILED_LINES = 10
 
@@ -95,40 +94,10 @@ def call_title(block: ToolBlock, settings: RenderSettings) -> str:
     return " ".join(filter(None, (verb, truncate(target, TARGET_CELLS)))) + stats
 
 
-def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, str]:
-    """Return what a call does, and to what (a file, a command); either may be empty."""
-    call = block.call
-    facts = facts_of(call)
-    summary = literal_line(call.summary or "")
-    if facts is None:
-        return full_name(call) or _nameless(block), summary or _main_argument(block)
-    if call.arguments is not None:
-        return facts.verb, facts.target(call.arguments, settings)
-    if block.arguments.main_argument is not None:
-        key, value = block.arguments.main_argument
-        return facts.verb, facts.target({key: value}, settings) or summary
-    if isinstance(call.details, FileChange):
-        return facts.verb, file_name(call.details.path, settings)
-    return facts.verb, summary.removeprefix("$ ") if facts.runs_shell else summary
-
-
-def _nameless(block: ToolBlock) -> str:
-    """Return a substitute for a missing name; servers replay rejected calls without one."""
-    return "a call" if block.replayed else "unknown tool"
-
-
-def _main_argument(block: ToolBlock) -> str:
-    """Return the main argument as far as known, also for a replayed call without a name."""
-    if block.arguments.main_argument is not None:
-        return literal_line(block.arguments.main_argument[1])
-    is_nameless = block.replayed and not block.call.name
-    return literal_line((is_nameless and main_argument(block.call.arguments or {})) or "")
-
-
 def _stats(block: ToolBlock) -> list[Segment]:
+    if block.call.changes:
+        return _changed_lines(block.call.changes)
     match block.call.details:
-        case FileChange(added=added, removed=removed):
-            return [(f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
         case TaskList(tasks=()):
             return [(" cleared", "EcaMuted")]
         case TaskList(tasks=tasks) as task_list:
@@ -146,6 +115,13 @@ def _stats(block: ToolBlock) -> list[Segment]:
             return [(f" {block.arguments.size // 1000}k characters", "EcaMuted")]
         case _:
             return []
+
+
+def _changed_lines(changes: Sequence[FileChange]) -> list[Segment]:
+    """Return how many lines changes add and remove, and in how many files if there are several."""
+    files = [(f" {len(changes)} files", "EcaMuted")] if len(changes) > 1 else []
+    added, removed = sum(it.added for it in changes), sum(it.removed for it in changes)
+    return [*files, (f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
 
 
 def _step(subagent: Subagent) -> str:
@@ -177,16 +153,20 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
         return question_body(block.question, limit)
     if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
         return _output(block, FAILED_LINES)
+    if block.call.changes:
+        return _changes_body(block, block.call.changes, settings, limit)
     details = block.call.details
     render = _DETAILS.get(type(details), _plain_body)
     return render(block, details, settings, limit)
 
 
 def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
-    """Return the body for an approval: uncut, except a diff, which the diff tab shows whole."""
-    change = block.call.details
-    if isinstance(change, FileChange):
-        return joined(_remaining_arguments(block, settings, None), diff_body(change, DIFF_LINES))
+    """Return the body for an approval: uncut, except diffs, which the diff tab shows whole."""
+    changes = block.call.changes
+    if changes:
+        return joined(
+            _remaining_arguments(block, settings, None), changes_body(changes, DIFF_LINES)
+        )
     return tool_body(block, settings, None)
 
 
@@ -203,9 +183,9 @@ def _output(block: ToolBlock, limit: int | None) -> Body:
 def _shell_body(
     block: ToolBlock, details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if not runs_shell(block.call):
+    if block.call.kind is not ToolKind.EXECUTE:
         return _plain_body(block, None, settings, limit)
-    first, *rest = _command(block)
+    first, *rest = _command(block, settings)
     command = Body(hanging([f"$ {first}", *rest]), language="")
     command = joined(command, _remaining_arguments(block, settings, limit))
     if isinstance(details, ShellCommand):
@@ -214,20 +194,21 @@ def _shell_body(
     return joined(command, _output(block, limit))
 
 
-def _command(block: ToolBlock) -> list[str]:
-    command = shell_line(block.call)
-    if command is not None:
-        return literal_lines(command)
+def _command(block: ToolBlock, settings: RenderSettings) -> list[str]:
+    if block.call.command is not None:
+        return literal_lines(block.call.command)
     if isinstance(block.call.details, ShellCommand):
         parts = block.call.details.parts
         return literal_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
+    if not block.call.verb:
+        return [title_text(block.call.title or (), settings)]
     return literal_lines((block.call.summary or "").removeprefix("$ "))
 
 
-def _change_body(
-    block: ToolBlock, change: FileChange, settings: RenderSettings, limit: int | None
+def _changes_body(
+    block: ToolBlock, changes: Sequence[FileChange], settings: RenderSettings, limit: int | None
 ) -> Body:
-    diff = diff_body(change, None if limit is None else DIFF_LINES)
+    diff = changes_body(changes, None if limit is None else DIFF_LINES)
     if block.state is CallState.FAILED:
         return joined(_output(block, limit), diff)
     return joined(_remaining_arguments(block, settings, limit), diff)
@@ -299,17 +280,18 @@ def _unknown_body(
 def _plain_body(
     block: ToolBlock, _details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if runs_shell(block.call):
+    if block.call.kind is ToolKind.EXECUTE:
         return _shell_body(block, None, settings, limit)
-    facts = facts_of(block.call)
-    is_shown = facts is not None and facts.header_is_complete and block.outputs
+    is_shown = block.call.kind not in _SHORT_TITLE and block.outputs
     arguments = {} if is_shown else block.call.arguments or {}
     return joined(argument_body(arguments, limit), _output(block, limit))
 
 
+_SHORT_TITLE = frozenset({None, ToolKind.OTHER, ToolKind.AGENT})
+"""Kinds of calls whose header does not show all arguments."""
+
 _DETAILS: Mapping[type, Callable[[ToolBlock, Any, RenderSettings, int | None], Body]] = {
     ShellCommand: _shell_body,
-    FileChange: _change_body,
     JsonOutputs: _json_body,
     Subagent: _subagent_body,
     TaskList: _task_body,

@@ -22,14 +22,14 @@ from eca_nvim.chat.model.call_files import moved
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.model.known_tools import BY_COMMAND, full_name, is_native, is_unknown, shell_line
 from eca_nvim.chat.model.outside_paths import paths_outside
+from eca_nvim.chat.model.tool_names import full_name, is_native, is_unknown
 from eca_nvim.chat.render.block import OUTPUT_LINES, full_body
 from eca_nvim.chat.render.tool import asked_body, call_title
 from eca_nvim.chat.text.output import bounded
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand, Subagent, ToolCall
+from eca_nvim.chat.vocabulary.call_details import ShellCommand, Subagent, ToolCall
 from eca_nvim.chat.vocabulary.effects import TellApproval, TellRejection
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
 from eca_nvim.chat.vocabulary.shown_request import Request
@@ -186,7 +186,7 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
         "call": block.call.id,
         "kind": "approval",
         "title": call_title(block, chat.settings),
-        "titled": shell_line(block.call) is not None or None,
+        "titled": block.call.command is not None or None,
         "detail": "\n".join(content.lines),
         "lines": content.lines,
         "marks": content.marks,
@@ -202,8 +202,7 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
 def remembers(block: ToolBlock) -> list[str]:
     """List what "remember" would remember: a shell line's new commands, else the tool.
 
-    The agent remembers only a tool's name: a tool of that name on any server then runs without
-    asking. An agent that does not name a tool's server is too old to remember.
+    An agent that does not name a tool's server is too old to remember.
     """
     call = block.call
     if call.server is None:
@@ -212,9 +211,7 @@ def remembers(block: ToolBlock) -> list[str]:
         keys = [part.remember_key for part in call.details.parts if not part.remembered]
         whose = "" if is_native(call) else f" of {literal_line(call.name or '')}"
         return list(dict.fromkeys(literal_line(key) + whose for key in keys if key))
-    if is_unknown(call) or call.name is None or call.name in BY_COMMAND:
-        return []
-    return [f"{literal_line(call.name)} on any server"]
+    return [literal_line(call.remember)] if call.remember and not is_unknown(call) else []
 
 
 def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
@@ -222,7 +219,7 @@ def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
     call, lines = block.call, []
     if is_unknown(call):
         lines.append("the server has no such tool, or it is switched off")
-    elif call.arguments is None and call.details is None:
+    elif not any((call.arguments is not None, call.details, call.changes, call.title)):
         lines.append("the server does not say what it will do")
     outside = paths_outside(call, settings.folders)
     if outside:
@@ -237,8 +234,8 @@ def listed(paths: Sequence[str]) -> str:
 
 
 def _path(call: ToolCall) -> str | None:
-    if isinstance(call.details, FileChange):
-        return clean(call.details.path)
+    if call.changes:
+        return clean(call.changes[0].path)
     move = moved(call)
     return move[0] if move else None
 

@@ -6,18 +6,79 @@ Rules kept here: as in `events.py`; every value is frozen, and a value the agent
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import TypeAlias
 
 from msgspec import Struct
 
 
+class ToolKind(StrEnum):
+    """What a tool does; OTHER may do anything."""
+
+    READ = "read"
+    EDIT = "edit"
+    DELETE = "delete"
+    MOVE = "move"
+    SEARCH = "search"
+    EXECUTE = "execute"
+    THINK = "think"
+    FETCH = "fetch"
+    SWITCH_MODE = "switch_mode"
+    OTHER = "other"
+    TASKS = "tasks"
+    ASK = "ask"
+    AGENT = "agent"
+
+
+class FileName(Struct, frozen=True):
+    """The path of a file, in a title."""
+
+    path: str
+
+
+class InFolder(Struct, frozen=True):
+    """The path that a call searches, in a title; not shown if it is the whole workspace."""
+
+    path: str
+
+
+Title: TypeAlias = tuple[str | FileName | InFolder, ...]
+"""Words of a header, joined by spaces; paths are shown relative to the workspace."""
+
+
+class Location(Struct, frozen=True):
+    """A file that a call works on, and the line (1-based) if the agent names one."""
+
+    path: str
+    line: int | None = None
+
+
+class KnownSoFar(Struct, frozen=True):
+    """What is known of a call from arguments that the model is still writing."""
+
+    title: Title
+    locations: tuple[Location, ...] = ()
+
+
 class FileChange(Struct, frozen=True):
-    """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only."""
+    """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only.
+
+    old, new: the texts, if the agent sends them. `new` replaces `old` in the file, everywhere if
+    `every` is set; without `old` it is the whole new text of the file.
+    """
 
     path: str
     diff: str
     added: int
     removed: int
+    old: str | None = None
+    new: str | None = None
+    every: bool = False
+
+    @property
+    def whole(self) -> str | None:
+        """The whole new text of the file, if the agent sends it."""
+        return self.new if self.old is None else None
 
 
 class ShellPart(Struct, frozen=True):
@@ -90,11 +151,21 @@ class UnknownDetails(Struct, frozen=True):
     text: str
 
 
-Details: TypeAlias = FileChange | ShellCommand | JsonOutputs | Subagent | TaskList | UnknownDetails
+Details: TypeAlias = ShellCommand | JsonOutputs | Subagent | TaskList | UnknownDetails
 
 
 class ToolCall(Struct, frozen=True):
-    """A tool call as known so far; later events complete earlier ones."""
+    """A tool call as known so far; later events complete earlier ones.
+
+    arguments: what the tool is called with, as received. Only the agent knows what they mean: the
+    fields below are what it makes of them, and of the tool's name.
+    kind: what the tool does. verb: a word for it; without one the title is a whole sentence.
+    title: what the tool is applied to. command: the whole shell line that it runs. locations: the
+    files it reads or changes; of a move the source, then the destination. changes: the changes it
+    makes to files. mentions: everything in the arguments that may be a path, if the agent finds
+    more than the locations. shown: names of arguments that the command, the changes or the
+    subagent's name show. remember: what "remember" remembers, unless that is a command.
+    """
 
     id: str
     name: str | None = None
@@ -103,3 +174,12 @@ class ToolCall(Struct, frozen=True):
     summary: str | None = None
     details: Details | None = None
     arguments: Mapping[str, object] | None = None
+    kind: ToolKind | None = None
+    verb: str | None = None
+    title: Title | None = None
+    command: str | None = None
+    locations: tuple[Location, ...] | None = None
+    changes: tuple[FileChange, ...] | None = None
+    mentions: tuple[str, ...] | None = None
+    shown: tuple[str, ...] | None = None
+    remember: str | None = None

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 
 
 class Role(StrEnum):
@@ -71,6 +71,7 @@ class ToolPreparing(Struct, frozen=True):
 
     call: ToolCall
     arguments_text: str = ""
+    so_far: KnownSoFar | None = None
 
 
 class ToolRequested(Struct, frozen=True):

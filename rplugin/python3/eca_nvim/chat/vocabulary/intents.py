@@ -173,13 +173,15 @@ class ActOnBlock(Struct, frozen=True):
 class RequestDiff(Struct, frozen=True):
     """Show the diff tab of the tool call in a block.
 
-    instead: chat and block of another call, shown if this one changes no file.
+    instead: chat and block of another call, shown if this one changes no file. file: which of the
+    files that it changes (0-based, modulo their number).
     """
 
     name: ClassVar[str] = "diff"
     chat: str
     block: int
     instead: tuple[str, int] | None = None
+    file: int = 0
 
 
 class Choose(Struct, frozen=True):

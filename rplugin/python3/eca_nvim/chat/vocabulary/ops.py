@@ -246,7 +246,8 @@ class ShowDiff(Struct, frozen=True):
 
     before, after: whole files. fault: why the change does not apply, in one line; `before` is then
     the file and `after` the raw hunks. request: id, block and digest of the approval that waits
-    (op `pending`), or None. remark: lines about differences that the two texts do not show.
+    (op `pending`), or None. remark: lines about differences that the two texts do not show. file:
+    of a call that changes several files the block, the place of this one (0-based), and the count.
     """
 
     name: ClassVar[str] = "diff"
@@ -259,6 +260,7 @@ class ShowDiff(Struct, frozen=True):
     request: Mapping[str, object] | None = None
     fault: str | None = None
     remark: str | None = None
+    file: Mapping[str, object] | None = None
 
 
 class ShowOutput(Struct, frozen=True):

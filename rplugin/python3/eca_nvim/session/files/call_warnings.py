@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os.path
 
-from eca_nvim.chat.model.call_files import moved, whole_text
+from eca_nvim.chat.model.call_files import moved
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_named
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.user_actions.approvals import listed
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.places import Kind, leads_to
-from eca_nvim.review.snapshots import Blobs, take_snapshot
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.text_changes import text_of
 from eca_nvim.session.files.whole_writes import changed_line_ends
 
@@ -28,8 +28,8 @@ DESTINATION_EXISTS = "there is a file already where this moves to"
 def disk_warnings(chat: Chat, call: ToolCall) -> list[str]:
     """Return the warnings about a call that is pending in a chat, one line each."""
     warnings = _path_warnings(call, chat.settings)
-    other = _destination_warning(call, chat.settings) or _line_ends_warning(call)
-    return [*warnings, other] if other else warnings
+    destination = _destination_warning(call, chat.settings)
+    return [*warnings, *([destination] if destination else []), *_line_ends_warnings(call)]
 
 
 def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
@@ -57,10 +57,12 @@ def _destination_warning(call: ToolCall, settings: RenderSettings) -> str | None
     return f"{DESTINATION_EXISTS}: {settings.relative(literal_name(paths[1]))}"
 
 
-def _line_ends_warning(call: ToolCall) -> str | None:
-    new_text = whole_text(call)
-    if new_text is None or not isinstance(call.details, FileChange):
-        return None
-    present = take_snapshot(call.details.path, Blobs())
-    text = None if present.blob is None else text_of(present.blob.read())
-    return None if text is None else changed_line_ends(text, new_text)
+def _line_ends_warnings(call: ToolCall) -> list[str]:
+    """Warn of files that are written whole and get other line ends, each warning once."""
+    warnings: dict[str, None] = {}  # in order
+    for change in call.changes or ():
+        present = Snapshot() if change.whole is None else take_snapshot(change.path, Blobs())
+        text = None if present.blob is None else text_of(present.blob.read())
+        warning = None if text is None else changed_line_ends(text, change.whole or "")
+        warnings |= {warning: None} if warning else {}
+    return list(warnings)

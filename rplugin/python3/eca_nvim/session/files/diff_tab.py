@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.call_files import may_change, moved, whole_text
+from eca_nvim.chat.model.call_files import may_change, moved
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.diffs import Versions, rewritten, versions
@@ -69,8 +69,9 @@ async def diff(
     if block is None:
         return Notify("warn", NO_CHANGE)
     request = _request(chat, block)
+    place = wanted.file % max(1, len(block.call.changes or ()))
     try:
-        sides = _sides(block, chat.settings, read)
+        sides = _sides(block, place, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
     unsaved = [UNSAVED] if await files.unsaved([sides.path]) else []
@@ -84,7 +85,14 @@ async def diff(
         request=request,
         fault=sides.shown.fault,
         remark="\n".join((*sides.remarks, *unsaved)) or None,
+        file=_file(block, place),
     )
+
+
+def _file(block: ToolBlock, place: int) -> Mapping[str, object] | None:
+    """Return which file of a call is shown, if it changes several."""
+    count = len(block.call.changes or ())
+    return {"block": block.id, "place": place, "count": count} if count > 1 else None
 
 
 def _choose(chats: Callable[[str], Chat], wanted: RequestDiff) -> tuple[Chat, ToolBlock | None]:
@@ -98,7 +106,7 @@ def _choose(chats: Callable[[str], Chat], wanted: RequestDiff) -> tuple[Chat, To
 
 
 def _changes_file(block: ToolBlock) -> bool:
-    return isinstance(block.call.details, FileChange) or moved(block.call) is not None
+    return bool(block.call.changes) or moved(block.call) is not None
 
 
 def _find(chat: Chat, block_id: int) -> ToolBlock | None:
@@ -114,13 +122,16 @@ def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
     return {"id": request.id, "block": block.id, "digest": request.digest}
 
 
-def _sides(block: ToolBlock, settings: RenderSettings, read: ReadSnapshot) -> _Sides:
+def _sides(block: ToolBlock, place: int, settings: RenderSettings, read: ReadSnapshot) -> _Sides:
+    """Return the sides of one of the files that a call changes (`place` is 0-based)."""
     applied = block.state is CallState.DONE and may_change(block.call)
-    if isinstance(block.call.details, FileChange):
-        _require_plain(block.call.details.path, settings)
-        whole = whole_text(block.call)
-        sides = _changed(block.call.details, read, applied=applied, whole=whole)
-        return replace(sides, remarks=[*sides.remarks, *_whole_write_remarks(block, sides, whole)])
+    if block.call.changes:
+        change = block.call.changes[place]
+        _require_plain(change.path, settings)
+        sides = _changed(change, read, applied=applied)
+        if change.whole is None:
+            return sides
+        return replace(sides, remarks=[*sides.remarks, *_whole_write_remarks(block, sides)])
     if paths := moved(block.call):
         for path in paths:
             _require_plain(path, settings)
@@ -128,10 +139,8 @@ def _sides(block: ToolBlock, settings: RenderSettings, read: ReadSnapshot) -> _S
     raise NothingToShow(NO_CHANGE)
 
 
-def _whole_write_remarks(block: ToolBlock, sides: _Sides, whole: str | None) -> Sequence[str]:
+def _whole_write_remarks(block: ToolBlock, sides: _Sides) -> Sequence[str]:
     """Return what the two texts do not show of a call that writes a whole file."""
-    if whole is None:
-        return ()
     if block.replayed:
         return (BEFORE_UNKNOWN,)
     return tuple(filter(None, [changed_line_ends(sides.shown.before, sides.shown.after)]))
@@ -155,13 +164,13 @@ def _content(path: str, read: ReadSnapshot) -> bytes | None:
     return content
 
 
-def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool, whole: str | None) -> _Sides:
+def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool) -> _Sides:
     content = _content(change.path, read)
     text = None if content is None else content.decode(errors="replace")
-    if whole is None or applied:
+    if change.whole is None or applied:
         shown = versions(text, change, applied=applied)
     else:
-        shown = rewritten(text, whole)
+        shown = rewritten(text, change.whole)
     if shown.fault is not None and content is None:
         shown = replace(shown, fault=f"there is no such file; {shown.fault}")
     if content is None or not is_latin1(content):

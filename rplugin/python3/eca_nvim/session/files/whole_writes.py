@@ -15,7 +15,6 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.call_files import whole_text
 from eca_nvim.chat.model.call_ids import active_call, requested_call
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.hunks_between import hunks_between
@@ -68,29 +67,32 @@ def with_actual_diff(
     if not isinstance(event, ToolRequested | ToolRunning | ToolFinished | ToolRejected):
         return event
     call, lane = event.call, chat.lanes.get(child or chat.id)
-    if not isinstance(call.details, FileChange):
+    if not call.changes:
         return event
     if isinstance(event, ToolRequested):
         block = None if lane is None else requested_call(lane, call)
         read_before = partial(file_before, chat, block)
-        return replace(event, call=_with_diff(call, read_before, waits=event.needs_approval))
+        waits = event.needs_approval
+        changes = tuple(_with_diff(it, read_before, waits=waits) for it in call.changes)
+        return replace(event, call=replace(call, changes=changes))
     block = None if lane is None else active_call(lane, call)
     return replace(event, call=_without_new_diff(block, call))
 
 
-def _with_diff(call: ToolCall, read_before: Callable[[str], Snapshot], *, waits: bool) -> ToolCall:
-    new_text, details = whole_text(call), call.details
-    if new_text is None or not isinstance(details, FileChange):
-        return call
-    before = read_before(details.path)
+def _with_diff(
+    change: FileChange, read_before: Callable[[str], Snapshot], *, waits: bool
+) -> FileChange:
+    new_text = change.whole
+    if new_text is None:
+        return change
+    before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
     if not text or (text == new_text and not waits):
-        return call
-    return replace(call, details=FileChange(details.path, *hunks_between(text, new_text)))
+        return change
+    return FileChange(change.path, *hunks_between(text, new_text), new=new_text)
 
 
 def _without_new_diff(block: ToolBlock | None, call: ToolCall) -> ToolCall:
     """Drop the server's diff of a later event: the one computed at the request is right."""
-    if block is None or whole_text(block.call) is None or not block.call.details:
-        return call
-    return replace(call, details=None)
+    known = () if block is None else block.call.changes or ()
+    return replace(call, changes=None) if any(it.whole is not None for it in known) else call

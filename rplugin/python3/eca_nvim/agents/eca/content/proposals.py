@@ -21,6 +21,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.base import Emit
+from eca_nvim.agents.eca.content.known_tools import described
 from eca_nvim.agents.eca.content.proposed_change import DoesNotFit, changed_text
 from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
 from eca_nvim.chat.text.hunks_between import hunks_between
@@ -76,7 +77,8 @@ class Proposals:
     def propose(self, chat_id: str, proposed: FileChangeContent) -> Sequence[ChatEvent]:
         """Return the events of a proposal; start to make the change if it needs no approval."""
         named = proposed.file or ""
-        call = ToolCall(str(uuid4()), "edit_file", arguments={"path": named})  # ECA sends no id
+        edit = ToolCall(str(uuid4()), "edit_file", arguments={"path": named})  # ECA sends no id
+        call = described(edit)
         before: Sequence[ChatEvent] = ()
         if proposed.description:
             before = (TextReceived(Role.ASSISTANT, f"\n\n{proposed.description}\n"),)
@@ -168,7 +170,7 @@ def _read(chat_id: str, call: ToolCall, path: str, proposed: FileChangeContent) 
     after = changed_text(before, proposed.changes)
     change = FileChange(path, *hunks_between(before or "", after or ""))
     name = "delete_file" if after is None else "write_file" if before is None else call.name
-    whole = ToolCall(call.id, name, details=change, arguments={"path": path})
+    whole = described(ToolCall(call.id, name, changes=(change,), arguments={"path": path}))
     if after is not None:
         return _Proposal(chat_id, whole, change, is_gone=False, place=real_path(path))
     folder, file = posixpath.split(path)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.content.answered_question import dialogue
+from eca_nvim.agents.eca.content.known_tools import described
 from eca_nvim.chat.text.diffs import added_lines
 from eca_nvim.chat.text.output import document
 from eca_nvim.chat.vocabulary import call_details as ours
@@ -22,6 +23,7 @@ from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
+from eca_nvim.protocol.eca.details import FileChangeDetails
 
 _OLD_PREFIX: Final = "eca_"
 
@@ -66,14 +68,19 @@ def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
 def _call(
     content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
 ) -> ours.ToolCall:
-    return ours.ToolCall(
-        id=call_id,
-        name=_own_name(content),
-        server=content.server,
-        origin=content.origin,
-        summary=content.summary,
-        details=_details(content.details),
-        arguments=arguments,
+    details = content.details
+    change = _file_change(details) if isinstance(details, FileChangeDetails) else None
+    return described(
+        ours.ToolCall(
+            id=call_id,
+            name=_own_name(content),
+            server=content.server,
+            origin=content.origin,
+            summary=content.summary,
+            details=_details(details),
+            arguments=arguments,
+            changes=None if change is None else (change,),
+        )
     )
 
 
@@ -86,10 +93,8 @@ def _own_name(content: eca.ToolCall) -> str | None:
 
 def _details(details: eca_details.Details | None) -> ours.Details | None:
     match details:
-        case None:
+        case None | FileChangeDetails():
             return None
-        case eca_details.FileChangeDetails():
-            return _file_change(details)
         case eca_details.ShellCommandDetails():
             parts = tuple(map(_shell_part, details.commands))
             return ours.ShellCommand(parts, details.background)
@@ -103,7 +108,7 @@ def _details(details: eca_details.Details | None) -> ours.Details | None:
             return ours.UnknownDetails(details.kind, plain_text(details.fields))
 
 
-def _file_change(details: eca_details.FileChangeDetails) -> ours.FileChange:
+def _file_change(details: FileChangeDetails) -> ours.FileChange:
     added, removed = details.lines_added or 0, details.lines_removed or 0
     change = ours.FileChange(details.path, details.diff, added, removed)
     return replace(change, added=added_lines(change))

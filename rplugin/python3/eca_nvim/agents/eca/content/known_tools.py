@@ -1,0 +1,238 @@
+"""Known tools: what each tool of ECA does, and what its arguments mean.
+
+Rules kept here:
+- Data, one row per tool. No other file knows the names of ECA's tools and of their arguments.
+- Only ECA's own tools are known by name: a tool of another server may have the same name.
+- Arguments come from a model: any key may be missing or of any type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from eca_nvim.chat.text.output import as_line
+from eca_nvim.chat.vocabulary.call_details import (
+    FileChange,
+    FileName,
+    InFolder,
+    KnownSoFar,
+    Location,
+    Title,
+    ToolCall,
+    ToolKind,
+)
+
+Arguments: TypeAlias = Mapping[str, object]
+MakeTitle: TypeAlias = Callable[[Arguments], Title]
+
+_OWN_SERVER: Final = "eca"
+_MOST_LINES: Final = 10**9
+_PATH_CHARACTERS: Final = frozenset("/.~")
+"""A key with one of these characters may be a path rather than the name of an argument."""
+_TEXT_ARGUMENTS: Final = frozenset(
+    {
+        *("command", "content", "new_content", "original_content", "pattern", "query", "regex"),
+        *("text", "task", "prompt", "question", "description"),
+    }
+)
+"""Arguments that hold text."""
+
+
+def _text(arguments: Arguments, key: str) -> str:
+    value = arguments.get(key)
+    return "" if value is None else as_line(value)
+
+
+def _words(*keys: str) -> MakeTitle:
+    return lambda arguments: tuple(filter(None, (_text(arguments, key) for key in keys)))
+
+
+def _file(key: str) -> MakeTitle:
+    return lambda arguments: _named_file(arguments, key)
+
+
+def _named_file(arguments: Arguments, key: str) -> Title:
+    name = _text(arguments, key)
+    return (FileName(name),) if name else ()
+
+
+def _nothing(_: Arguments) -> Title:
+    return ()
+
+
+def _line(arguments: Arguments, key: str) -> int | None:
+    """Return a line number; None if it is missing or absurdly large."""
+    value = arguments.get(key)
+    return value if isinstance(value, int) and abs(value) < _MOST_LINES else None
+
+
+def _read(arguments: Arguments) -> Title:
+    file = _named_file(arguments, "path")
+    match _line(arguments, "line_offset"), _line(arguments, "limit"):
+        case int(offset), int(limit):
+            return (*file, f"{offset + 1}-{offset + limit}")
+        case int(offset), _:
+            return (*file, f"{offset + 1}-")
+        case _, int(limit):
+            return (*file, f"1-{limit}")
+        case _:
+            return file
+
+
+def _grep(arguments: Arguments) -> Title:
+    where = _text(arguments, "path")
+    return (_text(arguments, "pattern"), *([InFolder(where)] if where else []))
+
+
+def _move(arguments: Arguments) -> Title:
+    source, destination = _named_file(arguments, "source"), _named_file(arguments, "destination")
+    return (*source, "→", *destination)
+
+
+def _agent(arguments: Arguments) -> Title:
+    return (": ".join(filter(None, (_text(arguments, "agent"), _text(arguments, "activity")))),)
+
+
+class _Tool(Struct, frozen=True):
+    """A tool's kind, verb and title.
+
+    files: arguments that name the files it works on. shown: arguments that its command, its change
+    or the name of its subagent show.
+    """
+
+    kind: ToolKind
+    verb: str
+    title: MakeTitle
+    files: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+
+_COMMAND: Final = "command"
+_WHOLE: Final = "content"
+"""The argument that holds the whole new text of a file."""
+_PIECE: Final = ("original_content", "new_content")
+"""The arguments that hold a part of a file's text, and its replacement."""
+
+TOOLS: Final[Mapping[str, _Tool]] = {
+    "read_file": _Tool(ToolKind.READ, "read", _read, ("path",)),
+    "write_file": _Tool(ToolKind.EDIT, "write", _file("path"), ("path",), (_WHOLE,)),
+    "delete_file": _Tool(ToolKind.DELETE, "delete", _file("path"), ("path",)),
+    "edit_file": _Tool(ToolKind.EDIT, "edit", _file("path"), ("path",), _PIECE),
+    "preview_file_change": _Tool(ToolKind.THINK, "preview", _file("path"), shown=_PIECE),
+    "move_file": _Tool(ToolKind.MOVE, "move", _move, ("source", "destination")),
+    "shell_command": _Tool(ToolKind.EXECUTE, "$", _words(_COMMAND), shown=(_COMMAND,)),
+    "git": _Tool(ToolKind.EXECUTE, "$", _words(_COMMAND), shown=(_COMMAND,)),
+    "grep": _Tool(ToolKind.SEARCH, "grep", _grep),
+    "directory_tree": _Tool(ToolKind.SEARCH, "tree", _file("path")),
+    "ask_user": _Tool(ToolKind.ASK, "ask", _words("question")),
+    "spawn_agent": _Tool(ToolKind.AGENT, "agent", _agent, shown=("agent",)),
+    "skill": _Tool(ToolKind.FETCH, "skill", _words("name")),
+    "fetch_rule": _Tool(ToolKind.FETCH, "rule", _words("id")),
+    "task": _Tool(ToolKind.TASKS, "tasks", _nothing),
+    "bg_job": _Tool(ToolKind.FETCH, "job", _words("action", "job_id")),
+    "compact_chat": _Tool(ToolKind.THINK, "compact", _nothing),
+    "editor_diagnostics": _Tool(ToolKind.FETCH, "diagnostics", _file("path")),
+    "editor_definition": _Tool(ToolKind.SEARCH, "definition of", _words("symbol")),
+    "editor_references": _Tool(ToolKind.SEARCH, "references of", _words("symbol")),
+}
+
+
+def described(call: ToolCall) -> ToolCall:
+    """Return a call with the fields that follow from what the server sent; others stay None."""
+    origin = _origin(call)
+    tool = TOOLS.get(call.name or "") if _is_own(call) else None
+    fields: dict[str, object] = {"origin": origin, "remember": _remembered(call)}
+    if tool is not None:
+        fields |= {"kind": tool.kind, "verb": tool.verb, "shown": tool.shown}
+    elif call.name is not None or not _is_own(call):
+        fields |= {"kind": ToolKind.OTHER, "verb": "", "shown": ()}
+    if call.arguments is not None:
+        fields |= _by_arguments(tool, call.arguments)
+        changes = call.changes and [_with_texts(it, tool, call.arguments) for it in call.changes]
+        fields |= {"changes": changes and tuple(changes)}
+    return replace(call, **fields)
+
+
+def known_so_far(call: ToolCall, key: str, value: str) -> KnownSoFar:
+    """Return what is known of a call from one argument, before it has the others."""
+    tool = TOOLS.get(call.name or "") if _is_own(call) else None
+    if tool is None:
+        return KnownSoFar((value,))
+    return KnownSoFar(tool.title({key: value}), _locations(tool, {key: value}))
+
+
+def _by_arguments(tool: _Tool | None, arguments: Arguments) -> Mapping[str, object]:
+    """Return the fields of a call that follow from its arguments."""
+    mentions = tuple(_strings(arguments))
+    if tool is None:
+        return {"mentions": mentions}
+    command = arguments.get(_COMMAND) if tool.kind is ToolKind.EXECUTE else None
+    return {
+        "mentions": mentions,
+        "title": tool.title(arguments),
+        "command": command if isinstance(command, str) else None,
+        "locations": _locations(tool, arguments),
+    }
+
+
+def _with_texts(change: FileChange, tool: _Tool | None, arguments: Arguments) -> FileChange:
+    """Return a change with the texts in the arguments of its call."""
+    whole = arguments.get(_WHOLE) if tool is not None and _WHOLE in tool.shown else None
+    if isinstance(whole, str):
+        return replace(change, new=whole)
+    old, new = map(arguments.get, _PIECE)
+    if isinstance(old, str) and isinstance(new, str):
+        every = bool(arguments.get("all_occurrences"))
+        return replace(change, old=old, new=new, every=every)
+    return change
+
+
+def _locations(tool: _Tool, arguments: Arguments) -> tuple[Location, ...]:
+    paths = (arguments.get(key) for key in tool.files)
+    return tuple(Location(path) for path in paths if isinstance(path, str))
+
+
+def _is_own(call: ToolCall) -> bool:
+    """Return whether a tool is ECA's own; older servers omit its origin or its server."""
+    if call.origin is not None:
+        return call.origin == "native"
+    return call.server in (None, _OWN_SERVER)
+
+
+def _origin(call: ToolCall) -> str | None:
+    """Return a tool's origin; older servers name only its server."""
+    if call.origin is not None or call.server is None:
+        return call.origin
+    return "native" if call.server == _OWN_SERVER else "mcp"
+
+
+def _remembered(call: ToolCall) -> str | None:
+    """Return what "remember" would remember of a tool; None if nothing, or only its commands.
+
+    ECA remembers only a tool's name: a tool of that name on any server then runs without asking.
+    A server that does not name a tool's server is too old to remember.
+    """
+    if call.server is None or call.name is None or call.origin == "unknown":
+        return None
+    tool = TOOLS.get(call.name)
+    by_command = tool is not None and tool.kind is ToolKind.EXECUTE
+    return None if by_command else f"{call.name} on any server"
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Yield the texts in arguments that may be paths, at any depth."""
+    left = [value]
+    while left:
+        match left.pop():
+            case str(text):
+                yield text
+            case list(items):
+                left += reversed(items)
+            case Mapping() as table:
+                items = [(key, item) for key, item in table.items() if key not in _TEXT_ARGUMENTS]
+                left += reversed([item for _, item in items])
+                left += reversed([key for key, _ in items if _PATH_CHARACTERS & set(key)])
