@@ -69,11 +69,35 @@ async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("what", "name", "line"),
+    [
+        ("model", "m", "there is no model 'm'; did you mean m"),
+        ("model", "anthropic/claude", "there is no model 'anthropic/claude'"),
+        ("agent", "cod", "there is no agent 'cod'; did you mean code?"),
+        ("agent", "plna", "there is no agent 'plna'; did you mean plan?"),
+        ("variant", "lwo", "there is no variant 'lwo'; did you mean low?"),
+        ("agent", "a\nb", "there is no agent 'a b'"),
+        ("agent", "x" * 100_000, "there is no agent 'xxx"),
+    ],
+)
+async def test_a_name_that_is_not_offered_is_refused_with_one_spelt_alike(
+    rig: Rig, what: str, name: str, line: str
+) -> None:
+    agent = await rig.ready()
+    await choose(rig, ("agent", "any"))
+    agent.announce(OFFERS)
+    before = dict(rig.status())
+    await choose(rig, (what, name))
+    assert rig.lines()[0].startswith(line)
+    assert rig.status() == before
+
+
 async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> None:
     agent = await rig.ready()
     agent.announce(OFFERS, ChoicesChanged(variants=(), model="m2", chat_id="nobody"))
     await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
-    assert rig.lines() == ["m1 has no variant high", "m2 has no variant low"]
+    assert rig.lines() == ["there is no variant 'high'", "m2 has no variant low"]
     assert "variant" not in rig.status()
     assert not rig.persistence.choices.get("variant")
 

@@ -3,7 +3,6 @@
 --- Rules kept here: the current choice is marked; what is chosen is true once the host tells it.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
-local did_you_mean = require('eca.config.did_you_mean')
 local eca = require('eca')
 local field = require('eca.input.field')
 local history = require('eca.input.history')
@@ -60,24 +59,16 @@ local function take(what, choice, chat)
   send(what, what == 'variant' and choice == NONE and '' or choice, chat)
 end
 
---- The offer that a word means: the one of that name, else the only one that has it in its name.
+--- The offer that a word means: the only one that has it in its name. Of any other word the host
+--- says whether it is a name.
 ---@param word string
 ---@param offers string[]
----@return string?
+---@return string
 local function meant(word, offers)
   local found = vim.tbl_filter(function(offer)
     return offer:lower():find(word:lower(), 1, true) ~= nil
   end, offers)
-  return vim.list_contains(offers, word) and word or (#found == 1 and found[1] or nil)
-end
-
----@param what eca.Choosable
----@param word string
----@param offers string[]
-local function complain(what, word, offers)
-  local near = did_you_mean.nearest(word, offers)
-  local hint = near and ('; did you mean %s?'):format(near) or ''
-  notify.warn(("there is no %s '%s'%s"):format(what, word, hint))
+  return #found == 1 and found[1] or word
 end
 
 ---@param what eca.Choosable
@@ -104,15 +95,8 @@ end
 function M.choose(what, word)
   local chat = eca.current()
   local offers = M.offers(what, chat)
-  if word and #offers == 0 then
-    take(what, word, chat) -- the server may not have told yet what there is
-  elseif word then
-    local choice = meant(word, offers)
-    if choice then
-      take(what, choice, chat)
-    else
-      complain(what, word, offers)
-    end
+  if word then
+    take(what, meant(word, offers), chat)
   elseif #offers == 0 then
     notify.info(('there is no %s to choose yet'):format(what))
   else

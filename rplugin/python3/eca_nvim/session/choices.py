@@ -16,6 +16,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import chain
 
 from msgspec.structs import replace
 
@@ -28,6 +29,8 @@ from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.persistence import Persistence
 
 SELECTABLE = ("model", "agent", "variant")
+LONGEST_NAME = 100
+"""Characters of an unknown name that are compared with the names on offer."""
 
 
 class NotOffered(Exception):
@@ -127,6 +130,7 @@ class Choices:
         choice = _choice(what, value)
         if choice is None:
             raise NotOffered(f"invalid {what}: {value!r}")
+        _require_offered(what, str(value), self._offers_for(what, chat))
         model, variants = chat.selected.model, self._variants.get(chat.selected.model or "")
         if choice.variant and model and variants is not None and choice.variant not in variants:
             raise NotOffered(f"{one_line(model)} has no variant {one_line(choice.variant)}")
@@ -140,6 +144,13 @@ class Choices:
             choice = replace(choice, model="", variant="")
         self.keep(chat.id, choice)
         return choice
+
+    def _offers_for(self, what: str, chat: Chat) -> Sequence[str]:
+        """Return what a chat may choose from; without a model the variants of all models."""
+        if what != "variant":
+            return self._offers.get(f"{what}s", ())
+        model = chat.selected.model
+        return self._variants_of(model) if model else [*chain(*self._variants.values())]
 
     def _agent_sets_model(self, chat: Chat) -> bool:
         """Return whether an agent that is chosen now decides on the model of a chat."""
@@ -190,6 +201,17 @@ class Choices:
         elif chosen != self._defaults.model:
             last["variant"] = ""
         return last
+
+
+def _require_offered(what: str, name: str, offers: Sequence[str]) -> None:
+    """Raise NotOffered unless a name is on offer; the agent may not have announced any yet."""
+    if not name or not offers or name in offers:
+        return
+    from difflib import get_close_matches  # noqa: PLC0415 - not needed at start
+
+    near = get_close_matches(name[:LONGEST_NAME], offers, n=1)
+    hint = f"; did you mean {one_line(near[0])}?" if near else ""
+    raise NotOffered(f"there is no {what} '{one_line(name)}'{hint}")
 
 
 def _was_prompted(chat: Chat) -> bool:
