@@ -111,7 +111,7 @@ def receive(buffer: bytearray) -> dict[str, object] | None:
 
 
 def size(buffer: bytearray) -> int:
-    """Tell how long the first message's body is."""
+    """Return how long the first message's body is."""
     return int(bytes(buffer.partition(b"\r\n")[0]).partition(b":")[2])
 
 

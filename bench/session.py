@@ -154,7 +154,7 @@ class Session:
 
 
 def _least(kind: Least, size: WindowSize, shown: str) -> Side | None:
-    """Give what ours is compared with, in a window of the same size."""
+    """Return what ours is compared with, in a window of the same size."""
     match kind:
         case Least.NOTHING:
             return None

@@ -1,4 +1,4 @@
-"""What is hidden in a text that is logged, and what is not: for both sides of the plugin."""
+"""Texts with what is hidden in the log and what is not, for both halves of the plugin."""
 
 from typing import Final
 

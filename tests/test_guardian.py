@@ -1,4 +1,4 @@
-"""The end of sessions: whole, also where there is no /proc, and never that of a stranger."""
+"""Ending sessions: all processes, also without /proc, and never those of others."""
 
 import os
 import shutil
@@ -41,7 +41,7 @@ def leader() -> Iterator[int]:
 
 
 def family(leader: int) -> set[int]:
-    """Give a process and all below it."""
+    """Return a process and all below it."""
     return {leader} | descendants(leader)
 
 
@@ -62,7 +62,7 @@ def test_processes_are_told_apart_by_their_start(leader: int) -> None:
 
 
 def named(leader: int) -> int:
-    """Give the reading end of a pipe whose writer has named a session and is gone."""
+    """Return the reading end of a pipe whose writer has named a session and is gone."""
     reading, writing = os.pipe()
     os.write(writing, leader.to_bytes(guardian.ID_BYTES, sys.byteorder))
     os.close(writing)

@@ -88,7 +88,7 @@ def lua_name(path: Path) -> str:
 
 
 def tokens(code: str) -> list[str]:
-    """Give the words and signs of some Lua; a string is its content behind a quotation mark."""
+    """Return the words and signs of some Lua; a string is its content behind a quotation mark."""
     found: list[str] = []
     for token in TOKEN.finditer(code):
         strings = [token[it] for it in ("long", "double", "single") if token[it] is not None]

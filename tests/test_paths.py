@@ -1,4 +1,4 @@
-"""Paths and file URIs: what is written, what is read, and what is refused."""
+"""Paths and file URIs: written, read and refused."""
 
 import os
 from pathlib import Path

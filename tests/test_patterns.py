@@ -112,7 +112,7 @@ def compiled() -> Iterator[tuple[str, ast.Call]]:
 
 
 def pattern_of(module: str, call: ast.Call) -> str | bytes:
-    """Give the pattern that a call compiles, or the name of what only the call knows."""
+    """Return the pattern that a call compiles, or the name of what only the call knows."""
     argument = call.args[0]
     try:
         value = eval(

@@ -1,4 +1,4 @@
-"""Where paths lead: by links, into git folders, to what runs by itself."""
+"""Where paths lead: through links, into git folders, to files that run by themselves."""
 
 import subprocess
 from collections.abc import Set

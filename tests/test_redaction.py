@@ -1,4 +1,4 @@
-"""What looks like a key is hidden, and so is what was told to be a secret."""
+"""Hides what looks like a key, and all known secrets."""
 
 import pytest
 from tests.redacted import HIDDEN, KEPT

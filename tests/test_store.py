@@ -1,4 +1,4 @@
-"""What outlives Neovim: merged with what others write, never overwritten when it is damaged."""
+"""The store: merged with what other Neovims write, never overwritten if it is damaged."""
 
 import errno
 import fcntl
@@ -39,7 +39,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def dead() -> int:
-    """Give the id of a process that is gone."""
+    """Return the id of a process that is gone."""
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     return child.pid

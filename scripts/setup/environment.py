@@ -70,7 +70,7 @@ def install(progress: Progress, root: Path, groups: Sequence[str]) -> None:
 
 
 def _has_pip(python: str) -> bool:
-    """Tell whether there is an environment of this Python series that can install packages."""
+    """Return whether there is an environment of this Python series that can install packages."""
     say_series = "import pip, sys; print(sys.version_info[:2])"
     try:
         done = subprocess.run(

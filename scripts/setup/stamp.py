@@ -19,7 +19,7 @@ class Stamp:
     fingerprint: str
 
     def is_valid(self) -> bool:
-        """Tell whether the step was finished, from the same ingredients."""
+        """Return whether the step was finished, from the same ingredients."""
         try:
             return self.path.read_text() == self.fingerprint
         except FileNotFoundError:

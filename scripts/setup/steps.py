@@ -24,7 +24,7 @@ class Step:
     install: Callable[[Progress], None]
 
     def is_done(self) -> bool:
-        """Tell whether nothing is left to do; costs a file read a stamp."""
+        """Return whether nothing is left to do; costs a file read a stamp."""
         return all(stamp.is_valid() for stamp in self.stamps)
 
     def do(self, progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""A session's end of an agent: it takes the events, and stands in for the editor."""
+"""The session's side of an agent: receives its events, and answers for the editor."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager

@@ -1,8 +1,8 @@
-"""Recordings as an agent can relive them: what it would never send is left out of the script.
+"""Recordings that an agent can relive: the script leaves out what it never sends.
 
-A recording was made by a client that tried everything; this agent sends prompts, answers and
-decisions. Its other requests are cut out, with their answers, so that the player's report is empty
-exactly when the agent sent what was recorded.
+The client that made the recordings tried everything; this agent sends prompts, answers and
+decisions. Other requests are removed, with their answers, so the report of the player is empty
+exactly if the agent sent what was recorded.
 """
 
 import json
@@ -29,25 +29,25 @@ LIFE = {"initialize", "initialized", "shutdown", "exit"}
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recording, cut; `events` are its lines."""
+    """A cut recording; `events` are its lines."""
 
     events: Sequence[Event]
     replay: Replay
 
     def report(self) -> dict[str, Value]:
-        """Return what differed; the player has ended."""
+        """Return the differences, after the player has ended."""
         report = self.replay.report()
         assert report is not None
         return {name: report[name] for name in ("missing", "different")}
 
 
 def prepare(name: str, folder: Path, prompts: int | None = None) -> Recorded:
-    """Cut a recording and prepare its player; `prompts` keeps so many turns only."""
+    """Cut a recording and prepare its player; `prompts`: the number of turns to keep."""
     return stage(name, cut(name, prompts), folder)
 
 
 def cut(name: str, prompts: int | None = None) -> list[Event]:
-    """Read a recording without what a chat's client never sends, and the answers to that."""
+    """Read a recording without the requests that this client never sends, and their answers."""
     return list(_turns(_spoken(read_recording(RECORDINGS / f"{name}.jsonl")), prompts))
 
 
@@ -62,7 +62,7 @@ def stage(name: str, events: Sequence[Event], folder: Path) -> Recorded:
 
 
 async def relive(client: Client, recorded: Recorded) -> None:
-    """Do what the recorded user did, each thing after all that the server said before it."""
+    """Repeat what the recorded user did, each action after all that the server sent before it."""
     expected = 0
     chats = _chat_ids(recorded.events)
     for event in recorded.events:
@@ -82,7 +82,7 @@ async def _caught_up(client: Client, count: int) -> None:
 
 
 def _spoken(events: Sequence[Event]) -> Iterator[Event]:
-    """Leave out what the agent does not say, and the answers to it."""
+    """Remove what the agent does not send, and the answers to it."""
     asked: list[Value] = []
     for event in events:
         number = event.message.get("id")
@@ -97,7 +97,7 @@ def _spoken(events: Sequence[Event]) -> Iterator[Event]:
 
 
 def _turns(events: Iterator[Event], prompts: int | None) -> Iterator[Event]:
-    """Leave out everything from a prompt too many up to the farewell."""
+    """Remove all prompts after the last wanted one, up to the shutdown."""
     seen = 0
     farewell: set[Value] = set()
     for event in events:
@@ -110,7 +110,7 @@ def _turns(events: Iterator[Event], prompts: int | None) -> Iterator[Event]:
 
 
 def _events_of(event: Event, events: Sequence[Event]) -> int:
-    """Say how many events a message of the server becomes."""
+    """Return the number of events that a message of the server becomes."""
     if event.name == "response":
         asked = _request(event, events, "c2s")
         return asked in {"initialize", "chat/prompt"}
@@ -131,7 +131,7 @@ def _request(answer: Event, events: Sequence[Event], asker: str) -> str:
 
 
 def _chat_ids(events: Sequence[Event]) -> dict[Value, str]:
-    """Give each recorded chat an id of ours; a chat without one has that of its answer, too."""
+    """Assign each recorded chat an id of ours; a chat without one also has that of its answer."""
     names: dict[Value, str] = {}
     for event in events:
         if event.name != "chat/prompt":

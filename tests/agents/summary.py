@@ -1,4 +1,4 @@
-"""Events as lines for golden files: one an event, stretches of a stream joined."""
+"""Events as lines of golden files: one per event, pieces of a stream joined."""
 
 import re
 from collections.abc import Iterable, Sequence

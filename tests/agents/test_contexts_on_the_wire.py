@@ -1,4 +1,4 @@
-"""What goes along with the prompts of a chat, as a server gets it, prompt after prompt."""
+"""The contexts that a server gets with the prompts of a chat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def say(client: Client, text: str, *contexts: Context) -> None:
 
 @pytest.fixture
 def lines(tmp_path: Path) -> FileContext:
-    """Give lines of a file that is there."""
+    """Return lines of a file that is there."""
     path = tmp_path / "io.py"
     path.write_text("one\ntwo\nthree\n")
     return FileContext(str(path), 2, 3)

@@ -1,4 +1,4 @@
-"""The built-in demo agent, found and run as any server is."""
+"""The built-in demo agent, found and run like any server."""
 
 from pathlib import Path
 

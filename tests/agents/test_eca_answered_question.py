@@ -1,4 +1,4 @@
-"""Questions read from the calls that asked them."""
+"""Questions and answers, read from the calls that asked."""
 
 import pytest
 from tests.agents.test_eca_chat_content import event_of

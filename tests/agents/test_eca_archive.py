@@ -1,4 +1,4 @@
-"""The chats that a server keeps, asked for over a connection."""
+"""The chats that a server keeps, over a connection."""
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path

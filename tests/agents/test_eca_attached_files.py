@@ -1,4 +1,4 @@
-"""Files that go along with a prompt, as they are when it is sent."""
+"""Files that are sent with a prompt, as they are at that moment."""
 
 from __future__ import annotations
 

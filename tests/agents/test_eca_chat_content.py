@@ -1,4 +1,4 @@
-"""Every kind of content, and of tool details, as the event it stands for."""
+"""Every kind of content, and of tool details, turned into its event."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Two names for a chat: ours, and that of a server that mints its own."""
+"""Two ids of a chat: ours, and that of a server that makes its own."""
 
 from eca_nvim.agents.eca.chat_ids import ChatIds
 

@@ -1,4 +1,4 @@
-"""What a server's words say of its generation."""
+"""What a server's messages say about its generation."""
 
 from typing import Any
 

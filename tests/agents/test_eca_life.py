@@ -1,4 +1,4 @@
-"""The life of a server as an agent: how it begins, how it ends, and what goes wrong."""
+"""The life of a server as an agent: start, end and failures."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Where what goes along with prompts is put, so that the server really reads it."""
+"""Where contexts are put in a prompt, so that the server really reads them."""
 
 from __future__ import annotations
 

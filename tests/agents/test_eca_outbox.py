@@ -1,4 +1,4 @@
-"""What the user does, as the server reads it."""
+"""What the server gets when the user does something."""
 
 from pathlib import Path
 

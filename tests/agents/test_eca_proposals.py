@@ -1,4 +1,4 @@
-"""When a proposed change is made: never without a question that the server did not waive."""
+"""When a proposed change is made: only with approval, unless the server waives that."""
 
 import os
 from pathlib import Path
@@ -52,7 +52,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def files(workspace: Path) -> set[str]:
-    """Give the files of the workspace."""
+    """Return the files of the workspace."""
     walked = (Path(root) / name for root, _, names in os.walk(workspace) for name in names)
     return {str(path.relative_to(workspace)) for path in walked}
 

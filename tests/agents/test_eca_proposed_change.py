@@ -1,4 +1,4 @@
-"""Changes of a file as the first draft proposes them, made to its text."""
+"""Changes of a file, as the first draft proposes them, applied to its text."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What a server tells again: kept apart from what happens now, and without what it added."""
+"""Replayed messages: kept apart from new ones, and without what the server added."""
 
 import pytest
 

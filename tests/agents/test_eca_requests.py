@@ -1,4 +1,4 @@
-"""What a server asks: of the editor while all else goes on, of the user until they answer."""
+"""Requests of a server: to the editor, in the background; to the user, until they answer."""
 
 import json
 import os

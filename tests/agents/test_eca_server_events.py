@@ -1,4 +1,4 @@
-"""What a server says of itself: partial updates stay partial."""
+"""What a server says about itself: partial updates stay partial."""
 
 import pytest
 from tests.support.screen import Value

@@ -1,4 +1,4 @@
-"""What only servers of the protocol's first draft do: proposals of changes above all."""
+"""What only servers of the protocol's first draft do, mainly proposing changes."""
 
 import os
 from pathlib import Path

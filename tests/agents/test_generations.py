@@ -1,4 +1,4 @@
-"""Servers of every generation, each a process that holds us to the protocol of its time."""
+"""Servers of every generation, each a process that checks that we follow its protocol."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions of the real server, relived by the agent without an editor."""
+"""Recorded sessions of the real server, replayed to the agent without an editor."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How turns of servers before today's are stopped and told apart: the documents of their time.
+"""How turns of older servers are stopped and told apart, after the documents of their time.
 
 They make the ids of chats, tell them with the first word or with the answer, and may meet a stop
 with silence.
@@ -28,7 +28,7 @@ def server(name: str, tmp_path: Path) -> ScriptedServer:
 
 
 def said_in(client: Client, chat: str) -> str:
-    """Give the text of one chat, whoever said it."""
+    """Return the text of one chat, whoever said it."""
     told = [it.event for it in client.events if isinstance(it, Addressed) and it.chat_id == chat]
     return "".join(it.text for it in told if isinstance(it, TextReceived))
 

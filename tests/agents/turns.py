@@ -1,4 +1,4 @@
-"""Turns of an agent that a test waits for, whatever the server."""
+"""Waiting for turns of an agent, with any server."""
 
 from collections.abc import Iterable
 
@@ -58,17 +58,17 @@ async def talk(client: Client, text: str, **more: Value) -> str:
 
 
 def notices(client: Client) -> list[str]:
-    """Give what was said of the server's lacks and faults."""
+    """Return what was said of the server's lacks and faults."""
     return [it.text for it in client.all(NoticeReceived)]
 
 
 def sent(server: ScriptedServer, method: str) -> list[Value]:
-    """Give the parameters of all messages of one method."""
+    """Return the parameters of all messages of one method."""
     return [message["params"] for message in server.received(method)]
 
 
 def addressed(client: Client) -> set[str | None]:
-    """Give the chats that events were for."""
+    """Return the chats that events were for."""
     return {getattr(it, "chat_id", None) for it in client.events} - {None}
 
 

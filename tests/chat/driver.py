@@ -1,4 +1,4 @@
-"""A chat under test with its view: events and intents in, lines and effects out."""
+"""A chat under test, with its view: events and intents in, lines and effects out."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ FINISHED = TurnChanged(AgentTurn.FINISHED)
 LOGIN = TurnChanged(AgentTurn.LOGIN)
 
 Shown: TypeAlias = tuple[int, str]
-"""What an answer names: the block that waits, and the digest of what was shown of it."""
+"""What an answer names: the block of the request, and the digest of what was shown."""
 EffectT = TypeVar("EffectT", bound=Effect)
 
 
 def all_pending(
     chats: Iterable[Chat], on_disk: approvals.DiskWarnings = lambda _chat, _call: ()
 ) -> SetPending:
-    """List all that waits in some chats, as it is shown for the first time."""
+    """List all requests of some chats, as they are shown for the first time."""
     return approvals.PendingList().update(chats, on_disk)
 
 
 class Driver:
-    """Drives one chat; `now` is in ms and passes only by hand."""
+    """Drives one chat. `now` is in ms; tests advance it by hand."""
 
     def __init__(self, folders: tuple[str, ...] = ("/workspace",), *, follow: bool = False) -> None:
         self.chat = Chat("chat", RenderSettings(folders=folders, follow=follow))
@@ -62,7 +62,7 @@ class Driver:
         self.take(prompts.send_prompt(self.chat, text, self.now, queue=queue))
 
     def run(self, text: str = "hello") -> None:
-        """Send a prompt and let the agent begin with it, as it really does."""
+        """Send a prompt and let the agent begin the turn, as a real one does."""
         self.send(text)
         self.hear(user(text + "\n"), RUNNING)
 
@@ -91,7 +91,7 @@ class Driver:
         self.take(questions.answer_question(self.chat, *shown, text, self.now))
 
     def shown(self, call: str) -> Shown:
-        """Give block and digest of what waits by the agent's id, or waited when last looked at."""
+        """Return block and digest of a request, by the agent's id, as it was last shown."""
         for item in self.items:
             block, digest = item["block"], item["digest"]
             assert isinstance(block, int)
@@ -107,24 +107,24 @@ class Driver:
         self.take(reducer.tick(self.chat, self.now))
 
     def told(self, kind: type[EffectT]) -> list[EffectT]:
-        """Give the effects of a kind so far."""
+        """Return all effects of a kind so far."""
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
     @property
     def items(self) -> Sequence[Mapping[str, object]]:
-        """List what waits for the user."""
+        """List the requests."""
         return all_pending([self.chat]).items
 
     @property
     def state(self) -> str | None:
-        """Give the word for what the chat does; None before the first status."""
+        """Return the state of the chat; None before the first status."""
         state = self.view.status.get("state")
         assert state is None or isinstance(state, str)
         return state
 
     @property
     def ends(self) -> list[object]:
-        """List the reasons of all ends of turns."""
+        """List the reasons why turns ended."""
         return [data["reason"] for data in self.view.fired("EcaTurnFinished")]
 
 

@@ -1,4 +1,4 @@
-"""What waits for the user, and how it is answered."""
+"""Requests to the user, and their answers."""
 
 from __future__ import annotations
 

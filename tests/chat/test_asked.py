@@ -1,4 +1,4 @@
-"""What is approved is what is shown: nothing of a waiting call is left out."""
+"""The user approves what is shown: a request leaves nothing of its call out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEEP = "/workspace/" + "averyverylongfoldername/" * 8 + ".git/hooks/pre-commit"
 
 
 def asked(tool_call: ToolCall, *folders: str) -> Mapping[str, Any]:
-    """Give the item of a call that waits; its block shows the same lines."""
+    """Return the item of a call that waits; its block shows the same lines."""
     driver = Driver(folders or ("/workspace",))
     driver.hear(ToolRequested(tool_call, needs_approval=True))
     item = driver.items[0]

@@ -1,4 +1,4 @@
-"""Files: what calls say of the files they read and change."""
+"""Which files calls read and change, from what they say."""
 
 from __future__ import annotations
 

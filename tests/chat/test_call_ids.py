@@ -1,4 +1,4 @@
-"""Calls with the same id: in two lanes, one after the other, at once; and late words of a call."""
+"""Calls with the same id: in two lanes, in sequence, at once; and late messages about a call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def titles(driver: Driver) -> list[object]:
 
 
 def answers(driver: Driver) -> list[tuple[str, str]]:
-    """Give the chat of each answer, and what it is."""
+    """Return the chat of each answer, and what it is."""
     return [
         (told.chat, "yes" if isinstance(told, TellApproval) else "no")
         for told in driver.effects

@@ -1,4 +1,4 @@
-"""A request that changes while it waits: shown again, and never answered by an older answer."""
+"""A request that changes while it waits is shown again, and refuses older answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent says of a whole chat: status, usage, choices, cleared."""
+"""What the agent says about a whole chat: status, usage, choices, cleared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who names a chat, and what is said when the agent does not know it."""
+"""Titles of chats, and what is said if the agent does not know a chat."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def talk(driver: Driver, text: str, title: str | None, *, known: bool = False) -
 
 @pytest.fixture
 def driver() -> Driver:
-    """Give a chat of which the agent that is ready has answered one prompt."""
+    """Return a chat of which the agent that is ready has answered one prompt."""
     driver = Driver()
     become(driver, "starting", "ready")
     talk(driver, "one", "First")

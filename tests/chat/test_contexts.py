@@ -1,4 +1,4 @@
-"""Contexts as the editor sends them."""
+"""Contexts that the editor sends."""
 
 import pytest
 

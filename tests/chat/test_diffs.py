@@ -1,4 +1,4 @@
-"""Diffs: read, applied, reversed, and held against git."""
+"""Diffs: read, applied, reversed, and compared with git."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_a_diff_turns_one_file_into_the_other_and_back(
 
 @st.composite
 def files(draw: st.DrawFn, *, distinct: bool = False) -> tuple[str, str]:
-    """Give a file and a later state of it; no two lines are equal when `distinct`."""
+    """Return a file and a later state of it; no two lines are equal when `distinct`."""
     alphabet = ["a", "b", "", "  x", "-d", "+e", "@@", "\\ f"]
     lines = draw(st.lists(st.sampled_from(alphabet), max_size=30))
     later = [*lines]

@@ -1,4 +1,4 @@
-"""Which changes apply, held against `git apply`.
+"""Which changes apply, compared with `git apply`.
 
 We are as strict as git is with `--unidiff-zero`, by which a hunk may be found anywhere, but
 
@@ -23,7 +23,7 @@ Lines = list[str]
 
 @st.composite
 def edited(draw: st.DrawFn, lines: Lines, mark: str, most: int = 4) -> Lines:
-    """Give lines with some replaced, removed or put in between; new ones are like no other."""
+    """Return lines with some replaced, removed or put in between; new ones are like no other."""
     later = [*lines]
     for turn in range(draw(st.integers(0, most))):
         at = draw(st.integers(0, len(later)))
@@ -34,7 +34,7 @@ def edited(draw: st.DrawFn, lines: Lines, mark: str, most: int = 4) -> Lines:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[Lines, Lines, Lines]:
-    """Give a file, what a change makes of it, and what became of it meanwhile."""
+    """Return a file, what a change makes of it, and what became of it meanwhile."""
     lines = [f"line {number}" for number in range(draw(st.integers(1, 25)))]
     return lines, draw(edited(lines, "ours")), draw(edited(lines, "theirs"))
 
@@ -44,7 +44,7 @@ def text(lines: Lines) -> str:
 
 
 def made(folder: Path, before: str, after: str, context: int) -> str:
-    """Give the diff that git makes of a file `f`."""
+    """Return the diff that git makes of a file `f`."""
     (folder / "f").write_bytes(before.encode())
     (folder / "g").write_bytes(after.encode())
     ran = git(folder, "diff", "--no-index", f"-U{context}", "f", "g")
@@ -52,14 +52,14 @@ def made(folder: Path, before: str, after: str, context: int) -> str:
 
 
 def by_git(folder: Path, now: str, diff: str, *options: str) -> str | None:
-    """Give what git makes of a file; None when it refuses."""
+    """Return what git makes of a file; None when it refuses."""
     (folder / "f").write_bytes(now.encode())
     ran = git(folder, "apply", *options, "-", text=diff)
     return (folder / "f").read_bytes().decode() if ran.returncode == 0 else None
 
 
 def by_us(now: str, diff: str) -> str | None:
-    """Give what we make of a file; None when we refuse."""
+    """Return what we make of a file; None when we refuse."""
     try:
         return apply_hunks(now, parse_hunks(diff))
     except (MalformedDiff, DoesNotApply):

@@ -1,4 +1,4 @@
-"""What a chat was before: replayed, paged, and not to be told from what was lived through."""
+"""Earlier messages: replayed or paged, they look like those of a live chat."""
 
 from __future__ import annotations
 

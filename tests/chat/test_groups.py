@@ -1,4 +1,4 @@
-"""Neighbouring calls that only look are one line."""
+"""Neighbouring calls that only read or search become one line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def heard(*events: ChatEvent) -> Driver:
 
 
 def below(driver: Driver) -> list[str]:
-    """Give what is shown under the prompt."""
+    """Return what is shown under the prompt."""
     return driver.view.lines[1:]
 
 

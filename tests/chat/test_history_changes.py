@@ -1,4 +1,4 @@
-"""What the user changes in a history: what is shown follows, and nothing else is touched."""
+"""Changes of a history by the user: the view follows, and nothing else changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of one text that came together are one event; nothing else is touched."""
+"""Pieces of a text that arrive together become one event; other events stay."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A reason that comes when its call waits no more: the host has heard of that before the view."""
+"""A reason for a call that no longer waits: the host knows that before the view."""
 
 import pytest
 from tests.chat.driver import Driver

@@ -1,4 +1,4 @@
-"""A login: what the agent asks for, and what of it is shown, sent, held and kept."""
+"""A login: what is asked, and what is shown, sent, held and kept."""
 
 from __future__ import annotations
 

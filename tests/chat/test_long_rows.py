@@ -1,4 +1,4 @@
-"""Rows of the view, none of which is too long."""
+"""No row of the view is too long."""
 
 from hypothesis import given
 from hypothesis import strategies as st

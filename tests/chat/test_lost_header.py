@@ -1,4 +1,4 @@
-"""What headers read when the host ends before what they tell of: the view is told beforehand."""
+"""Headers for the case that the host ends first: the view has them beforehand."""
 
 from __future__ import annotations
 

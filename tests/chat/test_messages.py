@@ -1,4 +1,4 @@
-"""What is said and thought; numbers are findings of real servers."""
+"""Messages and thoughts; numbers are findings about real servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Raw output as a body: its colours, and where it is cut."""
+"""Raw output as a body: colours, and where it is cut."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Prompts that are sent, wait, steer and are taken back."""
+"""Prompts: sent, queued, steering, taken back."""
 
 from __future__ import annotations
 

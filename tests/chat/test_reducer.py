@@ -1,4 +1,4 @@
-"""The reducer as a whole: complete, and right in any order of events."""
+"""The reducer: complete, and correct for any order of events."""
 
 from __future__ import annotations
 
@@ -138,5 +138,5 @@ def test_no_text_of_the_model_is_ever_lost(heard: list[events.ChatEvent]) -> Non
 
 
 def letters(text: str) -> str:
-    """Give what no cleaning touches."""
+    """Return what no cleaning touches."""
     return "".join(letter for letter in text if letter in "abé")

@@ -1,4 +1,4 @@
-"""How tool calls read."""
+"""Headers and bodies of tool calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CALC = "/workspace/src/calc.py"
 
 
 def shown(tool_call: ToolCall, *outputs: str, failed: bool = False) -> list[str]:
-    """Give header and whole body of a finished call."""
+    """Return header and whole body of a finished call."""
     driver = Driver()
     driver.hear(ToolFinished(tool_call, outputs, failed=failed))
     driver.toggle(1, to_open=True)

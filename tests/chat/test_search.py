@@ -1,4 +1,4 @@
-"""Blocks opened where something was found in them."""
+"""Search: matches, and the blocks opened for them."""
 
 from tests.chat.driver import Driver
 from tests.support.calls import eca_call

@@ -1,4 +1,4 @@
-"""A turn of which nothing is heard: the agent is asked, and only its answer ends the turn."""
+"""A silent turn: the agent is asked, and only its answer ends the turn."""
 
 from __future__ import annotations
 

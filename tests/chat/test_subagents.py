@@ -1,4 +1,4 @@
-"""Subagents: their blocks, approvals and ends inside the chat that spawned them."""
+"""Subagents: their blocks, requests and ends inside the chat that started them."""
 
 from __future__ import annotations
 

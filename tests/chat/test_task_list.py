@@ -1,4 +1,4 @@
-"""The agent's plan: one list, one line, always the newest."""
+"""The agent's task list: one block, one line, always the newest."""
 
 from __future__ import annotations
 

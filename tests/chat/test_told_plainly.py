@@ -1,4 +1,4 @@
-"""What went wrong, or came to nothing, is said where it happened and as it was."""
+"""Failures and empty results are shown where they happened, as they were."""
 
 import pytest
 from tests.chat.driver import FINISHED, IDLE, Driver, call, said

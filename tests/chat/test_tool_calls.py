@@ -1,4 +1,4 @@
-"""Tool calls in all their states; numbers are findings of real servers."""
+"""Tool calls in all states; numbers are findings about real servers."""
 
 from __future__ import annotations
 

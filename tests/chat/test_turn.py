@@ -1,4 +1,4 @@
-"""How turns begin, stop and end; numbers are findings of real servers (see eca-today)."""
+"""How turns begin, stop and end; numbers are findings about real servers."""
 
 from __future__ import annotations
 

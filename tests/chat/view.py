@@ -1,6 +1,6 @@
-"""A view in memory: applies ops to blocks of lines and holds every rule of ops.py.
+"""A view in memory: applies ops to blocks of lines, and checks every rule of ops.py.
 
-What the Lua side does with extmarks, this does with lists; a rule broken is an AssertionError.
+It uses lists where Lua uses extmarks. A broken rule is an AssertionError.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client of the demo agent, which is a process that speaks the wire, and what it was told."""
+"""A client of the demo agent, which runs as a process."""
 
 from __future__ import annotations
 

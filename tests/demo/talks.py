@@ -1,4 +1,4 @@
-"""Talks with the demo agent, had by the client of any server."""
+"""Conversations with the demo agent, through the client for any server."""
 
 import sys
 from collections.abc import AsyncIterator

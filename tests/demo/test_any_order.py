@@ -1,4 +1,4 @@
-"""What the demo agent offers can be asked for in any order, again, and after files are gone."""
+"""The scenes of the demo agent work in any order, repeatedly, and after files are gone."""
 
 import random
 import re

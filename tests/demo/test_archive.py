@@ -1,4 +1,4 @@
-"""The demo agent's kept chats, asked for as of any server."""
+"""The chats that the demo agent keeps, requested as from any server."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ OLD = "demo-yesterday"
 
 
 def texts(page: Page) -> list[str]:
-    """Give what was said in a page."""
+    """Return what was said in a page."""
     return [it.event.text.strip() for it in page.events if isinstance(it.event, TextReceived)]
 
 
 def said_ids(page: Page) -> list[str]:
-    """Give the ids of the user's messages in a page."""
+    """Return the ids of the user's messages in a page."""
     found = [it.event.content_id for it in page.events if isinstance(it.event, TextReceived)]
     return [it for it in found if it is not None]
 
@@ -122,7 +122,7 @@ async def test_a_chat_that_was_deleted_can_begin_anew(tmp_path: Path) -> None:
 
 
 def files(folder: Path) -> dict[str, str]:
-    """Give what is in the folder of the demo agent that runs."""
+    """Return what is in the folder of the demo agent that runs."""
     [workshop] = folder.glob("eca-demo-*")
     return {path.name: path.read_text() for path in workshop.iterdir() if path.is_file()}
 

@@ -1,4 +1,4 @@
-"""Processes that replace a file and meet with something: a kill, a limit, another user."""
+"""Processes that replace a file under bad conditions: a kill, a limit, another user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private folders: they go with their process, whatever ends it, and only they."""
+"""Private folders are removed with their process, whatever ends it; nothing else is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the folder in which private ones are made."""
+    """Return the folder in which private ones are made."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return tmp_path
@@ -35,7 +35,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def holder(temporary: Path) -> Iterator[subprocess.Popen[str]]:
-    """Give a process that holds a private folder."""
+    """Return a process that holds a private folder."""
     environment = {
         "PYTHONPATH": str(REPOSITORY / "rplugin" / "python3"),
         "TMPDIR": str(temporary),

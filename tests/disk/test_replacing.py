@@ -1,4 +1,4 @@
-"""Replacing a file: whatever happens, it is what it was or what it should be."""
+"""Replacing a file: whatever happens, it has its old content or its new one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """Give a folder on a disk of its own with little room."""
+    """Return a folder on a disk of its own with little room."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]

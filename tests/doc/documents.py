@@ -1,4 +1,4 @@
-"""The documents, taken apart: the help by tags, the README by sections and snippets."""
+"""The documents in parts: the help by tags, the others by sections and snippets."""
 
 import re
 from pathlib import Path

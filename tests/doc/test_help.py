@@ -1,4 +1,4 @@
-"""What the help tells is true: defaults, keys, links of highlight groups, signs, data of events."""
+"""The help is true: defaults, keys, links of highlight groups, signs, data of events."""
 
 import re
 

@@ -23,7 +23,7 @@ def quoted(text: str) -> list[str]:
 
 
 def is_path(name: str) -> bool:
-    """Say whether a name means a file of ours: a folder, or one of a kind that we have."""
+    """Return whether a name means a file of ours: a folder, or one of a kind that we have."""
     is_file = Path(name).suffix in ENDINGS or name.endswith("/")
     return is_file and FILE.fullmatch(name) is not None and not name.startswith(".")
 

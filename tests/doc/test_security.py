@@ -1,4 +1,4 @@
-"""The page on security claims nothing that no test holds."""
+"""Every claim of the page on security names tests that exist."""
 
 import ast
 import re

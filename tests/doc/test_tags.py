@@ -1,4 +1,4 @@
-"""The help is complete: what a user can name has a tag, and every such tag is about something."""
+"""The help is complete: all that a user can name has a tag, and all tags name something."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""A row of the documents' tables: what the document says, what the server sends, what must be seen.
+"""A row of the documents' tables: what the document says, what the server sends, what is expected.
 
 The words below build what the servers of the documents send, in the shapes the documents give. A
 row's steps are those of `tests/support/generations/peer.py`; a bare content stands for its
@@ -142,7 +142,7 @@ def turn(*steps: Step) -> Sequence[Step]:
 
 
 def config(**chat: Value) -> Step:
-    """Tell what can be chosen."""
+    """Return what can be chosen."""
     return tell("config/updated", {"chat": chat})
 
 

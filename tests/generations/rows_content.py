@@ -1,4 +1,4 @@
-"""Rows about chat/contentReceived but for tool calls."""
+"""Rows about chat/contentReceived, without tool calls."""
 
 from tests.generations.row import Row, content, text, turn, wait
 

@@ -1,4 +1,4 @@
-"""Rows about editor/getDiagnostics: Neovim finds what is asked for, once `DIAGNOSE` has run."""
+"""Rows about editor/getDiagnostics: after `DIAGNOSE`, Neovim has the diagnostics."""
 
 from tests.generations.row import Row, Value, ask, turn
 

@@ -1,4 +1,4 @@
-"""Rows about chat/prompt: what goes along, what comes back."""
+"""Rows about chat/prompt: what is sent with it, and what comes back."""
 
 from tests.generations.row import (
     COMPLETION,

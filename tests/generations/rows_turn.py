@@ -1,4 +1,4 @@
-"""Rows about what else becomes of a turn and a chat: queries, stops, deletion, behaviors."""
+"""Rows about turns and chats: queries, stops, deletion, behaviors."""
 
 from tests.generations.row import (
     COMPLETION,

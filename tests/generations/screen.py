@@ -1,4 +1,4 @@
-"""What a session shows without Neovim: blocks, statuses and lines, kept in memory."""
+"""A view without Neovim: keeps blocks, statuses and lines in memory."""
 
 from __future__ import annotations
 
@@ -44,33 +44,33 @@ class Screen(Recorder):
         super().push(ops)
 
     def status(self, chat: str) -> Mapping[str, Value]:
-        """Give the last status of a chat."""
+        """Return the last status of a chat."""
         return self.views[chat].status if chat in self.views else {}
 
     def statuses(self, chat: str) -> Sequence[Mapping[str, Value]]:
-        """Give all statuses that a chat had."""
+        """Return all statuses that a chat had."""
         return [op.status for op in self.of(SetStatus) if op.chat == chat]
 
     def transcript(self, chat: str) -> str:
-        """Give what a chat shows."""
+        """Return what a chat shows."""
         return self.views[chat].text if chat in self.views else ""
 
     def last_usage(self, chat: str) -> Mapping[str, Value]:
-        """Give the tokens and the cost of a chat."""
+        """Return the tokens and the cost of a chat."""
         told = [op.usage for op in self.of(SetUsage) if op.chat == chat]
         return told[-1] if told else {}
 
     def offers(self) -> Mapping[str, Value]:
-        """Give what can be chosen."""
+        """Return what can be chosen."""
         told = self.of(SetChoices)
         return told[-1].choices if told else {}
 
     def lines(self) -> str:
-        """Give what was told outside of chats."""
+        """Return what was told outside of chats."""
         return "\n".join(op.text for op in self.of(Notify))
 
     def closed(self) -> Sequence[str]:
-        """Give the chats that are gone."""
+        """Return the chats that are gone."""
         return [str(op.data["chat"]) for op in self.of(Emit) if op.event == "EcaChatClosed"]
 
     async def until(self, condition: Callable[[], object]) -> None:

@@ -1,4 +1,4 @@
-"""What was seen, held against what a row wants."""
+"""Compares what was seen with what a row expects."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Seen:
 
 
 def fits(wanted: Value, got: Value) -> bool:
-    """Say whether something is as wanted, and maybe more.
+    """Return whether something is as wanted, and maybe more.
 
     An object must have the fields that are wanted: `...` is any value, None is no value. A list
     must have an item for each that is wanted; an empty list is empty.
@@ -120,6 +120,6 @@ def filled(value: Value, words: Mapping[str, Value]) -> Value:
 
 
 def in_order(wanted: Sequence[str], got: Sequence[str]) -> bool:
-    """Say whether some words come in this order, whatever is between them."""
+    """Return whether some words come in this order, whatever is between them."""
     rest = iter(got)
     return all(word in rest for word in wanted)

@@ -1,4 +1,4 @@
-"""A session with a real server of a document's time, and a user who does what a row says.
+"""A session with a server of an older document, and a user who plays a row.
 
 Everything is the plugin's own but for Neovim: what a view would show is kept in memory.
 """
@@ -76,11 +76,11 @@ class Stage:
             self._task.result()
 
     async def unsaved(self, _paths: Sequence[str]) -> Mapping[str, str]:
-        """Give what the user has not written: nothing (`session.Files`)."""
+        """Return what the user has not written: nothing (`session.Files`)."""
         return {}
 
     def messages(self) -> list[Message]:
-        """Give what the client has sent so far, but for what only asks whether it was heard."""
+        """Return what the client has sent so far, but for what only asks whether it was heard."""
         return [
             it
             for it in self.server.received()
@@ -93,7 +93,7 @@ class Stage:
         self.asked = {}
 
     def seen(self, chat: str, heard: int) -> Seen:
-        """Give what was seen of a row since so many messages of the client."""
+        """Return what was seen of a row since so many messages of the client."""
         view, messages = self.view, self.messages()
         return Seen(
             words=self._words(chat),

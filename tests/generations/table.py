@@ -30,7 +30,7 @@ COUNTS = {"000": 99, "001": 101, "002": 44}
 
 
 def named() -> Mapping[str, Row]:
-    """Give the rows by name; a second row of a name gets a letter."""
+    """Return the rows by name; a second row of a name gets a letter."""
     rows: dict[str, Row] = {}
     for row in chain(*TABLES):
         for name in row.names.split():

@@ -1,4 +1,4 @@
-"""The build step for real, once: what it makes is all that the plugin needs."""
+"""The real build step, once: it makes all that the plugin needs."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Without a plugin manager: a package, a folder on the runtime path, and the host all share."""
+"""Without a plugin manager: a package, a folder on the runtime path, and the shared host."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""With a plugin manager: the lines of the README as they stand, but for the address."""
+"""With a plugin manager: the lines of the README, with another address."""
 
 import subprocess
 from pathlib import Path

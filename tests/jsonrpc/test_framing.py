@@ -1,4 +1,4 @@
-"""Content-Length framing of what good servers send, however it is cut."""
+"""Content-Length framing of correct messages, cut at any place."""
 
 import json
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What servers do wrong with Content-Length: told as a value, and over at the next header."""
+"""Framing errors of servers: returned as values, and over at the next header."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Which message an object is, with all that servers leave out or add."""
+"""Which message an object is, even if servers leave out or add fields."""
 
 import pytest
 

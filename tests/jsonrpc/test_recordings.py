@@ -1,4 +1,4 @@
-"""What a real server and client said to each other, through framing and peer, both ways."""
+"""Recorded messages of a real server and client, through framing and peer, both ways."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What tests of the adapter share."""
+"""Fixtures for tests of the adapter."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The agent reads the editor's diagnostics, whatever the user is at."""
+"""The agent gets the editor's diagnostics, whatever the user is doing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The Python half of the host's calls, and the services made of them."""
+"""The Python half of calls to the editor, and the services that use them."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""The Lua half of the host's calls: every one is answered, whatever comes of it."""
+"""The Lua half of calls to the editor: each one is answered, also if it fails."""
 
 from pathlib import Path
 

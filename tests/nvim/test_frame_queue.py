@@ -1,4 +1,4 @@
-"""The queue of view ops: order, merging, cutting, and when a frame goes."""
+"""The queue of view ops: order, merging, cutting, and when a frame is sent."""
 
 import pytest
 from hypothesis import given
@@ -174,7 +174,7 @@ OPS = st.one_of(
 
 
 def effect(ops: list[ViewOp]) -> tuple[object, ...]:
-    """Tell what is seen in the end: text by block, last states, all that happened in order."""
+    """Return what is seen in the end: text by block, last states, all that happened in order."""
     shown: dict[object, object] = {}
     happened: list[ViewOp] = []
     for op in ops:

@@ -1,4 +1,4 @@
-"""Frames in a real Neovim: drawn whatever the user does, in order, and acknowledged."""
+"""Frames in a real Neovim: drawn in order and acknowledged, whatever the user does."""
 
 import pytest
 from tests.support.editor import Neovim

@@ -1,4 +1,4 @@
-"""A host that does not answer: a restart ends it, and nothing that is sent meanwhile is lost."""
+"""A host that hangs: a restart replaces it, and loses nothing that is sent meanwhile."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ STATES = {"hangs": signal.SIGUSR1, "stopped": signal.SIGSTOP}
 
 @pytest.fixture
 def python(tmp_path: Path) -> str:
-    """Give a Python whose host can be made to hang."""
+    """Return a Python whose host can be made to hang."""
     code, path = tmp_path / "code.py", tmp_path / "python"
     code.write_text(CAN_HANG)
     path.write_text(f'#!/bin/sh\nexec {sys.executable} -I {code} "$@"\n')

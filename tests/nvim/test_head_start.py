@@ -1,4 +1,4 @@
-"""The server starts beside the host's own start, once, and never outlives the host."""
+"""The server starts while the host starts, only once, and never outlives the host."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The host as Neovim's child: its start, its end, and that nothing outlives it."""
+"""The host as a child of Neovim: its start, its end, and nothing outlives it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The start of the host: one line and an exit status for whatever is missing."""
+"""The start of the host: one line and an exit status for anything that is missing."""
 
 import shutil
 import subprocess

@@ -33,14 +33,14 @@ class Log:
         return self.logger
 
     def is_private(self) -> bool:
-        """Tell whether only its owner can read the file and its folder."""
+        """Return whether only its owner can read the file and its folder."""
         modes = (self.path.stat().st_mode, self.path.parent.stat().st_mode)
         return tuple(map(stat.S_IMODE, modes)) == (0o600, 0o700)
 
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[Log]:
-    """Give a log that is not there yet; the package's logger is put back as it was."""
+    """Return a log that is not there yet; the package's logger is put back as it was."""
     log = Log(tmp_path / "eca" / "eca.log")
     yield log
     open_log(Settings(), Redactor(), log.refused.append)

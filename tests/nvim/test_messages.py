@@ -1,4 +1,4 @@
-"""Fixed messages fit a screen of 80 columns: one that does not loses its middle."""
+"""Fixed messages fit a screen of 80 columns, or they would lose their middle."""
 
 import re
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ TEXT = re.compile(r"""(?<![\w%])'([^'\n]{9,})'|"([^"\n]{9,})\"""")
 
 
 def sources(folder: str, ending: str) -> Iterator[tuple[Path, str]]:
-    """Give the files of a folder with their texts."""
+    """Return the files of a folder with their texts."""
     for path in sorted((REPOSITORY / folder).rglob(f"*{ending}")):
         yield path, path.read_text(encoding="utf-8")
 
 
 def messages(told: re.Pattern[str], text: str) -> Iterator[str]:
-    """Give the texts of a file that are told to the user; what is filled in counts nothing."""
+    """Return the texts of a file that are told to the user; what is filled in counts nothing."""
     constants = dict(re.findall(r'^([A-Z_]+) = ("[^"\n]*")$', text, re.MULTILINE))
     for call in told.findall(text):
         for single, double in TEXT.findall(constants.get(call, call)):

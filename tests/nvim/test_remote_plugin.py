@@ -1,4 +1,4 @@
-"""The plugin in pynvim's hands: found by both hosts, and only when somebody looks."""
+"""The plugin in pynvim's hosts: both find it, and load it only when asked for."""
 
 import os
 import signal

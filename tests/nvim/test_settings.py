@@ -1,4 +1,4 @@
-"""The options as the host reads them."""
+"""The options that the host reads."""
 
 import pytest
 

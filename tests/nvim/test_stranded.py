@@ -1,4 +1,4 @@
-"""While no host can start: what is typed stays in sight, is kept, and is sent when one can."""
+"""Without a host, typed text is visible and kept, and is sent when a host starts."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def mend(nvim: Neovim, command: list[str]) -> None:
 
 
 def unsent(folder: Path) -> list[str]:
-    """Give what Neovims without a host have on the disk."""
+    """Return what Neovims without a host have on the disk."""
     return [path.read_text() for path in folder.rglob("*.unsent")]
 
 
@@ -145,14 +145,14 @@ def test_what_is_typed_before_the_host_is_up_outlives_neovim(
 
 
 def floats(nvim: Neovim) -> list[int]:
-    """Give the floating windows."""
+    """Return the floating windows."""
     code = "return vim.tbl_filter(function(win) return vim.fn.win_gettype(win) == 'popup' end, ...)"
     wins: list[int] = nvim.lua(code, nvim.lua("return vim.api.nvim_list_wins()"))
     return wins
 
 
 def going_on(*, asked: bool) -> Steps:
-    """Give a call that waits or runs, and a thought, with no end."""
+    """Return a call that waits or runs, and a thought, with no end."""
     arguments = {"pattern": "a", "path": "src"}
     run = tool("Run", manualApproval=False, arguments=arguments)
     runs = [*run, *tool("Running", arguments=arguments)]

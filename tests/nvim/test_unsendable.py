@@ -1,4 +1,4 @@
-"""What cannot be sent to Neovim is told, and everything else is drawn."""
+"""Ops that cannot be sent to Neovim are reported, and all others are drawn."""
 
 from __future__ import annotations
 

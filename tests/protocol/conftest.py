@@ -1,4 +1,4 @@
-"""What the protocol's tests share: the recorded sessions of a real server."""
+"""Fixtures for tests of the protocol: the recorded sessions of a real server."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Every kind of content, of tool details and of contexts reads into its type."""
+"""Every kind of content, tool details and contexts is read into its type."""
 
 from typing import Any, get_args
 

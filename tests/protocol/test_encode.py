@@ -1,4 +1,4 @@
-"""What is sent: nothing that says nothing, both names of what has two."""
+"""Encoding: no empty fields, and both names of a field that has two."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What does not fit its type loses as little as can be, and a fault names its place."""
+"""A value that does not fit loses as little as possible, and errors name the place."""
 
 import logging
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whatever becomes of a field on its way, no message raises but a DecodeError, no text is lost."""
+"""Messages with changed fields raise only DecodeError, and lose no text."""
 
 import copy
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Numbers that are none for the editor are none at all."""
+"""Numbers that the editor cannot represent are not taken for numbers."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ TOO_LARGE = [
 
 
 def kinds(kind: type[Wire]) -> Iterator[type[Wire]]:
-    """Give all types of the protocol."""
+    """Return all types of the protocol."""
     for below in kind.__subclasses__():
         yield below
         yield from kinds(below)

@@ -1,4 +1,4 @@
-"""The names and shapes of older servers read into today's.
+"""Names and forms of older servers are read into today's.
 
 They are those of the protocol's first draft, of its earlier versions (behaviors, no tool
 servers) and of servers of that time.

@@ -1,4 +1,4 @@
-"""What a real server and its client sent, line by line."""
+"""All messages of the recorded sessions are read."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tools of the real server on real files, and what it tells of them, kept apart from each other.
+"""Tools that change real files as the real server does, and its messages about them.
 
 Rules kept here: as the real server does it. A diff leaves out how lines end and empty lines at the
 end; one of a whole file starts from nothing. What is no UTF-8 is written back as U+FFFD, a file

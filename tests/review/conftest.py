@@ -1,4 +1,4 @@
-"""What tests of the review share: a desk with a shell beside its tools."""
+"""Fixtures for tests of the review: a desk with tools and a shell."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from tests.review.watched import Watched
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Give a folder with three files, of which one is binary and one has CRLF."""
+    """Return a folder with three files, of which one is binary and one has CRLF."""
     (tmp_path / "a").write_bytes(b"1\n2\n3\n")
     (tmp_path / "b").write_bytes(b"\xff\0binary")
     (tmp_path / "c").write_bytes(b"x\r\ny\r\n")
@@ -18,7 +18,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(files: Path) -> Desk:
-    """Give a desk with these files, in the first turn."""
+    """Return a desk with these files, in the first turn."""
     desk = Desk(files)
     desk.turn()
     return desk
@@ -26,5 +26,5 @@ def desk(files: Path) -> Desk:
 
 @pytest.fixture
 def watched(files: Path) -> Watched:
-    """Give a desk with a shell and these files, in the first turn."""
+    """Return a desk with a shell and these files, in the first turn."""
     return Watched(files)

@@ -93,7 +93,7 @@ class Desk:
         return {Path(str(it["path"])).name: it for it in found.files}
 
     def turn_of(self, number: int) -> TurnChanges:
-        """Give a turn by its number, or the last one."""
+        """Return a turn by its number, or the last one."""
         return [turn for turn in self.turns() if number in (-1, turn.number)][-1]
 
     def undo(self, number: int = -1) -> None:

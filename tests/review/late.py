@@ -1,4 +1,4 @@
-"""An agent at work on real files in a turn, and a ledger that hears of it when the test wants."""
+"""An agent that changes real files, and a ledger that gets its messages later."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LateDesk:
         }
 
     def before(self) -> Mapping[str, bytes | str | None]:
-        """Give what the files were, by name: content, None for no file, or why it is not known."""
+        """Return the content of files by name: None for no file, a text if it is not known."""
         return {name: content(record) for name, record in self.files().items()}
 
     def listed(self) -> Sequence[str]:

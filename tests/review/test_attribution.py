@@ -1,4 +1,4 @@
-"""Attribution: what calls did without saying so, found by surveys and laid to whom it belongs."""
+"""Attribution: surveys find what calls changed, and attribute it to the right call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attribution when several are at work: commands, tools, the user, and an undo in between."""
+"""Attribution with commands, tools, the user and an undo at the same time."""
 
 from __future__ import annotations
 

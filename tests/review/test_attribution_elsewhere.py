@@ -1,4 +1,4 @@
-"""Attribution and what is not where it was: links, moved folders, files that git ignored."""
+"""Attribution with links, moved folders, and files that git ignored."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_folder_that_was_moved_goes_back(watched: Watched) -> None:
 
 @pytest.fixture
 def ignoring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Give a desk in a repository that ignores two files, on a file system with exact times."""
+    """Return a desk in a repository that ignores two files, on a file system with exact times."""
     monkeypatch.setattr(differences_module, "TIME_RESOLUTION", 0)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     for name, content in {".gitignore": b"data/\n.env\n", ".env": b"1\n", "data/x": b"2\n"}.items():

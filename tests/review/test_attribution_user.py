@@ -1,4 +1,4 @@
-"""Attribution and what the user writes meanwhile, which no undo may take from him."""
+"""Attribution: what the user writes meanwhile is never undone."""
 
 from __future__ import annotations
 

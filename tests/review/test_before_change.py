@@ -1,4 +1,4 @@
-"""Prior: a file before a change, worked out from what the change left, or not at all."""
+"""A file before a change, worked out from what the change left, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints of calls that are heard of late, when the agent has gone on with its work."""
+"""Checkpoints if messages about calls come late, when the agent has continued."""
 
 from __future__ import annotations
 

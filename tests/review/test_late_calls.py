@@ -1,4 +1,4 @@
-"""Checkpoints of any calls, heard of at any time: right, or said to be unseen."""
+"""Checkpoints of any calls with late messages: correct, or reported as unseen."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """Give a folder without git, where no file is young, whatever the clock says."""
+    """Return a folder without git, where no file is young, whatever the clock says."""
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(survey_module, "TIME_RESOLUTION", -(1 << 62))
     return Place(tmp_path)
@@ -251,7 +251,7 @@ def test_a_new_file_is_told_with_its_new_folders(place: Place) -> None:
 
 
 def found(changed: Sequence[int], began: int) -> Survey:
-    """Give a survey of files that were changed at these times, by them."""
+    """Return a survey of files that were changed at these times, by them."""
     files = {f"/{at}": SurveyedFile(FileStat(at, 0, 0, 0, 0), b"%d" % began) for at in changed}
     return Survey(files, began=began)
 

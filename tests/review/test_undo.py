@@ -175,7 +175,7 @@ def fail(number: int) -> None:
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """Give a folder elsewhere with a file that has what the tool wrote."""
+    """Return a folder elsewhere with a file that has what the tool wrote."""
     folder = tmp_path.with_name(f"{tmp_path.name}-elsewhere")
     folder.mkdir()
     (folder / "a").write_bytes(b"after\n")

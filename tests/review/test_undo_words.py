@@ -21,7 +21,7 @@ def rows(table: Mapping[str, Any]) -> list[Any]:
 
 
 def worded(**fields: object) -> tuple[str | None, str | None]:
-    """Give what is read of a file while it stays, and while it is put back."""
+    """Return what is read of a file while it stays, and while it is put back."""
     (row,) = rows(plan_table([1], "", UndoPlan([planned(**fields)])))
     return joined(row["kept"]), joined(row["taken"])
 

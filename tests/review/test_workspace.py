@@ -53,7 +53,7 @@ def make(folder: Path, *names: str) -> None:
 
 
 def found(*folders: Path) -> set[str]:
-    """Give the names of the files that are found, from the first folder."""
+    """Return the names of the files that are found, from the first folder."""
     walked = walk([str(folder) for folder in folders])
     return {os.path.relpath(path, folders[0]) for path in walked.files}
 

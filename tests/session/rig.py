@@ -125,12 +125,12 @@ class Recorder:
         self._arrived.set()
 
     def of(self, kind: type[Op]) -> list[Op]:
-        """Give the ops of a kind so far."""
+        """Return the ops of a kind so far."""
         return [op for op in self.ops if isinstance(op, kind)]
 
     @property
     def pending(self) -> list[Value]:
-        """Give what waits for the user, as the view has it."""
+        """Return what waits for the user, as the view has it."""
         shown: list[Value] = []
         for op in self.of(SetPending):
             before, shown = shown, []
@@ -141,7 +141,7 @@ class Recorder:
         return shown
 
     def text(self) -> str:
-        """Give all text that blocks hold, in the order it came."""
+        """Return all text that blocks hold, in the order it came."""
         parts = [op for op in self.ops if isinstance(op, AppendText | OpenBlock | SetBody)]
         texts = ["\n".join(op.lines) if isinstance(op, SetBody) else op.text for op in parts]
         return "\n".join(filter(None, texts))
@@ -234,19 +234,19 @@ class Rig:
         return self.agents[number - 1]
 
     def states(self) -> list[str]:
-        """Give the states of the server that were shown."""
+        """Return the states of the server that were shown."""
         return [op.state for op in self.view.of(SetServer)]
 
     def status(self, chat: str = "a") -> dict[str, object]:
-        """Give the last status of a chat."""
+        """Return the last status of a chat."""
         return dict([op for op in self.view.of(SetStatus) if op.chat == chat][-1].status)
 
     def lines(self) -> list[str]:
-        """Give what was told to the user outside of chats."""
+        """Return what was told to the user outside of chats."""
         return [op.text for op in self.view.of(Notify)]
 
     def asked(self, call: str) -> Value:
-        """Give what waits, as it was shown last, by the agent's id of the call or question."""
+        """Return what waits, as it was shown last, by the agent's id of the call or question."""
         (item,) = [it for it in self.view.pending if it["call"] == call]
         return item
 
@@ -261,10 +261,10 @@ class Rig:
         return intents.AnswerQuestion(item["chat"], item["block"], item["digest"], text)
 
     def said(self) -> Sequence[tuple[object, ...]]:
-        """Give what the last agent was told."""
+        """Return what the last agent was told."""
         return self.agent.told
 
 
 def words(segments: Iterable[tuple[str, str]]) -> str:
-    """Give what a row says, without its columns."""
+    """Return what a row says, without its columns."""
     return " ".join("".join(text for text, _ in segments).split())

@@ -19,7 +19,7 @@ Value: TypeAlias = Any
 
 
 def told(call: ToolCall, folder: Path) -> Value:
-    """Give the warnings of a call that waits."""
+    """Return the warnings of a call that waits."""
     chat = Chat("a", RenderSettings(folders=(str(folder),)))
     apply(chat, ToolRequested(call, needs_approval=True), 0)
     return all_pending([chat], disk_warnings).items[0].get("warnings")

@@ -35,7 +35,7 @@ def start(store: Store, view: Recorder) -> Persistence:
 
 @pytest.fixture
 def dead() -> int:
-    """Give the id of a process that is gone."""
+    """Return the id of a process that is gone."""
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     return child.pid

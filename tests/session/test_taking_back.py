@@ -78,12 +78,12 @@ async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatE
 
 
 def unkept(planned: Mapping[str, Any]) -> list[str]:
-    """Give the prompts of the turns of which no file was kept."""
+    """Return the prompts of the turns of which no file was kept."""
     return [row["name"] for row in planned["rows"] if "name" in row]
 
 
 async def blocks(rig: Rig) -> list[int]:
-    """Give the blocks of the user's messages."""
+    """Return the blocks of the user's messages."""
     listed = await rig.ask(RequestTimeline("a", -99))
     return [row["block"] for row in listed]
 

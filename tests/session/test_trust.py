@@ -42,7 +42,7 @@ async def running(store: Store) -> AsyncIterator[Rig]:
 
 
 def waiting(rig: Rig) -> list[dict[str, object]]:
-    """Give what waits for the user."""
+    """Return what waits for the user."""
     told = rig.view.of(SetPending)
     return [dict(item) for item in told[-1].items] if told else []
 

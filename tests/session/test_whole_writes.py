@@ -62,7 +62,7 @@ async def hears(rig: Rig, *events: ChatEvent) -> FakeAgent:
 
 
 def asked(rig: Rig) -> list[str]:
-    """Give the lines of the approval that waits."""
+    """Return the lines of the approval that waits."""
     (item,) = rig.view.pending
     lines = item["lines"]
     assert isinstance(lines, list | tuple)

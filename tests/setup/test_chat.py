@@ -1,4 +1,4 @@
-"""`make chat`: what it starts, what it says, and that the prompt arrives as it was typed."""
+"""`make chat`: what it starts and prints; the prompt arrives as it was typed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Unpacking Debian packages: whose mirror is used, and what is left when it goes wrong."""
+"""Unpacking Debian packages: which mirror is used, and what is left after a failure."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Python environment: what it is made from, and pip where ensurepip is missing."""
+"""The Python environment: its packages, and pip without ensurepip."""
 
 import importlib.util
 import io

@@ -1,4 +1,4 @@
-"""Which Neovim is taken, and which unpacked one is refused."""
+"""Which Neovim is used, and which unpacked one is refused."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Doing steps once: stamps, faults, interruptions, and two set-ups at a time."""
+"""Steps run once: stamps, failures, interruptions, and two set-ups at a time."""
 
 import io
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What the tests of the transport may ask for."""
+"""Fixtures for tests of the transport."""
 
 from collections.abc import Iterator
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""Talking to a server that behaves."""
+"""A connection to a correct server."""
 
 import anyio
 import pytest

@@ -1,4 +1,4 @@
-"""How a connection ends: by the server, by us, by a fault of our own; and nobody is left."""
+"""How a connection ends: by the server, by us, by an error of ours; no process is left."""
 
 import signal
 

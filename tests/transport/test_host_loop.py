@@ -1,4 +1,4 @@
-"""In the editor's host: a loop that is stopped, not ended, and an exit that waits for nothing."""
+"""In the editor's host: its loop is stopped, not closed, and its exit waits for nothing."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is said of a program that cannot be started: one line, with a remedy."""
+"""A program that cannot be started: one line, with a remedy."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The last lines of standard error are kept, and not more."""
+"""Only the last lines of standard error are kept."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

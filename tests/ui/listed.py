@@ -66,7 +66,7 @@ def show(
 
 
 def rows(nvim: Neovim) -> list[str]:
-    """Give the texts of the rows."""
+    """Return the texts of the rows."""
     return [str(item["text"]) for item in nvim.eval("getqflist()")]
 
 
@@ -76,6 +76,6 @@ def wait_row(nvim: Neovim, row: int, text: str) -> None:
 
 
 def file_lines(nvim: Neovim, path: Path) -> list[str]:
-    """Give the lines of a file's buffer."""
+    """Return the lines of a file's buffer."""
     lines: list[str] = nvim.eval(f"getbufline('{path}', 1, '$')")
     return lines

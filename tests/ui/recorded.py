@@ -104,7 +104,7 @@ def _marked(events: Sequence[Event]) -> Iterator[Event | Deed]:
 
 
 def _root_chat(event: Event) -> str | None:
-    """Give the chat a message of the server is about, unless it is a subagent's."""
+    """Return the chat a message of the server is about, unless it is a subagent's."""
     params = event.message.get("params")
     told = params if isinstance(params, dict) else event.message.get("result")
     if not isinstance(told, dict) or "parentChatId" in told:
@@ -189,7 +189,7 @@ end, eca.chats())
 
 
 def told(nvim: Neovim) -> str:
-    """Give all chats: as their buffers show them, and as Markdown."""
+    """Return all chats: as their buffers show them, and as Markdown."""
     parts = []
     for number, (shown, exported) in enumerate(nvim.lua(CHATS), 1):
         parts += [f"=== chat {number}, shown", shown, f"=== chat {number}, exported", exported]

@@ -64,7 +64,7 @@ def wait_idle(nvim: Neovim) -> None:
 
 
 def lines_of(nvim: Neovim) -> list[str]:
-    """Give the text of the current chat's transcript."""
+    """Return the text of the current chat's transcript."""
     lines: list[str] = nvim.lua(LINES)
     return lines
 
@@ -75,7 +75,7 @@ def wait_line(nvim: Neovim, text: str) -> None:
 
 
 def draft(nvim: Neovim) -> str:
-    """Give what is typed in the chat's input."""
+    """Return what is typed in the chat's input."""
     return str(nvim.lua(DRAFT))
 
 
@@ -94,7 +94,7 @@ def catch_up(nvim: Neovim) -> None:
 
 
 def prompts(server: ScriptedServer) -> list[str]:
-    """Give the texts of the prompts that the server has heard."""
+    """Return the texts of the prompts that the server has heard."""
     return [it["params"]["message"] for it in server.received("chat/prompt")]
 
 

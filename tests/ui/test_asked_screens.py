@@ -90,7 +90,7 @@ CALLS: Mapping[str, ToolCall] = {
 
 
 def waiting(call: ToolCall) -> list[object]:
-    """Give the op by which the host tells that a call waits."""
+    """Return the op by which the host tells that a call waits."""
     chat = Chat(CHAT, RenderSettings(folders=("/workspace",)))
     apply(chat, ToolRequested(call, needs_approval=True), 0)
     return list(ops.wire(all_pending([chat])))

@@ -213,7 +213,7 @@ def closed(start_nvim: StartNeovim, scripted_server: PrepareScript) -> Neovim:
 
 
 def outputs(nvim: Neovim) -> list[str]:
-    """Give the outputs that are in the buffer."""
+    """Return the outputs that are in the buffer."""
     return [line for line in lines_of(nvim) if line.startswith("from")]
 
 

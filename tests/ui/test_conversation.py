@@ -326,7 +326,7 @@ def test_parallel_calls_are_told_apart_by_their_ids(
 
 
 def approvals(nvim: Neovim) -> list[str]:
-    """Give the ids of the calls that wait for the user."""
+    """Return the ids of the calls that wait for the user."""
     return [it["call"] for it in nvim.lua("return require('eca.state.mirror').pending()")]
 
 

@@ -26,7 +26,7 @@ def waiting(nvim: Neovim) -> None:
 
 
 def demo_file(nvim: Neovim, name: str) -> Path:
-    """Give a file of the demo's folder, which a tool call names."""
+    """Return a file of the demo's folder, which a tool call names."""
     [folder] = Path(nvim.launch.variables()["TMPDIR"]).glob("eca-demo-*")
     return folder / name
 

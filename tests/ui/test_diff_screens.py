@@ -16,7 +16,7 @@ EDIT = "@@ -4,2 +4,3 @@\n def add(a, b):\n-    return a + b\n+    # both\n+    r
 
 
 def change(diff: str, path: str = "$workspace/code.py") -> Mapping[str, Value]:
-    """Give the fields of a call that changes a file."""
+    """Return the fields of a call that changes a file."""
     details = {"type": "fileChange", "path": path, "diff": diff}
     counts = {"linesAdded": 1, "linesRemoved": 1}
     return {"name": "edit_file", "arguments": {"path": path}, "details": {**details, **counts}}

@@ -215,7 +215,7 @@ def test_without_a_language_server_the_agent_is_told_so(
 
 
 def sent_contexts(nvim: Neovim, server: ScriptedServer) -> list[dict[str, Value]]:
-    """Give the contexts of the first prompt, paths relative to the workspace."""
+    """Return the contexts of the first prompt, paths relative to the workspace."""
     [prompt] = nvim.wait_for(lambda: server.received("chat/prompt"), "the prompt")
     contexts: list[dict[str, Value]] = prompt["params"].get("contexts", [])
     for context in contexts:
@@ -225,13 +225,13 @@ def sent_contexts(nvim: Neovim, server: ScriptedServer) -> list[dict[str, Value]
 
 
 def file(path: str, first: int | None = None, last: int | None = None) -> dict[str, Value]:
-    """Give a file context as the protocol has it."""
+    """Return a file context as the protocol has it."""
     lines = {} if first is None else {"linesRange": {"start": first, "end": last}}
     return {"type": "file", "path": path} | lines
 
 
 def cursor(path: str, *places: int) -> dict[str, Value]:
-    """Give a cursor context from line and character of both ends."""
+    """Return a cursor context from line and character of both ends."""
     line, character, last_line, last_character = places
     start = {"line": line, "character": character}
     end = {"line": last_line, "character": last_character}

@@ -54,7 +54,7 @@ def input_rows(nvim: Neovim) -> set[int]:
 
 
 def covers(screen: Screen) -> bool:
-    """Tell whether the float lies on the row of the cursor, which is under or beside it."""
+    """Return whether the float lies on the row of the cursor, which is under or beside it."""
     return screen.cursor.row in rows_of(screen)
 
 
@@ -174,7 +174,7 @@ LIST = "call setqflist(map(range(1, 30), {_, n -> {'text': 'change ' . n}}))"
 
 
 def shows_whole_window(nvim: Neovim, screen: Screen) -> bool:
-    """Tell whether the float is there and hides no cell of the current window."""
+    """Return whether the float is there and hides no cell of the current window."""
     if "a accept" not in screen:
         return False
     code = """

@@ -126,7 +126,7 @@ DETAILS: dict[str, tuple[Steps, list[str]]] = {
 
 
 def typed(steps: Steps, name: str) -> Steps:
-    """Give the details in the contents of some steps their type."""
+    """Add the type to the details in the contents of some steps."""
     for step in steps:
         shown = step.get("params", {}).get("content", {})
         if "details" in shown:
@@ -164,7 +164,7 @@ def test_details_of_a_tool_call_are_seen(
 
 
 def tags(union: object, unknown: type) -> set[str]:
-    """Give the types of a union of messages."""
+    """Return the types of a union of messages."""
     return {kind.__struct_config__.tag for kind in get_args(union) if kind is not unknown}
 
 

@@ -37,7 +37,7 @@ LADDER = 5.0
 
 
 def servers_of(nvim: Neovim) -> set[int]:
-    """Give the process ids of the servers of a host that runs."""
+    """Return the process ids of the servers of a host that runs."""
     return {it for it in nvim.child.descendants() if "scripted_server" in command_line(it)}
 
 
@@ -240,7 +240,7 @@ def test_a_restart_takes_the_options_as_they_are_now(
 
 
 def unusable(kind: str, folder: Path) -> tuple[list[str], str]:
-    """Give a command that cannot be started, and what the user is told."""
+    """Return a command that cannot be started, and what the user is told."""
     path = folder / "eca"
     match kind:
         case "missing":

@@ -49,7 +49,7 @@ HEARD = ask("editor/getDiagnostics", {})
 
 
 def window(nvim: Neovim) -> int:
-    """Give the current window; 0 where Neovim does not tell."""
+    """Return the current window; 0 where Neovim does not tell."""
     return 0 if nvim.blocked() else int(nvim.request("nvim_get_current_win"))
 
 

@@ -46,7 +46,7 @@ DEATHS = {
 
 
 def player(nvim: Neovim) -> int:
-    """Give the process id of the server."""
+    """Return the process id of the server."""
     [pid] = [it for it in nvim.child.descendants() if "replay_server" in command_line(it)]
     return pid
 

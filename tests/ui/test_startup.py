@@ -85,7 +85,7 @@ def run_headless(
 
 
 def command_option(command: list[str]) -> tuple[str, str]:
-    """Give the arguments of Neovim that choose a server."""
+    """Return the arguments of Neovim that choose a server."""
     words = ", ".join(f"'{word}'" for word in command)
     return "--cmd", f"let g:eca = {{'server': {{'command': [{words}]}}}}"
 

@@ -17,7 +17,7 @@ def title(view: View, text: str) -> None:
 
 
 def status_line(view: View) -> str:
-    """Give the row above the command line."""
+    """Return the row above the command line."""
     return str(view.nvim.screen.lines()[-2]).rstrip()
 
 

@@ -22,7 +22,7 @@ def view(start_nvim: StartNeovim) -> View:
 
 
 def shown(view: View) -> list[str]:
-    """Give the rows of tables on the screen, without what is to their left."""
+    """Return the rows of tables on the screen, without what is to their left."""
     view.nvim.command("redraw!")
     rows = [line[line.index("│") + 1 :].strip() for line in view.nvim.screen.lines() if "│" in line]
     return [row for row in rows if row.startswith("|")]

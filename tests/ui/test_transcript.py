@@ -292,7 +292,7 @@ def test_jumps_between_prompts_end_at_the_first_and_the_last(start_nvim: StartNe
 
 
 def header(*segments: tuple[str, str]) -> ops.OpenBlock:
-    """Give the op that opens a tool call with a header."""
+    """Return the op that opens a tool call with a header."""
     return ops.OpenBlock(CHAT, 1, BlockKind.TOOL, [("✓", "EcaToolDone"), *segments])
 
 

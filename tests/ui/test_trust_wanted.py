@@ -15,7 +15,7 @@ def trust(nvim: Neovim) -> object:
 
 
 def sent_trust(server: ScriptedServer) -> list[object]:
-    """Give what each prompt said of trust."""
+    """Return what each prompt said of trust."""
     return [it["params"].get("trust") for it in server.received("chat/prompt")]
 
 

@@ -79,7 +79,7 @@ class View:
         return "\n".join(self.nvim.lua(code, chat))
 
     def windows(self) -> list[str]:
-        """Tell what the windows of this tab page show: chat, input, or the name of a file."""
+        """Return what the windows of this tab page show: chat, input, or the name of a file."""
         code = """
         return vim.tbl_map(function(win)
           local buf = vim.api.nvim_win_get_buf(win)
@@ -91,7 +91,7 @@ class View:
         return found
 
     def current(self) -> str:
-        """Tell what the current window shows, as `windows` does."""
+        """Return what the current window shows, as `windows` does."""
         code = """
         local _, kind = require('eca.chat.buffers').of_buffer(vim.api.nvim_get_current_buf())
         return kind or vim.fs.basename(vim.api.nvim_buf_get_name(0))
@@ -115,7 +115,7 @@ def open_view(start_nvim: StartNeovim, *arguments: str, **more: Value) -> View:
 
 
 def user(block: int, text: str, chat: str = CHAT) -> tuple[ViewOp, ...]:
-    """Give the ops of a finished user message."""
+    """Return the ops of a finished user message."""
     return (
         ops.OpenBlock(chat, block, BlockKind.USER),
         ops.SetBody(chat, block, text.split("\n")),
@@ -124,16 +124,16 @@ def user(block: int, text: str, chat: str = CHAT) -> tuple[ViewOp, ...]:
 
 
 def assistant(block: int, text: str, chat: str = CHAT) -> tuple[ViewOp, ...]:
-    """Give the ops of assistant text that may still grow."""
+    """Return the ops of assistant text that may still grow."""
     return (ops.OpenBlock(chat, block, BlockKind.ASSISTANT), ops.AppendText(chat, block, text))
 
 
 def tool(block: int, header: str, chat: str = CHAT, **more: Value) -> ViewOp:
-    """Give the op that opens a tool call's block."""
+    """Return the op that opens a tool call's block."""
     segments = [("✓", "EcaToolDone"), (f" {header}", "EcaToolName")]
     return ops.OpenBlock(chat, block, BlockKind.TOOL, segments, **more)
 
 
 def numbered(first: int, last: int) -> str:
-    """Give lines of text, each naming its number."""
+    """Return lines of text, each naming its number."""
     return "".join(f"line {number}\n" for number in range(first, last + 1))

@@ -1,4 +1,4 @@
-"""Reads one message, says two last words, and exits with code 3; `crash`: by SIGABRT."""
+"""Reads one message, writes two last lines, and exits with code 3; `crash`: by SIGABRT."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What the servers of these tests share: frames in and out, as plainly as can be."""
+"""Shared by the servers of these tests: reads and writes frames, as simply as possible."""
 
 import json
 import sys

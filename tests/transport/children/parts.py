@@ -1,4 +1,4 @@
-"""Closes its `stdout` or `stdin`, as its argument says, and lives on."""
+"""Closes its `stdout` or `stdin`, as its argument says, and continues to run."""
 
 import os
 import signal

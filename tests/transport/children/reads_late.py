@@ -1,4 +1,4 @@
-"""Reads nothing until SIGUSR1 comes; then answers the request `count` with how much had come."""
+"""Reads nothing until SIGUSR1; then answers the request `count` with the size of its input."""
 
 import signal
 
