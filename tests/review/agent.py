@@ -1,8 +1,8 @@
 """Tools that change real files as the real server does, and its messages about them.
 
-Rules kept here: as the real server does it. A diff leaves out how lines end and empty lines at the
-end; one of a whole file starts from nothing. What is no UTF-8 is written back as U+FFFD, a file
-with one CRLF gets them all, the end of a file stays as it was.
+Rules kept here, as in the real server: a diff has no line ends and no empty lines at the end; the
+diff of a file that is written whole starts from an empty file. Bytes that are not UTF-8 become
+U+FFFD, one CRLF in a file makes all of them CRLF, the end of a file stays as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ledger: turns witnessed as a server tells them, listed, and taken back."""
+"""The ledger: turns are watched as a server reports them, listed, and undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots: taken of anything a path can name, put back byte for byte."""
+"""Snapshots: made of anything that a path can name, restored byte for byte."""
 
 from __future__ import annotations
 

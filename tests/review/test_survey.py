@@ -1,4 +1,4 @@
-"""Surveys: what is kept of the files, what is read again, and what is told to have changed."""
+"""Surveys: what is kept of files, which are read again, and which are reported as changed."""
 
 from __future__ import annotations
 

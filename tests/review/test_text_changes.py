@@ -1,4 +1,4 @@
-"""Changes: found between texts, taken back in them, found again in later ones."""
+"""Changes: found between texts, reverted, and found again in later texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undoing: several turns at once, links that came later, names that cannot be shown."""
+"""Undo: several turns at once, links that appeared later, names that cannot be shown."""
 
 from __future__ import annotations
 

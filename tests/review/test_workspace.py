@@ -1,4 +1,4 @@
-"""The workspace: which files are found, and that nothing else happens for it."""
+"""The workspace: which files are found, without any other effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chat whose shell works on real files, with surveys when the test wants them."""
+"""A chat whose shell changes real files; the test decides when to survey."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of the session share: a session with an agent in memory and a view that remembers."""
+"""Fixtures for tests of the session: a session with agent and view in memory."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""An archive in memory: it remembers what it was asked and answers what the test prepared."""
+"""An archive in memory: it records requests and gives the answers that a test prepared."""
 
 from collections.abc import Sequence
 

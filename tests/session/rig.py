@@ -1,4 +1,4 @@
-"""A session with its neighbours in memory: an agent, a view and files."""
+"""A session whose agent, view and files are in memory."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence

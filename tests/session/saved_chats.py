@@ -1,4 +1,4 @@
-"""A chat that the agent keeps: lived through, asked about, and what was said of it."""
+"""A chat that the agent keeps, for tests of saved chats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent says of itself that the user must know, in one line."""
+"""The agent's notices about itself, each shown as one line."""
 
 import pytest
 from tests.session.rig import Rig

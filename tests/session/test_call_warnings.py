@@ -1,4 +1,4 @@
-"""What a look at the disk adds to what waits."""
+"""Warnings about a request that need a look at the disk."""
 
 from __future__ import annotations
 

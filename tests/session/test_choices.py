@@ -1,4 +1,4 @@
-"""What answers a chat, chosen by the user or the agent; and what is read of a chat."""
+"""Model, agent and variant of a chat, chosen by the user or the agent; and its content."""
 
 from base64 import b64encode
 from collections.abc import Mapping

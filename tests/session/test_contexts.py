@@ -1,4 +1,4 @@
-"""Contexts that others hand in, looked at before they are sent."""
+"""Contexts from other plugins, checked before they are sent."""
 
 import os
 from collections.abc import Mapping, Sequence

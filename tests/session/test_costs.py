@@ -1,4 +1,4 @@
-"""Many things at once cost so many times what one costs: counted in work, not in seconds."""
+"""Many things at once cost as much as one, times their number: counted in work, not seconds."""
 
 from __future__ import annotations
 

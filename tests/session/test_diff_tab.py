@@ -1,4 +1,4 @@
-"""What the diff tab shows of a call, from files of every kind."""
+"""What the diff tab shows of a call, for all kinds of files."""
 
 from __future__ import annotations
 

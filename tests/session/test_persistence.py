@@ -1,4 +1,4 @@
-"""What a session finds again after Neovim has ended."""
+"""What a session restores after Neovim has ended."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""What answers a chat by the words of the real server, as it was recorded."""
+"""Model, agent and variant as the recorded messages of the real server choose them."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the user asks about the changes of tools, through the whole session."""
+"""The user's requests about changes of tools, through the whole session."""
 
 from collections.abc import Mapping
 from pathlib import Path

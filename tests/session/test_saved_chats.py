@@ -1,4 +1,4 @@
-"""The chats the agent keeps, through the session with an agent in memory."""
+"""The chats that the agent keeps, through a session with an agent in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text found wherever it is in a chat, by whatever pattern."""
+"""Search: text anywhere in a chat, with any pattern."""
 
 from collections.abc import Mapping
 

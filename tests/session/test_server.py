@@ -1,4 +1,4 @@
-"""The life of the server: started when needed, ended, started again; chats and prompts stay."""
+"""The server is started when needed, ended, and restarted; chats and prompts stay."""
 
 import pytest
 from tests.session.rig import Rig

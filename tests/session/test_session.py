@@ -1,4 +1,4 @@
-"""What the user does and what the agent says, and what each leads to."""
+"""The user's intents and the agent's events, and their effects."""
 
 import base64
 import time

@@ -1,4 +1,4 @@
-"""Commands in a workspace: surveyed in time, told when not, and never in anybody's way."""
+"""Commands are surveyed in time, or a message says that they are not; nobody waits long."""
 
 import itertools
 import threading

@@ -1,4 +1,4 @@
-"""The files of all turns from a prompt on: planned and put back, or left to the server."""
+"""Rolling back files of all turns from a prompt on: planned and restored, or left to the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trust comes from the user alone; a server that wants it leads to one question."""
+"""Only the user switches trust on; a server that wants it causes one question."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""An agent that never says the end of a turn is asked for its chats."""
+"""If an agent never ends a turn, it is asked for its chats."""
 
 import pytest
 from tests.session.rig import Rig

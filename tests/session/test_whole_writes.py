@@ -1,4 +1,4 @@
-"""A file that is written whole is told as what changes in it, through the whole session."""
+"""A file that is written whole is shown as a change of the old one, through the whole session."""
 
 from __future__ import annotations
 

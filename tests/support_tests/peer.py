@@ -1,4 +1,4 @@
-"""A client of the test's own servers, for tests of those servers."""
+"""A client for tests of the tests' servers."""
 
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The msgpack-rpc channel, over pipes to nobody in particular."""
+"""The msgpack-rpc channel, over plain pipes."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""A chat beside a file of code, and what a prompt would carry."""
+"""A chat beside a file of code, and the contexts that a prompt would have."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What tests of the user interface have besides: screens kept in files."""
+"""Fixtures for tests of the user interface: golden screens."""
 
 from pathlib import Path
 

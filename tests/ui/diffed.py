@@ -1,4 +1,4 @@
-"""A diff tab page on a screen, drawn as the host draws it."""
+"""A diff tab page, drawn with ops as the host sends them."""
 
 from pathlib import Path
 

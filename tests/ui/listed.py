@@ -1,4 +1,4 @@
-"""A list of changes on the screen, without a host: what it would answer, and the rows."""
+"""A list of changes without a host: its answers, and the rows."""
 
 from collections.abc import Mapping
 from pathlib import Path

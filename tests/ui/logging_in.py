@@ -1,4 +1,4 @@
-"""A login with a key, as the real server holds it, and all the places where the key must not be."""
+"""A login with a key, as with the real server, and the places where the key must not be."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,8 @@
-"""Recordings as a user of the whole plugin can relive them, keys and commands only.
+"""Recordings that a user of the whole plugin can repeat with keys and commands.
 
-A recording is cut as `tests.agents.recorded` does, and as `CUTS` says. Between what the server said
-and what the user did next a marker is put: a usage with a number of tokens that no server counts.
-When the status shows it, all before it has been drawn.
+A recording is cut as in `tests.agents.recorded`, and as `CUTS` says. A marker goes between what the
+server sent and what the user did next: a usage with a number of tokens that no server counts. When
+the status shows it, everything before it has been drawn.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Recordings of what a user did with histories, cut to what this plugin does, and relived.
+"""Recordings of changes of histories, cut to what this plugin does, and repeated.
 
-A recording was made by a client that tried everything. `keep` puts exchanges of it together, in any
-order: a request, and all that followed until the next one.
+The client that made them tried everything. `keep` joins parts of one, in any order: a request, and
+all that followed it until the next request.
 """
 
 from collections.abc import Sequence

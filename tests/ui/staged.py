@@ -1,4 +1,4 @@
-"""The view alone: ops are drawn as if a host had sent them, and what the view sends is kept."""
+"""The view without a host: the test draws ops, and the intents of the view are recorded."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""A chat on the screen with a whole plugin behind it, and the words of a server about tools."""
+"""A chat with the whole plugin, and the messages of a server about tools."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The chat's input while a question waits: the place for the answer, and never by accident."""
+"""The input while a question waits: it takes the answer, and never by accident."""
 
 import pytest
 from tests.support.editor import Neovim

@@ -1,4 +1,4 @@
-"""The approval float on a real screen: where it is, what it takes, what it leaves alone."""
+"""The float that asks, on a real screen: its place, its keys, and what it leaves alone."""
 
 import re
 from collections.abc import Mapping

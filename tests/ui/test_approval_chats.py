@@ -1,4 +1,4 @@
-"""The float with several chats and several requests, and who else may answer."""
+"""The float with several chats and requests, and other ways to answer."""
 
 import pytest
 from tests.support.editor import Neovim

@@ -1,4 +1,4 @@
-"""Every state of the float that asks, as it is seen at 80 and at 160 columns."""
+"""Screens of every state of the float that asks, at 80 and at 160 columns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

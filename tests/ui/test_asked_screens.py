@@ -1,4 +1,4 @@
-"""What the host makes of calls that wait, as it is seen in the float at 80 and at 160 columns."""
+"""Screens of the float for requests as the host words them, at 80 and at 160 columns."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a script has just done counts at once, in what `require('eca')` returns."""
+"""What a script has just done is visible at once in what `require('eca')` returns."""
 
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim

@@ -1,4 +1,4 @@
-"""Reverted changes undone and done again: what is written is one file or the other, to the byte."""
+"""Reverting, undo and redo: the file that is written is one or the other, to the byte."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Several chats at once: the bar, the picker, switching, and chats that come and go."""
+"""Several chats: the winbar, the list, switching, and chats that appear and disappear."""
 
 import pytest
 from tests.support.editor import Neovim

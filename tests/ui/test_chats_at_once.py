@@ -1,4 +1,4 @@
-"""Chats that work at the same time, on a real screen, and one that is long."""
+"""Chats that run at the same time, on a real screen, and a long one."""
 
 from itertools import chain
 

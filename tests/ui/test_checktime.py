@@ -1,4 +1,4 @@
-"""Buffers of files that a tool changed: read again, or left alone and told."""
+"""Buffers of files that a tool changed: read again, or left alone with a message."""
 
 from pathlib import Path
 

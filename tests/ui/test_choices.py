@@ -1,4 +1,4 @@
-"""What answers a chat: chosen by name, from a list, by key, and always told in the winbar."""
+"""Model, agent and variant: chosen by name, from a list or by key, and shown in the winbar."""
 
 import re
 

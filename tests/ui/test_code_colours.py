@@ -1,4 +1,4 @@
-"""A query that is compiled in parts colours as it would as a whole."""
+"""A query that is compiled in parts gives the same colours as the whole."""
 
 import pytest
 from tests.support.editor import Neovim

@@ -1,4 +1,4 @@
-"""What opens a file in a window of the chat gets it in a window for files; nothing is a trap."""
+"""Files that are opened in a window of the chat go to a window for files."""
 
 import pytest
 from tests.support.factories import StartNeovim

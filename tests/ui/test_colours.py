@@ -1,4 +1,4 @@
-"""Fenced code gets its colours when Neovim is idle, what is on the screen and no more."""
+"""Fenced code on the screen gets its colours when Neovim is idle."""
 
 import pytest
 from tests.support.editor import Neovim

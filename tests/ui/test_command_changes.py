@@ -1,4 +1,4 @@
-"""What a shell command changed: listed, and taken back, beside what the user wrote meanwhile."""
+"""Changes of a shell command: listed and undone, while the user writes files."""
 
 from pathlib import Path
 

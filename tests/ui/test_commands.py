@@ -1,4 +1,4 @@
-"""`:EcaChat` and `:Eca`: prompts as typed, completion, and words for what is not there."""
+"""`:EcaChat` and `:Eca`: prompts as typed, completion, and messages for unknown names."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Comments on changes in the quickfix list, until they are one prompt."""
+"""Comments on changes in the quickfix list, sent as one prompt."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Files that changed on disk under unsaved changes: what becomes of them, when the user asks."""
+"""Files that changed on the disk under unsaved changes: what the user can do."""
 
 from pathlib import Path
 

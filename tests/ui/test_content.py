@@ -1,4 +1,4 @@
-"""What a server sends as it is seen: kinds of content, harmful text, open and closed blocks."""
+"""Contents of a server on the screen: kinds, harmful text, open and closed blocks."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The context line: what is put on it, what is taken off, and what is refused."""
+"""The context line: adding, removing, and what is refused."""
 
 from pathlib import Path
 

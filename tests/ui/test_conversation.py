@@ -1,4 +1,4 @@
-"""Conversations: how turns begin, wait, steer and end, and that the input is usable after each."""
+"""Conversations: turns begin, wait, are steered and end, and the input works after each."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The demo's whole list, in a random order, on a real screen: nothing breaks, nothing is left."""
+"""All scenes of the demo in random order, on a real screen: nothing breaks or is left behind."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""The tour that the demo agent offers, taken by keys: what a new user sees first."""
+"""The tour of the demo agent, with keys: what a new user sees first."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the agent is told of this Neovim's diagnostics."""
+"""The diagnostics of this Neovim that the agent gets."""
 
 from collections.abc import Mapping
 from pathlib import Path

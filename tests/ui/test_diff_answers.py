@@ -1,4 +1,4 @@
-"""The diff tab page on narrow screens, and when the answer is given elsewhere."""
+"""The diff tab page on narrow screens, and if the request is answered elsewhere."""
 
 from pathlib import Path
 

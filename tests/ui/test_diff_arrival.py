@@ -1,4 +1,4 @@
-"""A diff comes up later than it was asked for: whom it takes along, and where it leads back to."""
+"""A diff appears later than it was asked for: when it takes the focus, and where it returns to."""
 
 from pathlib import Path
 

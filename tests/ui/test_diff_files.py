@@ -1,4 +1,4 @@
-"""Files of every kind in the diff tab page: new, gone, with odd ends and names, large."""
+"""All kinds of files in the diff tab page: new, deleted, with odd line ends and names, large."""
 
 import signal
 from pathlib import Path

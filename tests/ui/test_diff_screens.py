@@ -1,4 +1,4 @@
-"""Every state of the diff tab page as the host makes it, at 80 and at 160 columns."""
+"""Screens of every state of the diff tab page, at 80 and at 160 columns."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The diff tab page on a real screen: what is compared, what answers, what is left behind."""
+"""The diff tab page on a real screen: what it compares, its keys, and that it leaves nothing."""
 
 from pathlib import Path
 

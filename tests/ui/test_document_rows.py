@@ -1,4 +1,4 @@
-"""The rows of the protocol's older documents that Neovim decides (`tests/generations`)."""
+"""Rows of the protocol's older documents that need Neovim (`tests/generations`)."""
 
 import json
 from pathlib import Path

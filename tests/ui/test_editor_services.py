@@ -1,4 +1,4 @@
-"""What a server asks of the editor and what it is sent along, as it arrives at the server."""
+"""Answers to requests to the editor, and contexts of prompts, as the server gets them."""
 
 from pathlib import Path
 from typing import Any, TypeAlias

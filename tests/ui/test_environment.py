@@ -1,4 +1,4 @@
-"""What the server and its own processes get of Neovim's environment: nothing that leads to it."""
+"""The environment of the server and its processes has nothing that leads to Neovim."""
 
 from pathlib import Path
 

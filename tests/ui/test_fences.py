@@ -1,4 +1,4 @@
-"""Fences are found the same way however their text arrives, and stay right as rows move."""
+"""Fences are found however their text arrives, and stay correct when rows move."""
 
 import pytest
 from tests.support.editor import Neovim

@@ -1,4 +1,4 @@
-"""A file whose name acts or hides, in every place where the user reads names of files."""
+"""Dangerous or hidden file names, in every place that shows names of files."""
 
 from pathlib import Path
 

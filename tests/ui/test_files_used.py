@@ -1,4 +1,4 @@
-"""The files that a chat's tools used, in a float."""
+"""The float with the files that a chat's tools used."""
 
 from pathlib import Path
 

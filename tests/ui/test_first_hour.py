@@ -1,6 +1,6 @@
-"""What somebody meets in the first hour.
+"""What a new user meets in the first hour.
 
-Links without a browser, contexts that name nothing, a turn that ends out of sight, and an input
+Links without a browser, contexts that do not exist, a turn that ends out of sight, and an input
 that is ready to type in.
 """
 

@@ -1,4 +1,4 @@
-"""Where the float is: in a corner that hides neither the cursor's line nor the chat's input."""
+"""The place of the float: a corner that covers neither the cursor's line nor the input."""
 
 import re
 from collections.abc import Mapping

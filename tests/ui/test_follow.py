@@ -1,4 +1,4 @@
-"""Windows follow the transcript's end, except under a user who reads."""
+"""Windows scroll to the end of the transcript, except while the user reads."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Text of the agent that wraps exactly where a row of the float's own would begin."""
+"""Text of the agent that wraps so that it looks like a row of the float's own."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

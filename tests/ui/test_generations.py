@@ -1,4 +1,4 @@
-"""Servers of every generation, through the whole plugin: keys in, a screen out."""
+"""Servers of every generation, with the whole plugin: keys in, screens out."""
 
 from pathlib import Path
 

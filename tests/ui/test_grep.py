@@ -1,4 +1,4 @@
-"""Text found in the whole chat, what is closed included, and jumps to it."""
+"""`:Eca grep`: matches in the whole chat, also in closed blocks, and jumps to them."""
 
 import pytest
 from tests.support.editor import Neovim

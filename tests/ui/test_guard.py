@@ -1,4 +1,4 @@
-"""A key pressed just after something came up was meant for something else; the clock is ours."""
+"""A key pressed just after something appeared is ignored; the test has its own clock."""
 
 from pathlib import Path
 

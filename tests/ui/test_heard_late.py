@@ -1,4 +1,4 @@
-"""A turn that the agent has finished before its first word is read, reviewed and undone."""
+"""Review and undo of a turn that the agent has finished before its first message is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The height of the input: its text's or the user's, whatever comes and goes around the chat."""
+"""The height of the input: as its text needs or the user sets, whatever other windows do."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""Chats of other days, and edited histories: recorded sessions, through the whole plugin."""
+"""Earlier chats and changed histories: recorded sessions, through the whole plugin."""
 
 from pathlib import Path
 

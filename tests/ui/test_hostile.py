@@ -1,4 +1,4 @@
-"""Text that wants to harm, forge or hide, in every place a server can put it."""
+"""Harmful, forged or hidden text, in every place where a server can put it."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The input: typing, sending, what waits, what comes back."""
+"""The input: typing, sending, queued prompts, and text that comes back."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""`:Eca install` in the log: an error only when it is one."""
+"""`:Eca install` in the log: errors only for real errors."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""The Lua interface and the two vocabularies it stands on."""
+"""The Lua interface, the events, and the highlight groups."""
 
 import re
 from itertools import chain

@@ -1,4 +1,4 @@
-"""What is there again after Neovim has ended: prompts, drafts, choices; and how they are used."""
+"""What the next Neovim restores: prompts, drafts, choices; and how they are used."""
 
 from collections.abc import Callable
 from pathlib import Path

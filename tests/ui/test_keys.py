@@ -1,4 +1,4 @@
-"""Keys: <Plug>s for everything, defaults in the chat's own buffers only, and a list of them."""
+"""Keys: a <Plug> for everything, defaults only in the chat's own buffers, and their list."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What was typed for a request that is gone: never sent, never lost."""
+"""Text that was typed for a request that is gone: never sent, never lost."""
 
 import pytest
 from tests.support.editor import Neovim

@@ -1,4 +1,4 @@
-"""From the start of a server to the end of everything: nothing hangs, nothing is left behind."""
+"""From the start of a server to the end of Neovim: nothing hangs, nothing is left behind."""
 
 import os
 import signal

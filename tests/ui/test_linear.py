@@ -1,4 +1,4 @@
-"""What reads text of others in Neovim takes time in proportion to its length, at its worst."""
+"""Reading text of others in Neovim takes at most time in proportion to its length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions and references, asked of a language server that lives in the test's Neovim."""
+"""Definitions and references, from a language server in the test's Neovim."""
 
 from pathlib import Path
 

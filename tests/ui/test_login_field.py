@@ -1,4 +1,4 @@
-"""The field of a login: dots in every window and mode, and no way out for what is typed there."""
+"""The field of a login: dots in every window and mode, and what is typed goes nowhere else."""
 
 from tests.support.client import TIMEOUT
 from tests.support.editor import Neovim

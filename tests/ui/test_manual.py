@@ -1,4 +1,4 @@
-"""`:Eca help`, where tags were made and where nobody made them."""
+"""`:Eca help`, with tags and without."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Many things at once, in Neovim: each costs what it would cost alone."""
+"""Many things at once, in Neovim: each costs as much as alone."""
 
 from __future__ import annotations
 

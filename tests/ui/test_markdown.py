@@ -1,4 +1,4 @@
-"""Markdown on a real screen: what is coloured, what is hidden, and that nothing breaks it."""
+"""Markdown on a real screen: colours, concealed marks, and odd text."""
 
 import re
 

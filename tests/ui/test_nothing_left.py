@@ -1,6 +1,6 @@
-"""Nothing outlives Neovim: whoever is ended, by whatever signal, whatever was going on.
+"""Nothing outlives Neovim: whichever process ends, by any signal, at any time.
 
-All cases of one stage run at the same time, for most of what they take is waiting.
+All cases of one stage run at the same time, as they mostly wait.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""However a buffer, Neovim or its host ends, what was typed is there again."""
+"""However a buffer, Neovim or its host ends, typed text comes back."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Lines for the user outside the chat: they wait while they would hide what he reads."""
+"""Messages outside the chat: they wait while they would cover what the user reads."""
 
 from pathlib import Path
 

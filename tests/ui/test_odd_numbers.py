@@ -1,4 +1,4 @@
-"""Numbers that Neovim cannot take stop nothing."""
+"""Numbers that Neovim cannot represent do no harm."""
 
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import content, handshake, text, turn

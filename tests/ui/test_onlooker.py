@@ -1,4 +1,4 @@
-"""The option `follow`: files beside the chat as the agent changes them."""
+"""The option `follow`: shows files beside the chat as the agent changes them."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Options: where they come from, and what is said of wrong ones."""
+"""Options: their sources, and messages about wrong ones."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""The palette: what can be done here and now, the most used first, on one screen."""
+"""The palette: all that can be done now, most used first, on one screen."""
 
 import re
 

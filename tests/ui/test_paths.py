@@ -1,4 +1,4 @@
-"""Paths of others over every way on which one is opened: nothing runs, nothing waits."""
+"""Paths of others, in every place that opens one: nothing runs, nothing hangs."""
 
 import gzip
 import os

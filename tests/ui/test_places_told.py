@@ -1,4 +1,4 @@
-"""Before an approval the float says where a path leads, and nothing is written without one."""
+"""The float shows where a path leads, and nothing is written without approval."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The <Plug>s that answer and send, from every mode: mode, cursor and text stay as they are."""
+"""<Plug>s that answer and send, in every mode: mode, cursor and text stay as they are."""
 
 import pytest
 from tests.support.editor import Neovim

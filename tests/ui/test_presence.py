@@ -1,4 +1,4 @@
-"""The user is somewhere else: what an agent does takes neither focus nor mode nor keys."""
+"""While the user works elsewhere, an agent takes neither focus nor mode nor keys."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Questions of the agent on a real screen: options by number, own words, cancelling."""
+"""Questions of the agent on a real screen: options by number, free text, cancelling."""
 
 import pytest
 from tests.support.editor import Neovim

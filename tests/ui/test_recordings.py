@@ -1,4 +1,4 @@
-"""Sessions of the real server, relived through the whole plugin in a real Neovim."""
+"""Recorded sessions of the real server, repeated with the whole plugin in a real Neovim."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What is answered is what was seen: requests that change, come again, or share the agent's id."""
+"""Answers are to what was seen: requests that change, come again, or share the agent's id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reviewing looks like: screens of a turn that a real host has seen, and of clashing files."""
+"""Screens of a review: a turn with a real host, and conflicts."""
 
 from collections.abc import Callable, Collection
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Blocks that are more than text: pictures, JSON, colours of programs, links, commands, hooks."""
+"""Blocks with more than text: images, JSON, colours of programs, links, commands, hooks."""
 
 import base64
 from collections.abc import Mapping

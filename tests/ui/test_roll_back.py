@@ -1,4 +1,4 @@
-"""Undoing a chat with its files: one question, and nothing that was saved since is lost."""
+"""Rolling back a chat with its files: one question, and nothing saved since is lost."""
 
 from pathlib import Path
 

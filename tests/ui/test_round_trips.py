@@ -1,4 +1,4 @@
-"""Files of any kind, changed at random: each change is taken back in its buffer, and written."""
+"""Random changes of all kinds of files: each is reverted in its buffer, and written."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Commands and keys that have nothing to do, or are not understood, say so in one line."""
+"""Commands and keys that can do nothing, or have a wrong argument, say so in one line."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Starting: nothing is loaded early, nothing is waited for, and a run without a screen ends."""
+"""Startup: nothing is loaded early, nothing waits, and a run without a screen ends."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The status line of the chat's windows: the title where all windows share one, never an id."""
+"""The status line of the chat's windows: the title if all windows share one, never an id."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""Tables of Markdown: aligned when complete, as far as there is room, and yanked as they came."""
+"""Markdown tables: aligned when complete if there is room, and yanked as they came."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""Transcript and input stay together, and find a place as soon as the screen has one."""
+"""Transcript and input stay together, and become a split when there is room."""
 
 import pytest
 from tests.support.factories import StartNeovim

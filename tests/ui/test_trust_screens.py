@@ -1,4 +1,4 @@
-"""Trust is loud: what the screen tells at 80 and at 160 columns while nothing is asked."""
+"""Screens with trust on, at 80 and at 160 columns: it is always visible."""
 
 import pytest
 from tests.support.factories import AssertScreen, PrepareScript, StartNeovim

@@ -1,4 +1,4 @@
-"""A server whose configuration wants trust: asked about once, and never simply trusted."""
+"""A server whose configuration wants trust: the user is asked once."""
 
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim

@@ -1,4 +1,4 @@
-"""Undoing a turn: the float that tells what would happen, and what it sends."""
+"""Undoing a turn: the float that shows what would happen, and what it sends."""
 
 from pathlib import Path
 

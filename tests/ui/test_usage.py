@@ -1,4 +1,4 @@
-"""What a chat uses, in a float; the agent's plan and its work in the winbars."""
+"""The float about usage; tasks and background work in the winbars."""
 
 import pytest
 from tests.support.factories import StartNeovim

@@ -1,4 +1,4 @@
-"""The way into the float that asks: told on the screen, taken by keys, and back again."""
+"""The way into the float that asks, shown on the screen, and the way back."""
 
 import re
 from collections.abc import Iterator

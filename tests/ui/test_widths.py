@@ -1,4 +1,4 @@
-"""The width of the chat: its part of the screen or the user's, whatever happens to the screen."""
+"""The width of the chat: its share or the user's choice, whatever happens to the screen."""
 
 import pytest
 from tests.support.factories import StartNeovim

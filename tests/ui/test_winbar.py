@@ -1,4 +1,4 @@
-"""The winbars: what they tell, what goes when there is no room, and that nothing in them runs."""
+"""The winbars: their parts, what is left out without room, and that nothing in them runs."""
 
 import re
 

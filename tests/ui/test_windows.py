@@ -1,4 +1,4 @@
-"""Windows of the chat: how they open, how they go, and that nothing is ever lost or stuck."""
+"""Windows of the chat: how they open and close, without losing anything."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Subagents, plans and questions through the whole plugin, with the demo agent."""
+"""Subagents, tasks and questions with the whole plugin and the demo agent."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Looking for what the user wrote costs the same, however many buffers are loaded."""
+"""Noticing which files the user writes costs the same, however many buffers are loaded."""
 
 from tests.support.editor import Neovim
 

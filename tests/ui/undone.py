@@ -1,4 +1,4 @@
-"""What undoing turns would do, worded as the host words it."""
+"""What undoing turns would do, in the words of the host."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The view alone: a Neovim whose host is a recorder, fed with ops straight from the test."""
+"""The view without a host: the test sends ops, and intents are recorded."""
 
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim

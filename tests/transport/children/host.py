@@ -1,7 +1,7 @@
-"""Lives as the editor's host does: a loop of its own that runs until it is stopped, then exit.
+"""Runs like the editor's host: its own loop runs until it is stopped, then the process exits.
 
-Nothing is awaited after that: only what was registered with `atexit` can end the server. Prints
-the process id of the server.
+Only functions registered with `atexit` can end the server then. Prints the process id of the
+server.
 """
 
 import asyncio
