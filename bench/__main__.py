@@ -16,7 +16,7 @@ NAMES = (*(workload.name for workload in WORKLOADS), "open", "startup")
 
 
 def main() -> None:
-    """Run what was asked for on each Neovim."""
+    """Run the chosen workloads on each Neovim."""
     options = _parser().parse_args()
     names = options.only or NAMES
     sessions = [Session(version, _say) for version in options.nvim or VERSIONS]
@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _say(line: str) -> None:
-    """Tell how far it is, on one line that is written over."""
+    """Show the progress, on one line."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()

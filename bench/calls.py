@@ -1,4 +1,4 @@
-"""The tool calls of the fake server, with the messages and fields that the real one sends."""
+"""Tool calls of the fake server, with the messages and fields of the real one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from bench.texts import PROJECT
 
 Content: TypeAlias = list[str | Mapping[str, object]]
-"""A role and what it says."""
+"""A role and a content."""
 
 
 def commands(count: int, lines: int) -> list[Content]:
@@ -75,7 +75,7 @@ def _replaced(number: int, lines: int) -> tuple[list[str], list[str]]:
 
 
 def _call(number: int, about: Mapping[str, object], output: str) -> list[Content]:
-    """Say all that is said of a call that runs without a question."""
+    """Return all messages about a call that runs without a question."""
     known = {"id": f"call-{number}", "server": "eca", "origin": "native", **about}
     written = {key: known[key] for key in ("id", "server", "origin", "name", "summary")}
     text = dumps(known["arguments"])

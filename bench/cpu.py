@@ -13,17 +13,17 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def spent(pids: Iterable[int]) -> float:
-    """Add up user and system time in seconds; what has ended counts nothing."""
+    """Return the sum of user and system time in seconds, without processes that have ended."""
     return sum(_ticks(pid) for pid in pids) / TICKS_PER_SECOND
 
 
 def family(pid: int, without: str) -> set[int]:
-    """Find a process and all it started but those whose command line contains a word."""
+    """Find a process and its descendants, except those with a word in their command line."""
     return {pid} | {child for child in descendants(pid) if without not in command_line(child)}
 
 
 def _ticks(pid: int) -> int:
-    """Fields 14 and 15; the name may hold blanks, so they are counted after its `)`."""
+    """Return fields 14 and 15, counted after the `)` of the name, which may have blanks."""
     with suppress(*GONE):
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])

@@ -1,4 +1,4 @@
-"""A Neovim with a user interface attached, started and ended as the tests do it."""
+"""A Neovim with a user interface attached, started and ended as in the tests."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from bench.screen import ScreenWatch, Value
 
 COLUMNS, LINES = 160, 45
 PATIENCE = 60.0
-"""Seconds until something that should have happened is a failure."""
+"""Seconds after which a missing event is a failure."""
 BEAT = 0.01
 
 
 class Unmeasurable(Exception):
-    """Raised when something did not happen that was to be measured; says what."""
+    """Raised if something to be measured did not happen; says what."""
 
 
 class Editor:
-    """One Neovim process and what its user sees."""
+    """One Neovim process and its screen."""
 
     def __init__(self, version: str, home: Path, settings: Mapping[str, Value]) -> None:
         self.project = cwd = home / "project"
@@ -43,7 +43,7 @@ class Editor:
             self.screen.apply(parameters)
 
     def request(self, method: str, *parameters: Value, timeout: float = PATIENCE) -> Value:
-        """Call an API function. Raises Unmeasurable when it fails."""
+        """Call an API function. Raises Unmeasurable if it fails."""
         deadline = time.monotonic() + timeout
         response = self.child.channel.request(method, *parameters, deadline=deadline)
         if response is None or response.error is not None:
@@ -55,7 +55,7 @@ class Editor:
         return self.request("nvim_exec_lua", code, arguments)
 
     def run_file(self, path: Path, function: str, *arguments: Value) -> Value:
-        """Call a function of a Lua module by the module's file; it is loaded once."""
+        """Call a function of a Lua module, which is loaded once from its file."""
         code = """
             local path, name = ...
             package.loaded[path] = package.loaded[path] or dofile(path)
@@ -63,7 +63,7 @@ class Editor:
         return self.lua(code, str(path), function, *arguments)
 
     def wait(self, condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
-        """Read what Neovim sends until a condition holds. Raises Unmeasurable."""
+        """Read what Neovim sends until a condition is true. Raises Unmeasurable."""
         deadline = time.monotonic() + patience
         while not condition():
             if time.monotonic() > deadline:
@@ -71,11 +71,11 @@ class Editor:
             self.child.channel.pump(BEAT)
 
     def wait_lua(self, expression: str, what: str) -> None:
-        """Ask until a Lua expression is true. Raises Unmeasurable."""
+        """Wait until a Lua expression is true. Raises Unmeasurable."""
         self.wait(lambda: bool(self.lua(f"return {expression}")), what)
 
     def explain(self) -> str:
-        """Show the text of all windows and the messages, for people to read."""
+        """Return the text of all windows and the messages, for people to read."""
         return str(
             self.lua("""
                 local shown = { vim.fn.execute('messages') }
@@ -88,7 +88,7 @@ class Editor:
         )
 
     def close(self) -> None:
-        """End Neovim and whatever it started."""
+        """End Neovim and all that it started."""
         try:
             with suppress(ChannelClosed, TimeoutError):
                 self.child.channel.notify("nvim_command", "qa!")

@@ -1,4 +1,4 @@
-"""The arithmetic: medians, percentiles, ratios, and how a figure stands to its target."""
+"""Medians, percentiles, ratios, and the comparison of figures with their targets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """How a figure stands to its target."""
+    """Whether a figure meets its target."""
 
     HELD = "✓"
     OVER = "✗"
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the middle value. Raises StatisticsError without any."""
+    """Return the median. Raises StatisticsError without values."""
     return statistics.median(values)
 
 
@@ -30,10 +30,10 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured thing of one Neovim version.
+    """One figure of one Neovim version.
 
-    `value` is what the target is about, in `unit` ("" is a ratio); `ours` and `floor` are what it
-    was computed from, with units, for people.
+    `value` is compared with the target, in `unit` ("" for a ratio); `ours` and `floor` are the
+    values behind it, with units, for people.
     """
 
     name: str
@@ -56,7 +56,7 @@ def ratio(name: str, ours: Sequence[float], floor: Sequence[float], target: floa
 
 
 def show(seconds: float) -> str:
-    """Write a time for people."""
+    """Format a time for people."""
     if seconds >= 1:
         return f"{seconds:.2f} s"
     milliseconds = seconds * 1000

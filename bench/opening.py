@@ -1,11 +1,11 @@
-"""How long `:EcaChat` takes: to its windows, and until a prompt would go to the server at once.
+"""How long `:EcaChat` takes: until its windows are open, and until a prompt would be sent at once.
 
-Measured inside Neovim, by `lua/opening.lua`. The first call is measured: the host starts, and all
-of the plugin's Lua is loaded. The server (`instant.sh`) needs no interpreter. It is up at once, or
-after as long as a real one takes; that time is none of ours, so it is taken off.
+`lua/opening.lua` measures it inside Neovim, for the first call: the host starts, and the plugin's
+Lua is loaded. The server (`instant.sh`) needs no interpreter. It is ready at once, or after the
+time that a real one takes, which is subtracted.
 
-The floor is the least that a remote plugin can be (`bare_plugin.py`): the time that its function
-takes to answer for the first time, in a host that Neovim starts by itself, with the same Python.
+The floor is the smallest remote plugin (`bare_plugin.py`): the time until its function answers for
+the first time, in a host that Neovim starts itself, with the same Python.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ SERVER = REPOSITORY / "bench" / "instant.sh"
 BARE_HOST = REPOSITORY / "bench" / "lua" / "bare_host.lua"
 BARE_PLUGIN = REPOSITORY / "bench" / "bare_plugin.py"
 BOOT = 0.06
-"""Seconds that a server takes to be up: a quick one."""
+"""Seconds that a fast server needs to start."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Seconds from the command to what it brings, and those of the floor, measured right after.
+    """Seconds from the command to its results, and those of the floor, measured right after.
 
-    `ready` is with a server that takes `BOOT` to be up, less `BOOT`; `instant` with one that takes
-    nothing.
+    `ready`: with a server that needs `BOOT` to start, minus `BOOT`. `instant`: with one that is
+    ready at once.
     """
 
     window: float
@@ -54,7 +54,7 @@ def measure(version: str) -> Opening:
 
 
 def _open(version: str, *arguments: str) -> tuple[float, float]:
-    """Open a chat, with arguments for its server; returns seconds to the windows, and ready."""
+    """Open a chat, with arguments for its server; return seconds to the windows, and to ready."""
     command = [str(SERVER), *arguments]
     settings = {"python": sys.executable, "server": {"command": command}}
     with _editor(version, settings) as editor:

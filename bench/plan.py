@@ -1,4 +1,4 @@
-"""What the fake server does in one run: turns, each ending with a mark that the screen shows."""
+"""What the fake server does in a run: turns, each of which ends with a mark on the screen."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import TypeAlias
 from bench import texts
 
 MARKS = "ΩΨΦ"
-"""One for each turn of a plan; no text has them. The screen shows one: the turn's text is there."""
+"""A mark for each turn, which no text has. When the screen shows it, the turn is complete."""
 WARM_UP_CHUNKS = 20
 
 Message: TypeAlias = Sequence[str | Mapping[str, object]]
-"""A role, and a text or another content."""
+"""A role and a text or other content."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer of the server: messages, and how many a second (0: at once).
+    """One answer of the server: messages, and how many per second (0: at once).
 
-    is_replay: it answers the opening of a chat of another day, and not a prompt.
+    is_replay: it answers the opening of an earlier chat, not a prompt.
     """
 
     messages: Sequence[Message]
@@ -31,31 +31,31 @@ class Turn:
 
     @property
     def texts(self) -> list[str]:
-        """What the assistant says, without line breaks at either end; answers, of a replay."""
+        """The texts of the assistant (answers of a replay), without line breaks at the ends."""
         said = [text for role, text in self.messages if role == "assistant"]
         pieces = [text for text in said if isinstance(text, str)]
         return [text.strip("\n") for text in (pieces if self.is_replay else ["".join(pieces)])]
 
     @property
     def seconds(self) -> float:
-        """How long the server takes at least."""
+        """The least time that the server takes."""
         return len(self.messages) / self.rate if self.rate else 0.0
 
     @property
     def contents(self) -> int:
-        """How many contents the client has received when the mark is there."""
+        """The number of contents up to the mark."""
         return len(self.messages) + (1 if self.is_replay else 3)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What happens in one run; only the last turn is measured. `files` are in the project."""
+    """The turns of a run; only the last one is measured. `files`: files of the project."""
 
     turns: Sequence[Turn]
     files: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, path: Path, project: Path) -> None:
-        """Write the files of the project, and into `path` what the server is to say."""
+        """Write the files of the project, and the server's plan to `path`."""
         for name, text in self.files.items():
             (project / name).write_text(text, encoding="utf-8")
         turns = [
@@ -67,7 +67,7 @@ class Plan:
 
 
 def started(path: Path) -> float:
-    """Read when the last turn's first byte went out, in monotonic seconds."""
+    """Return when the last turn's first byte was written, in monotonic seconds."""
     return int(path.with_name(path.name + ".times").read_text().split()[-1]) / 1e9
 
 
@@ -77,9 +77,9 @@ def spoken(pieces: Sequence[str], rate: float = 0) -> Turn:
 
 
 WARM_UP = spoken(texts.chunks(WARM_UP_CHUNKS))
-"""A first short answer, so that everything has been loaded before anything is measured."""
+"""A short first answer, so that everything is loaded before the measurement."""
 
 
 def measured(turn: Turn, *before: Turn) -> Plan:
-    """Make a plan with a warm-up, what else must come before, and the turn to measure."""
+    """Make a plan with a warm-up, other turns that must come first, and the turn to measure."""
     return Plan((WARM_UP, *before, turn))

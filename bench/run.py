@@ -1,4 +1,4 @@
-"""One run: a fresh Neovim, one of the two sides in it, one turn measured."""
+"""One run: a new Neovim with one of the two sides, and one measured turn."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bench.typist import Typist
 
 PROBE = REPOSITORY / "bench" / "lua" / "probe.lua"
 AFTERMATH = 0.5
-"""Seconds after the last text that still belong to the turn: colours may come late."""
+"""Seconds after the last text that belong to the turn: colours may come later."""
 
 
 class Probe(Enum):
-    """What is measured besides the time; one at a time, so that neither disturbs the other."""
+    """What is measured besides the time: only one, as they would disturb each other."""
 
     STALL = "stall"
     CPU = "cpu"
@@ -29,9 +29,9 @@ class Probe(Enum):
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run has shown, in seconds; `stall` and `cpu` are None where they had no probe.
+    """The results of a run, in seconds; `stall` and `cpu` are None without their probe.
 
-    `gap` is the stall with the time that Neovim waited for a processor.
+    `gap` is the stall including the time in which Neovim waited for a processor.
     """
 
     seconds: float
@@ -40,7 +40,7 @@ class Sample:
     gap: float | None = None
     cpu: float | None = None
     lines: tuple[str, ...] = ()
-    """What the measured turn added to the text shown."""
+    """The text that the measured turn added."""
 
 
 def run(side: Side, version: str, what: Plan, probe: Probe) -> Sample:
@@ -61,7 +61,7 @@ def run(side: Side, version: str, what: Plan, probe: Probe) -> Sample:
 
 
 def _play(side: Side, editor: Editor, turn: Turn, mark: str) -> Typist:
-    """Ask for a turn and type until its end is on the screen."""
+    """Start a turn and type until its end is on the screen."""
     typist = Typist(editor)
     editor.screen.expect(mark)
     side.ask(editor, turn)

@@ -1,7 +1,7 @@
-"""The user's end: when the screen shows a character. Looks at no more than that needs.
+"""Notes when the screen shows a character, with as little work as possible.
 
-Only changed cells arrive, so a character counts when it is drawn anew. A draw is on the screen
-with the `flush` after it.
+Neovim sends only changed cells, so a character counts when it is drawn again. It is on the screen
+with the next `flush`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ class ScreenWatch:
         self.flushes = 0
 
     def expect(self, character: str) -> None:
-        """Look out for a character from now on."""
+        """Wait for a character from now on."""
         self._seen.pop(character, None)
         self._awaited.add(character)
 
     def seen(self, character: str) -> float | None:
-        """When an awaited character was on the screen, in monotonic seconds."""
+        """Return when an expected character was on the screen, in monotonic seconds."""
         return self._seen.get(character)
 
     def apply(self, batches: Iterable[list[Value]]) -> None:
-        """Take the parameters of one `redraw`."""
+        """Apply the parameters of one `redraw`."""
         for event, *calls in batches:
             if event == "grid_line" and self._awaited:
                 self._look(calls)

@@ -1,13 +1,13 @@
-"""The fake server: one process, `python -I -S server.py PLAN`, that streams what a plan says.
+"""The fake server, `python -I -S server.py PLAN`: streams the turns of a plan.
 
 Rules kept here:
-- It starts fast and imports next to nothing: its start is part of what is measured.
-- Every byte of a turn is made before its first is written. Where the rate is 0 they go out in one
-  write, so that only its reader can be slow.
-- Messages come in the order in which the real server sends them.
+- It starts fast and imports almost nothing, as its start is part of what is measured.
+- All bytes of a turn are made before the first is written. If the rate is 0 they are one write, so
+  only the reader can be slow.
+- Messages have the order of the real server.
 - PLAN is JSON: a list of turns {messages: [[role, text or content] …], rate}, one for each
-  prompt or chat/open. The time of each turn's first byte, CLOCK_MONOTONIC in ns, goes into the
-  file PLAN + ".times", one a line.
+  prompt or chat/open. The time of each turn's first byte, CLOCK_MONOTONIC in ns, is a line of the
+  file PLAN + ".times".
 """
 
 import json
@@ -16,7 +16,7 @@ import sys
 import time
 
 CHAT = "00000000-0000-4000-8000-000000000000"
-"""Stands for the chat's id, and is as long: lengths stay right when it is put in."""
+"""Placeholder for the chat's id, of the same length, so that Content-Length stays right."""
 MODEL = "bench/model"
 CONFIG = {
     "chat": {
@@ -54,7 +54,7 @@ class Turn:
         self._parts = texts if rate else [b"".join(texts)]
 
     def answer(self, request: int, words: str) -> tuple[bytes, bytes]:
-        """Encode what comes before and after the texts that answer a prompt."""
+        """Encode the messages before and after the texts that answer a prompt."""
         answer = {"chatId": CHAT, "model": MODEL, "status": "prompting"}
         opening = (
             notification("chat/opened"),
@@ -71,12 +71,12 @@ class Turn:
         return b"".join(opening), b"".join(end)
 
     def replay(self, request: int) -> tuple[bytes, bytes]:
-        """Encode what comes before and after the texts of a chat that is opened again."""
+        """Encode the messages before and after the texts of a resumed chat."""
         opening = notification("chat/cleared", messages=True) + notification("chat/opened")
         return opening, frame({"id": request, "result": {"found": True, "chatId": CHAT}})
 
     def play(self, chat: str, opening: bytes, end: bytes, times: str) -> None:
-        """Write it all, and note when the first byte went."""
+        """Write all bytes, and note the time of the first."""
         name, own = CHAT.encode(), chat.encode().ljust(len(CHAT))
         parts = [part.replace(name, own) for part in (opening, *self._parts, end)]
         started = time.monotonic_ns()
@@ -92,7 +92,7 @@ class Turn:
 
 
 def write(data: bytes) -> None:
-    """Write all of it; waits while nobody reads."""
+    """Write all bytes; wait while nobody reads."""
     view = memoryview(data)
     while view:
         view = view[os.write(1, view) :]

@@ -1,4 +1,4 @@
-"""All runs of one Neovim version, and the figures they come to."""
+"""All runs of one Neovim version, and their figures."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ RATIOS = (
     (workloads.MESSAGE, "one message of 5 MB / floor", 2.0),
 )
 SAME = 1.1
-"""The ratio of two figures between which there is no difference."""
+"""The largest ratio of two figures that counts as no difference."""
 
 Say = Callable[[str], None]
 
 
 @dataclass
 class Session:
-    """Runs workloads with one version and keeps what they showed, by the workload's name."""
+    """Runs workloads with one version and keeps the results by name of the workload."""
 
     version: str
     say: Say
@@ -47,9 +47,9 @@ class Session:
     startup: list[float] = field(default_factory=list)
 
     def measure(self, names: Collection[str], runs: int | None) -> None:
-        """Do all runs of the workloads named.
+        """Do all runs of some workloads.
 
-        Raises Unmeasurable, also when a text that was streamed is not there in the end.
+        Raises Unmeasurable, also if streamed text is missing at the end.
         """
         for workload in WORKLOADS:
             if workload.name in names:
@@ -78,7 +78,7 @@ class Session:
                 self.floor[workload.name].append(sample)
 
     def figures(self) -> list[Figure]:
-        """Compute what was measured, in the order of the targets."""
+        """Compute the figures, in the order of the targets."""
         found = [
             ratio(name, _times(self.ours[key.name]), _times(self.floor[key.name]), target)
             for key, name, target in RATIOS
@@ -106,7 +106,7 @@ class Session:
         ]
 
     def _stalls(self) -> list[Figure]:
-        """Tell the median over runs of each run's longest stall."""
+        """Return the median over runs of the longest stall in each."""
         target = STALL_TARGET_MS[self.version]
         kinds = (
             (workloads.SMOOTH, "longest stall while streaming, 200 chunks/s"),

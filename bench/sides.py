@@ -1,4 +1,4 @@
-"""The two that are compared, behind one face: the plugin, and the floor."""
+"""The two sides of the comparison, the plugin and the floor, with one interface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDER = REPOSITORY / "bench"
 SERVER = FOLDER / "server.py"
 FLOOR = FOLDER / "lua" / "floor.lua"
 KEPT = "22222222-2222-4222-8222-222222222222"
-"""The chat of another day."""
+"""The earlier chat to resume."""
 
 
 class WindowSize(NamedTuple):
@@ -33,37 +33,37 @@ def server_command(plan: Path) -> list[str]:
 
 
 class Side(ABC):
-    """Something that shows what the fake server streams, in an Editor."""
+    """Shows what the fake server streams, in an Editor."""
 
     @abstractmethod
     def prepare(self, plan: Path) -> dict[str, Value]:
-        """Take the plan of the next run; return what `vim.g.eca` must say."""
+        """Set the plan of the next run; return the value for `vim.g.eca`."""
 
     @abstractmethod
     def open(self, editor: Editor) -> None:
-        """Show an empty chat, connected; the user is back in the other window, inserting."""
+        """Show an empty, connected chat; the user is in the other window, in insert mode."""
 
     @abstractmethod
     def make_ready(self, editor: Editor, turn: Turn) -> None:
-        """Do what comes before the turn that is measured."""
+        """Prepare the measured turn."""
 
     @abstractmethod
     def ask(self, editor: Editor, turn: Turn) -> None:
-        """Ask for a turn without leaving the other window."""
+        """Start a turn without leaving the other window."""
 
     @abstractmethod
     def settle(self, editor: Editor) -> None:
-        """Wait until the turn is over; nothing to do where the last text is the end."""
+        """Wait until the turn is over."""
 
     @abstractmethod
     def lines(self, editor: Editor) -> list[str]:
-        """Read the text shown, as lines."""
+        """Return the lines that are shown."""
 
 
 class Ours(Side):
-    """The plugin. `size` is that of its transcript window, known once it was opened.
+    """The plugin. `size`: that of its transcript window, known when it is open.
 
-    buffers: how many files are loaded besides.
+    buffers: the number of other files that are loaded.
     """
 
     size = WindowSize(64, 38)
@@ -72,11 +72,11 @@ class Ours(Side):
         self._buffers = buffers
 
     def prepare(self, plan: Path) -> dict[str, Value]:
-        """Name this Python and the fake server."""
+        """Return settings with this Python and the fake server."""
         return {"python": sys.executable, "server": {"command": server_command(plan)}}
 
     def open(self, editor: Editor) -> None:
-        """Open it by the command, and go back to where the user was."""
+        """Open it with the command, and go back to the other window."""
         editor.request("nvim_command", "EcaChat")
         editor.wait_lua("require('eca').status().server == 'ready'", "the server")
         found = editor.lua("""
@@ -91,7 +91,7 @@ class Ours(Side):
         editor.request("nvim_command", "wincmd t | startinsert")
 
     def make_ready(self, editor: Editor, turn: Turn) -> None:
-        """Show the empty chat into which another one is replayed."""
+        """Show the empty chat for a replay."""
         if turn.is_replay:
             code = """
                 local win, id = vim.api.nvim_get_current_win(), ...
@@ -102,27 +102,27 @@ class Ours(Side):
             editor.lua(code, KEPT)
 
     def ask(self, editor: Editor, turn: Turn) -> None:
-        """Send a prompt through the public function, or what going on with a chat sends."""
+        """Send a prompt with the public function, or resume a chat."""
         if turn.is_replay:
             editor.lua("require('eca.host').send('resume', { chat = ... })", KEPT)
         else:
             editor.lua("require('eca').send('go on')")
 
     def settle(self, editor: Editor) -> None:
-        """Wait until the chat says that it is idle."""
+        """Wait until the chat is idle."""
         editor.wait_lua("require('eca').status().state == 'idle'", "the end of the turn")
 
     def lines(self, editor: Editor) -> list[str]:
-        """Read the transcript."""
+        """Return the lines of the transcript."""
         code = "return vim.api.nvim_buf_get_lines(vim.g.bench_buf, 0, -1, true)"
         found: list[str] = editor.lua(code)
         return found
 
 
 class Floor(Side):
-    """Plain Lua, in a window of the size that ours has.
+    """Plain Lua, in a window of the same size as ours.
 
-    given: the text to show for the turn that is measured; None for what the contents say.
+    given: the text to show for the measured turn; None for the text of the contents.
     """
 
     def __init__(self, size: WindowSize, given: str | None = None) -> None:
@@ -131,17 +131,17 @@ class Floor(Side):
         self._command: list[str] = []
 
     def prepare(self, plan: Path) -> dict[str, Value]:
-        """Keep the server's command: there are no settings."""
+        """Keep the server's command; there are no settings."""
         self._command = server_command(plan)
         return {}
 
     def open(self, editor: Editor) -> None:
-        """Open the scratch buffer beside the user's window."""
+        """Open the scratch buffer beside the other window."""
         editor.run_file(FLOOR, "open", self._command, *self._size)
         editor.request("nvim_command", "startinsert")
 
     def make_ready(self, editor: Editor, turn: Turn) -> None:
-        """Hand over the text."""
+        """Pass the text."""
         if self._given is not None:
             editor.run_file(FLOOR, "give", "\n" + self._given, turn.contents)
 
@@ -150,9 +150,9 @@ class Floor(Side):
         editor.run_file(FLOOR, "ask", "chat/open" if turn.is_replay else "chat/prompt")
 
     def settle(self, editor: Editor) -> None:
-        """Return at once: when the last text is there, all is."""
+        """Do nothing: the last text is the end."""
 
     def lines(self, editor: Editor) -> list[str]:
-        """Read the scratch buffer."""
+        """Return the lines of the scratch buffer."""
         found: list[str] = editor.run_file(FLOOR, "lines")
         return found

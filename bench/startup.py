@@ -1,8 +1,8 @@
-"""What the plugin adds to Neovim's start: many starts, every other one without it.
+"""What the plugin adds to Neovim's startup time: many starts, every other one without it.
 
-Each is the wall clock of `nvim --headless --clean +q`, from its fork to its end. Two that follow
-each other make a difference, which of them comes first takes turns: a machine that is slow for a
-second is so for both.
+Each start is the wall time of `nvim --headless --clean +q`, from fork to end. Two neighbouring ones
+give a difference; they take turns in coming first. So both suffer if the machine is slow for a
+second.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WARM_UP = 5
 
 
 def added(version: str, home: Path, pairs: int = PAIRS) -> float:
-    """Measure the seconds that the plugin on the runtime path adds: a median of differences."""
+    """Return the seconds that the plugin on the runtime path adds: a median of differences."""
     launch = Launch(version, home, home, marker=str(home))
     launch.prepare()
     nvim = [launch.command()[0], "--headless", "--clean"]

@@ -1,4 +1,4 @@
-"""The table that people read, and the same figures for programs."""
+"""The figures as a table for people, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TypeAlias
 from bench.figures import Figure
 
 Report: TypeAlias = Mapping[str, Sequence[Figure]]
-"""Figures by Neovim version; every version has the same ones."""
+"""Figures by Neovim version; each version has the same ones."""
 
 
 def render(report: Report) -> str:
-    """Write a Markdown table: a row a figure, a column a version."""
+    """Return a Markdown table: a row for each figure, a column for each version."""
     rows = [["what", "target", *(f"Neovim {version}" for version in report)]]
     for figures in zip(*report.values(), strict=True):
         target = f"≤ {_number(figures[0].target)} {figures[0].unit}".rstrip()
@@ -28,7 +28,7 @@ def render(report: Report) -> str:
 
 
 def to_json(report: Report) -> str:
-    """Write the figures as JSON: lists by version."""
+    """Return the figures as JSON: lists by version."""
     plain = {
         version: [asdict(figure) | {"held": figure.verdict.name == "HELD"} for figure in figures]
         for version, figures in report.items()
@@ -37,7 +37,7 @@ def to_json(report: Report) -> str:
 
 
 def _cell(figure: Figure) -> str:
-    """Write the value and, in brackets, what it came from."""
+    """Return the value and, in brackets, the values behind it."""
     value = f"{figure.verdict.value} {_number(figure.value)} {figure.unit}".rstrip()
     if figure.ours and figure.floor:
         return f"{value} ({figure.ours}, floor {figure.floor})"

@@ -1,14 +1,14 @@
-"""What the fake server says: Markdown as models write it, cut into chunks as they stream it."""
+"""Texts of the fake server: Markdown as models write it, in chunks as they stream it."""
 
 from __future__ import annotations
 
 from itertools import cycle, islice
 
 CHUNK = 12
-"""Characters a chunk, about three tokens; cut anywhere, inside words and markers too."""
+"""Characters per chunk, about three tokens; cuts are anywhere, also inside words and markers."""
 LINES_A_FENCE = 2_000
 PROJECT = "/$PROJECT"
-"""Stands for the folder that Neovim works in, in texts and paths."""
+"""Placeholder in texts and paths for the folder that Neovim works in."""
 
 SECTION = """\
 ## TrackedCall {number}: make the reader *lazy*
@@ -65,7 +65,7 @@ def chunks(count: int) -> list[str]:
 
 
 def fences() -> list[str]:
-    """Stream a long fence of code for each language, a line a chunk, with a word before each."""
+    """Return a long fence of code for each language, a line per chunk, with a word before each."""
     found = []
     for language, line in CODE.items():
         found.append(f"\nThis is the **{language}** file:\n\n```{language}\n")
@@ -75,7 +75,7 @@ def fences() -> list[str]:
 
 
 def history(lines: int) -> list[list[str]]:
-    """Write questions and answers of this many lines together, as [role, text] pairs."""
+    """Return questions and answers with this many lines in total, as [role, text] pairs."""
     source = cycle(markdown(50_000).splitlines())
     found, left = [], lines
     while left > 0:
@@ -86,7 +86,7 @@ def history(lines: int) -> list[list[str]]:
 
 
 def conversation(messages: int) -> list[list[str]]:
-    """Write questions and answers, so many messages together, as [role, text] pairs."""
+    """Return questions and answers, this many messages in total, as [role, text] pairs."""
     found = []
     for number in range(messages // 2):
         found.append(["user", f"And what is step {number}?\n"])
@@ -95,5 +95,5 @@ def conversation(messages: int) -> list[list[str]]:
 
 
 def large(size: int) -> str:
-    """Write one message of this many characters, without blank lines at its ends."""
+    """Return one message of this many characters, without blank lines at its ends."""
     return markdown(size)[:size].rstrip() + "\nThe last line."

@@ -9,11 +9,11 @@ from bench.editor import Editor, Unmeasurable
 
 KEYS_PER_SECOND = 10.0
 LETTERS = tuple(chr(code) for code in range(0x0410, 0x0450))
-"""Cyrillic: one cell each, and in no text that streams."""
+"""Cyrillic letters: one cell each, and in no streamed text."""
 
 
 class Typist:
-    """Types a letter at a time and notes how long each took to the screen."""
+    """Types one letter at a time and notes how long each takes to reach the screen."""
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
@@ -23,7 +23,7 @@ class Typist:
         self.latencies: list[float] = []
 
     def type_until(self, condition: Callable[[], object], what: str, patience: float) -> None:
-        """Type until a condition holds. Raises Unmeasurable."""
+        """Type until a condition is true. Raises Unmeasurable."""
         deadline = time.monotonic() + patience
         while not condition():
             now = time.monotonic()
@@ -49,7 +49,7 @@ class Typist:
         self._editor.child.channel.notify("nvim_input", letter)
 
     def _look(self) -> bool:
-        """Note the open key's latency once it is seen; tell whether no key is open."""
+        """Note the latency of the last key when it is seen; return whether no key is open."""
         if self._open is not None:
             letter, pressed = self._open
             seen = self._editor.screen.seen(letter)

@@ -1,4 +1,4 @@
-"""The workloads: what streams, how it is probed, and how often it runs."""
+"""The workloads: what streams, which probe runs, and how often."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from bench.plan import WARM_UP, Plan, Turn, measured, spoken
 from bench.run import Probe
 
 PACE = 200.0
-"""Chunks a second of a fast model."""
+"""Chunks per second of a fast model."""
 PACED_SECONDS = 10
 STALL_SECONDS = 4
 HISTORY_LINES = 50_000
 LARGE = 5_000_000
-"""Characters (here also bytes) of the one large message."""
+"""Characters (also bytes) of the one large message."""
 COMMANDS, OUTPUT_LINES = 500, 40
 EDITS, DIFF_LINES = 200, 300
 REPLAYED = 2_000
 LOADED = 300
-"""Buffers of files, while text streams."""
+"""Loaded files while text streams."""
 
 
 class Least(Enum):
-    """What ours is compared with.
+    """What the plugin is compared with.
 
-    CONTENTS: the floor that appends the text of each content. GIVEN: the one that appends the text
-    that ours shows, once a read. ONE_BUFFER: ours, with one buffer loaded instead of LOADED.
+    CONTENTS: the floor that appends the text of each content. GIVEN: the floor that appends the
+    text that ours shows, once per read. ONE_BUFFER: ours, with one loaded buffer, not LOADED.
     """
 
     NOTHING = auto()
