@@ -194,3 +194,31 @@ async def test_where_a_call_changes_nothing_the_other_one_is_shown(tmp_path: Pat
     assert own.chat == "b"
     assert await ask_for("a", None) == Notify("warn", "no file change here")
     assert await ask_for("a", ("a", 1)) == Notify("warn", "no file change here")
+
+
+async def test_each_file_of_a_call_is_shown_and_after_the_last_one_the_first(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / name for name in ("a", "b", "c")]
+    for file in files:
+        file.write_text(f"one\ntwo\n{file.name}\n")
+    files[1].write_bytes(b"one\0two")
+    changes = tuple(FileChange(str(file), HUNK, 1, 1) for file in files)
+    chat = Chat("a", RenderSettings())
+    apply(chat, ToolRequested(ToolCall("c", changes=changes), needs_approval=True), 0)
+
+    async def shown_at(place: int) -> ShowDiff:
+        wanted = RequestDiff("a", 1, file=place)
+        op = await diff({"a": chat}.__getitem__, wanted, Files(), look)
+        assert isinstance(op, ShowDiff)
+        return op
+
+    first = await shown_at(0)
+    assert (first.path, first.after, first.remark) == (str(files[0]), "one\n2\na\n", None)
+    assert first.file == {"block": 1, "place": 0, "count": 3}
+    assert first.request is not None
+    third = await shown_at(1)
+    assert third.file == {"block": 1, "place": 2, "count": 3}
+    assert (third.path, third.remark) == (str(files[2]), "b is binary: there is no diff to show")
+    assert (await shown_at(3)).path == str(files[0])
+    assert (await shown_at(2)).id == first.id

@@ -10,7 +10,7 @@ from tests.session.rig import FakeAgent, Rig
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import (
     AgentTurn,
     ChatEvent,
@@ -165,3 +165,35 @@ async def test_other_line_ends_are_told(
     assert isinstance(warned, list | None)
     assert (told in (warned or [])) == (told is not None)
     assert (await diff(rig)).remark == told
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "diff"),
+    [
+        ("1\n2\n3\n", "2", "two", ["@@ -1,3 +1,3 @@", " 1", "-2", "+two", " 3"]),
+        ("0\n2\n2\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
+        ("other\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
+        ("1\n2\n", None, "two\n2\n", ["@@ -1,2 +1,2 @@", "-1", "+two", " 2"]),
+        ("2\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
+    ],
+)
+async def test_texts_without_a_diff_get_one_from_the_file(
+    rig: Rig, path: Path, before: str, old: str | None, new: str, diff: list[str]
+) -> None:
+    fill(path, before)
+    change = FileChange(str(path), "", 0, 0, old=old, new=new)
+    call = ToolCall("t", kind=ToolKind.EDIT, verb="edit", changes=(change,))
+    agent = await hears(rig, ToolRequested(call, needs_approval=True))
+    assert asked(rig)[-len(diff) :] == diff
+    fill(path, "something else by now\n")
+    agent.say("a", ToolRunning(call), ToolFinished(call))
+    await rig.done()
+    assert header(rig).endswith("+1 -1")
+
+
+async def test_a_text_that_is_replaced_everywhere_is_found_everywhere(rig: Rig, path: Path) -> None:
+    fill(path, "2\n1\n2\n")
+    change = FileChange(str(path), "", 0, 0, old="2", new="two", every=True)
+    call = ToolCall("t", kind=ToolKind.EDIT, changes=(change,))
+    await hears(rig, ToolRequested(call, needs_approval=True))
+    assert asked(rig)[-6:] == ["@@ -1,3 +1,3 @@", "-2", "+two", " 1", "-2", "+two"]

@@ -1,5 +1,6 @@
 """A diff tab page, drawn with ops as the host sends them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.support.editor import Neovim
@@ -38,6 +39,7 @@ def show(
     *,
     pending: bool = True,
     remember: bool = True,
+    file: Mapping[str, Value] | None = None,
 ) -> Screen:
     """Draw what the host draws when a diff of call t1 was asked for."""
     remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
@@ -53,6 +55,7 @@ def show(
         request() if pending else None,
         fault,
         remark,
+        file,
     ]
     draw(nvim, ["pending", items], shown)
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")

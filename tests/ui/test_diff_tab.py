@@ -6,7 +6,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.diffed import AFTER, BEFORE, LAYOUT, diff_rows, show, start_stage
-from tests.ui.staged import CHAT, answer_to, approval, draw, request, sent, wait_sent
+from tests.ui.staged import BLOCK, CHAT, answer_to, approval, draw, request, sent, wait_sent
 
 OPTIONS = ["diff", "foldmethod", "foldenable", "wrap", "scrollbind", "cursorbind"]
 OPTIONS += ["winbar", "foldcolumn"]
@@ -246,3 +246,23 @@ def test_opened_from_the_chats_own_windows(stage: Neovim, workspace: Path) -> No
     stage.keys("a")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     assert stage.lua(LAYOUT) == before
+
+
+def test_each_file_of_a_call_has_its_turn(stage: Neovim, workspace: Path) -> None:
+    (workspace / "other.txt").write_text(BEFORE)
+    first, second = ({"block": BLOCK, "place": place, "count": 2} for place in (0, 1))
+    screen = show(stage, workspace / "code.txt", file=first)
+    assert "code.txt  1/2  now" in screen
+    assert "a A r R ]f [f q" in screen
+    stage.keys("]f")
+    assert wait_sent(stage, "diff") == [{"chat": CHAT, "block": BLOCK, "file": 1}]
+    screen = show(stage, workspace / "other.txt", file=second)
+    assert "other.txt  2/2  now" in screen
+    assert stage.eval("tabpagenr('$')") == 2
+    stage.keys("[f")
+    assert wait_sent(stage, "diff", 2)[-1]["file"] == 0
+    stage.keys("gt")
+    stage.command("Eca diff")
+    assert wait_sent(stage, "diff", 3)[-1]["file"] == 2, "the one after the last: the first"
+    stage.keys("gta")
+    assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]

@@ -69,9 +69,8 @@ async def diff(
     if block is None:
         return Notify("warn", NO_CHANGE)
     request = _request(chat, block)
-    place = wanted.file % max(1, len(block.call.changes or ()))
     try:
-        sides = _sides(block, place, chat.settings, read)
+        place, sides = _next_sides(block, wanted.file, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
     unsaved = [UNSAVED] if await files.unsaved([sides.path]) else []
@@ -120,6 +119,24 @@ def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
     if request is None:
         return None
     return {"id": request.id, "block": block.id, "digest": request.digest}
+
+
+def _next_sides(
+    block: ToolBlock, first: int, settings: RenderSettings, read: ReadSnapshot
+) -> tuple[int, _Sides]:
+    """Return the next file of a call that can be shown, from `first` on, and its place.
+
+    Its remarks say why others cannot. Raises NothingToShow if none can.
+    """
+    count, faults = max(1, len(block.call.changes or ())), list[str]()
+    for place in ((first + step) % count for step in range(count)):
+        try:
+            sides = _sides(block, place, settings, read)
+        except NothingToShow as reason:
+            faults.append(str(reason))
+        else:
+            return place, replace(sides, remarks=[*faults, *sides.remarks])
+    raise NothingToShow(faults[0])
 
 
 def _sides(block: ToolBlock, place: int, settings: RenderSettings, read: ReadSnapshot) -> _Sides:

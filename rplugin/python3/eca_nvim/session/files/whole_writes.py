@@ -1,9 +1,11 @@
-"""Whole writes: computes the real diff of a call that writes a whole file.
+"""Whole writes: computes the real diff of a call that writes a whole file, or sends no diff.
 
 Rules kept here:
 - The server describes such a call as if the file were new. The user must see what is lost before
   approving it, so the diff is computed here, from the file as it is when the request is complete.
 - If the file already holds the new text, its earlier content is unknown: the call stays as sent.
+- If an agent sends texts only, the replaced text is searched for in the file, which gives the diff
+  its line numbers. If it is there more than once, nobody knows which one is meant.
 """
 
 from __future__ import annotations
@@ -72,27 +74,47 @@ def with_actual_diff(
     if isinstance(event, ToolRequested):
         block = None if lane is None else requested_call(lane, call)
         read_before = partial(file_before, chat, block)
-        waits = event.needs_approval
-        changes = tuple(_with_diff(it, read_before, waits=waits) for it in call.changes)
-        return replace(event, call=replace(call, changes=changes))
+        changes = [_with_diff(it, read_before, event) for it in call.changes]
+        return replace(event, call=replace(call, changes=tuple(changes)))
     block = None if lane is None else active_call(lane, call)
-    return replace(event, call=_without_new_diff(block, call))
+    if _is_known(block, call):
+        return replace(event, call=replace(call, changes=None))
+    read_before = partial(file_before, chat, block)
+    changes = [it if it.diff else _with_diff(it, read_before, event) for it in call.changes]
+    return replace(event, call=replace(call, changes=tuple(changes)))
 
 
 def _with_diff(
-    change: FileChange, read_before: Callable[[str], Snapshot], *, waits: bool
+    change: FileChange, read_before: Callable[[str], Snapshot], event: ChatEvent
 ) -> FileChange:
-    new_text = change.whole
-    if new_text is None:
+    if change.new is None or (change.diff and change.whole is None):
         return change
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
-    if not text or (text == new_text and not waits):
+    if change.old is not None:
+        return replace(change, **_counted(*_around(change.old, change.new, text or "", change)))
+    waits = isinstance(event, ToolRequested) and event.needs_approval
+    if change.diff and (not text or (text == change.new and not waits)):
         return change
-    return FileChange(change.path, *hunks_between(text, new_text), new=new_text)
+    return replace(change, **_counted(text or "", change.new))
 
 
-def _without_new_diff(block: ToolBlock | None, call: ToolCall) -> ToolCall:
-    """Drop the server's diff of a later event: the one computed at the request is right."""
+def _around(old: str, new: str, text: str, change: FileChange) -> tuple[str, str]:
+    """Return a whole file before and after a change of a part, or only the part if it is unclear.
+
+    A part that is in the file several times is unclear, unless each of them is replaced.
+    """
+    is_clear = bool(old) and (text.count(old) == 1 or (change.every and old in text))
+    return (text, text.replace(old, new)) if is_clear else (old, new)
+
+
+def _counted(before: str, after: str) -> dict[str, object]:
+    diff, added, removed = hunks_between(before, after)
+    return {"diff": diff, "added": added, "removed": removed}
+
+
+def _is_known(block: ToolBlock | None, call: ToolCall) -> bool:
+    """Return whether a diff that was computed at the request is to be kept."""
     known = () if block is None else block.call.changes or ()
-    return replace(call, changes=None) if any(it.whole is not None for it in known) else call
+    is_sent = all(change.diff for change in call.changes or ())
+    return bool(known) and (not is_sent or any(it.whole is not None for it in known))

@@ -29,7 +29,7 @@ from eca_nvim.chat.vocabulary.call_details import (
 Arguments: TypeAlias = Mapping[str, object]
 MakeTitle: TypeAlias = Callable[[Arguments], Title]
 
-_OWN_SERVER: Final = "eca"
+OWN_SERVER: Final = "eca"
 _MOST_LINES: Final = 10**9
 _PATH_CHARACTERS: Final = frozenset("/.~")
 """A key with one of these characters may be a path rather than the name of an argument."""
@@ -200,14 +200,14 @@ def _is_own(call: ToolCall) -> bool:
     """Return whether a tool is ECA's own; older servers omit its origin or its server."""
     if call.origin is not None:
         return call.origin == "native"
-    return call.server in (None, _OWN_SERVER)
+    return call.server in (None, OWN_SERVER)
 
 
 def _origin(call: ToolCall) -> str | None:
     """Return a tool's origin; older servers name only its server."""
     if call.origin is not None or call.server is None:
         return call.origin
-    return "native" if call.server == _OWN_SERVER else "mcp"
+    return "native" if call.server == OWN_SERVER else "mcp"
 
 
 def _remembered(call: ToolCall) -> str | None:
