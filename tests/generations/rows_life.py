@@ -37,7 +37,7 @@ ROWS = [
         server=turn(
             tell("chat/contentReceived", {"café": True}, charset="latin-1"), wait("(error)")
         ),
-        answered=[{"error": {"message": "a message in another charset than utf-8"}}],
+        answered=[{"error": {"message": "a message in a charset other than utf-8"}}],
     ),
     Row(
         names="000-4 001-4 002-1",

@@ -136,7 +136,7 @@ def test_an_element_that_cannot_be_read_is_left_out(caplog: pytest.LogCaptureFix
         result = decode_result(ChatListParams, {"chats": chats})
     assert result.chats == (ChatSummary(id="2"),)
     assert "$.chats[0].id: is missing" in caplog.text
-    assert "$.chats[2]: is no object but null" in caplog.text
+    assert "$.chats[2]: is not an object but null" in caplog.text
 
 
 def test_details_survive_what_is_wrong_in_them() -> None:

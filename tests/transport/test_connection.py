@@ -151,5 +151,5 @@ async def test_what_cannot_be_read_is_logged_and_skipped(
         with anyio.fail_after(DEADLINE_S):
             assert await connection.request("m") == "still here"
     assert inbox.methods == ["one", "two"]
-    for fault in ("dt_socket", "{broken]}", "Content-Length: -1", "no JSON object", "id=99"):
+    for fault in ("dt_socket", "{broken]}", "Content-Length: -1", "not a JSON object", "id=99"):
         assert fault in caplog.text

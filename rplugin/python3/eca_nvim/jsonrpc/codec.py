@@ -1,7 +1,7 @@
-"""From the bytes of one message to its outermost object and back.
+"""Codec: from the bytes of one message to its outermost object and back.
 
-A layer with types of its own brings its own codec: one that leaves `params` and `result` as
-raw bytes lets that layer decode each message once, straight into its types.
+A layer with types of its own passes its own codec. If that leaves `params` and `result` as raw
+bytes, the layer can decode each message once, directly into its types.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from eca_nvim.jsonrpc.messages import Envelope, NotAMessage
 
 
 class Codec(Protocol):
-    """A way to read and write JSON."""
+    """Reads and writes JSON."""
 
     def decode(self, body: bytes) -> Envelope:
         """Read the outermost object of a message.
 
-        Raise `NotAMessage`, and nothing else, for bytes that are no JSON object.
+        Raises NotAMessage, and nothing else, for bytes that are not a JSON object.
         """
 
     def encode(self, message: Mapping[str, object]) -> bytes:
-        """Write a JSON object as UTF-8 without raw line ends."""
+        """Write a JSON object as UTF-8 without raw line feeds."""
 
 
 class JsonEnvelope(NamedTuple):
-    """The outermost object of a message, its parts decoded."""
+    """The outermost object of a message, with decoded parts."""
 
     id: object
     method: object
@@ -37,16 +37,16 @@ class JsonEnvelope(NamedTuple):
 
 
 class JsonCodec:
-    """The standard library's JSON."""
+    """A codec with the standard library's JSON."""
 
     def decode(self, body: bytes) -> JsonEnvelope:
-        """Read the outermost object of a message; raise `NotAMessage`."""
+        """Read the outermost object of a message. Raises NotAMessage."""
         try:
             message = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise NotAMessage(f"no JSON, {error}") from error
+            raise NotAMessage(f"not JSON: {error}") from error
         if not isinstance(message, dict):
-            raise NotAMessage("no JSON object")
+            raise NotAMessage("not a JSON object")
         get = message.get
         return JsonEnvelope(get("id"), get("method"), get("params"), get("result"), get("error"))
 

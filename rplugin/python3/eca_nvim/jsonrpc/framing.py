@@ -1,15 +1,15 @@
-"""Cut a stream of bytes into messages, and wrap messages for the wire.
+"""Framing: cuts a stream of bytes into messages, and frames messages for the wire.
 
 Rules this file keeps:
 
 - It does no I/O, and knows of JSON only that a message ends in a bracket.
-- Lengths are bytes. Bytes may arrive in pieces of any size: the messages are the same, and the
-  work is linear in the number of bytes.
-- What a server does wrong is a value in the list, a `FramingFault`, never an exception. A
-  message whose header is wrong is lost; the good one after it never is.
-- Names of header fields are read in any case, a line may end in LF alone, and fields other
-  than Content-Length are skipped, but for a charset: a message in another one than utf-8 is a
-  fault. What we write is strict: servers are not so tolerant.
+- Lengths are in bytes. Bytes may arrive in pieces of any size: the messages are the same, and the
+  cost is linear in the number of bytes.
+- A server's mistake is a value in the list, a `FramingFault`, never an exception. A message with
+  a wrong header is lost; the good message after it never is.
+- Reading is tolerant: header names in any case, lines that end in LF alone, and other fields than
+  Content-Length are accepted. Only a charset other than utf-8 is a fault. Writing is strict,
+  because servers are not tolerant.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 from eca_nvim.patterns import late_pattern
 
 MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
-"""No message is longer; a header that announces more is a fault."""
+"""Most bytes of a message; a header that announces more is a fault."""
 
 EXCERPT_BYTES: Final = 160
-"""How much of the offending bytes a fault carries."""
+"""Most bytes of the stream that a fault quotes."""
 
-_MAX_HEADER_LINE: Final = 64 * 1024  # bytes; a longer line is junk but for its end
-_REACH: Final = 128  # bytes; a Content-Length field begins no further from its line's end
+_MAX_HEADER_LINE: Final = 64 * 1024  # bytes; only the end of a longer line is searched
+_REACH: Final = 128  # bytes; a Content-Length field and its value are shorter
 _FIELD: Final = b"content-length"
 _VALUE: Final = late_pattern(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
 _LENGTH: Final = late_pattern(rb"\d{1,18}")
@@ -39,17 +39,17 @@ _MESSAGE_ENDS: Final = b"}]\n"
 
 
 class FaultReason(Enum):
-    """What is wrong with a piece of the stream."""
+    """Why a piece of the stream is not a message."""
 
     JUNK = "junk outside of any message"
-    BAD_LENGTH = "a Content-Length that is no size"
+    BAD_LENGTH = "a Content-Length that is not a valid size"
     WRONG_LENGTH = "a Content-Length that does not fit its message"
     TOO_LONG = "a line over the limit"
-    CHARSET = "a message in another charset than utf-8"
+    CHARSET = "a message in a charset other than utf-8"
 
 
 class FramingFault(NamedTuple):
-    """Bytes that are no message; `size` counts them, `excerpt` is how they begin."""
+    """Bytes that are not a message: their number, and the first ones."""
 
     reason: FaultReason
     excerpt: bytes
@@ -63,38 +63,38 @@ Framed: TypeAlias = bytes | FramingFault
 
 
 class Framing(Protocol):
-    """A way to mark where one message ends and the next begins."""
+    """Marks where one message ends and the next begins."""
 
     def feed(self, data: bytes) -> list[Framed]:
-        """Take the next bytes of the stream; return the messages and faults they complete."""
+        """Add the next bytes of the stream; return the messages and faults they complete."""
 
     def encode(self, body: bytes) -> bytes:
-        """Return the bytes that carry one message."""
+        """Return the bytes of one message."""
 
 
 class ContentLengthFraming:
-    """Messages behind a header with their length, as the language server protocol has them.
+    """Framing with a Content-Length header, as in the language server protocol.
 
-    A header is found at the end of any line, so that one glued to junk or to the rest of a
-    broken message is not missed. JSON has no raw line end within a string: a header found
-    inside a body, or a body that does not end in a bracket, shows that the length was wrong.
+    A header is found at the end of any line, even after junk or the rest of a broken message. JSON
+    strings have no raw line feeds, so a header inside a body, or a body that does not end in a
+    bracket, proves that the length was wrong.
     """
 
     def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         self._limit = limit
         self._buffer = bytearray()
-        self._start = 0  # of the line or body being read
-        self._searched = 0  # no line end from _start up to here
-        self._announced: int | None = None  # bytes, by the header being read
-        self._is_foreign = False  # the header being read, or read last, has another charset
-        self._body_size: int | None = None  # bytes; none while a header is being read
+        self._start = 0  # of the current line or body
+        self._searched = 0  # there is no line feed between _start and here
+        self._announced: int | None = None  # bytes, as the current header says
+        self._is_foreign = False  # the current header has another charset
+        self._body_size: int | None = None  # bytes; None while a header is read
         self._junk = bytearray()
         self._junk_size = 0
 
     def feed(self, data: bytes) -> list[Framed]:
-        """Take the next bytes of the stream; return the messages and faults they complete.
+        """Add the next bytes of the stream; return the messages and faults they complete.
 
-        Junk is reported once for each run of it and at the end of each call.
+        Each run of junk is reported once, at the latest at the end of the call.
         """
         self._buffer += data
         found: list[Framed] = []
@@ -107,7 +107,7 @@ class ContentLengthFraming:
         return found
 
     def encode(self, body: bytes) -> bytes:
-        """Return the bytes that carry one message."""
+        """Return the bytes of one message."""
         return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
     def _take_next(self, found: list[Framed]) -> bool:
@@ -115,7 +115,7 @@ class ContentLengthFraming:
         return self._take_header(found) if size is None else self._take_body(size, found)
 
     def _take_header(self, found: list[Framed]) -> bool:
-        """Read the usual header at once (it is on the path of every token), others by lines."""
+        """Read the usual header at once, because every token has one; others line by line."""
         usual = _USUAL_HEADER.match(self._buffer, self._start)
         if usual is None or int(usual[1]) > self._limit:
             return self._take_line(found)
@@ -125,7 +125,7 @@ class ContentLengthFraming:
         return True
 
     def _take_line(self, found: list[Framed]) -> bool:
-        """Read one line outside of a body; false when the next has not arrived whole."""
+        """Read one line outside of a body; return False if it has not arrived completely."""
         end = self._buffer.find(b"\n", self._searched)
         if end < 0:
             self._searched = len(self._buffer)
@@ -150,7 +150,7 @@ class ContentLengthFraming:
         return True
 
     def _take_body(self, size: int, found: list[Framed]) -> bool:
-        """Read one body; false when it has not arrived whole."""
+        """Read one body; return False if it has not arrived completely."""
         buffer, start = self._buffer, self._start
         end = start + size
         while (line_end := buffer.find(b"\n", self._searched, end)) >= 0:
@@ -175,14 +175,14 @@ class ContentLengthFraming:
         return bytes(self._buffer[start:end])
 
     def _give_up_body(self, size: int, found: list[Framed]) -> bool:
-        """Read what was taken for a body again as lines, to find the next header in it."""
+        """Read a wrong body again, line by line, to find the next header in it."""
         excerpt = bytes(self._buffer[self._start : self._start + min(size, EXCERPT_BYTES)])
         found.append(FramingFault(FaultReason.WRONG_LENGTH, excerpt, size))
         self._body_size, self._is_foreign = None, False
         return True
 
     def _length_before(self, line_end: int) -> tuple[int, bytes] | None:
-        """Find a Content-Length field that ends there: where it begins, and its value."""
+        """Return offset and value of a Content-Length field that ends at this line end."""
         first = max(self._start, line_end - _REACH)
         before, field, after = self._buffer[first:line_end].lower().rpartition(_FIELD)
         value = _VALUE.fullmatch(after) if field else None
@@ -197,7 +197,7 @@ class ContentLengthFraming:
         found.append(FramingFault(FaultReason.BAD_LENGTH, line[:EXCERPT_BYTES], len(line)))
 
     def _skip_to(self, offset: int) -> None:
-        """Count what lies before the offset as junk."""
+        """Count the bytes before the offset as junk."""
         wanted = min(offset, self._start + EXCERPT_BYTES - len(self._junk))
         self._junk += self._buffer[self._start : wanted]
         self._junk_size += offset - self._start
@@ -211,16 +211,16 @@ class ContentLengthFraming:
 
 
 class LineFraming:
-    """One message a line, as the agent client protocol has them; empty lines are skipped."""
+    """Framing with one message per line, as in the agent client protocol; skips empty lines."""
 
     def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
         self._limit = limit
         self._line = bytearray()
-        self._dropped = 0  # bytes of a line over the limit that are already gone
+        self._dropped = 0  # dropped bytes of a line over the limit
         self._excerpt = b""
 
     def feed(self, data: bytes) -> list[Framed]:
-        """Take the next bytes of the stream; return the messages and faults they complete."""
+        """Add the next bytes of the stream; return the messages and faults they complete."""
         found: list[Framed] = []
         *ends, rest = data.split(b"\n")
         for end in ends:
@@ -230,7 +230,7 @@ class LineFraming:
         return found
 
     def encode(self, body: bytes) -> bytes:
-        """Return the bytes that carry one message, which must not hold a line end."""
+        """Return the bytes of one message, which must not contain a line feed."""
         return body + b"\n"
 
     def _extend(self, piece: bytes) -> None:

@@ -1,12 +1,12 @@
-"""The messages of JSON-RPC 2.0, and how one is told from another.
+"""Messages: the types of JSON-RPC 2.0 messages, and how they are read.
 
 Rules this file keeps:
 
-- Messages are frozen values. `params` and `result` are what the codec made of them: decoded
-  JSON, or raw bytes for a layer that decodes them once into its own types.
-- Reading is tolerant of what servers do: a null id, an error without a code, an answer with
-  neither result nor error. What cannot be placed at all is a `MalformedMessage`, a value too.
-- An id is a string or an integer of 64 bits. Arrays of messages (batches) are not taken.
+- Messages are frozen values. The codec decides what `params` and `result` are: decoded JSON, or raw
+  bytes for a layer that decodes them once into its own types.
+- Reading is tolerant: a null id, an error without a code, and a response with neither result nor
+  error are accepted. Anything else becomes a `MalformedMessage`, which is a value, too.
+- An id is a string or an integer of 64 bits. Arrays of messages (batches) are not supported.
 """
 
 from __future__ import annotations
@@ -15,26 +15,28 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol, TypeAlias, TypeGuard, assert_never
 
 EXCERPT_BYTES: Final = 160
-"""How much of its bytes a malformed message carries."""
+"""Most bytes of a malformed message that are quoted."""
+
+PARSE_ERROR: Final = -32700
+"""Error code for a message that cannot be read."""
 
 METHOD_NOT_FOUND: Final = -32601
-PARSE_ERROR: Final = -32700
-"""The error code for a request whose method is not known."""
+"""Error code for a request with an unknown method."""
 
 INTERNAL_ERROR: Final = -32603
-"""The error code for a request whose handling failed."""
+"""Error code for a request whose handler failed."""
 
 REQUEST_CANCELLED: Final = -32800
-"""The error code for a request that was cancelled, as the language server protocol has it."""
+"""Error code for a cancelled request, as in the language server protocol."""
 
 MOST_ID: Final = 2**63 - 1
-"""The largest number that is an id, and without its sign the smallest."""
+"""Largest number, positive or negative, that is accepted as an id."""
 
 MessageId: TypeAlias = int | str
 
 
 class Request(NamedTuple):
-    """A question that wants an answer with the same id."""
+    """A message that needs a response with the same id."""
 
     id: MessageId
     method: str
@@ -42,23 +44,23 @@ class Request(NamedTuple):
 
 
 class Notification(NamedTuple):
-    """News that wants no answer."""
+    """A message without a response."""
 
     method: str
     params: object
 
 
 class Response(NamedTuple):
-    """The good answer to a request."""
+    """The successful response to a request."""
 
     id: MessageId
     result: object
 
 
 class ErrorResponse(NamedTuple):
-    """The bad answer to a request; without an id, the other side could not read ours.
+    """The error response to a request; without an id, the other side could not read our message.
 
-    The code is a number by the standard, a word or absent with some servers.
+    By the standard the code is a number; some servers send a word or none.
     """
 
     id: MessageId | None
@@ -71,7 +73,7 @@ Message: TypeAlias = Request | Notification | Response | ErrorResponse
 
 
 class MalformedMessage(NamedTuple):
-    """Bytes that came framed as a message and are none; `excerpt` is how they begin."""
+    """A framed message that cannot be read; `excerpt` is its beginning."""
 
     reason: str
     excerpt: bytes
@@ -81,15 +83,15 @@ class MalformedMessage(NamedTuple):
 
 
 class NotAMessage(ValueError):
-    """Raised when bytes or an object cannot be read as a message; it says why."""
+    """Raised when bytes or an object cannot be read as a message; the text says why."""
 
 
 class Envelope(Protocol):
-    """The outermost object of a message, as a codec returns it; None for what is absent."""
+    """The outermost object of a message, as a codec returns it; absent parts are None."""
 
     @property
     def id(self) -> object:
-        """The id of a request, or of the request that is answered."""
+        """The id of a request or a response."""
 
     @property
     def method(self) -> object:
@@ -97,11 +99,11 @@ class Envelope(Protocol):
 
     @property
     def params(self) -> object:
-        """The parameters, in the form that the layer above wants."""
+        """The parameters, in the form that the codec chooses."""
 
     @property
     def result(self) -> object:
-        """The result, in the form that the layer above wants."""
+        """The result, in the form that the codec chooses."""
 
     @property
     def error(self) -> object:
@@ -109,7 +111,7 @@ class Envelope(Protocol):
 
 
 def read_message(envelope: Envelope) -> Message:
-    """Tell which message an envelope holds; raise `NotAMessage` when none."""
+    """Return the message in an envelope. Raises NotAMessage."""
     method, message_id = envelope.method, envelope.id
     if isinstance(method, str):
         if message_id is None:
@@ -117,11 +119,11 @@ def read_message(envelope: Envelope) -> Message:
         return Request(_read_id(message_id), method, envelope.params)
     if method is None:
         return _read_answer(envelope)
-    raise NotAMessage("its method is no string")
+    raise NotAMessage("its method is not a string")
 
 
 def wire_form(message: Message) -> dict[str, object]:
-    """Return the JSON object of a message; parameters that are None are left out."""
+    """Return the JSON object of a message; params that are None are omitted."""
     match message:
         case Request(message_id, method, params):
             body: dict[str, object] = {"id": message_id, "method": method}

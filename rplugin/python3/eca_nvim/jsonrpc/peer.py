@@ -1,13 +1,12 @@
-"""One side of a JSON-RPC conversation: bytes in, events out; messages in, bytes out.
+"""Peer: one side of a JSON-RPC connection: bytes in, events out; messages in, bytes out.
 
 Rules this file keeps:
 
-- It does no I/O and holds no callbacks. What it remembers are the ids of requests without an
-  answer, ours and theirs.
-- Our ids are positive integers from 1: there are servers that never answer others.
-- Answers may come in any order. One that nothing waits for, or a second one to the same
-  request, is an `UnexpectedAnswer`. A request that was cancelled still gets its answer.
-- Nothing that arrives raises. Misuse by our own side does.
+- It does no I/O and has no callbacks. Its state is the ids of open requests, ours and theirs.
+- Our ids are positive integers from 1, because some servers never answer other ids.
+- Responses may arrive in any order. A response without an open request is an `UnexpectedAnswer`. A
+  cancelled request still gets its response.
+- No input raises an exception; misuse by our own side does.
 """
 
 from __future__ import annotations
@@ -33,26 +32,26 @@ from eca_nvim.jsonrpc.messages import (
 
 
 class UnexpectedAnswer(NamedTuple):
-    """An answer to no request of ours, or a second one to the same."""
+    """A response without an open request, for example a second one."""
 
     answer: Response | ErrorResponse
 
     def __str__(self) -> str:
-        return f"answer to no open request: {self.answer}"
+        return f"no open request for this answer: {self.answer}"
 
 
 Event: TypeAlias = Message | UnexpectedAnswer | MalformedMessage | FramingFault
 
 
 class NotOpen(Exception):
-    """Raised when we answer a request that was never made or already has its answer."""
+    """Raised when we respond to a request that does not exist or was answered already."""
 
     def __init__(self, request_id: MessageId) -> None:
         super().__init__(f"no open request has the id {request_id!r}")
 
 
 class Peer:
-    """The ids and the bytes of one conversation, from our side."""
+    """Our side of a connection: tracks ids, reads and writes bytes."""
 
     def __init__(self, codec: Codec | None = None, framing: Framing | None = None) -> None:
         self._codec = codec or JsonCodec()
@@ -63,18 +62,18 @@ class Peer:
 
     @property
     def open_requests(self) -> frozenset[MessageId]:
-        """The ids of our requests that have no answer yet."""
+        """The ids of our requests without a response."""
         return frozenset(self._ours)
 
     def receive_bytes(self, data: bytes) -> list[Event]:
-        """Take the next bytes of the stream; return what they complete, in order."""
+        """Add the next bytes of the stream; return the events they complete, in order."""
         return [
             item if isinstance(item, FramingFault) else self._receive(item)
             for item in self._framing.feed(data)
         ]
 
     def send_request(self, method: str, params: object = None) -> tuple[int, bytes]:
-        """Return a new id and the bytes of a request that has it."""
+        """Return a new id, and the bytes of a request with it."""
         request_id = self._last_id + 1
         encoded = self._encode(Request(request_id, method, params))
         self._last_id = request_id
@@ -86,28 +85,25 @@ class Peer:
         return self._encode(Notification(method, params))
 
     def send_cancel(self, request_id: int) -> bytes:
-        """Return the bytes that ask to cancel a request of ours; raise `NotOpen`.
-
-        The protocol's name is `$/cancelRequest`.
-        """
+        """Return the bytes that cancel a request of ours (`$/cancelRequest`). Raises NotOpen."""
         if request_id not in self._ours:
             raise NotOpen(request_id)
         return self.send_notification("$/cancelRequest", {"id": request_id})
 
     def respond(self, request_id: MessageId, result: object) -> bytes:
-        """Return the bytes of the good answer to their request; raise `NotOpen`."""
+        """Return the bytes of the successful response to a request. Raises NotOpen."""
         _close(self._theirs, request_id)
         return self._encode(Response(request_id, result))
 
     def respond_error(
         self, request_id: MessageId, code: int, message: str, data: object = None
     ) -> bytes:
-        """Return the bytes of the bad answer to their request; raise `NotOpen`."""
+        """Return the bytes of the error response to a request. Raises NotOpen."""
         _close(self._theirs, request_id)
         return self._encode(ErrorResponse(request_id, code, message, data))
 
     def refuse(self, fault: FramingFault) -> bytes:
-        """Return the bytes that say that a message could not be read, whichever it was."""
+        """Return the bytes of an error response without an id, to a message that cannot be read."""
         return self._encode(ErrorResponse(None, PARSE_ERROR, fault.reason.value, None))
 
     def _receive(self, body: bytes) -> Event:
@@ -116,7 +112,7 @@ class Peer:
         except NotAMessage as fault:
             return MalformedMessage(str(fault), body[:EXCERPT_BYTES])
         match message:
-            case Notification():  # first: a token is one
+            case Notification():  # first, because every token is one
                 pass
             case Request():
                 self._theirs.add(message.id)

@@ -1,15 +1,15 @@
-"""A conversation with a child process: its bytes pumped through a JSON-RPC peer.
+"""Connection: JSON-RPC with a child process, over its pipes.
 
 Rules this file keeps:
 
-- What is sent goes out in the order of the calls. `notify`, `respond` and `start_request` queue
-  and return: a server that does not read its input blocks nobody and loses nothing.
+- Messages are sent in the order of the calls. `notify`, `respond` and `start_request` queue and
+  return: a server that does not read its input blocks nobody and loses nothing.
 - Requests and notifications of the server go to one handler, in order, all of one read together.
-  An answer is heard in its place among them; whoever awaits one goes on after the whole read.
-- A message that cannot be read is logged and skipped; one in another charset is answered with an
-  error, as the protocol wants it.
-- When the server is gone, whoever waits for it is told how it ended. A server that closes its
-  standard output or input, and can no longer hear or be heard, is closed.
+  `on_answer` is called in order, too; a task that awaits a response continues after the whole read.
+- A malformed message is logged and skipped; one in another charset is answered with an error, as
+  the protocol demands.
+- When the server exits, all waiting requests raise ConnectionClosed. A server that closes its
+  standard input or output is closed, because it is no longer usable.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
 
 PARTING_S: Final = 1.0
-"""Seconds a server that closed a pipe has to exit by itself."""
+"""Seconds for a server that closed a pipe to exit by itself."""
 
 Incoming: TypeAlias = Request | Notification
 Handler: TypeAlias = Callable[[list[Incoming]], None]
 Guard: TypeAlias = Callable[[int], None]
-"""Takes the id of a process, and of its session, that must end when we do, however that happens."""
+"""Called with the process and session id of a server that must end when we do, in any case."""
 
 logger = logging.getLogger(__name__)
 
 
 class Connection:
-    """A server that runs, and what is said to it; made by `open_connection`."""
+    """A connection to a running server; created by `open_connection`."""
 
     def __init__(self, process: ChildProcess, peer: Peer, handler: Handler) -> None:
         self._process = process
@@ -65,7 +65,7 @@ class Connection:
 
     @property
     def pid(self) -> int:
-        """The id of the server's process, and of its process group."""
+        """The id of the server's process, which is also its process group's."""
         return self._process.pid
 
     @property
@@ -74,7 +74,7 @@ class Connection:
         return self._exit
 
     async def request(self, method: str, params: object = None) -> object:
-        """Ask the server and wait for its answer; see `start_request`, `PendingRequest.result`."""
+        """Send a request and wait for its result; see `start_request`, `PendingRequest.result`."""
         return await self.start_request(method, params).result()
 
     def start_request(
@@ -83,26 +83,27 @@ class Connection:
         params: object = None,
         on_answer: Callable[[PendingRequest], None] | None = None,
     ) -> PendingRequest:
-        """Queue a request at once, so that what is called next is sent after it.
+        """Queue a request at once, so that later calls are sent after it.
 
-        `on_answer` hears the answer in its place among the messages. Raise `ConnectionClosed`.
+        `on_answer` is called when the response is read, in order with other messages. Raises
+        ConnectionClosed.
         """
         self._require_open()
         request_id, data = self._peer.send_request(method, params)
-        pending = PendingRequest(request_id, self._withdraw, on_answer)
+        pending = PendingRequest(request_id, self._cancel, on_answer)
         self._waiting[request_id] = pending
         self._process.stdin.put(data)
         return pending
 
     def notify(self, method: str, params: object = None) -> None:
-        """Queue a notification; raise `ConnectionClosed`."""
+        """Queue a notification. Raises ConnectionClosed."""
         self._require_open()
         self._process.stdin.put(self._peer.send_notification(method, params))
 
     def respond(self, request_id: MessageId, result: object) -> None:
-        """Queue the good answer to a request of the server.
+        """Queue the successful response to a request of the server.
 
-        Raise `ConnectionClosed`, or `NotOpen` when it has its answer already.
+        Raises ConnectionClosed, or NotOpen if the request was answered already.
         """
         self._require_open()
         self._process.stdin.put(self._peer.respond(request_id, result))
@@ -110,38 +111,38 @@ class Connection:
     def respond_error(
         self, request_id: MessageId, code: int, message: str, data: object = None
     ) -> None:
-        """Queue the bad answer to a request of the server; raises what `respond` does."""
+        """Queue the error response to a request of the server; raises what `respond` does."""
         self._require_open()
         self._process.stdin.put(self._peer.respond_error(request_id, code, message, data))
 
     async def wait_closed(self) -> Exit:
-        """Wait until the server is gone, however that comes about."""
+        """Wait until the server has ended for any reason."""
         await self._closed.wait()
         assert self._exit is not None
         return self._exit
 
     async def aclose(self) -> Exit:
-        """Send what is queued and end the server by the ladder of `ChildProcess.close`.
+        """Send the queued messages and end the server by the ladder of `ChildProcess.close`.
 
-        Shutting it down politely, in its own protocol, comes before.
+        The caller should first shut it down by its protocol.
         """
         await self._process.close()
         return await self.wait_closed()
 
     def say_now(self, request: str, notification: str) -> None:
-        """Say last words without an event loop: nobody will wait for the answer.
+        """Send a last request and notification without an event loop; the response is ignored.
 
-        They are lost when the server does not read what was said before.
+        They are lost if the server has not read the messages before.
         """
         _, asked = self._peer.send_request(request)
         self._process.stdin.write_now(asked + self._peer.send_notification(notification))
 
     def kill_now(self) -> None:
-        """End the server without an event loop, as the interpreter exits; at most 0.8 s."""
+        """End the server without an event loop, at exit of the interpreter; at most 0.8 s."""
         self._process.kill_now()
 
     def receive(self, data: bytes) -> None:
-        """Take bytes of the server: hand on its messages and the answers to ours, in order."""
+        """Read bytes of the server: pass its messages to the handler, and settle our requests."""
         batch: list[Incoming] = []
         for event in self._peer.receive_bytes(data):
             match event:
@@ -163,8 +164,8 @@ class Connection:
             self._handler(batch)
 
     async def run(self) -> None:
-        """Wait for the end of the server and tell it to all who wait."""
-        with anyio.CancelScope(shield=True):  # the process is ended by whoever cancels us
+        """Wait for the end of the server, then settle all waiting requests."""
+        with anyio.CancelScope(shield=True):  # the canceller ends the process
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._close_after, self._process.stdin.ended)
                 tasks.start_soon(self._close_after, self._process.stdout.ended)
@@ -186,7 +187,7 @@ class Connection:
         else:
             logger.debug("answer to the cancelled request %s", answer.id)
 
-    def _withdraw(self, request_id: int) -> None:
+    def _cancel(self, request_id: int) -> None:
         if request_id in self._waiting:
             del self._waiting[request_id]
             self._process.stdin.put(self._peer.send_cancel(request_id))
@@ -209,13 +210,12 @@ async def open_connection(
     on_stderr: Callable[[str], None] | None = None,
     guard: Guard | None = None,
 ) -> AsyncIterator[Connection]:
-    """Start a server and talk to it; leaving the context ends it, by cancellation too.
+    """Start a server and connect to it; leaving the context, also by cancellation, ends it.
 
-    `handler` is called with the server's requests and notifications; an exception of it ends
-    the connection and comes out of the context. `env` is the whole environment, None for what
-    every child process inherits. `process` is the server if it was spawned before. `on_stderr` gets
-    each line of standard error; without it, lines go to the log. `guard` is called as soon as the
-    server runs. Raise a `StartError`.
+    handler: called with the server's requests and notifications; its exceptions end the connection
+    and leave the context. env: the whole environment; None for what every child process inherits.
+    process: the server if it was spawned before. on_stderr: called with each line of standard
+    error; default: the log. guard: called as soon as the server runs. Raises StartError.
     """
     if process is None:
         process = spawn(command, child_environment() if env is None else env, cwd)
@@ -235,7 +235,7 @@ async def open_connection(
                     await child.close()
     except BaseExceptionGroup as group:
         fault = group if len(group.exceptions) > 1 else group.exceptions[0]
-    if fault is not None:  # raised here, it keeps its own cause and context
+    if fault is not None:  # raised here, it keeps its cause and context
         raise fault
 
 

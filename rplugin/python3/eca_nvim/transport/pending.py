@@ -1,4 +1,4 @@
-"""A request on its way, and the ways it can fail."""
+"""Pending: a request without a response, and its errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eca_nvim.transport.process import Exit
 class RemoteError(Exception):
     """Raised when the server answers a request with an error.
 
-    `code` is a number, a word or None; `data` is whatever JSON the server adds.
+    `code` is a number, a word or None; `data` is any JSON that the server adds.
     """
 
     def __init__(self, code: int | str | None, message: str, data: object) -> None:
@@ -24,7 +24,7 @@ class RemoteError(Exception):
 
 
 class ConnectionClosed(Exception):
-    """Raised when something is wanted of a server that is gone; `exit` says how it ended."""
+    """Raised when a server is used that has ended; `exit` says how."""
 
     def __init__(self, ending: Exit) -> None:
         super().__init__(f"the server is gone: {ending}")
@@ -32,39 +32,40 @@ class ConnectionClosed(Exception):
 
 
 class PendingRequest:
-    """A request that was queued; its answer can be waited for, or heard at once.
+    """A queued request; its response can be awaited, or handled by a callback.
 
-    `on_answer` is called with this request as its answer is read, before what came after it.
+    on_answer: called with this request when its response is read, before later messages are.
     """
 
     def __init__(
         self,
         request_id: int,
-        withdraw: Callable[[int], None],
+        cancel: Callable[[int], None],
         on_answer: Callable[[PendingRequest], None] | None = None,
     ) -> None:
         self.id = request_id
-        self._withdraw = withdraw
+        self._cancel = cancel
         self._on_answer = on_answer
         self._settled = anyio.Event()
         self._answer: Response | ErrorResponse | Exit | None = None
 
     async def result(self) -> object:
-        """Wait for the answer, and return what `answer` does.
+        """Wait for the response; return or raise what `answer` does.
 
-        To give up waiting, as by `anyio.fail_after`, cancels the request (`$/cancelRequest`).
+        Cancelling the wait, for example by `anyio.fail_after`, cancels the request
+        (`$/cancelRequest`).
         """
         try:
             await self._settled.wait()
         finally:
             if self._answer is None:
-                self._withdraw(self.id)
+                self._cancel(self.id)
         return self.answer()
 
     def answer(self) -> object:
-        """Return what the codec made of the result of an answer that has come.
+        """Return the result of a response that has arrived, as the codec decoded it.
 
-        Raise `RemoteError` or `ConnectionClosed`.
+        Raises RemoteError or ConnectionClosed.
         """
         match self._answer:
             case Response(result=result):
@@ -76,7 +77,7 @@ class PendingRequest:
                 raise ConnectionClosed(ending)
 
     def settle(self, answer: Response | ErrorResponse | Exit) -> None:
-        """Take the answer, or the end of the server; wake whoever waits."""
+        """Store the response, or the server's exit, and wake the waiting task."""
         self._answer = answer
         self._settled.set()
         if self._on_answer is not None:

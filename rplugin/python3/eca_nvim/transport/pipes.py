@@ -1,10 +1,10 @@
-"""The two directions of a pipe to a child process.
+"""Pipes: read from and write to a child process.
 
 Rules this file keeps:
 
-- A pipe is read in pieces as large as the kernel holds; a message of any size passes.
-- The event loop itself reads: to wake a task for every token would cost twice.
-- Whoever writes never waits: bytes are queued, and one task writes them whole and in order.
+- A pipe is read in pieces of up to the kernel's buffer size; messages may have any size.
+- The event loop reads directly: waking a task for every token would cost twice as much.
+- Writers never wait: bytes are queued, and one task writes them completely and in order.
 - A pipe belongs to one task, its `run`, and is closed when that ends.
 """
 
@@ -22,13 +22,13 @@ from types import TracebackType
 import anyio
 
 _READ_BYTES = 64 * 1024
-_LAST_READS = 64  # a stranger that still holds the pipe must not keep us reading for ever
+_LAST_READS = 64  # another process that still has the pipe must not keep us reading for ever
 
 logger = logging.getLogger(__name__)
 
 
 class _End(AbstractContextManager[None]):
-    """The end of a pipe, and its reason when a fault of the code within brought it about."""
+    """The end of a pipe, and the exception of the reading code if that caused it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.reached: asyncio.Future[None] = loop.create_future()
@@ -46,7 +46,7 @@ class _End(AbstractContextManager[None]):
 
 
 class ReadPipe:
-    """What a child process writes."""
+    """A pipe that a child process writes to."""
 
     def __init__(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
@@ -55,7 +55,7 @@ class ReadPipe:
         self._waiting = anyio.CancelScope()
 
     async def run(self, sink: Callable[[bytes], None]) -> None:
-        """Return `sink` what arrives, until the end of the pipe or `finish`."""
+        """Pass arriving bytes to `sink`, until the end of the pipe or `finish`."""
         try:
             with self._waiting:
                 await self._read_to_end(sink)
@@ -66,7 +66,7 @@ class ReadPipe:
             self.ended.set()
 
     def finish(self) -> None:
-        """Take what is in the pipe and end: nobody will write to it any more."""
+        """Read what is in the pipe, then end: the process has exited."""
         self._waiting.cancel()
 
     async def _read_to_end(self, sink: Callable[[bytes], None]) -> None:
@@ -78,7 +78,7 @@ class ReadPipe:
                 data = self._file.read(_READ_BYTES)
                 if data:
                     sink(data)
-                elif data is not None:  # None: woken for nothing
+                elif data is not None:  # None: a spurious wake-up
                     end.reach()
 
         loop.add_reader(self._file, read)
@@ -96,7 +96,7 @@ class ReadPipe:
 
 
 class WritePipe:
-    """What a child process reads."""
+    """A pipe that a child process reads from."""
 
     def __init__(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
@@ -106,14 +106,14 @@ class WritePipe:
         self._writing = anyio.CancelScope()
 
     def put(self, data: bytes) -> None:
-        """Queue bytes; they are dropped when the pipe has ended or is about to."""
+        """Queue bytes; they are dropped if the pipe has ended or is ending."""
         try:
             self._queue.send_nowait(data)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            logger.debug("dropped %d bytes for a process that reads no more", len(data))
+            logger.debug("dropped %d bytes for a process that no longer reads", len(data))
 
     async def run(self) -> None:
-        """Write what is queued, until `finish`, `abandon`, or the child closes its end."""
+        """Write queued bytes, until `finish`, `abandon`, or the child closes its end."""
         try:
             with self._writing, self._queued:
                 async for data in self._queued:
@@ -125,15 +125,15 @@ class WritePipe:
             self.ended.set()
 
     def finish(self) -> None:
-        """Close the pipe as soon as all that was queued is written."""
+        """Close the pipe as soon as all queued bytes are written."""
         self._queue.close()
 
     def abandon(self) -> None:
-        """Close the pipe; what is queued is lost."""
+        """Close the pipe; queued bytes are lost."""
         self._writing.cancel()
 
     def write_now(self, data: bytes) -> None:
-        """Write without an event loop; what does not fit into the pipe is lost."""
+        """Write without an event loop; bytes that do not fit into the pipe are lost."""
         if not self._file.closed:
             with suppress(BrokenPipeError):
                 self._file.write(data)

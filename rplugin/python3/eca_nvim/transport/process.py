@@ -1,14 +1,14 @@
-"""A child process, from its start to the last member of its session.
+"""Process: a child process, from its start to the end of its session.
 
 Rules this file keeps:
 
-- The process leads a session of its own. Signals go to the whole session, and what the process
-  leaves running in it is ended too.
-- It is closed by a ladder: close its standard input, 150 ms, SIGTERM, 150 ms, SIGKILL. To ask it
-  politely first is for the layer that knows its protocol.
-- Its exit is a value. It is told after everything the process wrote has been taken in.
-- It is always reaped, by us: until then its id stays its own. No child watcher, no SIGCHLD
-  handler and no policy of the event loop is touched.
+- The process leads a session of its own. Signals go to the whole session, and processes that it
+  leaves running in the session are ended, too.
+- It is closed by a ladder: close its standard input, 150 ms, SIGTERM, 150 ms, SIGKILL. The layer
+  that knows its protocol should ask it to exit before.
+- Its exit is a value, available only after all of its output has been read.
+- We always reap it; until then its id is not reused. No child watcher, no SIGCHLD handler and no
+  policy of the event loop is changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from eca_nvim.transport.stderr_tail import StderrTail
 
 
 class Exit(NamedTuple):
-    """How a process ended: by itself with a code, or by a signal; and its last words."""
+    """How a process ended: with an exit code or by a signal; and its last lines of stderr."""
 
     code: int | None
     signal: int | None
@@ -44,7 +44,7 @@ class Exit(NamedTuple):
 
 
 class ChildProcess:
-    """A process that was spawned with three pipes as the leader of its own session."""
+    """A process spawned with three pipes, as the leader of its own session."""
 
     def __init__(self, popen: subprocess.Popen[bytes], on_stderr: Callable[[str], None]) -> None:
         self._popen = popen
@@ -59,13 +59,13 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """The id of the process, and of its session."""
+        """The id of the process and of its session."""
         return self._popen.pid
 
     def run_in(self, tasks: TaskGroup, on_stdout: Callable[[bytes], None]) -> None:
-        """Start the tasks that move its bytes and wait for its exit.
+        """Start the tasks that read and write its pipes and wait for its exit.
 
-        The group of tasks ends only after the process; it must be left by way of `close`.
+        The task group ends only after the process; call `close` before leaving it.
         """
         tasks.start_soon(self._watch)
         tasks.start_soon(self.stdin.run)
@@ -79,7 +79,7 @@ class ChildProcess:
         return self._exit
 
     async def close(self) -> Exit:
-        """Walk down the ladder until the process has exited; at most 0.3 s and a moment."""
+        """Go down the ladder until the process has exited; takes little more than 0.3 s."""
         async with self._ladder:
             self.stdin.finish()
             for signum in (signal.SIGTERM, signal.SIGKILL):
@@ -89,9 +89,9 @@ class ChildProcess:
             return await self.wait()
 
     def kill_now(self) -> None:
-        """Walk down the ladder without an event loop, as the interpreter exits.
+        """Go down the ladder without an event loop, at exit of the interpreter.
 
-        Blocks for at most 0.8 s; returns at once when the process and its session are gone.
+        Blocks for at most 0.8 s; returns at once if the process and its session have ended.
         """
         if self._session_ended:
             return
@@ -123,7 +123,7 @@ class ChildProcess:
             await pipe.ended.wait()
 
     async def _end_session(self) -> None:
-        """End what the process has left running in its session."""
+        """End the processes left running in the session."""
         if signal_session(self.pid, signal.SIGTERM):
             await anyio.sleep(GRACE_S)
             signal_session(self.pid, signal.SIGKILL)
@@ -147,9 +147,9 @@ async def _wait_for_exit(popen: subprocess.Popen[bytes]) -> None:
 
 
 def _process_descriptor(pid: int) -> int | None:
-    """Return a descriptor that is readable once the process has exited, where there is such."""
+    """Return a descriptor that becomes readable when the process exits, if the system has one."""
     if sys.platform == "linux":
-        with suppress(OSError):  # a kernel before 5.3, or a sandbox that forbids it
+        with suppress(OSError):  # a kernel before 5.3, or a sandbox
             return os.pidfd_open(pid)
     return None
 

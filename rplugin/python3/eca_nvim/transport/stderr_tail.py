@@ -1,4 +1,4 @@
-"""The last lines of a process's standard error, for the report of its exit."""
+"""Stderr tail: the last lines of a process's standard error, for the report of its exit."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Final
 MAX_LINES: Final = 200
 MAX_BYTES: Final = 64 * 1024
 MAX_LINE_BYTES: Final = 8 * 1024
-"""A longer line is told in pieces. They end at commas where they can, else at blanks: a key
-that is cut in two, or from its name, would not be known for one."""
+"""A longer line is split into pieces, at a comma if possible, else at a blank: redaction would
+not recognise a key that is cut in two, or cut from its name."""
 
 
 class StderrTail:
-    """Bytes in, lines out; keeps the last of them.
+    """Splits bytes into lines, and keeps the last lines.
 
-    Lines are decoded as UTF-8, with U+FFFD for what is not, and otherwise as they came: they
-    may hold escape sequences.
+    Lines are decoded as UTF-8, with U+FFFD for invalid bytes. They may contain escape sequences.
     """
 
     def __init__(self, on_line: Callable[[str], None]) -> None:
@@ -28,11 +27,11 @@ class StderrTail:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The last lines without their ends, at most `MAX_LINES` and `MAX_BYTES`."""
+        """The last lines without line feeds, at most `MAX_LINES` and `MAX_BYTES`."""
         return tuple(_decode(line) for line in self._lines)
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         *lines, rest = (self._partial + data).split(b"\n")
         for line in lines:
             self._add(line.removesuffix(b"\r"))
@@ -43,7 +42,7 @@ class StderrTail:
         self._partial = rest
 
     def finish(self) -> None:
-        """Take a last line that has no end."""
+        """Add a last line that has no line feed."""
         if self._partial:
             self._add(self._partial)
             self._partial = b""
@@ -57,7 +56,7 @@ class StderrTail:
 
 
 def _last(mark: bytes, line: bytes) -> int:
-    """Find where a piece that ends with a mark ends, in its second half; 0 when nowhere."""
+    """Return the end of a piece after the last `mark` in its second half; 0 if there is none."""
     return line.rfind(mark, MAX_LINE_BYTES // 2, MAX_LINE_BYTES) + 1
 
 

@@ -1,8 +1,8 @@
-"""What every message of the protocol is made of.
+"""Base classes of the protocol's messages.
 
-Rules: messages are frozen; names are snake_case here and camelCase on the wire; fields the
-protocol does not know are ignored; a method name is written once, on its class; what a server
-may leave out or send as null has a default; a whole number is an `Int`, never a bare int.
+Rules: messages are frozen; names are snake_case here and camelCase on the wire; unknown fields are
+ignored; a method name is written once, on its class; a field that a server may omit or send as
+null has a default; a whole number is an `Int`, never a bare int.
 """
 
 import enum
@@ -26,21 +26,21 @@ ResultT = TypeVar("ResultT")
 
 LEAST_INT, MOST_INT = -(2**63), 2**63 - 1
 Int: TypeAlias = Annotated[int, msgspec.Meta(ge=LEAST_INT, le=MOST_INT)]
-"""A number as the protocol means it: one of 64 bits, which can go on to the editor."""
+"""A whole number of at most 64 bits, which can be passed on to the editor."""
 
 
 class Wire(msgspec.Struct, frozen=True, rename="camel"):
     """A JSON object of the protocol.
 
-    `older_names` maps today's name of a field on the wire to the one older peers use: either
-    is read, the new one winning, and both are sent.
+    `older_names` maps a field's name on the wire to the name that older peers use. Either is
+    read, preferably the new one; both are sent.
     """
 
     older_names: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Bring an older shape of this object to today's; called when it does not fit as it is."""
+        """Convert an older form of this object to today's; called if it does not fit."""
         renamed = {
             new: wire[old]
             for new, old in cls.older_names.items()
@@ -50,16 +50,16 @@ class Wire(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Notification(Wire, frozen=True):
-    """A message that has no answer; an instance is its `params`."""
+    """A message without a response; an instance is its `params`."""
 
     method: ClassVar[str]
     without_params: ClassVar[bool] = False
 
 
 class Request(Wire, Generic[ResultT], frozen=True):
-    """A message that is answered with a `ResultT`; an instance is its `params`.
+    """A message with a response of type `ResultT`; an instance is its `params`.
 
-    `Request[None]` is answered with nothing of interest (`{}` or null on the wire).
+    The result of a `Request[None]` is ignored (`{}` or null on the wire).
     """
 
     method: ClassVar[str]
@@ -67,19 +67,18 @@ class Request(Wire, Generic[ResultT], frozen=True):
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """A message of a method or a shape this client does not know, kept as it came."""
+    """A message with an unknown method, kept undecoded."""
 
     method: str
     params: object
 
 
 class UnknownPart(Wire, frozen=True, kw_only=True):
-    """A tagged object whose tag this client does not know, kept as it came.
+    """A tagged object with a tag this client does not know, kept as it is.
 
-    `kind` is the tag as the server wrote it, "" when it wrote none; `fields` is the whole
-    object, tag included. Each family of tagged objects has a subclass, so that a match over
-    the family is complete. Its own tag is "": `fields` being required, nothing on the wire
-    is taken for one by accident.
+    `kind` is the tag, "" if there is none; `fields` is the whole object, tag included. Each family
+    of tagged objects has a subclass, so that a match over the family is complete. Its own tag is
+    "". Because `fields` is required, nothing on the wire is mistaken for it.
     """
 
     kind: str
@@ -87,7 +86,7 @@ class UnknownPart(Wire, frozen=True, kw_only=True):
 
 
 class OpenEnum(enum.Enum):
-    """An enumeration that grows on the server's side: a value not listed reads as UNKNOWN."""
+    """An enumeration that servers may extend: other values are read as UNKNOWN."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self:  # noqa: ARG003
@@ -95,7 +94,7 @@ class OpenEnum(enum.Enum):
 
 
 def result_type(request: type[Request[ResultT]]) -> type[ResultT]:
-    """Return the type a request is answered with: the argument of its `Request[…]` base."""
+    """Return the result type of a request: the argument of its `Request[…]` base."""
     bases = request.__dict__["__orig_bases__"]
     [answer] = [get_args(base)[0] for base in bases if get_origin(base) is Request]
     return cast(type[ResultT], answer)

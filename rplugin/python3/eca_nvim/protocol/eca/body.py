@@ -1,8 +1,7 @@
-"""The body of a JSON-RPC message: its outermost object, `params` and `result` left as bytes.
+"""The body of a JSON-RPC message: decodes its outermost object, but not `params` and `result`.
 
-Left so, they are decoded once, straight into their type, by `decode`. Rule: text is never lost
-for its encoding; what is no character (a byte that is no UTF-8, half of a surrogate pair, as a
-server makes them that cuts text anywhere) becomes U+FFFD.
+`decode` decodes these once, directly into their type. Rule: bad encoding never loses a text;
+invalid UTF-8, or half a surrogate pair (from servers that cut text anywhere), becomes U+FFFD.
 """
 
 import json
@@ -11,14 +10,14 @@ from typing import Any
 import msgspec
 
 NOTHING = msgspec.Raw(b"")
-"""What `params` and `result` are when the message has none."""
+"""The value of `params` and `result` if the message has none."""
 
 
 MOST_DIGITS = 4000
 
 
 class Body(msgspec.Struct, frozen=True):
-    """A message: `id`, `method` and `error` decoded, None when absent, the rest raw."""
+    """A message: `id`, `method` and `error` are decoded, None if absent; the rest is raw."""
 
     id: Any = None
     method: Any = None
@@ -31,21 +30,21 @@ _decoder = msgspec.json.Decoder(Body)
 
 
 def decode_body(body: bytes) -> Body:
-    """Decode the outermost object of a message. Raises ValueError when it is no JSON object."""
+    """Decode the outermost object of a message. Raises ValueError if it is not a JSON object."""
     try:
         return _decoder.decode(body)
     except msgspec.ValidationError as fault:
-        raise ValueError("no JSON object") from fault
+        raise ValueError("not a JSON object") from fault
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         mended = json.dumps(_mend(body)).encode()
     try:
         return _decoder.decode(mended)
     except msgspec.DecodeError as fault:
-        raise ValueError(f"no JSON object: {fault}") from fault
+        raise ValueError(f"not a JSON object: {fault}") from fault
 
 
 def decode_raw(raw: msgspec.Raw) -> object:
-    """Decode a part that was left raw to plain values. Raises ValueError when it is no JSON."""
+    """Decode a raw part to plain values. Raises ValueError if it is not JSON."""
     try:
         return msgspec.json.decode(raw) if raw else None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -53,7 +52,7 @@ def decode_raw(raw: msgspec.Raw) -> object:
 
 
 def _whole(digits: str) -> int | str:
-    """Read a whole number; one that Python refuses to read stays text."""
+    """Read a whole number; one that is too long for Python stays text."""
     return int(digits) if len(digits) <= MOST_DIGITS else digits
 
 

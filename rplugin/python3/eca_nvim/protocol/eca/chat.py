@@ -1,4 +1,4 @@
-"""A turn: prompting, steering, stopping, answering approvals; and what becomes of a chat."""
+"""Turns: to prompt, steer, stop and approve; and changes of a chat's state."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -9,7 +9,7 @@ from eca_nvim.protocol.eca.draft import DraftContext
 
 
 class PromptStatus(OpenEnum):
-    """What became of a prompt; PROMPTING is also said of one whose turn is over already."""
+    """Status of a prompt; PROMPTING is also sent when its turn is over already."""
 
     PROMPTING = "prompting"
     LOGIN = "login"
@@ -23,10 +23,10 @@ class PromptStatus(OpenEnum):
 
 
 class PromptResult(Wire, frozen=True, kw_only=True):
-    """The answer to a prompt.
+    """The response to a prompt.
 
-    A bad chat id is answered with status ERROR and model "error". `chat_id` is the server's
-    own when the prompt had none. `result_message` is the first draft's.
+    For a bad chat id the status is ERROR and the model "error". `chat_id` is the server's own if
+    the prompt had none. `result_message` is from the first draft.
     """
 
     chat_id: str | None = None
@@ -36,12 +36,11 @@ class PromptResult(Wire, frozen=True, kw_only=True):
 
 
 class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
-    """Send a message. The server keeps neither agent nor variant: send them with each prompt.
+    """Send a message. The server remembers neither agent nor variant: send them with each prompt.
 
-    `chat_id` is the client's to make: not blank, no white space, at most 256 characters, not
-    beginning with "subagent-". `trust` approves all calls that would ask; None leaves it be.
-    A server older than that makes its own id for a prompt without one. `context` is for servers of
-    the first draft.
+    The client creates `chat_id`: not empty, no white space, at most 256 characters, not starting
+    with "subagent-". An older server creates its own id for a prompt without one. `trust` approves
+    all calls that would ask; None means unchanged. `context` is for servers of the first draft.
     """
 
     method: ClassVar[str] = "chat/prompt"
@@ -58,13 +57,13 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Take the contexts from `context`, the first draft's name."""
+        """Read the contexts from `context`, the first draft's name."""
         wire = super().upgrade(wire)
         return {**wire, "contexts": wire.get("contexts", wire.get("context", []))}
 
 
 class PromptStop(Notification, frozen=True, kw_only=True):
-    """Stop the turn. What follows ends with progress finished; no status idle comes."""
+    """Stop the turn. It ends with progress finished; status idle is not sent."""
 
     method: ClassVar[str] = "chat/promptStop"
 
@@ -72,7 +71,7 @@ class PromptStop(Notification, frozen=True, kw_only=True):
 
 
 class PromptSteer(Notification, frozen=True, kw_only=True):
-    """Say something to the model before its next round; dropped when there is none."""
+    """Send a message to the model before its next request; dropped if there is none."""
 
     method: ClassVar[str] = "chat/promptSteer"
 
@@ -81,7 +80,7 @@ class PromptSteer(Notification, frozen=True, kw_only=True):
 
 
 class PromptSteerRemove(Notification, frozen=True, kw_only=True):
-    """Take back a steer that was not consumed yet."""
+    """Withdraw the steers that the model has not read yet."""
 
     method: ClassVar[str] = "chat/promptSteerRemove"
 
@@ -89,7 +88,7 @@ class PromptSteerRemove(Notification, frozen=True, kw_only=True):
 
 
 class ToolCallApprove(Notification, frozen=True, kw_only=True):
-    """Let a waiting call run; `save` remembers it for the session, in every chat."""
+    """Approve a waiting call; `save` remembers it for the session, in every chat."""
 
     method: ClassVar[str] = "chat/toolCallApprove"
 
@@ -99,7 +98,7 @@ class ToolCallApprove(Notification, frozen=True, kw_only=True):
 
 
 class ToolCallReject(Notification, frozen=True, kw_only=True):
-    """Refuse a waiting call, which ends the turn."""
+    """Reject a waiting call, which ends the turn."""
 
     method: ClassVar[str] = "chat/toolCallReject"
 
@@ -108,7 +107,7 @@ class ToolCallReject(Notification, frozen=True, kw_only=True):
 
 
 class ChatStatus(OpenEnum):
-    """What a chat is at."""
+    """State of a chat's turn."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -118,7 +117,7 @@ class ChatStatus(OpenEnum):
 
 
 class StatusChanged(Notification, frozen=True, kw_only=True):
-    """A chat is at something else; also said of subagents' chats, without their parent."""
+    """A chat's state changed; also sent for subagents' chats, without their parent."""
 
     method: ClassVar[str] = "chat/statusChanged"
 
@@ -127,7 +126,7 @@ class StatusChanged(Notification, frozen=True, kw_only=True):
 
 
 class ChatOpened(Notification, frozen=True, kw_only=True):
-    """A chat exists now, or is about to be replayed; said again of one that is known."""
+    """A chat exists now, or is about to be replayed; may repeat for a known chat."""
 
     method: ClassVar[str] = "chat/opened"
 
@@ -136,7 +135,7 @@ class ChatOpened(Notification, frozen=True, kw_only=True):
 
 
 class ChatCleared(Notification, frozen=True, kw_only=True):
-    """Forget what is shown of a chat; None, or a chat this client never had, may be named."""
+    """A chat was cleared; the id may be None, or that of a chat unknown to this client."""
 
     method: ClassVar[str] = "chat/cleared"
 
@@ -145,7 +144,7 @@ class ChatCleared(Notification, frozen=True, kw_only=True):
 
 
 class ChatDeleted(Notification, frozen=True, kw_only=True):
-    """A chat is gone; None, or a chat this client never had, may be named."""
+    """A chat was deleted; the id may be None, or that of a chat unknown to this client."""
 
     method: ClassVar[str] = "chat/deleted"
 

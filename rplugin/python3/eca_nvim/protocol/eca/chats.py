@@ -1,4 +1,4 @@
-"""The chats a server keeps: listing, opening, reading, changing and forking them."""
+"""Saved chats: to list, open, read, change and fork them."""
 
 from typing import ClassVar, Literal
 
@@ -22,13 +22,13 @@ class ChatSummary(Wire, frozen=True, kw_only=True):
 
 
 class ChatListResult(Wire, frozen=True, kw_only=True):
-    """The chats of this workspace, the newest first."""
+    """The chats of this workspace, newest first."""
 
     chats: tuple[ChatSummary, ...] = ()
 
 
 class ChatListParams(Request[ChatListResult], frozen=True, kw_only=True):
-    """List the chats of this workspace; no limit means all of them."""
+    """List the chats of this workspace; without a limit all of them."""
 
     method: ClassVar[str] = "chat/list"
 
@@ -37,7 +37,7 @@ class ChatListParams(Request[ChatListResult], frozen=True, kw_only=True):
 
 
 class HistoryMeta(Wire, frozen=True, kw_only=True):
-    """Where a page lies in the history; a cursor is None where there is nothing beyond."""
+    """Position of a page in the history; a cursor is None if nothing lies beyond."""
 
     total: Int | None = None
     returned: Int | None = None
@@ -47,7 +47,7 @@ class HistoryMeta(Wire, frozen=True, kw_only=True):
 
 
 class ChatSelection(Wire, frozen=True, kw_only=True):
-    """What an opened chat goes on with."""
+    """The selection with which an opened chat continues."""
 
     model: str | None = None
     agent: str | None = None
@@ -57,7 +57,7 @@ class ChatSelection(Wire, frozen=True, kw_only=True):
 
 
 class ChatOpenResult(Wire, frozen=True, kw_only=True):
-    """The answer to opening a chat; it comes after the replay. `error`: a stale cursor."""
+    """The response to opening a chat, sent after the replay. `error`: a stale cursor."""
 
     found: bool = False
     chat_id: str | None = None
@@ -68,7 +68,7 @@ class ChatOpenResult(Wire, frozen=True, kw_only=True):
 
 
 class ChatOpenParams(Request[ChatOpenResult], frozen=True, kw_only=True):
-    """Have a chat replayed: cleared, opened, its contents. A cursor is one of `HistoryMeta`."""
+    """Replay a chat: cleared, opened, its contents. The cursors are those of `HistoryMeta`."""
 
     method: ClassVar[str] = "chat/open"
 
@@ -108,7 +108,7 @@ class ChatUpdateParams(Request[None], frozen=True, kw_only=True):
 
 
 class ChatRollbackParams(Request[None], frozen=True, kw_only=True):
-    """Undo a chat from the user's message `content_id` on, that message included."""
+    """Undo a chat from the user message `content_id` on, including that message."""
 
     method: ClassVar[str] = "chat/rollback"
 
@@ -118,7 +118,7 @@ class ChatRollbackParams(Request[None], frozen=True, kw_only=True):
 
 
 class ChatForkParams(Request[None], frozen=True, kw_only=True):
-    """Make a new chat of a chat's messages up to `content_id`, that one included."""
+    """Copy a chat's messages, up to and including `content_id`, to a new chat."""
 
     method: ClassVar[str] = "chat/fork"
 
@@ -127,7 +127,7 @@ class ChatForkParams(Request[None], frozen=True, kw_only=True):
 
 
 class ChatAddFlagParams(Request[None], frozen=True, kw_only=True):
-    """Set a bookmark after a message, tool call or reasoning, by its id."""
+    """Add a bookmark after a message, tool call or reasoning, by its id."""
 
     method: ClassVar[str] = "chat/addFlag"
 
@@ -137,7 +137,7 @@ class ChatAddFlagParams(Request[None], frozen=True, kw_only=True):
 
 
 class ChatRemoveFlagParams(Request[None], frozen=True, kw_only=True):
-    """Take a bookmark away; `content_id` is the bookmark's own."""
+    """Remove a bookmark; `content_id` is the bookmark's own id."""
 
     method: ClassVar[str] = "chat/removeFlag"
 
@@ -146,7 +146,7 @@ class ChatRemoveFlagParams(Request[None], frozen=True, kw_only=True):
 
 
 class ChatClearParams(Request[None], frozen=True, kw_only=True):
-    """Empty a chat of its messages and keep the chat."""
+    """Remove a chat's messages and keep the chat."""
 
     method: ClassVar[str] = "chat/clear"
 
@@ -155,7 +155,7 @@ class ChatClearParams(Request[None], frozen=True, kw_only=True):
 
 
 class ChatDeleteParams(Request[None], frozen=True, kw_only=True):
-    """Delete a chat; what runs in it ends without another word."""
+    """Delete a chat; its running turn ends without further messages."""
 
     method: ClassVar[str] = "chat/delete"
 

@@ -1,6 +1,6 @@
-"""Which model, agent and variant are there and chosen.
+"""Choices: the available and selected models, agents and variants.
 
-Rule: an update is partial: UNSET is what it says nothing about, None what it takes away.
+Rule: an update is partial: UNSET means unchanged, None means removed.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from eca_nvim.protocol.eca.base import Notification, Wire
 
 
 class SelectedModelChanged(Notification, frozen=True, kw_only=True):
-    """The user chose a model; the server tells its variants with `ConfigUpdated`.
+    """The user selected a model; the server sends its variants with `ConfigUpdated`.
 
-    Lost for a chat that was never prompted; without `chat_id` it is about every chat.
+    Lost for a chat that was never prompted; without `chat_id` it applies to every chat.
     """
 
     method: ClassVar[str] = "chat/selectedModelChanged"
@@ -25,9 +25,9 @@ class SelectedModelChanged(Notification, frozen=True, kw_only=True):
 
 
 class SelectedAgentChanged(Notification, frozen=True, kw_only=True):
-    """The user chose an agent; the server follows with model, variants and tools of it.
+    """The user selected an agent; the server then sends its model, variants and tools.
 
-    Lost for a chat that was never prompted; without `chat_id` it is about every chat.
+    Lost for a chat that was never prompted; without `chat_id` it applies to every chat.
     """
 
     method: ClassVar[str] = "chat/selectedAgentChanged"
@@ -37,7 +37,7 @@ class SelectedAgentChanged(Notification, frozen=True, kw_only=True):
 
 
 class SelectedBehaviorChanged(Notification, frozen=True, kw_only=True):
-    """What `SelectedAgentChanged` was to older servers; today's take either, so send one."""
+    """`SelectedAgentChanged` for older servers; today's accept either, so send only one."""
 
     method: ClassVar[str] = "chat/selectedBehaviorChanged"
 
@@ -45,10 +45,10 @@ class SelectedBehaviorChanged(Notification, frozen=True, kw_only=True):
 
 
 class ChatConfig(Wire, frozen=True, kw_only=True):
-    """What can be chosen and what to choose; `select_*` must be followed.
+    """The available choices and the selection; the client must follow `select_*`.
 
     An empty `variants` means that the model has none. The `default_*` are deprecated.
-    `of_behaviors`, not on the wire, says that all it tells of agents has its older name.
+    `of_behaviors`, not on the wire: all fields about agents have their older name.
     """
 
     older_names: ClassVar[Mapping[str, str]] = {
@@ -71,14 +71,14 @@ class ChatConfig(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Note which names are used, before they all read the same."""
+        """Note which names are used, before the older ones are renamed."""
         older = not wire.keys().isdisjoint(cls.older_names.values())
         newer = not wire.keys().isdisjoint(cls.older_names)
         return {**super().upgrade(wire), "ofBehaviors": older and not newer}
 
 
 class ConfigUpdated(Notification, frozen=True, kw_only=True):
-    """The config, the models or a choice changed; without `chat_id` for every chat."""
+    """The config, the models or a selection changed; without `chat_id` for every chat."""
 
     method: ClassVar[str] = "config/updated"
 

@@ -1,4 +1,4 @@
-"""What happens in the code itself: completion, rewriting, and a chat beside it."""
+"""Code: completion, rewriting, and inline chats."""
 
 from typing import ClassVar, TypeAlias
 
@@ -10,7 +10,7 @@ from eca_nvim.protocol.eca.positions import Position, Range
 
 
 class CompletionItem(Wire, frozen=True, kw_only=True):
-    """A text to put at `range`, as long as the document is still at `doc_version`."""
+    """A text to insert at `range`, if the document is still at `doc_version`."""
 
     text: str = ""
     doc_version: Int | None = None
@@ -18,16 +18,16 @@ class CompletionItem(Wire, frozen=True, kw_only=True):
 
 
 class CompletionResult(Wire, frozen=True, kw_only=True):
-    """The completions; `error` when there are none."""
+    """The completions, or `error`."""
 
     items: tuple[CompletionItem, ...] = ()
     error: Failure | None = None
 
 
 class CompletionParams(Request[CompletionResult], frozen=True, kw_only=True):
-    """Complete the code at a position, lines and characters counted from 1.
+    """Complete the code at a position, with 1-based lines and characters.
 
-    A position outside the text is answered with an internal error.
+    A position outside the text is an internal error.
     """
 
     method: ClassVar[str] = "completion/inline"
@@ -38,7 +38,7 @@ class CompletionParams(Request[CompletionResult], frozen=True, kw_only=True):
 
 
 class RewriteResult(Wire, frozen=True, kw_only=True):
-    """The rewriting began (`status` is prompting)."""
+    """Rewriting has begun (`status` is prompting)."""
 
     status: str | None = None
     model: str | None = None
@@ -46,9 +46,9 @@ class RewriteResult(Wire, frozen=True, kw_only=True):
 
 
 class RewriteParams(Request[RewriteResult], frozen=True, kw_only=True):
-    """Rewrite a text as the prompt says; `id` names the contents that follow.
+    """Rewrite a text as the prompt says; the contents that follow have the same `id`.
 
-    Lines of `range` count from 1.
+    The lines of `range` are 1-based.
     """
 
     method: ClassVar[str] = "rewrite/prompt"
@@ -61,11 +61,11 @@ class RewriteParams(Request[RewriteResult], frozen=True, kw_only=True):
 
 
 class RewriteStarted(Wire, frozen=True, tag_field="type", tag="started"):
-    """The model answers."""
+    """The model has begun to answer."""
 
 
 class RewriteReasoning(Wire, frozen=True, tag_field="type", tag="reasoning"):
-    """The model reasons."""
+    """The model is reasoning."""
 
 
 class RewriteText(Wire, frozen=True, kw_only=True, tag_field="type", tag="text"):
@@ -75,13 +75,13 @@ class RewriteText(Wire, frozen=True, kw_only=True, tag_field="type", tag="text")
 
 
 class RewriteReplace(Wire, frozen=True, kw_only=True, tag_field="type", tag="replace"):
-    """The whole new text, instead of the pieces so far; fences were taken off."""
+    """The whole new text, without fences; it replaces the pieces so far."""
 
     text: str = ""
 
 
 class RewriteError(Wire, frozen=True, kw_only=True, tag_field="type", tag="error"):
-    """The rewriting failed."""
+    """Rewriting has failed."""
 
     message: str | None = None
 
@@ -108,7 +108,7 @@ RewriteContent: TypeAlias = (
 
 
 class RewriteContentReceived(Notification, frozen=True, kw_only=True):
-    """A piece of a rewriting."""
+    """A piece of a rewritten text."""
 
     method: ClassVar[str] = "rewrite/contentReceived"
 
@@ -117,10 +117,10 @@ class RewriteContentReceived(Notification, frozen=True, kw_only=True):
 
 
 class InlinePromptParams(Request[PromptResult], frozen=True, kw_only=True):
-    """Prompt a chat that belongs to a place in the code (servers newer than 0.155).
+    """Prompt an inline chat at a position in the code (servers newer than 0.155).
 
-    A new `chat_id` makes the chat; with `source_chat_id` it begins with that chat's history,
-    which is not replayed. The server's `chatInline` config fills in what is None.
+    A new `chat_id` creates the chat; with `source_chat_id` it starts with that chat's history,
+    which is not replayed. The server's `chatInline` config replaces values that are None.
     """
 
     method: ClassVar[str] = "chat/inlinePrompt"

@@ -1,6 +1,6 @@
-"""What streams into a chat: chat/contentReceived and its kinds of content.
+"""Content: chat/contentReceived and its kinds of content.
 
-Rule: this is the hot path, so its usual shapes fit as they come; `decode.py` mends the rest.
+Rule: this is the hot path, so the usual forms are decoded directly; `decode.py` handles the rest.
 """
 
 from typing import ClassVar, TypeAlias
@@ -46,7 +46,7 @@ __all__ = [
 
 
 class Role(OpenEnum):
-    """Who speaks."""
+    """The author of a content."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -55,7 +55,7 @@ class Role(OpenEnum):
 
 
 class ProgressState(OpenEnum):
-    """Whether the turn goes on."""
+    """Whether the turn is running."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -63,9 +63,9 @@ class ProgressState(OpenEnum):
 
 
 class TextContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """A piece of text, cut anywhere; a user's message has a `content_id` to roll back to.
+    """A piece of text, cut anywhere; a user message has a `content_id` for rollbacks.
 
-    `code_blocks` are the first draft's.
+    `code_blocks` are from the first draft.
     """
 
     text: str = ""
@@ -88,7 +88,7 @@ class ImageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="image
 
 
 class ProgressContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="progress"):
-    """What the server is at, in words; the words say nothing about waiting approvals."""
+    """What the server is doing, in words; they do not mention waiting approvals."""
 
     state: ProgressState = ProgressState.UNKNOWN
     text: str | None = None
@@ -135,11 +135,10 @@ Content: TypeAlias = (
 
 
 class ContentReceived(Notification, frozen=True, kw_only=True):
-    """A piece of a chat. `parent_chat_id` is set for a subagent's.
+    """A piece of a chat. `parent_chat_id` is set for a subagent.
 
-    `chat_id` is None for what belongs to no chat, such as complaints about the config.
-    `is_complete` was the end of the answer in the protocol's first draft, None since, and
-    `metadata` told what it used.
+    `chat_id` is None for content of no chat, such as errors in the config. Only in the protocol's
+    first draft, `is_complete` marks the end of an answer and `metadata` has its tokens.
     """
 
     method: ClassVar[str] = "chat/contentReceived"

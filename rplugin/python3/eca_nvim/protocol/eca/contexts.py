@@ -1,7 +1,7 @@
-"""What a prompt carries besides its text: files, the cursor, pages, images.
+"""Contexts: what a prompt contains besides its text: files, the cursor, pages, images.
 
-Rule: what the server proposes (chat/queryContext) is sent back with a prompt as it came, a kind
-this client does not know included. Positions and lines count from 1.
+Rule: contexts that the server proposes (chat/queryContext), also of unknown kinds, are sent back
+with a prompt unchanged. Lines and characters are 1-based.
 """
 
 from typing import TypeAlias
@@ -24,15 +24,15 @@ class DirectoryContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="d
 
 
 class WebContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="web"):
-    """A page the server fetches."""
+    """A web page, which the server fetches."""
 
     url: str
 
 
 class ImageContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="image"):
-    """An image that is in no file; base64 without a `data:` prefix.
+    """An image without a file; base64 without a `data:` prefix.
 
-    Today's server drops it when it comes over stdio: prefer a `FileContext`.
+    Today's server ignores it over stdio: prefer a `FileContext`.
     """
 
     media_type: str | None = None
@@ -40,20 +40,20 @@ class ImageContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="image
 
 
 class TextContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="text"):
-    """A text that is in no file: an unsaved buffer, a terminal, a quickfix list."""
+    """A text without a file: an unsaved buffer, a terminal, a quickfix list."""
 
     label: str
     content: str
 
 
 class RepoMapContext(Wire, frozen=True, tag_field="type", tag="repoMap"):
-    """A map of the project made by the server; deprecated, today's servers ignore it."""
+    """A map of the project, made by the server; deprecated, today's servers ignore it."""
 
 
 class CursorContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="cursor"):
-    """Where the cursor is, or what is selected; lines and characters count from 1.
+    """The cursor or the selection; lines and characters are 1-based.
 
-    A server that only proposes the kind sends neither field.
+    A server that proposes this kind of context sends neither field.
     """
 
     path: str | None = None

@@ -1,9 +1,8 @@
-"""From the wire to types.
+"""Decode: from the wire to types.
 
-Rules: whatever a server sends is one of three things: a message of its type, an `Unknown` kept
-as it came, or a `DecodeError` that names the method and the field. What is read here is the
-`params` or `result` of a JSON-RPC message: decoded JSON, None when there is none, or, faster,
-the `msgspec.Raw` that `decode_body` leaves in its place.
+Rules: any message of a server becomes a value of its type, an `Unknown` with the original params,
+or a `DecodeError` that names the method and the field. The input is the `params` or `result` of a
+JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns.
 """
 
 import functools
@@ -26,7 +25,7 @@ ResultT = TypeVar("ResultT")
 
 
 class DecodeError(ValueError):
-    """Raised when a message lacks a tag or an id it cannot do without, or is no JSON.
+    """Raised when a message lacks a required tag or id, or is not JSON.
 
     `method` is the message's, `path` the field (`$.content.id`), `reason` what is wrong there.
     """
@@ -48,13 +47,13 @@ def decode_notification(method: str, params: object = None) -> ServerNotificatio
 
 
 def decode_server_request(method: str, params: object = None) -> ServerRequest | Unknown:
-    """Read a server's request; an `Unknown` is to be answered with -32601. Raises DecodeError."""
+    """Read a server's request; answer an `Unknown` with error -32601. Raises DecodeError."""
     kind = SERVER_REQUESTS.get(method)
     return cast(ServerRequest | Unknown, _decode_params(kind, method, params))
 
 
 def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
-    """Read the answer to a request that was sent. Raises DecodeError."""
+    """Read the response to a request of this type. Raises DecodeError."""
     kind = result_type(request)
     if kind is type(None):
         return None
@@ -62,15 +61,15 @@ def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
 
 
 def decode_as(kind: object, value: object, method: str) -> object:
-    """Read a value as one type of the protocol, in its shape of today or an older one.
+    """Read a value as a type of the protocol, in today's form or an older one.
 
-    `method` only names the message in the error. Raises DecodeError.
+    `method` is for the error message only. Raises DecodeError.
     """
     if not lenient.has_older_names(kind):
         try:
             return _fit(kind, value)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass  # it does not fit as it came: reading it leniently mends it or says what is wrong
+            pass  # the lenient reader below repairs the value or says what is wrong
     plain = _plain(value, method)
     try:
         return lenient.read(lenient.type_info(kind), {} if plain is None else plain)

@@ -1,4 +1,4 @@
-"""Details of a tool call: what kind of call it is and what that kind has to show."""
+"""Details of a tool call, one class per kind of call."""
 
 from typing import TypeAlias
 
@@ -8,8 +8,8 @@ from eca_nvim.protocol.eca.base import Int, OpenEnum, UnknownPart, Wire
 class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
     """A change of one file.
 
-    `diff` is hunks only, without a `---`/`+++` header and a final newline; that of a new file
-    removes a line that never was.
+    `diff` consists of hunks, without a `---`/`+++` header and a final newline; that of a new file
+    removes a line that never existed.
     """
 
     path: str = ""
@@ -25,7 +25,7 @@ class JsonOutputsDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag=
 
 
 class SubagentDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="subagent"):
-    """A chat run by the call; no `max_steps` means no limit.
+    """A subagent that the call runs; without `max_steps` there is no limit.
 
     `subagent_chat_id` is known from toolCallRun on.
     """
@@ -39,7 +39,7 @@ class SubagentDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="su
 
 
 class TaskStatus(OpenEnum):
-    """How far a task is."""
+    """State of a task."""
 
     PENDING = "pending"
     IN_PROGRESS = "in-progress"
@@ -48,7 +48,7 @@ class TaskStatus(OpenEnum):
 
 
 class Task(Wire, frozen=True, kw_only=True):
-    """A task of the agent's plan; `priority` is high, medium or low."""
+    """A task in the agent's task list; `priority` is high, medium or low."""
 
     id: Int
     subject: str = ""
@@ -60,7 +60,7 @@ class Task(Wire, frozen=True, kw_only=True):
 
 
 class TaskSummary(Wire, frozen=True, kw_only=True):
-    """How many tasks are how far."""
+    """The number of tasks by state."""
 
     done: Int = 0
     in_progress: Int = 0
@@ -69,7 +69,7 @@ class TaskSummary(Wire, frozen=True, kw_only=True):
 
 
 class TaskDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="task"):
-    """The agent's plan; always the whole of it."""
+    """The agent's whole task list."""
 
     tasks: tuple[Task, ...] = ()
     in_progress_task_ids: tuple[Int, ...] = ()
@@ -80,8 +80,8 @@ class TaskDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="task")
 class ShellCommand(Wire, frozen=True, kw_only=True):
     """One command of a chain.
 
-    `approval_key` is what "approve and remember" would remember ("git checkout"), None when
-    this command is always asked about; `remembered` says that it already is.
+    `approval_key` is the key that "approve and remember" would remember ("git checkout"), None
+    if this command always needs approval; `remembered`: the key is remembered already.
     """
 
     command: str = ""
@@ -91,7 +91,7 @@ class ShellCommand(Wire, frozen=True, kw_only=True):
 
 
 class ShellCommandDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="shellCommand"):
-    """A shell call the server could take apart; `background` means that it becomes a job."""
+    """A shell line, split into commands; `background`: it becomes a job."""
 
     commands: tuple[ShellCommand, ...] = ()
     background: bool = False

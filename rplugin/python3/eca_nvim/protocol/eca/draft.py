@@ -1,6 +1,6 @@
-"""What only the protocol's first draft knew: its contexts, code in texts, proposals, metadata.
+"""Draft: types of the protocol's first draft only: contexts, code blocks, proposals, metadata.
 
-Rule: lines count from 1 where the draft says so, and everywhere else alike.
+Rule: all lines are 1-based, also where the draft does not define it.
 """
 
 from typing import TypeAlias
@@ -17,14 +17,14 @@ class LineSpan(Wire, frozen=True, kw_only=True):
 
 
 class CodeBlock(Wire, frozen=True, kw_only=True):
-    """Code found in a text; whether the text repeats it, the draft leaves open."""
+    """Code found in a text; the draft does not say whether the text contains it."""
 
     code: str = ""
     language: str | None = None
 
 
 class ProposedChange(Wire, frozen=True, kw_only=True):
-    """One change of a proposal; `kind` is create, change or delete."""
+    """One change in a proposal; `kind` is create, change or delete."""
 
     kind: str | None = None
     content: str | None = None
@@ -32,10 +32,10 @@ class ProposedChange(Wire, frozen=True, kw_only=True):
 
 
 class FileChangeContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
-    """Changes of a file as the protocol's first draft proposed them; tool calls since.
+    """Proposed changes of a file; tool calls have replaced them.
 
-    The client makes them: the draft has no message that tells the server of an approval. The user
-    is asked unless `manual_approval` is false; a server that leaves it out says nothing.
+    The client makes the changes: the draft has no message for an approval. The user is asked unless
+    `manual_approval` is false; None if the server omits it.
     """
 
     description: str | None = None
@@ -45,13 +45,13 @@ class FileChangeContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="
 
 
 class Generated(Wire, frozen=True, kw_only=True):
-    """The metadata of a piece of an answer: how many tokens the answer used."""
+    """Metadata of an answer: the tokens it used."""
 
     tokens_used: Int | None = None
 
 
 class DraftFile(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):
-    """A file, some of its lines, or where the cursor is in it."""
+    """A file, some of its lines, or the cursor in it."""
 
     path: str
     selection: LineSpan | None = None
@@ -59,13 +59,13 @@ class DraftFile(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):
 
 
 class DraftWeb(Wire, frozen=True, kw_only=True, tag_field="type", tag="web"):
-    """A page."""
+    """A web page."""
 
     url: str
 
 
 class DraftCode(Wire, frozen=True, kw_only=True, tag_field="type", tag="code"):
-    """Text that is in no file."""
+    """Text without a file."""
 
     content: str
     language: str

@@ -1,4 +1,4 @@
-"""What the server asks the editor: diagnostics, definitions and references."""
+"""Requests of the server to the editor: diagnostics, definitions and references."""
 
 from typing import ClassVar, Literal, TypeAlias
 
@@ -12,8 +12,8 @@ NavigationStatus: TypeAlias = Literal["success", "starting", "no-server", "error
 class Diagnostic(Wire, frozen=True, kw_only=True):
     """A diagnostic of a file.
 
-    The server hands the numbers of `range` to the model as they are; its tools count lines
-    from 1, so do the protocol's earlier versions, today's documentation counts from 0.
+    The server passes the numbers of `range` to the model unchanged. Its tools and earlier versions
+    of the protocol count lines from 1; today's documentation counts from 0.
     """
 
     uri: str
@@ -25,15 +25,15 @@ class Diagnostic(Wire, frozen=True, kw_only=True):
 
 
 class DiagnosticsResult(Wire, frozen=True, kw_only=True):
-    """The diagnostics asked for."""
+    """The requested diagnostics."""
 
     diagnostics: tuple[Diagnostic, ...]
 
 
 class GetDiagnostics(Request[DiagnosticsResult], frozen=True, kw_only=True):
-    """The server asks for diagnostics; without a `uri` those of the whole workspace.
+    """Get the diagnostics of a file, or without a `uri` of the whole workspace.
 
-    An answer that takes more than 30 s is too late.
+    The server waits 30 s for the response.
     """
 
     method: ClassVar[str] = "editor/getDiagnostics"
@@ -42,16 +42,16 @@ class GetDiagnostics(Request[DiagnosticsResult], frozen=True, kw_only=True):
 
 
 class Location(Wire, frozen=True, kw_only=True):
-    """A place in a file; lines and characters count from 1, characters in UTF-16 code units."""
+    """A range in a file; lines and characters are 1-based, characters in UTF-16 code units."""
 
     uri: str
     range: Range
 
 
 class NavigationResult(Wire, frozen=True, kw_only=True):
-    """The places found, or why there are none.
+    """The locations found, or why there are none.
 
-    `starting` is asked again every 2 s; `locations` goes with success, `message` with
+    After `starting` the server asks again, every 2 s. `locations` is for success, `message` for
     no-server and error.
     """
 
@@ -61,7 +61,7 @@ class NavigationResult(Wire, frozen=True, kw_only=True):
 
 
 class GetDefinition(Request[NavigationResult], frozen=True, kw_only=True):
-    """The server asks where a symbol is defined; counted as in `Location`."""
+    """Get the definition of the symbol at a position, counted as in `Location`."""
 
     method: ClassVar[str] = "editor/getDefinition"
 
@@ -70,7 +70,7 @@ class GetDefinition(Request[NavigationResult], frozen=True, kw_only=True):
 
 
 class GetReferences(Request[NavigationResult], frozen=True, kw_only=True):
-    """The server asks where a symbol is used; counted as in `Location`."""
+    """Get the references to the symbol at a position, counted as in `Location`."""
 
     method: ClassVar[str] = "editor/getReferences"
 

@@ -1,7 +1,7 @@
-"""From types to the wire.
+"""Encode: from types to the wire.
 
-Rules: a field at its default is not sent, nor is one that is UNSET; what has an older name is
-sent under both; a part of an unknown kind goes back as it came.
+Rules: a field that is UNSET or has its default is not sent; a field with an older name is sent
+under both names; a part of an unknown kind is sent back unchanged.
 """
 
 import enum
@@ -50,7 +50,7 @@ def _object(message: Wire) -> dict[str, Any]:
 
 
 def _default(field: inspect.Field) -> object:
-    """Return the default of a field; NODEFAULT, which nothing equals, when it must be sent."""
+    """Return the default of a field; NODEFAULT, which equals no value, if it is required."""
     if field.default_factory is not NODEFAULT:
         factory: Callable[[], object] = field.default_factory
         return factory()

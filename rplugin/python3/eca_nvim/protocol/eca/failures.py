@@ -1,4 +1,4 @@
-"""What a request that failed is answered with."""
+"""Failures: the error of a failed request."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ METHOD_NOT_FOUND = -32601
 
 
 class Failure(Wire, frozen=True, kw_only=True):
-    """The `error` of a JSON-RPC answer, or the `error` object within a result.
+    """The `error` of a JSON-RPC response, or the `error` object in a result.
 
-    The server's own errors have a word for a code ("cursor_expired", "chat_not_found",
-    "invalid_request") or none, and sometimes a `type` ("error", "warning", "info").
+    In the server's own errors the code is a word ("cursor_expired", "chat_not_found",
+    "invalid_request") or absent; some have a `type` ("error", "warning", "info").
     """
 
     code: Int | str | None = None
@@ -24,7 +24,7 @@ class Failure(Wire, frozen=True, kw_only=True):
 
 
 def read_failure(error: object) -> Failure:
-    """Read the `error` of a JSON-RPC answer; whatever does not fit becomes the message."""
+    """Read the `error` of a JSON-RPC response; a malformed one becomes the message."""
     try:
         return msgspec.convert(error, Failure)
     except msgspec.ValidationError:

@@ -1,10 +1,10 @@
-"""Hooks of the user's config that the server runs, as contents of a chat."""
+"""Contents about hooks, which the server runs as the user's config says."""
 
 from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class HookStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionStarted"):
-    """A hook of the user's config runs; `action_type` is shell."""
+    """A hook has begun; `action_type` is shell."""
 
     id: str
     name: str | None = None

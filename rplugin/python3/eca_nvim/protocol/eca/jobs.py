@@ -8,8 +8,8 @@ from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
 class Job(Wire, frozen=True, kw_only=True):
     """A job; `status` is running, completed, failed or killed.
 
-    `label` is the command; `started_at` an ISO 8601 time; `elapsed` for reading ("5m23s");
-    `tool_call_id` the call that began it (not documented).
+    `label` is the command; `started_at` an ISO 8601 time; `elapsed` a text ("5m23s");
+    `tool_call_id` the call that started it (not documented).
     """
 
     id: str
@@ -26,7 +26,7 @@ class Job(Wire, frozen=True, kw_only=True):
 
 
 class Jobs(Wire, frozen=True, kw_only=True):
-    """All jobs there are; a finished one vanishes within seconds."""
+    """All jobs; a finished one disappears after some seconds."""
 
     jobs: tuple[Job, ...] = ()
 
@@ -44,7 +44,7 @@ class JobsListParams(Request[Jobs], frozen=True):
 
 
 class JobKillResult(Wire, frozen=True, kw_only=True):
-    """Whether the job was there to be killed."""
+    """Whether the job existed and was killed."""
 
     killed: bool = False
 
@@ -65,7 +65,7 @@ class OutputLine(Wire, frozen=True, kw_only=True):
 
 
 class JobOutputResult(Wire, frozen=True, kw_only=True):
-    """A job's last lines, at most 2000; `status` is None for a job that is unknown."""
+    """A job's last lines, at most 2000; `status` is None for an unknown job."""
 
     lines: tuple[OutputLine, ...] = ()
     status: str | None = None
@@ -73,7 +73,7 @@ class JobOutputResult(Wire, frozen=True, kw_only=True):
 
 
 class JobOutputParams(Request[JobOutputResult], frozen=True, kw_only=True):
-    """Read a job's output; what the model reads of it is not touched."""
+    """Read a job's output; the model can still read the same output."""
 
     method: ClassVar[str] = "jobs/readOutput"
 

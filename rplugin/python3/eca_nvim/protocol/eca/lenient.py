@@ -1,13 +1,12 @@
-"""Reading an object that does not fit its type as it came, losing as little as can be.
+"""Lenient: reads an object that does not fit its type, and keeps as much of it as possible.
 
-Rules: an older shape is brought to today's first. An optional field of a wrong type falls
-back to its default, so does a number of more than 64 bits; a number where text is expected
-becomes text and the reverse; null reads as the default. A tagged object with a tag nobody
-knows is kept as the family's `UnknownPart`. An element of a list that cannot be read is left
-out, with a warning in the log. Only a missing or unreadable required field is a fault, and it
-names its path.
+Rules: an older form is converted to today's first. An optional field with a wrong type, or with a
+number of more than 64 bits, gets its default; a number where text is expected becomes text, and
+vice versa; null is read as the default. A tagged object with an unknown tag is kept as the family's
+`UnknownPart`. A malformed element of a list is left out, with a warning in the log. Only a
+missing or malformed required field is an error, which names its path.
 
-This is the slow path: what fits is converted by msgspec alone and never comes here.
+This is the slow path: msgspec converts objects that fit, without this file.
 """
 
 import functools
@@ -23,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class Misfit(ValueError):
-    """Raised when a value cannot be read as its type; `path` is where, like `$.content.id`."""
+    """Raised when a value cannot be read as its type; `path` is its place, like `$.content.id`."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -38,7 +37,7 @@ type_info = functools.cache(inspect.type_info)
 def has_older_names(kind: object) -> bool:
     """Return whether any object within `kind` has fields with older names.
 
-    Such a type is always read leniently: with its older names only it would seem to fit, empty.
+    Such a type is always read leniently: an object with only older names would fit, but be empty.
     """
     return any(
         issubclass(info.cls, Wire) and bool(info.cls.older_names)
@@ -62,7 +61,7 @@ def _structs_within(info: inspect.Type) -> Iterator[inspect.StructType]:
 
 
 def read(info: inspect.Type, value: object, path: str = "$") -> object:
-    """Read decoded JSON as the type described by `info`; raise `Misfit` when it cannot be."""
+    """Read decoded JSON as the type described by `info`. Raises Misfit."""
     match info:
         case inspect.AnyType():
             return value
@@ -82,7 +81,7 @@ def read(info: inspect.Type, value: object, path: str = "$") -> object:
 
 def _read_struct(info: inspect.StructType, value: object, path: str) -> object:
     if not isinstance(value, dict):
-        raise Misfit(path, f"is no object but {_name(value)}")
+        raise Misfit(path, f"is not an object but {_name(value)}")
     if issubclass(info.cls, Wire):
         value = info.cls.upgrade(value)
     fields: dict[str, object] = {}
@@ -122,7 +121,7 @@ def _read_union(info: inspect.UnionType, value: object, path: str) -> object:
 
 def _read_tagged(tagged: dict[str | int, inspect.StructType], value: object, path: str) -> object:
     if not isinstance(value, dict):
-        raise Misfit(path, f"is no object but {_name(value)}")
+        raise Misfit(path, f"is not an object but {_name(value)}")
     [tag_field] = {member.tag_field for member in tagged.values()}
     tag = value.get(tag_field)
     known = tagged.get(tag) if isinstance(tag, str) else None
@@ -135,7 +134,7 @@ def _read_tagged(tagged: dict[str | int, inspect.StructType], value: object, pat
 
 def _read_items(info: inspect.VarTupleType, value: object, path: str) -> tuple[object, ...]:
     if not isinstance(value, list | tuple):
-        raise Misfit(path, f"is no list but {_name(value)}")
+        raise Misfit(path, f"is not a list but {_name(value)}")
     items = []
     for index, item in enumerate(value):
         try:
@@ -154,7 +153,7 @@ def _read_scalar(info: inspect.Type, value: object, path: str) -> object:
         case inspect.LiteralType(), str() if value in info.values:
             return value
         case _, bool():
-            pass  # a number for Python, not for JSON
+            pass  # bool is an int in Python, but not in JSON
         case inspect.StrType(), int() | float():
             return str(value)
         case inspect.IntType() | inspect.FloatType(), int() | float() | str():
@@ -169,7 +168,7 @@ def _read_number(info: inspect.Type, value: float | str, path: str) -> int | flo
             return number
         whole = value if isinstance(value, int) else int(number)
     except (ValueError, OverflowError) as fault:
-        raise Misfit(path, f"is {str(value)[:40]}, which is no number") from fault
+        raise Misfit(path, f"is {str(value)[:40]}, which is not a number") from fault
     if not LEAST_INT <= whole <= MOST_INT:
         raise Misfit(path, "is a number of more than 64 bits")
     return whole

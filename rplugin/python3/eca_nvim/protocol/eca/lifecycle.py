@@ -1,4 +1,4 @@
-"""Opening and closing a connection, and the folders it is about."""
+"""Life cycle: to open and close a connection, and its workspace folders."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -16,14 +16,14 @@ class WorkspaceFolder(Wire, frozen=True, kw_only=True):
 
 
 class ClientInfo(Wire, frozen=True, kw_only=True):
-    """Which editor speaks."""
+    """The editor's name and version."""
 
     name: str
     version: str | None = None
 
 
 class EditorCapabilities(Wire, frozen=True, kw_only=True):
-    """Which requests about the editor this client answers."""
+    """The editor requests that this client answers."""
 
     diagnostics: bool | None = None
     definition: bool | None = None
@@ -31,13 +31,13 @@ class EditorCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class ChatCapabilities(Wire, frozen=True, kw_only=True):
-    """What the chat can do beyond showing text."""
+    """What the chat can do besides showing text."""
 
     ask_question: bool | None = None
 
 
 class CodeAssistantCapabilities(Wire, frozen=True, kw_only=True):
-    """What the client can do at all."""
+    """The features of the client."""
 
     chat: bool | None = None
     rewrite: bool | None = None
@@ -46,13 +46,13 @@ class CodeAssistantCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class ClientCapabilities(Wire, frozen=True, kw_only=True):
-    """The envelope of the capabilities."""
+    """The object that contains the capabilities."""
 
     code_assistant: CodeAssistantCapabilities | None = None
 
 
 class InitializationOptions(Wire, frozen=True, kw_only=True):
-    """What the user chose before the connection; today's server merges it into its config."""
+    """The user's settings for the server, which today's server merges into its config."""
 
     older_names: ClassVar[Mapping[str, str]] = {"chatAgent": "chatBehavior"}
 
@@ -60,10 +60,10 @@ class InitializationOptions(Wire, frozen=True, kw_only=True):
 
 
 class InitializeResult(Wire, frozen=True, kw_only=True):
-    """The answer to initialize.
+    """The response to initialize.
 
-    Today's server sends the welcome message only; older ones told here what `config/updated`
-    tells today: models, agents ("behaviors" then) and which of them are the defaults.
+    Today's server sends only the welcome message. Older ones send what is now in `config/updated`:
+    models, agents ("behaviors" then) and the defaults.
     """
 
     welcome_message: str | None = msgspec.field(name="chatWelcomeMessage", default=None)
@@ -74,7 +74,7 @@ class InitializeResult(Wire, frozen=True, kw_only=True):
 
 
 class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
-    """The first request. The server ends when the process `process_id` does; null for none."""
+    """The first request. The server exits with the process `process_id`, if not null."""
 
     method: ClassVar[str] = "initialize"
 
@@ -86,13 +86,13 @@ class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
 
 
 class Initialized(Notification, frozen=True):
-    """The client is ready; the server begins to load models and tools."""
+    """The client is ready; the server starts to load models and tools."""
 
     method: ClassVar[str] = "initialized"
 
 
 class Shutdown(Request[None], frozen=True):
-    """Ask the server to save its state; it goes on running until `exit`."""
+    """Ask the server to save its state; it runs until `exit`."""
 
     method: ClassVar[str] = "shutdown"
     without_params: ClassVar[bool] = True
@@ -106,14 +106,14 @@ class Exit(Notification, frozen=True):
 
 
 class FoldersEvent(Wire, frozen=True, kw_only=True):
-    """Which folders came and went; a removed one is known by its uri."""
+    """Added and removed folders; a removed one is identified by its uri."""
 
     added: tuple[WorkspaceFolder, ...]
     removed: tuple[WorkspaceFolder, ...]
 
 
 class DidChangeWorkspaceFolders(Notification, frozen=True, kw_only=True):
-    """The folders of the project changed (not documented, but heeded by today's server)."""
+    """The workspace folders changed (not documented, but supported by today's server)."""
 
     method: ClassVar[str] = "workspace/didChangeWorkspaceFolders"
 

@@ -1,4 +1,4 @@
-"""Logging in to a provider: the server says what to do next until it is done."""
+"""Login to a provider: the server sends the next step until the login is done."""
 
 from typing import ClassVar, TypeAlias
 
@@ -17,13 +17,13 @@ class InputField(Wire, frozen=True, kw_only=True):
 
 
 class ChooseMethod(Wire, frozen=True, kw_only=True, tag_field="action", tag="choose-method"):
-    """Ask the user which way to log in, then send the login again with it."""
+    """Let the user choose a login method, then send the login again with it."""
 
     methods: tuple[LoginMethod, ...] = ()
 
 
 class Authorize(Wire, frozen=True, kw_only=True, tag_field="action", tag="authorize"):
-    """Open a page; with `fields` ask for what it shows, else `ProvidersUpdated` follows."""
+    """Open a page; ask the user for `fields`, or without them wait for `ProvidersUpdated`."""
 
     url: str = ""
     message: str | None = None
@@ -31,7 +31,7 @@ class Authorize(Wire, frozen=True, kw_only=True, tag_field="action", tag="author
 
 
 class DeviceCode(Wire, frozen=True, kw_only=True, tag_field="action", tag="device-code"):
-    """Show a code to be typed at a page; `ProvidersUpdated` follows."""
+    """Show a code that the user types into a page; `ProvidersUpdated` follows."""
 
     url: str = ""
     code: str = ""
@@ -58,7 +58,7 @@ LoginAction: TypeAlias = (
 
 
 class ProvidersLoginParams(Request[LoginAction], frozen=True, kw_only=True):
-    """Begin to log in; without a `login_method` the answer may be `ChooseMethod`."""
+    """Start to log in; without a `login_method` the response may be `ChooseMethod`."""
 
     method: ClassVar[str] = "providers/login"
 
@@ -67,7 +67,7 @@ class ProvidersLoginParams(Request[LoginAction], frozen=True, kw_only=True):
 
 
 class ProvidersLoginInputParams(Request[LoginAction], frozen=True, kw_only=True):
-    """Send what the user typed, by the keys of the fields asked for."""
+    """Send what the user typed, by the keys of the fields."""
 
     method: ClassVar[str] = "providers/loginInput"
 

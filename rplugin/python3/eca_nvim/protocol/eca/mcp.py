@@ -1,4 +1,4 @@
-"""Running and configuring MCP servers; what became of it comes as `ToolServerUpdated`."""
+"""MCP servers: to run and configure them; the server reports results as `ToolServerUpdated`."""
 
 from typing import ClassVar, Literal
 
@@ -87,7 +87,7 @@ class McpAddParams(Request[McpAddResult], frozen=True, kw_only=True):
 
 
 class McpUpdateParams(Request[None], frozen=True, kw_only=True):
-    """Change how an MCP server is reached, in the config, and restart it."""
+    """Change an MCP server's command or URL in the config, and restart it."""
 
     method: ClassVar[str] = "mcp/updateServer"
 

@@ -1,4 +1,4 @@
-"""What concerns the whole connection: start-up tasks, messages to the user, cancelling."""
+"""Notices about the whole connection: start-up tasks, messages to the user, cancelling."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from eca_nvim.protocol.eca.base import Int, Notification, OpenEnum
 
 
 class ProgressKind(OpenEnum):
-    """Which end of a task is told."""
+    """Whether a task has begun or ended."""
 
     START = "start"
     FINISH = "finish"
@@ -24,7 +24,7 @@ class TaskProgress(Notification, frozen=True, kw_only=True):
 
 
 class NoticeLevel(OpenEnum):
-    """How grave a message is."""
+    """Severity of a message."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -1,4 +1,4 @@
-"""The companies and programs models come from."""
+"""Providers: the companies and programs that offer models."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,7 @@ from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
 
 
 class ProviderAuth(Wire, frozen=True, kw_only=True):
-    """How a provider is logged in to.
+    """The login of a provider.
 
     `status`: authenticated, expiring, expired, unauthenticated, local or not-running; `type`:
     oauth or api-key; `source`: config, login or env; `expires_at`: seconds since 1970.
@@ -34,7 +34,7 @@ class LoginMethods(Wire, frozen=True, kw_only=True):
 
 
 class ModelCapabilities(Wire, frozen=True, kw_only=True):
-    """What a model can do; None where the server does not say."""
+    """The abilities of a model; None if unknown."""
 
     reason: bool | None = None
     vision: bool | None = None
@@ -44,7 +44,7 @@ class ModelCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class ModelCost(Wire, frozen=True, kw_only=True):
-    """Dollars a million tokens."""
+    """Cost in dollars per million tokens."""
 
     input: float | None = None
     output: float | None = None
@@ -60,7 +60,7 @@ class ProviderModel(Wire, frozen=True, kw_only=True):
 
 
 class Provider(Wire, frozen=True, kw_only=True):
-    """A provider; `configured` says that the config knows it."""
+    """A provider; `configured`: the config has it."""
 
     id: str
     label: str | None = None
@@ -72,7 +72,7 @@ class Provider(Wire, frozen=True, kw_only=True):
 
 
 class ProvidersUpdated(Provider, Notification, frozen=True, kw_only=True):
-    """A provider's login or models changed; it comes whole."""
+    """A provider's login or models changed; contains the whole provider."""
 
     method: ClassVar[str] = "providers/updated"
 

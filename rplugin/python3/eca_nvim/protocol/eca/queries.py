@@ -1,4 +1,4 @@
-"""What can be completed in a prompt: contexts, files and commands."""
+"""Queries for completion in a prompt: contexts, files and commands."""
 
 from typing import ClassVar
 
@@ -7,14 +7,14 @@ from eca_nvim.protocol.eca.contexts import Context
 
 
 class QueryContextResult(Wire, frozen=True, kw_only=True):
-    """The contexts that match."""
+    """The matching contexts."""
 
     chat_id: str | None = None
     contexts: tuple[Context, ...] = ()
 
 
 class QueryContextParams(Request[QueryContextResult], frozen=True, kw_only=True):
-    """Find contexts to add; "" matches all; `contexts` are those the user has already."""
+    """Find contexts to add; "" matches all; `contexts` are those the user has added already."""
 
     method: ClassVar[str] = "chat/queryContext"
 
@@ -24,7 +24,7 @@ class QueryContextParams(Request[QueryContextResult], frozen=True, kw_only=True)
 
 
 class QueryFilesResult(Wire, frozen=True, kw_only=True):
-    """The files that match, as contexts."""
+    """The matching files, as contexts."""
 
     chat_id: str | None = None
     files: tuple[Context, ...] = ()
@@ -62,7 +62,7 @@ class CommandArgument(Wire, frozen=True, kw_only=True):
 
 
 class Command(Wire, frozen=True, kw_only=True):
-    """What the user calls with `/name`."""
+    """A command that the user calls with `/name`."""
 
     name: str
     description: str | None = None
@@ -71,7 +71,7 @@ class Command(Wire, frozen=True, kw_only=True):
 
 
 class QueryCommandsResult(Wire, frozen=True, kw_only=True):
-    """The commands that match."""
+    """The matching commands."""
 
     chat_id: str | None = None
     commands: tuple[Command, ...] = ()

@@ -1,4 +1,4 @@
-"""What the server asks the user."""
+"""Questions of the server to the user."""
 
 from typing import ClassVar
 
@@ -6,23 +6,23 @@ from eca_nvim.protocol.eca.base import Request, Wire
 
 
 class QuestionOption(Wire, frozen=True, kw_only=True):
-    """An answer to choose; its label is what is sent back."""
+    """An answer to choose; its label is sent back."""
 
     label: str
     description: str | None = None
 
 
 class AnswerResult(Wire, frozen=True, kw_only=True):
-    """The user's answer: an option's label or their own words, None when cancelled."""
+    """The user's answer: an option's label or free text; None if cancelled."""
 
     answer: str | None
     cancelled: bool
 
 
 class AskQuestion(Request[AnswerResult], frozen=True, kw_only=True):
-    """A tool, or a login, asks the user something.
+    """A tool or a login asks the user a question.
 
-    `tool_call_id` is the call that asks; `request_id` is the server's own (not documented).
+    `tool_call_id` is the call that asks; `request_id` is the server's own id (not documented).
     """
 
     method: ClassVar[str] = "chat/askQuestion"

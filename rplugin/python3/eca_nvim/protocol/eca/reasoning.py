@@ -1,10 +1,10 @@
-"""What a model thinks before and while it answers, as contents of a chat."""
+"""Contents with a model's reasoning, before and while it answers."""
 
 from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class ReasonStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonStarted"):
-    """The model begins to reason."""
+    """The model has begun to reason."""
 
     id: str
 
@@ -17,7 +17,7 @@ class ReasonText(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonT
 
 
 class ReasonFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonFinished"):
-    """The reasoning ended, which can be told after the answer began; time in milliseconds."""
+    """The reasoning ended; may arrive after the answer has begun. Time in milliseconds."""
 
     id: str
     total_time_ms: Int | None = None

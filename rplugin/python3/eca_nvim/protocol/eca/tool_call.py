@@ -1,7 +1,7 @@
-"""The life of a tool call, as contents of a chat: prepare, run, running, called or rejected.
+"""Contents about a tool call: prepare, run, running, called or rejected.
 
-Rule: a tool the server does not know, and a replayed call, have null for most fields; only the
-id can be relied upon.
+Rule: for a tool the server does not know, and for a replayed call, most fields are null; only the
+id is reliable.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from eca_nvim.protocol.eca.details import Details
 
 
 class ToolCall(Wire, frozen=True, kw_only=True):
-    """What all of them carry. `origin` is mcp, native, server or unknown."""
+    """Fields of all these contents. `origin` is mcp, native, server or unknown."""
 
     name: str | None = None
     server: str | None = None
@@ -23,7 +23,7 @@ class ToolCall(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Return numbers for names to arguments that have none: a list, or a value alone."""
+        """Name arguments without names (a list, or a single value) by their index."""
         arguments = wire.get("arguments")
         if arguments is None or isinstance(arguments, dict):
             return wire
@@ -32,7 +32,7 @@ class ToolCall(Wire, frozen=True, kw_only=True):
 
 
 class ToolCallPrepare(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallPrepare"):
-    """The model is writing the call; each `arguments_text` continues the last one's."""
+    """The model is writing the call; each `arguments_text` continues the previous one."""
 
     id: str
     arguments_text: str = ""
@@ -47,7 +47,7 @@ class ToolCallRun(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="to
 
 
 class ToolCallRunning(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallRunning"):
-    """The call is being carried out; repeated with new details while a subagent works."""
+    """The call is running; repeated with new details while a subagent works."""
 
     id: str
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -61,7 +61,7 @@ class ToolOutput(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Take the text from `content`, where older servers put it."""
+        """Read the text from `content`, where older servers put it."""
         text = wire.get("text")
         if text is None:
             text = wire.get("content")
@@ -71,7 +71,7 @@ class ToolOutput(Wire, frozen=True, kw_only=True):
 class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCalled"):
     """The call ended; `total_time_ms` is in milliseconds.
 
-    Without an id it belongs to no call: the server tells so that it cleared a finished plan.
+    Without an id it belongs to no call: it reports that the server cleared a finished task list.
     """
 
     id: str | None = None
@@ -82,7 +82,7 @@ class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="too
 
     @classmethod
     def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Bring bare text to a list of outputs, and an error told by an output to the call."""
+        """Convert plain text to a list of outputs, and copy an output's error to the call."""
         wire = super().upgrade(wire)
         outputs = wire.get("outputs")
         if isinstance(outputs, str):
@@ -96,7 +96,7 @@ class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="too
 class ToolCallRejected(
     ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallRejected"
 ):
-    """The call will not be carried out; `reason` is nearly always "user", whoever refused."""
+    """The call will not run; `reason` is nearly always "user", whoever rejected it."""
 
     id: str
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""The tools the server offers: its own and those of MCP servers.
+"""Tools: the server's own and those of MCP servers.
 
-Rule: an update may say a part only (after a change of agent: name, status and tools): UNSET is
-what it says nothing about, None what there is none of.
+Rule: an update may be partial (after a change of agent: name, status and tools): UNSET means
+unchanged, None means that there is none.
 """
 
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from eca_nvim.protocol.eca.base import Notification, Wire
 
 
 class Tool(Wire, frozen=True, kw_only=True):
-    """A tool; `parameters` is a JSON schema; `disabled` is for the agent in use."""
+    """A tool; `parameters` is a JSON schema; `disabled` applies to the selected agent."""
 
     name: str
     description: str | None = None
@@ -29,7 +29,7 @@ class McpPromptArgument(Wire, frozen=True, kw_only=True):
 
 
 class McpPrompt(Wire, frozen=True, kw_only=True):
-    """A prompt an MCP server offers; called as a command."""
+    """A prompt that an MCP server offers as a command."""
 
     name: str
     description: str | None = None
@@ -37,7 +37,7 @@ class McpPrompt(Wire, frozen=True, kw_only=True):
 
 
 class McpResource(Wire, frozen=True, kw_only=True):
-    """A resource an MCP server offers; added as a context."""
+    """A resource that an MCP server offers as a context."""
 
     uri: str
     name: str | None = None
@@ -46,11 +46,11 @@ class McpResource(Wire, frozen=True, kw_only=True):
 
 
 class ToolServer(Wire, frozen=True, kw_only=True):
-    """A server of tools, by its name.
+    """A tool server, by its name.
 
     `type` is native or mcp; `status` is running, starting, stopped, failed, disabled or
-    requires-auth. `command` and `args` are of one that is a process, `url` of one that is not.
-    `instructions` is what it tells the model (not documented).
+    requires-auth. A process has `command` and `args`, a remote server has `url`. `instructions` are
+    for the model (not documented).
     """
 
     name: str
@@ -68,13 +68,13 @@ class ToolServer(Wire, frozen=True, kw_only=True):
 
 
 class ToolServerUpdated(ToolServer, Notification, frozen=True, kw_only=True):
-    """A server of tools is there, or changed."""
+    """A tool server was added or changed."""
 
     method: ClassVar[str] = "tool/serverUpdated"
 
 
 class ToolServerRemoved(Notification, frozen=True, kw_only=True):
-    """A server of tools was removed from the config."""
+    """A tool server was removed from the config."""
 
     method: ClassVar[str] = "tool/serverRemoved"
 

@@ -1,17 +1,17 @@
-"""How many tokens a chat used and what they cost."""
+"""Usage: a chat's tokens and their cost."""
 
 from eca_nvim.protocol.eca.base import Int, Wire
 
 
 class UsageLimit(Wire, frozen=True, kw_only=True):
-    """How many tokens the model takes and gives."""
+    """The model's limits, in tokens of input (`context`) and output."""
 
     context: Int | None = None
     output: Int | None = None
 
 
 class ContextCategory(Wire, frozen=True, kw_only=True):
-    """A part of what fills the context window; `color` is hexadecimal ("#61afef")."""
+    """A part of the context window; `color` is hexadecimal ("#61afef")."""
 
     name: str = ""
     tokens: Int = 0
@@ -20,7 +20,7 @@ class ContextCategory(Wire, frozen=True, kw_only=True):
 
 
 class ContextBreakdown(Wire, frozen=True, kw_only=True):
-    """What fills the context window, in tokens, estimated; the unknown parts are None."""
+    """Estimated contents of the context window, in tokens; unknown values are None."""
 
     categories: tuple[ContextCategory, ...] = ()
     used_tokens: Int = 0
@@ -31,10 +31,10 @@ class ContextBreakdown(Wire, frozen=True, kw_only=True):
 
 
 class UsageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="usage"):
-    """The usage of the whole chat so far, sent once a model round.
+    """The usage of the whole chat so far, sent after each request to the model.
 
-    Costs are decimal numbers in dollars, written as text; they, the limit and the breakdown
-    are None for a model whose price and size the server does not know.
+    Costs are decimal numbers in dollars, as text. Costs, limit and breakdown are None for a model
+    whose price and size the server does not know.
     """
 
     session_tokens: Int = 0
