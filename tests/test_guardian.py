@@ -50,7 +50,7 @@ def test_all_groups_of_a_session_end(leader: int) -> None:
     members = family(leader)
     assert len(members) == 2
     assert guardian.groups(leader) == members
-    guardian.end([leader, NOBODY])
+    guardian.end_sessions([leader, NOBODY])
     assert not wait_gone(members, DEADLINE)
 
 
@@ -108,7 +108,7 @@ def test_a_stopped_host_is_killed_when_the_other_end_of_its_input_is_gone() -> N
 
 def test_a_host_that_hangs_is_gone_in_five_seconds() -> None:
     """From Neovim's end: the rest of that time is for a busy machine."""
-    assert guardian.PATIENCE_S + 2 * guardian.GRACE_S < 4
+    assert guardian.HOST_EXIT_S + 2 * guardian.GRACE_S < 4
 
 
 @pytest.mark.usefixtures("table")

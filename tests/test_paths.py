@@ -69,9 +69,9 @@ def test_odd_uris_are_read(uri: str, path: str) -> None:
         ("file://[", "is not the URI of a file"),
         ("file:x", "an absolute path"),
         ("file:term://touch X", "an absolute path"),
-        ("file:///w/term:%2F%2Ftouch X", "a plain path is needed, no URL"),
-        ("/w/term://touch X", "a plain path is needed, no URL"),
-        ("file://host/etc/passwd", "a file of this machine"),
+        ("file:///w/term:%2F%2Ftouch X", "a plain path is needed, not a URL"),
+        ("/w/term://touch X", "a plain path is needed, not a URL"),
+        ("file://host/etc/passwd", "a file on this machine"),
         ("file:///a%00b", "NUL"),
     ],
 )
@@ -88,7 +88,7 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
         assert opened.read() == b"text"
     os.mkfifo(tmp_path / "pipe")
     for other in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
-        with pytest.raises(NotAFile, match="no ordinary file"):
+        with pytest.raises(NotAFile, match="not a regular file"):
             open_regular(str(other))
 
 
@@ -98,9 +98,9 @@ def test_what_the_system_makes_up_is_not_read(tmp_path: Path) -> None:
     if not linked.exists():
         pytest.skip("no such file on this system")
     for path in (str(linked), "/proc/self/pagemap", "/proc/self/task/../environ"):
-        with pytest.raises(NotAFile, match="no ordinary file"):
+        with pytest.raises(NotAFile, match="not a regular file"):
             open_regular(path)
-        with pytest.raises(NotAFile, match="no ordinary file"):
+        with pytest.raises(NotAFile, match="not a regular file"):
             require_file(path, 1 << 20)
 
 
@@ -111,5 +111,5 @@ def test_a_pipe_that_took_the_place_of_a_file_is_not_waited_for(
     os.mkfifo(pipe)
     file = Path(__file__).stat()
     monkeypatch.setattr(Path, "stat", lambda _: file)
-    with pytest.raises(NotAFile, match="no ordinary file"):
+    with pytest.raises(NotAFile, match="not a regular file"):
         open_regular(str(pipe))

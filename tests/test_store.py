@@ -20,11 +20,11 @@ from eca_nvim.store import (
     MOST_DRAFTS,
     MOST_PROMPTS,
     Busy,
-    Damaged,
     Draft,
     SavedState,
     Store,
     StoreChanges,
+    StoreDamaged,
     is_running,
     merge,
 )
@@ -112,7 +112,7 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
 def test_a_damaged_file_is_left_alone_and_set_aside(store: Store, content: bytes) -> None:
     store.path.parent.mkdir()
     store.path.write_bytes(content)
-    with pytest.raises(Damaged, match="is damaged"):
+    with pytest.raises(StoreDamaged, match="is damaged"):
         store.write(prompts("a"))
     assert store.path.read_bytes() == content
     aside = store.set_aside()
@@ -134,7 +134,7 @@ def test_a_pipe_or_a_folder_in_its_place_is_set_aside(store: Store) -> None:
     store.path.parent.mkdir()
     for make in (os.mkfifo, os.mkdir):
         make(store.path)
-        with pytest.raises(Damaged, match="no ordinary file"):
+        with pytest.raises(StoreDamaged, match="not a regular file"):
             store.read()
         assert store.set_aside()
     assert list(store.write(prompts("a")).prompts) == ["a"]

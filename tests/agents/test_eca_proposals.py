@@ -181,7 +181,7 @@ async def test_what_is_no_ordinary_file_is_refused(
         await say(client, "go")
         await client.until(lambda: len(client.all(ToolFinished)) == len(names))
     faults = [it.outputs[0] for it in client.all(ToolFinished)]
-    words = ("no ordinary file", "of this machine", "no URL", "NUL", "no ordinary file")
+    words = ("not a regular file", "on this machine", "not a URL", "NUL", "not a regular file")
     assert [word in fault for word, fault in zip(words, faults, strict=True)] == [True] * 5
 
 

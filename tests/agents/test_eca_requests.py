@@ -185,15 +185,15 @@ async def test_every_request_gets_an_answer(
 REFUSED = {
     "file:term://touch X": "an absolute path is needed",
     "file:x": "an absolute path is needed",
-    "file:///w/term:%2F%2Ftouch X": "a plain path is needed, no URL",
-    "/w/scp://host/x": "a plain path is needed, no URL",
-    "file://host/etc/passwd": "a file of this machine is needed",
-    "file:///a%00b": "no NUL byte",
+    "file:///w/term:%2F%2Ftouch X": "a plain path is needed, not a URL",
+    "/w/scp://host/x": "a plain path is needed, not a URL",
+    "file://host/etc/passwd": "a file on this machine is needed",
+    "file:///a%00b": "cannot have a NUL byte",
     "term://touch X": "is not the URI of a file",
     "scp://host/x": "is not the URI of a file",
-    "file:///$FOLDER": "no ordinary file",
-    "file:///$FOLDER/pipe": "no ordinary file",
-    "file:///dev/null": "no ordinary file",
+    "file:///$FOLDER": "not a regular file",
+    "file:///$FOLDER/pipe": "not a regular file",
+    "file:///dev/null": "not a regular file",
     "file:///$FOLDER/large": "larger than 8 MiB",
     "file:///$FOLDER/missing": "No such file",
 }
@@ -224,7 +224,7 @@ async def test_diagnostics_of_a_strange_path_are_refused(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
     editor = FakeEditor()
-    uris = [uri for uri, fault in REFUSED.items() if "$" not in uri and "ordinary" not in fault]
+    uris = [uri for uri, fault in REFUSED.items() if "$" not in uri and "regular" not in fault]
     asked = [script.ask("editor/getDiagnostics", {"uri": uri}, 1) for uri in uris]
     given = await answers(scripted_server, tmp_path, editor, *asked)
     assert editor.asked == []

@@ -117,7 +117,7 @@ async def test_a_proposal_for_a_pipe_has_failed(server: ScriptedServer, workspac
         await talk(client, f"outside {workspace}/pipe")
         finished = await client.first(ToolFinished)
         assert finished.failed
-        assert finished.outputs == ("it is no ordinary file",)
+        assert finished.outputs == ("it is not a regular file",)
 
 
 async def test_a_turn_ends_with_its_last_proposal(server: ScriptedServer, workspace: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.disk.children import AS_USER, HALF, KILLED, LIMITED, replace
 
 from eca_nvim.disk import replacing
-from eca_nvim.disk.replacing import LINK_IN_THE_WAY, Damaged, remove
+from eca_nvim.disk.replacing import LINK_IN_THE_WAY, FileDamaged, remove
 
 BEFORE, AFTER = "before " * 1000, "after " * 2000
 NOBODY = 65534
@@ -217,7 +217,7 @@ def test_a_damaged_file_is_said_to_be_with_the_place_of_its_copy(
     file.with_name("other").hardlink_to(file)
     with monkeypatch.context() as broken:
         broken.setattr(os, "ftruncate", fail)
-        with pytest.raises(Damaged, match="Input/output") as damaged:
+        with pytest.raises(FileDamaged, match="Input/output") as damaged:
             put(file)
     assert Path(damaged.value.copy).read_text() == BEFORE
     assert Path(damaged.value.copy).parent == file.parent
@@ -259,7 +259,7 @@ def test_what_is_no_file_stays(file: Path, make: object) -> None:
     file.unlink()
     assert callable(make)
     make(file)
-    with pytest.raises(OSError, match=r"ordinary|directory"):
+    with pytest.raises(OSError, match=r"regular|directory"):
         put(file)
     assert not file.is_file()
 

@@ -92,7 +92,7 @@ def test_the_picture_has_the_floors() -> None:
     picture = documents.PARTS.read_text(encoding="utf-8").split("```")[1]
     rooms = re.findall(r"(?m)^ \d  ([a-z ]+?)(?:  .*)?$", picture)
     assert [set(floor.split()) for floor in rooms] == [set(floor) for floor in reversed(FLOORS)]
-    packages = re.findall(r"(?m)(?<!^)  \d  ([a-z ]+)$", picture)
+    packages = re.findall(r"(?m)(?<!^)  \d  ([a-z_ ]+)$", picture)
     assert [set(floor.split()) for floor in packages] == contract("eca_nvim")
     _, _, chat = picture.partition("the floors of chat/: ")
     assert [{floor} for floor in chat.split() if floor != ">"] == contract("eca_nvim.chat")

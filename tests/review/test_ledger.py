@@ -148,7 +148,7 @@ def test_a_file_that_cannot_go_back_where_it_was_stays(desk: Desk) -> None:
     desk.hear(ToolFinished(call))
     source.mkdir()
     faults = desk.outcomes(desk.turn_of(1))
-    assert set(faults.values()) == {"it is no ordinary file"}
+    assert set(faults.values()) == {"it is not a regular file"}
     assert destination.read_bytes() == b"1\n2\n3\n"
 
 
@@ -186,11 +186,11 @@ def test_what_is_not_kept_cannot_be_taken_back(desk: Desk) -> None:
     (desk.folder / "pipe").unlink()
     (desk.folder / "pipe").write_bytes(b"file now\n")
     desk.hear(ToolFinished(call))
-    assert desk.plan()["pipe"]["fault"] == "it is no ordinary file"
+    assert desk.plan()["pipe"]["fault"] == "it is not a regular file"
     assert desk.listed() == [(1, "pipe", "other", 1)]
     (turn,) = desk.turns()
     faults = desk.outcomes(turn)
-    assert list(faults.values()) == ["it is no ordinary file"]
+    assert list(faults.values()) == ["it is not a regular file"]
     assert (desk.folder / "pipe").read_bytes() == b"file now\n"
 
 

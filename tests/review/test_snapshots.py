@@ -97,8 +97,8 @@ def test_what_is_no_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "big").write_bytes(b"12345")
     monkeypatch.setattr(snapshots, "MOST_SNAPSHOT_BYTES", 4)
     for name, reason in (
-        ("pipe", "no ordinary file"),
-        (".", "no ordinary file"),
+        ("pipe", "not a regular file"),
+        (".", "not a regular file"),
         ("big", "larger"),
     ):
         seen = take_snapshot(str(tmp_path / name), Blobs())

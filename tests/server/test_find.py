@@ -76,8 +76,8 @@ def test_variables_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatc
         ([" "], "names no program"),
         (["no-such-eca", "server"], "no program 'no-such-eca'"),
         (["/no/such/eca"], "no program '/no/such/eca'"),
-        ("eca server", "a list of words is wanted"),
-        ([["eca"]], "a list of words is wanted"),
+        ("eca server", "it must be a list of words"),
+        ([["eca"]], "it must be a list of words"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_named(option: list[str], said: str) -> None:

@@ -99,7 +99,7 @@ async def test_what_is_no_ordinary_file_is_not_opened(desk: Desk) -> None:
     os.mkfifo(desk.folder / "pipe")
     assert await desk.check_file("pipe") == lines()
     answer = await desk.check_file("pipe", first=1)
-    assert answer == {"fault": "pipe cannot be read: it is no ordinary file"}
+    assert answer == {"fault": "pipe cannot be read: it is not a regular file"}
 
 
 async def test_a_buffer_and_a_page_are_looked_at_without_the_disk(desk: Desk) -> None:

@@ -159,7 +159,7 @@ async def test_what_has_no_text_has_no_diff(tmp_path: Path) -> None:
     assert await ask(change) == Notify("warn", "b.bin is binary: there is no diff to show")
     folder = eca_call("c", details=FileChange(str(tmp_path), HUNK, 1, 1))
     assert await ask(folder) == Notify(
-        "warn", f"cannot show {tmp_path.name}: it is no ordinary file"
+        "warn", f"cannot show {tmp_path.name}: it is not a regular file"
     )
     relative = eca_call("c", details=FileChange("x/f", HUNK, 1, 1))
     assert await ask(relative) == Notify("warn", "not shown, an absolute path is needed: x/f")

@@ -151,7 +151,7 @@ async def test_what_fails_says_why(rig: Rig, file: Path) -> None:
     done = await rig.ask(UndoTurn("a", -2, [1], [(str(file), plan["seen"])]))
     assert done == {
         "done": [],
-        "failed": [{"path": str(file), "fault": "it is no ordinary file"}],
+        "failed": [{"path": str(file), "fault": "it is not a regular file"}],
         "told": None,
     }
 

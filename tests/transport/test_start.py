@@ -58,7 +58,7 @@ async def test_a_folder_as_program(tmp_path: Path) -> None:
 async def test_a_file_that_is_no_program(tmp_path: Path) -> None:
     error = await start([str(program(tmp_path / "eca", "\x7fELF but not really"))])
     assert type(error) is NotExecutable
-    assert "no program for this machine" in str(error)
+    assert "not built for this machine" in str(error)
 
 
 async def test_a_script_whose_interpreter_is_missing(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ WRONG: list[tuple[Value, str]] = [
     ("code.txt", 'type "code.txt" is none of buffer, cursor, directory, file, text, web'),
     ([], "a context is a table with a type, not []"),
     ({"type": "file", "path": 3}, "a context of type 'file' needs a path, a string, not 3"),
-    ({"type": "file", "path": "code.txt\0"}, "a path has no NUL byte: "),
+    ({"type": "file", "path": "code.txt\0"}, "a path cannot have a NUL byte: "),
     ({"type": "file", "path": "code.txt", "first": 5}, "code.txt has no line 5, its last one is 4"),
     ({"type": "buffer", "buf": 999}, "there is no buffer 999"),
     ({"type": "buffer", "buf": 0, "first": 99}, "has no line 99, its last one is 4"),

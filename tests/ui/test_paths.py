@@ -364,7 +364,7 @@ def test_an_edit_of_a_url_is_refused_before_it_is_shown(
     say(nvim, "go")
     nvim.wait_screen("allow this?")
     nvim.command("Eca diff")
-    nvim.wait_screen(f"not shown, a plain path is needed, no URL: {name}")
+    nvim.wait_screen(f"not shown, a plain path is needed, not a URL: {name}")
     assert nvim.eval("tabpagenr('$')") == 1
     assert not list(folder.rglob("ran"))
     assert nvim.lua(STRANGE) == []

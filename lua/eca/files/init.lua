@@ -37,9 +37,9 @@ local function clean(path)
   if not vim.startswith(path, '/') then
     return nil, 'an absolute path is needed'
   elseif path:find('%z') then
-    return nil, 'a path has no NUL byte'
+    return nil, 'a path cannot have a NUL byte'
   elseif path:find(':/', 1, true) then
-    return nil, 'a plain path is needed, no URL'
+    return nil, 'a plain path is needed, not a URL'
   end
   local parts = vim.tbl_filter(function(part)
     return part ~= '' and part ~= '.'

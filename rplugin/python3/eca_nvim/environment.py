@@ -1,12 +1,12 @@
 """The environment of every process that the plugin starts.
 
-Neovim gives its processes the address of its socket and the paths of its own files. Whoever holds
-that address can press keys in the editor, so a tool could answer the question whether it may run.
+Neovim gives its child processes the address of its socket and the paths of its own files. A program
+with that address can press keys in the editor, so a tool could approve its own call.
 
 Rules kept here:
-- A process gets the user's variables, and none that lead to the Neovim that runs.
+- A process gets the user's variables, except those that lead to the running Neovim.
 - NVIM_APPNAME stays: the user sets it, and it only names a configuration.
-- What the user adds himself (`server.env`) is set as he says.
+- Variables that the user adds (`server.env`) are set as they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EDITORS: Final = frozenset({"NVIM", "VIM", "VIMRUNTIME", "MYVIMRC"})
 _PREFIXES: Final = ("NVIM_", "__NVIM")  # NVIM_LISTEN_ADDRESS, NVIM_LOG_FILE, and pynvim's own
 _USERS: Final = frozenset({"NVIM_APPNAME"})
 HEAD_START: Final = "NVIM_ECA_SERVER"
-"""The variable in which Neovim names a server that is started before all else."""
+"""The variable in which Neovim describes a server to start early (see `nvim/head_start.py`)."""
 
 
 def child_environment(added: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -29,12 +29,12 @@ def child_environment(added: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def wants_head_start() -> bool:
-    """Tell whether Neovim has named a server that this process starts before all else."""
+    """Return whether Neovim asks this process to start a server early."""
     return HEAD_START in os.environ
 
 
 def take_head_start() -> str | None:
-    """Take out what Neovim said of that server; None when it said nothing, or it was taken."""
+    """Remove and return the description of that server, None if there is none any more."""
     return os.environ.pop(HEAD_START, None)
 
 

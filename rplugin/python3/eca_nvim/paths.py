@@ -1,12 +1,12 @@
-"""Paths and file URIs (RFC 8089) that a server, a model or a repository names.
+"""Paths and file URIs (RFC 8089) that come from a server, a model or a repository.
 
 Rules kept here:
-- What we write is percent-encoded, because a server reads a raw blank, `#` or `%` as something
-  else. What we read may be encoded or not, may name this machine, or may be a plain path.
-- A path is data: it is absolute and is no URL. What is refused is refused in one line.
-- Only regular files are opened, because opening a pipe would block the host, and none that the
-  system makes up while it is read: it may have no end, or wait for something. A test reads all
-  modules for others that open files by name.
+- URIs that we write are percent-encoded, because a server misreads a raw blank, `#` or `%`. A URI
+  that we read may be encoded or not, may name this machine, or may be a plain path.
+- A path is data: it must be absolute and not a URL. A refusal is one line.
+- Only regular files are opened: opening a pipe would block the host. Files that the system
+  generates while they are read (/proc, /sys) are not: they may be endless, or wait. A test checks
+  that no other module opens files by name.
 """
 
 from __future__ import annotations
@@ -21,29 +21,28 @@ from urllib.parse import quote, unquote, urlsplit
 LARGEST_LOADED: Final = 8 << 20
 """Bytes of a file that the editor loads for an agent, at most."""
 
-_MADE_UP = ("/proc/", "/sys/")
+_GENERATED = ("/proc/", "/sys/")
 _SCHEME = "file"
 _HOSTS = frozenset({"", "localhost"})
-_KEPT = "/:@!$&'()*+,;=~"  # what RFC 3986 lets a path hold besides letters, digits and -._
+_UNENCODED = "/:@!$&'()*+,;=~"  # characters of a path in RFC 3986, besides letters, digits and -._
 
 
 class NotAFile(ValueError):
-    """Raised when a path or a URI names no file that may be opened; says why in one line."""
+    """Raised when a path or a URI does not name a file that may be opened; says why in a line."""
 
 
 def uri_of(path: str) -> str:
-    """Write an absolute path as a file URI; bytes that are no UTF-8 survive (surrogateescape)."""
-    return f"{_SCHEME}://{quote(path, safe=_KEPT, errors='surrogateescape')}"
+    """Return an absolute path as a file URI; bytes that are not UTF-8 survive (surrogateescape)."""
+    return f"{_SCHEME}://{quote(path, safe=_UNENCODED, errors='surrogateescape')}"
 
 
 def path_of(uri: str) -> str:
-    """Read the path from a file URI, or take a plain absolute path; without `//`, `.` and `..`.
+    """Return the path of a file URI, or of a plain absolute path, without `//`, `.` and `..`.
 
-    A URI that was never encoded is read too: what follows a raw `#` or `?` is part of the path.
-    Raises NotAFile.
+    A raw `#` or `?` counts as a part of the path: some URIs are not encoded. Raises NotAFile.
     """
     path = uri if uri.startswith("/") else _decoded(uri)
-    if fault := why_strange(path):
+    if fault := path_fault(path):
         raise NotAFile(f"not opened, {fault}: {uri!r}")
     return posixpath.normpath("/" + path.lstrip("/"))
 
@@ -56,7 +55,7 @@ def _decoded(uri: str) -> str:
     if parts.scheme.lower() != _SCHEME or not parts.path:
         raise NotAFile(f"{uri!r} is not the URI of a file")
     if parts.netloc.lower() not in _HOSTS:
-        raise NotAFile(f"not opened, a file of this machine is needed: {uri!r}")
+        raise NotAFile(f"not opened, a file on this machine is needed: {uri!r}")
     path = parts.path
     if parts.query:
         path += f"?{parts.query}"
@@ -65,17 +64,17 @@ def _decoded(uri: str) -> str:
     return unquote(path, errors="surrogateescape")
 
 
-def why_strange(path: str) -> str | None:
-    """Say why no file is opened by a path; None when one may be."""
+def path_fault(path: str) -> str | None:
+    """Return why a file with this path is never opened, None if it may be."""
     if not path.startswith("/"):
         return "an absolute path is needed"
     if "\0" in path:
-        return "a path has no NUL byte"
-    return "a plain path is needed, no URL" if ":/" in path else None
+        return "a path cannot have a NUL byte"
+    return "a plain path is needed, not a URL" if ":/" in path else None
 
 
 def require_file(path: str, most: int) -> None:
-    """Raise NotAFile unless a path names a regular file of `most` bytes at most."""
+    """Raise NotAFile unless a path names a regular file of at most `most` bytes."""
     try:
         found = Path(path).stat()
         _require_regular(path, found)
@@ -88,8 +87,8 @@ def require_file(path: str, most: int) -> None:
 
 
 def open_regular(path: str) -> BinaryIO:
-    """Open a regular file to read it, which never waits. Raises NotAFile, OSError, ValueError."""
-    _require_regular(path, Path(path).stat())  # opening a device may already do something
+    """Open a regular file for reading; never blocks. Raises NotAFile, OSError, ValueError."""
+    _require_regular(path, Path(path).stat())  # opening a device may have effects
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb")
     try:
         _require_regular(path, os.fstat(file.fileno()))
@@ -100,6 +99,6 @@ def open_regular(path: str) -> BinaryIO:
 
 
 def _require_regular(path: str, found: os.stat_result) -> None:
-    is_on_disk = found.st_blocks > 0 or not posixpath.realpath(path).startswith(_MADE_UP)
+    is_on_disk = found.st_blocks > 0 or not posixpath.realpath(path).startswith(_GENERATED)
     if not stat.S_ISREG(found.st_mode) or not is_on_disk:
-        raise NotAFile("it is no ordinary file")
+        raise NotAFile("it is not a regular file")

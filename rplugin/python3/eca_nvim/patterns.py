@@ -1,6 +1,6 @@
 """Patterns that are compiled when they are first used.
 
-Compiling all of the plugin's patterns takes a twentieth of the host's start, which uses few.
+Compiling all patterns of the plugin would take a twentieth of the host's start-up, which uses few.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import AnyStr, cast
 
 
 class _Late:
-    """A pattern that is not compiled yet; its methods are kept once they were looked up."""
+    """A pattern that is not compiled yet; methods are cached when they are first used."""
 
     def __init__(self, source: str | bytes, flags: int) -> None:
         self._source = source

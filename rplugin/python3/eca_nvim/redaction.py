@@ -1,11 +1,10 @@
-r"""Redaction: hides what looks like a key or a password in a text that is logged or shown.
+r"""Redaction: hides what looks like a key or a password in text that is logged or shown.
 
 Rules kept here:
-- The cost grows with the length of the text and no faster: anchors are found by one pattern of
-  bounded length, and what follows an anchor is read once.
-- Too much is hidden rather than too little. The name of a value stays, so that a reader knows what
-  was there.
-- `lua/eca/text/redaction.lua` keeps the same rule; one list of cases tests both.
+- The cost is linear in the length of the text: one pattern of bounded length finds the anchors (the
+  name or the start of a secret), and the text after an anchor is read once.
+- In doubt a word is hidden. The name of a value stays, so that a reader knows what was there.
+- `lua/eca/text/redaction.lua` follows the same rules; one list of cases tests both.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from eca_nvim.patterns import late_pattern
 
 HIDDEN: Final = "[hidden]"
 SHORTEST_ANSWER: Final = 4
-"""Characters. Shorter answers are choices ("1", "yes"): to hide them would spoil every line."""
+"""Characters. Shorter answers are choices ("1", "yes"): hiding them would garble every line."""
 SHORTEST_KEY: Final = 6
-"""Characters after the start of a key. Shorter words are none: `sk-learn`."""
+"""Characters after the prefix of a key: `sk-learn` is not a key."""
 SHORTEST_LETTERS: Final = 16
-"""Letters and digits after a start that other words have, too: `npm_config_cache` is none."""
+"""Letters and digits after a prefix of `_WITH_LETTERS`: `npm_config_cache` is not a key."""
 
 _ANCHOR = late_pattern(
     r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
@@ -35,12 +34,12 @@ _WITH_LETTERS: Final = frozenset(
     {"ASIA", "AIza", "SG.", "eyJ", "whsec_", "npm_", "hf_", "gsk_", "xai-", "pplx-", "dop_v1_"}
     | {"shpat_", *(f"{kind}k_{use}_" for kind in "prs" for use in ("live", "test"))}
 )
-"""Starts that other words have, too."""
+"""Prefixes of keys that ordinary words also have."""
 _BEFORE_KEY: Final = ("_", "-", "api", "api ", "access", "auth", "private", "secret", "?", "&")
-"""What makes a secret of a name that ends with `key`, besides a capital K after a small letter."""
+"""A name that ends with `key` is a secret's after one of these, or in camel case (`apiKey`)."""
 LONGEST_BEFORE_KEY: Final = max(map(len, _BEFORE_KEY))
 LONGEST_OPTION: Final = 24
-"""Characters of an option (`--api-key`) before the word that makes it one of a secret."""
+"""Characters of an option (`--api-key`) before the anchor."""
 LONGEST_KIND: Final = 32
 """Characters of the line before `PRIVATE KEY-----`."""
 _WHOLE_LINES: Final = frozenset({"authorization", "cookie"})
@@ -59,15 +58,15 @@ _BLANKS = late_pattern(r"[ \t]+")
 
 
 class Redactor:
-    """Hides what looks like a secret, and the texts that it was told to hide."""
+    """Hides what looks like a secret, and the texts that were registered to be hidden."""
 
     def __init__(self) -> None:
         self._answers: list[str] = []
 
     def hide(self, text: str) -> None:
-        """Hide a text from now on: each of its lines that is not too short to be a secret.
+        """Register a text to be hidden, line by line; lines too short for a secret are not.
 
-        A line is also found as Python and JSON write it.
+        A line is also found as Python and JSON quote it.
         """
         answers = set(self._answers)
         for line in map(str.strip, text.splitlines()):
@@ -84,7 +83,7 @@ class Redactor:
 
 
 def without_keys(text: str) -> str:
-    """Return the text with `[hidden]` in the place of all that looks like a secret."""
+    """Return the text with `[hidden]` in the place of everything that looks like a secret."""
     parts, kept = list[str](), 0
     anchor = _ANCHOR.search(text)
     while anchor is not None:
@@ -97,7 +96,7 @@ def without_keys(text: str) -> str:
 
 
 def _secret(text: str, anchor: re.Match[str]) -> tuple[int, int]:
-    """Find the secret that an anchor begins or names; an empty range when there is none."""
+    """Return the range of the secret that an anchor begins or names; empty if there is none."""
     word, nothing = anchor.group().lower(), (anchor.end(), anchor.end())
     if word == "bearer":
         blanks = _BLANKS.match(text, anchor.end())
@@ -119,7 +118,7 @@ def _secret(text: str, anchor: re.Match[str]) -> tuple[int, int]:
 
 
 def _begins_word(text: str, at: int) -> bool:
-    r"""Tell whether a word begins here, also after an escape: `\n` as written, or a colour."""
+    r"""Return whether a word begins here, also after an escape sequence (a literal `\n`, `…m`)."""
     last, before = text[max(0, at - 1) : at], text[max(0, at - 2) : max(0, at - 1)]
     return not last.isalnum() or before == "\\" or (last == "m" and not before.isalpha())
 
@@ -128,13 +127,13 @@ def _is_secret_name(text: str, anchor: re.Match[str]) -> bool:
     match anchor.group().lower():
         case "key":
             return _is_secret_key(text, anchor)
-        case "pass":  # `DB_PASS`, and not what passes
+        case "pass":  # `DB_PASS`, but not `passes`
             return text[max(0, anchor.start() - 1) : anchor.start()] == "_"
     return True
 
 
 def _key_block(text: str, anchor: re.Match[str]) -> tuple[int, int]:
-    """Find what stands between the first and the last line of a private key."""
+    """Return the range between the first and the last line of a private key."""
     before = text[max(0, anchor.start() - LONGEST_KIND) : anchor.start()]
     if not before.rpartition("-----")[2].startswith("BEGIN"):
         return anchor.end(), anchor.end()
@@ -143,14 +142,17 @@ def _key_block(text: str, anchor: re.Match[str]) -> tuple[int, int]:
 
 
 def _is_secret_key(text: str, anchor: re.Match[str]) -> bool:
-    """Tell a secret's name (`API_KEY`, `apiKey`) from `key` and `monkey`."""
+    """Return whether a name ending with `key` is a secret's: `API_KEY`, `apiKey`; not `monkey`."""
     before = text[max(0, anchor.start() - LONGEST_BEFORE_KEY) : anchor.start()]
     is_camel = anchor.group().startswith("K") and before[-1:].islower()
     return is_camel or before.lower().endswith(_BEFORE_KEY)
 
 
 def _value(text: str, name: re.Match[str]) -> tuple[int, int]:
-    """Find the value of a name: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`, `--name …`."""
+    """Return the range of a name's value.
+
+    Forms: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`, `--name …`.
+    """
     closing = _QUOTE.match(text, name.end())
     gap = _TO_VALUE.match(text, closing.end() if closing else name.end())
     if gap is None:
@@ -169,7 +171,7 @@ def _is_option(text: str, name: re.Match[str]) -> bool:
 
 
 def _closing(text: str, opening: re.Match[str]) -> int:
-    """Find where a quoted value ends: before the same quote, else at the end of its line."""
+    """Return the end of a quoted value: before the same quote, else at the end of its line."""
     quote, escapes = opening.group()[-1], len(opening.group()) - 1
     for stop in _STOP.finditer(text, opening.end()):
         mark = stop.group()[-1]

@@ -1,4 +1,4 @@
-"""Start a process, or say in one line why it cannot be started and what to do."""
+"""Spawn: starts a process, or says in one line why it cannot be started and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class StartError(Exception):
-    """Raised when a process cannot be started; its text is one line with a remedy."""
+    """Raised when a process cannot be started; the text is one line with a remedy."""
 
 
 class ExecutableMissing(StartError):
@@ -30,7 +30,7 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own, with three unbuffered pipes.
 
-    `env` is its whole environment. Raise a `StartError`.
+    `env` is its whole environment. Raises StartError.
     """
     if not command:
         raise StartFailed("the command is empty: name a program")
@@ -48,7 +48,7 @@ def spawn(
     except OSError as error:
         raise _explained(error, command[0], env, cwd) from error
     except ValueError as error:
-        raise StartFailed(f"{command!r} is no command, {error}: correct it") from error
+        raise StartFailed(f"{command!r} is not a command, {error}: correct it") from error
 
 
 def _explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
@@ -61,14 +61,14 @@ def _explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | 
             return NotExecutable(f"{program!r} is not executable: allow it with chmod +x")
         case OSError(errno=errno.ENOEXEC):
             return NotExecutable(
-                f"{program!r} is no program for this machine: install the one made for it"
+                f"{program!r} is not built for this machine: install the build that is"
             )
         case _:
             return StartFailed(f"{program!r} does not start: {error.strerror}")
 
 
 def _not_found(program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
-    import shutil  # noqa: PLC0415 - a server that starts needs none of it
+    import shutil  # noqa: PLC0415 - only needed after a failure
 
     is_path = os.sep in program
     place = str(Path(cwd or ".", program)) if is_path else program

@@ -42,7 +42,7 @@ REUSED = 2.0
 """Seconds by which the computed start time of a process may be wrong."""
 
 
-class Damaged(ValueError):
+class StoreDamaged(ValueError):
     """Raised when a file does not have the format that this store writes."""
 
 
@@ -109,18 +109,18 @@ class Store:
         self._project = project
 
     def read(self) -> SavedState:
-        """Return the saved state, empty if there is no file. Raises Damaged, OSError."""
+        """Return the saved state, empty if there is no file. Raises StoreDamaged, OSError."""
         try:
             with open_regular(str(self.path)) as file:
                 content = file.read()
         except FileNotFoundError:
             return SavedState()
         except NotAFile as fault:
-            raise Damaged(f"{self.path} is damaged: {fault}") from fault
+            raise StoreDamaged(f"{self.path} is damaged: {fault}") from fault
         try:
             return _unpack(content)
         except Exception as fault:  # msgpack raises many kinds, all for one reason
-            raise Damaged(f"{self.path} is damaged: {fault}") from fault
+            raise StoreDamaged(f"{self.path} is damaged: {fault}") from fault
 
     def set_aside(self) -> Path | None:
         """Rename a damaged file and return its new path, or None if it is not damaged any more.
@@ -130,7 +130,7 @@ class Store:
         with self._locked(ASIDE):
             try:
                 self.read()
-            except Damaged:
+            except StoreDamaged:
                 names = (f".damaged-{number}" for number in count(2))
                 paths = map(self.path.with_suffix, chain([".damaged"], names))
                 return self.path.replace(next(it for it in paths if not it.exists()))
@@ -139,8 +139,8 @@ class Store:
     def write(self, changed: StoreChanges, patience: float = 0.0) -> SavedState:
         """Merge changes into the file; returns the merged state.
 
-        patience: seconds to wait for the lock. Raises Busy, Damaged (the file is left unchanged)
-        and OSError.
+        patience: seconds to wait for the lock. Raises Busy, StoreDamaged (the file is unchanged),
+        OSError.
         """
         return self.change(lambda _: changed, patience)
 
@@ -269,7 +269,7 @@ def _unpack(content: bytes) -> SavedState:
     """Parse a file's content. Raises many kinds of exceptions if it is damaged."""
     table = msgpack.unpackb(content, unicode_errors="surrogatepass")
     if table["format"] != FORMAT:
-        raise Damaged(f"it has the format {table['format']!r}")
+        raise StoreDamaged(f"it has the format {table['format']!r}")
     drafts: Mapping[str, tuple[str, float, int]] = table["drafts"]
     return SavedState(
         prompts={_text(text): float(sent) for text, sent in table["prompts"]},
@@ -283,5 +283,5 @@ def _unpack(content: bytes) -> SavedState:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise Damaged(f"{value!r} is not text")
+        raise StoreDamaged(f"{value!r} is not text")
     return value

@@ -1,9 +1,9 @@
-"""Private folders: files of our own for as long as this process lives.
+"""Private folders: folders for our own files, for as long as this process lives.
 
 Rules kept here:
-- Only the user can look into one (0700). Its process holds a lock on it.
-- One whose process was killed is removed when the next one starts: only what has our name, is the
-  user's, has those permissions and is locked by nobody. No link is followed.
+- Only the user has access to a folder (0700). Its process holds a lock on it.
+- A folder whose process was killed is removed by a later process: only if it has one of our names,
+  belongs to the user, has those permissions and is not locked. No link is followed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 
 KINDS = ("eca-checkpoints-", "eca-images-")
-"""How the names of our folders begin."""
+"""Prefixes of our folders' names."""
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OTHERS = 0o077
-"""Permissions of anybody but the user."""
+"""Permissions of everybody but the user."""
 
 
 class PrivateFolder:
-    """A folder that is made when it is first needed, and goes with the process."""
+    """A folder that is created when first used and removed with the process."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -32,7 +32,7 @@ class PrivateFolder:
 
     @property
     def path(self) -> Path:
-        """Give the folder; one that somebody has removed is made again. Raises OSError."""
+        """The folder; it is created again if somebody has removed it. Raises OSError."""
         if self._path is not None and not self._path.is_dir():
             self.remove()
         if self._path is None:
@@ -41,32 +41,32 @@ class PrivateFolder:
         return self._path
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder and everything in it."""
         if self._remover is not None:
             self._remover()
             self._path = self._remover = None
 
 
 def sweep() -> None:
-    """Remove the folders of processes that have died; blocks. Never raises."""
-    import tempfile  # noqa: PLC0415 - the start makes no folder
+    """Remove the folders of processes that were killed; blocks. Never raises."""
+    import tempfile  # noqa: PLC0415 - not needed at start-up
 
     with suppress(OSError):
         above = Path(tempfile.gettempdir())
         for path in [path for path in above.iterdir() if path.name.startswith(KINDS)]:
-            with suppress(OSError):  # it is somebody else's, or still in use
+            with suppress(OSError):  # it is another user's, or still in use
                 _sweep(path)
 
 
 def _made(kind: str) -> tuple[Path, int]:
-    """Make a folder and lock it; another process may sweep it before it is locked."""
-    import tempfile  # noqa: PLC0415 - the start makes no folder
+    """Create a folder and lock it; try again if another process sweeps it before it is locked."""
+    import tempfile  # noqa: PLC0415 - not needed at start-up
 
     while True:
         path = Path(tempfile.mkdtemp(prefix=kind))
         with suppress(FileNotFoundError):
             lock = os.open(path, _OPEN)
-            with suppress(OSError):  # where nothing can be locked, nothing is swept
+            with suppress(OSError):  # if nothing can be locked here, nothing is swept
                 fcntl.flock(lock, fcntl.LOCK_EX)
             if os.fstat(lock).st_nlink:
                 return path, lock
@@ -74,14 +74,14 @@ def _made(kind: str) -> tuple[Path, int]:
 
 
 def _remove(path: Path, lock: int) -> None:
-    from shutil import rmtree  # noqa: PLC0415 - the start removes no folder
+    from shutil import rmtree  # noqa: PLC0415 - not needed at start-up
 
     rmtree(path, ignore_errors=True)
     os.close(lock)
 
 
 def _sweep(path: Path) -> None:
-    from shutil import rmtree  # noqa: PLC0415 - the start removes no folder
+    from shutil import rmtree  # noqa: PLC0415 - not needed at start-up
 
     lock = os.open(path, _OPEN)
     try:

@@ -1,14 +1,14 @@
-"""Replacing: a file gets another content, or goes, and is never found broken.
+"""Replacing: gives a file a new content, or removes it, without ever leaving it half written.
 
 Rules kept here:
-- The new content is written beside the file and synced, then it takes the file's name. A failure
-  or a kill at any moment leaves the one content or the other.
-- A file that has other names, or that we cannot replace with the same owner, is written in place:
-  first its content is copied. A failure puts the content back; where that fails too, the copy
-  stays and `Damaged` names it.
-- No link is followed: each folder on the way is opened from the one above it.
-- Permissions, owner and extended attributes (so ACLs, too) stay as they are.
-- What somebody writes meanwhile stays: another file, or other times of the file, and it is left.
+- The new content is written to a new file in the same folder, synced, and renamed to the file's
+  name. A failure or a kill at any moment leaves the old content or the new one.
+- A file with several hard links, or one whose owner we cannot give to a new file, is written in
+  place: its content is copied first. After a failure the content is restored; if that fails too,
+  the copy stays and `FileDamaged` names it.
+- No link is followed: each folder of the path is opened from the one above it.
+- Permissions, owner and extended attributes (including ACLs) stay as they are.
+- If somebody else writes the file meanwhile, their content stays and we raise.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-NOT_ORDINARY = "it is no ordinary file"
+NOT_ORDINARY = "it is not a regular file"
 LINK_IN_THE_WAY = "a link or a file is where a folder was"
 IN_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
-"""Why a file cannot be replaced though it may be written: its folder, its owner, a mount on it."""
+"""Errors of a file that can be written but not replaced: by its folder, its owner or a mount."""
 
 CHANGED = "somebody has written it meanwhile"
 
@@ -38,8 +38,8 @@ _PRIVATE = 0o600
 _ACL = "system.posix_acl_access"
 
 
-class Damaged(OSError):
-    """Raised when a file is not as it was; `copy` is the path of a file that holds what it was."""
+class FileDamaged(OSError):
+    """Raised when a file could not be restored; `copy` is the path of a copy of its old content."""
 
     def __init__(self, fault: OSError, copy: str) -> None:
         super().__init__(fault.errno, fault.strerror)
@@ -47,10 +47,10 @@ class Damaged(OSError):
 
 
 def replace(place: str, content: bytes, mode: int = NEW_MODE) -> None:
-    """Give a file a content, or make it, with the folders above it.
+    """Replace the content of a file, or create it together with the folders above it.
 
-    place: an absolute path without links; a link in place of the file itself is replaced. mode:
-    permissions of a file that is not there yet. Raises OSError (the file is as it was) and Damaged.
+    place: an absolute path without links; if the file itself is a link, the link is replaced. mode:
+    the permissions of a new file. Raises OSError (the file is unchanged) and FileDamaged.
     """
     above, name = os.path.split(place)
     with _folder(above, make=True) as folder:
@@ -59,7 +59,7 @@ def replace(place: str, content: bytes, mode: int = NEW_MODE) -> None:
         except OSError as fault:
             if fault.errno not in (errno.ENOENT, errno.ELOOP):
                 raise
-            _beside(folder, name, content, mode)
+            _write_new(folder, name, content, mode)
             return
         try:
             _replace(file, folder, place, content)
@@ -68,14 +68,14 @@ def replace(place: str, content: bytes, mode: int = NEW_MODE) -> None:
 
 
 def remove(place: str, folders: int = 0) -> None:
-    """Remove a file, and so many folders above it, as far as they are empty then.
+    """Remove a file, and up to `folders` folders above it that are empty then.
 
-    Raises OSError; a file that is not there is none.
+    Raises OSError, but not for a file that does not exist.
     """
     path = Path(place)
     with suppress(FileNotFoundError), _folder(str(path.parent)) as folder:
         os.unlink(path.name, dir_fd=folder)
-    with suppress(OSError):  # not empty: the others above are not empty either
+    with suppress(OSError):  # not empty, so those above are not empty either
         for empty in list(path.parents)[:folders]:
             with _folder(str(empty.parent)) as folder:
                 os.rmdir(empty.name, dir_fd=folder)
@@ -83,7 +83,7 @@ def remove(place: str, folders: int = 0) -> None:
 
 @contextmanager
 def _folder(path: str, *, make: bool = False) -> Iterator[int]:
-    """Open a folder through no link, and make what is missing of it. Raises OSError."""
+    """Open a folder without following links; `make`: create missing folders. Raises OSError."""
     current = os.open("/", _FOLDER)
     try:
         for name in Path(path).parts[1:]:
@@ -115,27 +115,27 @@ def _replace(file: int, folder: int, place: str, content: bytes) -> None:
         raise OSError(errno.EINVAL, NOT_ORDINARY)
     if found.st_nlink == 1:
         try:
-            _beside(folder, Path(place).name, content, found.st_mode, like=file)
+            _write_new(folder, Path(place).name, content, found.st_mode, like=file)
         except OSError as fault:
             if fault.errno not in IN_PLACE:
                 raise
         else:
             return
-    _in_place(file, folder, place, content)
+    _write_in_place(file, folder, place, content)
 
 
-# --- beside ---------------------------------------------------------------------------------------
+# --- a new file -----------------------------------------------------------------------------------
 
 
-def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None = None) -> None:
-    """Write a new file, which then takes a name; with the owner of the one it is like."""
-    found = _sight(folder, name)
+def _write_new(folder: int, name: str, content: bytes, mode: int, like: int | None = None) -> None:
+    """Write a new file and rename it; `like`: the file whose owner and attributes it gets."""
+    found = _identity(folder, name)
     fresh = f".eca-{os.urandom(8).hex()}"
-    file, is_named = _new(folder, fresh)
+    file, is_named = _create(folder, fresh)
     try:
         _write(file, content)
         if like is not None:
-            _dress(file, like)
+            _copy_attributes(file, like)
         os.fchmod(file, stat.S_IMODE(mode))
         os.fsync(file)
         _require_same(folder, name, found)
@@ -152,8 +152,8 @@ def _beside(folder: int, name: str, content: bytes, mode: int, like: int | None 
         os.close(file)
 
 
-def _sight(folder: int, name: str) -> tuple[int, ...] | None:
-    """Tell which file has a name and when it was written; None: no file has it. Raises OSError."""
+def _identity(folder: int, name: str) -> tuple[int, ...] | None:
+    """Return the inode, size and times of a file, None if there is none. Raises OSError."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -162,20 +162,20 @@ def _sight(folder: int, name: str) -> tuple[int, ...] | None:
 
 
 def _require_same(folder: int, name: str, before: tuple[int, ...] | None) -> None:
-    if _sight(folder, name) != before:
+    if _identity(folder, name) != before:
         raise OSError(errno.ESTALE, CHANGED)
 
 
-def _new(folder: int, name: str) -> tuple[int, bool]:
-    """Make a file; it has no name where that can be, so that a kill leaves nothing of it."""
+def _create(folder: int, name: str) -> tuple[int, bool]:
+    """Create a file and return whether it has its name: without one, a kill leaves nothing."""
     if _NAMELESS and Path("/proc/self/fd").exists():
-        with suppress(OSError):  # the file system has no such files, or it fails below as well
+        with suppress(OSError):  # not supported by the file system; other errors come up below too
             return os.open(".", _NAMELESS | _WRITE, _PRIVATE, dir_fd=folder), False
     return os.open(name, _NEW, _PRIVATE, dir_fd=folder), True
 
 
-def _dress(file: int, like: int) -> None:
-    """Give a file the owner and the attributes of another. Raises OSError."""
+def _copy_attributes(file: int, like: int) -> None:
+    """Give a file the owner and the extended attributes of another. Raises OSError."""
     wanted, found = os.fstat(like), os.fstat(file)
     if (wanted.st_uid, wanted.st_gid) != (found.st_uid, found.st_gid):
         os.fchown(file, wanted.st_uid, wanted.st_gid)
@@ -183,7 +183,7 @@ def _dress(file: int, like: int) -> None:
         names = _attributes(like)
         for name in names:
             os.setxattr(file, name, os.getxattr(like, name))
-        if _ACL not in names and _ACL in _attributes(file):  # the folder has given it one
+        if _ACL not in names and _ACL in _attributes(file):  # inherited from the folder
             os.removexattr(file, _ACL)
 
 
@@ -199,16 +199,16 @@ def _attributes(file: int) -> list[str]:
 # --- in place -------------------------------------------------------------------------------------
 
 
-def _in_place(file: int, folder: int, place: str, content: bytes) -> None:
-    """Write a file where it is. It is never emptied first: what was there has its room still."""
+def _write_in_place(file: int, folder: int, place: str, content: bytes) -> None:
+    """Overwrite a file. It is not truncated first: then its old content still fits on the disk."""
     name = Path(place).name
-    found = _sight(folder, name)
+    found = _identity(folder, name)
     before = _read(file)
     copy = _copy(folder, place, before)
     try:
         _require_same(folder, name, found)
     except OSError:
-        _drop(copy)
+        _remove_copy(copy)
         raise
     try:
         _overwrite(file, content)
@@ -216,32 +216,32 @@ def _in_place(file: int, folder: int, place: str, content: bytes) -> None:
         try:
             _overwrite(file, before)
         except OSError:
-            raise Damaged(fault, copy) from fault
-        _drop(copy)
+            raise FileDamaged(fault, copy) from fault
+        _remove_copy(copy)
         raise
-    _drop(copy)
+    _remove_copy(copy)
 
 
-def _drop(copy: str) -> None:
-    with suppress(OSError):  # the file is whole, and that is what counts
+def _remove_copy(copy: str) -> None:
+    with suppress(OSError):  # a copy that stays does no harm
         Path(copy).unlink()
 
 
 def _copy(folder: int, place: str, content: bytes) -> str:
-    """Write a copy beside a file, else where temporary files are; gives its path."""
+    """Write a copy into the same folder, else into that of temporary files; returns its path."""
     above, name = os.path.split(place)
     beside = f"{name[:50]}.eca-copy-{os.urandom(4).hex()}"
     try:
         file, path = os.open(beside, _NEW, _PRIVATE, dir_fd=folder), f"{above}/{beside}"
     except OSError:
-        import tempfile  # noqa: PLC0415 - the start puts nothing aside
+        import tempfile  # noqa: PLC0415 - not needed at start-up
 
         file, path = tempfile.mkstemp(prefix="eca-copy-")
     try:
         _write(file, content)
         os.fsync(file)
     except BaseException:
-        _drop(path)
+        _remove_copy(path)
         raise
     finally:
         os.close(file)

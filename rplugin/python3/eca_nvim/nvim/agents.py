@@ -49,7 +49,7 @@ class EcaAgents:
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,
             guard=self._guardian.watch,
-            see_off=self._guardian.see_off,
+            see_off=self._guardian.let_servers_exit,
         )
         agent = EcaAgent(options, self._workspace, self._services)
         return Candidate(agent, found.label, found.identity, found.folder)

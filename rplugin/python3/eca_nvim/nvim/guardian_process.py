@@ -1,9 +1,9 @@
-"""The host's own end of its guardian (`eca_nvim/guardian.py`).
+"""The host's side of its guardian (`eca_nvim/guardian.py`).
 
 Rules kept here:
-- A host has one guardian, which lives a moment longer than the host.
-- It is started as early as can be: `launch` does so before it imports anything large.
-- Without it the host works on, and ends its server itself, at once, when it ends.
+- A host has one guardian, which ends shortly after the host.
+- It is started as early as possible: `launch` starts it before it imports anything large.
+- If the guardian is gone, the host goes on, and kills its server when it ends.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 
 
 class Guardian:
-    """A guardian that runs, and the pipe to it."""
+    """A running guardian, and the pipe to it."""
 
     def __init__(self) -> None:
         theirs, self._pipe = os.pipe()
         command = [sys.executable, "-I", "-S", program.__file__, str(theirs), str(os.getpid())]
-        # Its standard input is ours, which Neovim holds.
+        # It inherits our standard input: the pipe from Neovim.
         self._process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
@@ -39,15 +39,15 @@ class Guardian:
         os.close(theirs)
 
     def watch(self, session: int) -> None:
-        """Have a session end when this process does; `session` is the process id of its leader."""
-        if not self._tell(session):
+        """End a session when this process has ended; `session`: the process id of its leader."""
+        if not self._send(session):
             log.warning("the guardian is gone: if this host is killed, its server may stay")
 
-    def see_off(self) -> bool:
-        """Let all servers end by themselves, after this process; false if the guardian is gone."""
-        return self._tell(program.ASKED)
+    def let_servers_exit(self) -> bool:
+        """Let all servers exit by themselves after this process; False if the guardian is gone."""
+        return self._send(program.ASKED)
 
-    def _tell(self, session: int) -> bool:
+    def _send(self, session: int) -> bool:
         try:
             os.write(self._pipe, session.to_bytes(program.ID_BYTES, sys.byteorder))
         except BrokenPipeError:
@@ -55,7 +55,7 @@ class Guardian:
         return True
 
     def wake(self) -> None:
-        """Let it go on, should somebody have stopped it: it ends when this process has."""
+        """Continue the guardian if it was stopped by a signal, so that it can end."""
         self._process.send_signal(signal.SIGCONT)
 
 

@@ -174,7 +174,7 @@ def _reason(fault: Exception) -> str:
 def restore_file(path: str, snapshot: Snapshot) -> None:
     """Restore a file; folders that were made for it are removed if they are empty then.
 
-    Raises OSError (the file is unchanged) and replacing.Damaged.
+    Raises OSError (the file is unchanged) and replacing.FileDamaged.
     """
     if snapshot.fault is not None:
         raise OSError(errno.ENOTSUP, snapshot.fault)

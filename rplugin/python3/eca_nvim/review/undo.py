@@ -18,7 +18,7 @@ from pathlib import PurePath
 from msgspec import Struct
 
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.disk.replacing import Damaged
+from eca_nvim.disk.replacing import FileDamaged
 from eca_nvim.review.change_list import Present, Table, snapshot_text
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, restore_file, still_leads_there
@@ -259,7 +259,7 @@ class _Undoing:
 def _put_back(path: str, before: Snapshot) -> Outcome:
     try:
         restore_file(path, before)
-    except Damaged as damaged:
+    except FileDamaged as damaged:
         return Outcome(path, damaged.strerror or str(damaged), damaged.copy)
     except OSError as fault:
         return Outcome(path, fault.strerror or str(fault))

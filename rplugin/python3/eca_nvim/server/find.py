@@ -1,8 +1,8 @@
-"""Decide which server to start: the user's own command, `eca` on PATH, else the demo agent.
+"""Finds the server to start: the user's own command, else `eca` on PATH, else the demo agent.
 
 Rules kept here:
-- What the user names is used or refused, never replaced by something else.
-- The demo agent runs on our own Python, and finds this package wherever it lies: it need not be
+- A command that the user has set is used or refused, never replaced by another one.
+- The demo agent runs on our own Python and finds this package by its path: it need not be
   installed. `-I` keeps the user's Python settings and the project's files out of it.
 """
 
@@ -30,14 +30,14 @@ _RUN_DEMO: Final = (
 
 
 class BadServerOption(Exception):
-    """Raised when the option `server.command` names nothing that can be started, in one line."""
+    """Raised when `server.command` cannot be started; the text says why in one line."""
 
 
 class ServerCommand(NamedTuple):
     """How to start a server.
 
-    `label` tells the user which it is: its path, or "demo agent". `environment` is the whole
-    environment of its process. `folder` is where it works when that is not the user's workspace.
+    `label` names it for the user: its path, or "demo agent". `environment` is the whole environment
+    of its process. `folder` is its working folder, None for the user's workspace.
     """
 
     command: tuple[str, ...]
@@ -47,8 +47,8 @@ class ServerCommand(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """Tell this server from others, without a word of its command line: that may hold a key."""
-        from hashlib import sha256  # noqa: PLC0415 - the server is started before it is loaded
+        """A hash of the command line, which may contain a key: the same for the same server."""
+        from hashlib import sha256  # noqa: PLC0415 - not needed before the server is started
 
         return sha256(os.fsencode("\0".join(self.command))).hexdigest()[:16]
 
@@ -58,8 +58,8 @@ def find_server(
 ) -> ServerCommand:
     """Find the server to start.
 
-    `option` is `server.command` or None to look for one, `variables` are added to what every child
-    process inherits, `demo` wants the demo agent whatever else is there. Raises BadServerOption.
+    `option`: `server.command`, None to search for one. `variables`: added to the environment of
+    every child process. `demo`: use the demo agent in any case. Raises BadServerOption.
     """
     environment = child_environment(variables)
     if demo:
@@ -74,9 +74,9 @@ def find_server(
 
 def _chosen(option: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:
     if isinstance(option, str) or not all(isinstance(word, str) for word in option):
-        raise BadServerOption(f"{OPTION} is {option!r}: a list of words is wanted")
+        raise BadServerOption(f"{OPTION} is {option!r}: it must be a list of words")
     if not option or not option[0].strip():
-        raise BadServerOption(f"{OPTION} names no program: give a list like ['eca', 'server']")
+        raise BadServerOption(f"{OPTION} names no program: set a list like ['eca', 'server']")
     program = option[0]
     if program.startswith("~/"):
         program = str(Path(program).expanduser())
@@ -89,7 +89,7 @@ def _chosen(option: Sequence[str], environment: Mapping[str, str]) -> ServerComm
 def _executable(program: str, path: str | None) -> str | None:
     """Find a program by its path, or in the folders of a PATH.
 
-    `shutil.which` would do, but `shutil` loads all that unpacks archives before a server starts.
+    Not with `shutil.which`: importing `shutil` loads the modules for archives, which takes time.
     """
     folders = (os.defpath if path is None else path).split(os.pathsep)
     places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
@@ -97,10 +97,10 @@ def _executable(program: str, path: str | None) -> str | None:
 
 
 def _fault_of(program: str) -> str:
-    """Say why a program cannot be run, and the remedy."""
+    """Return why a program cannot be run, and the remedy."""
     if os.sep in program and Path(program).is_file():
         return f"{program!r} is not executable: allow it with chmod +x"
-    return f"no program {program!r} is there to run: correct its path"
+    return f"there is no program {program!r}: correct its path"
 
 
 def _demo(environment: Mapping[str, str]) -> ServerCommand:
@@ -110,8 +110,8 @@ def _demo(environment: Mapping[str, str]) -> ServerCommand:
 
 
 def _new_demo_folder() -> str:
-    """Name a folder that nobody else can have made; the demo agent makes it and removes it."""
-    import secrets  # noqa: PLC0415 - no other server needs these two
+    """Return a path that nobody else can have made; the demo agent makes and removes the folder."""
+    import secrets  # noqa: PLC0415 - only needed for the demo agent
     import tempfile  # noqa: PLC0415
 
     name = f"eca-demo-{secrets.token_hex(8)}"

@@ -22,11 +22,11 @@ from eca_nvim.session.view import View
 from eca_nvim.store import (
     LONGEST_PROMPT,
     Busy,
-    Damaged,
     Draft,
     SavedState,
     Store,
     StoreChanges,
+    StoreDamaged,
     is_running,
     merge,
 )
@@ -66,7 +66,7 @@ class Persistence:
             try:
                 self._saved = merge(self._store.read(), self._changes)
                 self._store.sweep()
-            except Damaged as damaged:
+            except StoreDamaged as damaged:
                 self._set_aside(self._store, damaged)
             except OSError as fault:
                 self._report(fault)
@@ -100,7 +100,7 @@ class Persistence:
         """Write; a damaged file is set aside first. Raises Busy, OSError."""
         try:
             return store.write(self._changes, patience)
-        except Damaged as damaged:
+        except StoreDamaged as damaged:
             self._set_aside(store, damaged)
             return store.write(self._changes, patience)
 
@@ -122,7 +122,7 @@ class Persistence:
         """Return our drafts that are missing in the file: somebody has removed it."""
         try:
             written = store.read().drafts
-        except (Damaged, OSError):
+        except (StoreDamaged, OSError):
             written = {}
         return {
             chat: draft
@@ -193,7 +193,7 @@ class Persistence:
             saved = store.change(
                 lambda saved: self._move_newest(saved, chat, adopted), ADOPT_TIMEOUT
             )
-        except (Damaged, OSError) as fault:
+        except (StoreDamaged, OSError) as fault:
             log.info("no draft is taken over: %s", fault)
             return
         if adopted:
@@ -241,7 +241,7 @@ class Persistence:
         self._saved = merge(self._saved, changes)
         self._changed.set()
 
-    def _set_aside(self, store: Store, damaged: Damaged) -> None:
+    def _set_aside(self, store: Store, damaged: StoreDamaged) -> None:
         """Rename a damaged file, so that a new one can be written."""
         log.warning("%s", damaged)
         try:

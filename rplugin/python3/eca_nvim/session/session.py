@@ -269,7 +269,7 @@ class Session:
             case AskTurn():
                 self._checks.request(effect)
             case ShowImage():
-                self._view.push([self._images.open(effect)])
+                self._view.push([self._images.show(effect)])
             case TellAnswer(question, text) if self._trust.handle_answer(question, text):
                 pass
             case TellApproval(home=home, block=block):

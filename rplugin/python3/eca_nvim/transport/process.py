@@ -25,7 +25,7 @@ from typing import NamedTuple, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.guardian import GRACE_S, end, signal_session
+from eca_nvim.guardian import GRACE_S, end_sessions, signal_session
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 from eca_nvim.transport.stderr_tail import StderrTail
 
@@ -102,7 +102,7 @@ class ChildProcess:
             signal_session(self.pid, signum)
         else:
             self._exits_in_time()
-        end([self.pid])
+        end_sessions([self.pid])
         self._session_ended = True
 
     async def _watch(self) -> None:

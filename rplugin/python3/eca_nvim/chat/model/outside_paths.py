@@ -2,7 +2,7 @@
 
 Rules kept here:
 - Pure: nothing is looked up on disk. A link inside a folder counts as inside, and a home folder as
-  outside; `places` follows links. Only what a call says is examined, not what a program may do.
+  outside; `path_risks` follows links. Only what a call says is examined, not what a program may do.
 - Only certain paths count: those that begin at the root or at a home folder, or that climb with
   `..`. File URIs do, also those of another machine. The agent says which arguments may be paths.
 """

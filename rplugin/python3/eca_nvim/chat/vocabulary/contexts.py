@@ -158,7 +158,7 @@ _BUILD: Mapping[str, Callable[[Mapping[str, object]], Context]] = {
 def _path(table: Mapping[str, object]) -> str:
     path = _words(table, "path")
     if "\0" in path:
-        raise MalformedContext(f"a path has no NUL byte: {_shown(path)}")
+        raise MalformedContext(f"a path cannot have a NUL byte: {_shown(path)}")
     return path
 
 

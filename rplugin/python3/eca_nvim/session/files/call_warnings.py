@@ -15,7 +15,7 @@ from eca_nvim.chat.model.outside_paths import paths_named
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.user_actions.approvals import listed
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.places import Kind, leads_to
+from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.text_changes import text_of
 from eca_nvim.session.files.whole_writes import changed_line_ends
@@ -35,9 +35,9 @@ def disk_warnings(chat: Chat, call: ToolCall) -> list[str]:
 def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
     """Warn of paths that lead to somewhere else than they seem to, one line for each kind."""
     names = list(dict.fromkeys(paths_named(call)))
-    found: dict[Kind, dict[str, None]] = {}  # in order, each once
+    found: dict[PathRisk, dict[str, None]] = {}  # in order, each once
     for name in names[:MOST_CHECKED]:
-        for kind, real in leads_to(name, settings.folders).items():
+        for kind, real in path_risks(name, settings.folders).items():
             found.setdefault(kind, {})[_arrow(name, real, settings)] = None
     warnings = [f"{kind.value}: {listed(list(paths))}" for kind, paths in found.items()]
     if len(names) > MOST_CHECKED:

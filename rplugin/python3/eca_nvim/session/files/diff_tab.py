@@ -27,7 +27,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
 from eca_nvim.chat.vocabulary.states import CallState
-from eca_nvim.paths import why_strange
+from eca_nvim.paths import path_fault
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import is_latin1, text_of
 from eca_nvim.session.files.whole_writes import changed_line_ends
@@ -165,7 +165,7 @@ def _whole_write_remarks(block: ToolBlock, sides: _Sides) -> Sequence[str]:
 
 def _require_plain(path: str, settings: RenderSettings) -> None:
     """Raise NothingToShow for a path that is never opened, such as one with a scheme."""
-    if fault := why_strange(path):
+    if fault := path_fault(path):
         raise NothingToShow(f"not shown, {fault}: {settings.relative(literal_name(path))}")
 
 

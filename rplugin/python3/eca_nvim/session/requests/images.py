@@ -37,7 +37,7 @@ class Images:
         self._folder = PrivateFolder("eca-images-")
         self._numbers = count(1)
 
-    def open(self, image: ShowImage) -> ViewOp:
+    def show(self, image: ShowImage) -> ViewOp:
         """Write an image; returns the op that opens it, or that says why it cannot be opened."""
         try:
             path = self.write(image.media_type, image.content)

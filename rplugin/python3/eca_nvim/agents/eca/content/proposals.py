@@ -4,7 +4,8 @@ That draft has neither tool calls nor approvals: the server tells the client wha
 whether to ask the user first. Rules kept here:
 - A proposal is shown as a tool call, and the user is asked. A change is made without asking only
   if the server says that it needs no approval, while it answers a prompt, and only to an ordinary
-  file of the workspace: not one reached by a link, nor one that git or the editor obey (`places`).
+  file of the workspace: not one reached by a link, nor one that git or the editor obey
+  (`path_risks`).
 - The change is applied to the file as it is at the time of the approval, in the place that was
   shown. If it no longer fits, or a link is in the way, the file stays and the call fails.
 - A complete answer ends the turn once none of its proposals waits for the user.
@@ -38,8 +39,8 @@ from eca_nvim.chat.vocabulary.events import (
     TurnChanged,
 )
 from eca_nvim.disk.replacing import remove, replace
+from eca_nvim.path_risks import path_risks, real_path
 from eca_nvim.paths import LARGEST_LOADED, open_regular, path_of
-from eca_nvim.places import leads_to, real_path
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
 _END = TurnChanged(AgentTurn.FINISHED)
@@ -162,7 +163,7 @@ class Proposals:
         """Return whether a change is part of an answer, and to an ordinary file inside a folder."""
         path, folders = proposal.change.path, self._folders
         inside = any(Path(path).is_relative_to(folder) for folder in folders)
-        return proposal.chat_id in self._answering and inside and not leads_to(path, folders)
+        return proposal.chat_id in self._answering and inside and not path_risks(path, folders)
 
 
 def _read(chat_id: str, call: ToolCall, path: str, proposed: FileChangeContent) -> _Proposal:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.places import Kind, leads_to
+from eca_nvim.path_risks import PathRisk, path_risks
 
 GIT = ("git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
 NAMED = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -20,8 +20,8 @@ def inside(tmp_path: Path) -> Path:
     return tmp_path / "inside"
 
 
-def kinds(path: str | Path, folder: Path) -> Set[Kind]:
-    return leads_to(str(path), (str(folder),)).keys()
+def kinds(path: str | Path, folder: Path) -> Set[PathRisk]:
+    return path_risks(str(path), (str(folder),)).keys()
 
 
 def git(*words: str | Path) -> None:
@@ -32,7 +32,7 @@ def git(*words: str | Path) -> None:
 def test_an_ordinary_path_leads_nowhere(inside: Path, path: str) -> None:
     (inside / "way").symlink_to("src")
     for written in (path, inside / path, f"way/../{path}", inside / "way" / path):
-        assert leads_to(str(written), (str(inside),)) == {}
+        assert path_risks(str(written), (str(inside),)) == {}
 
 
 def test_links_lead_out(inside: Path) -> None:
@@ -53,16 +53,16 @@ def test_links_lead_out(inside: Path) -> None:
     }
     for path, real in found.items():
         for written in (path, f"{inside}/{path}"):
-            told = leads_to(written, (str(inside),))
-            assert told == {Kind.OUTSIDE: str(inside.parent / real)}, written
-    assert leads_to("broken", (str(inside),)) == {Kind.OUTSIDE: "/no/such/place"}
-    assert kinds("docs/../x", inside) == {Kind.OUTSIDE}  # which programs read in two ways
+            told = path_risks(written, (str(inside),))
+            assert told == {PathRisk.OUTSIDE: str(inside.parent / real)}, written
+    assert path_risks("broken", (str(inside),)) == {PathRisk.OUTSIDE: "/no/such/place"}
+    assert kinds("docs/../x", inside) == {PathRisk.OUTSIDE}  # which programs read in two ways
     assert kinds("docs", inside.parent) == set()
 
 
 def test_a_link_to_another_folder_of_the_workspace_leads_nowhere(inside: Path) -> None:
     (inside / "way").symlink_to("../outside")
-    assert leads_to("way/x", (str(inside), str(inside.parent / "outside"))) == {}
+    assert path_risks("way/x", (str(inside), str(inside.parent / "outside"))) == {}
 
 
 def test_a_workspace_that_is_itself_a_link(inside: Path) -> None:
@@ -70,18 +70,18 @@ def test_a_workspace_that_is_itself_a_link(inside: Path) -> None:
     folder.symlink_to(inside)
     assert kinds("src/a.py", folder) == set()
     (inside / "out").symlink_to("..")
-    assert kinds("out/x", folder) == {Kind.OUTSIDE}
+    assert kinds("out/x", folder) == {PathRisk.OUTSIDE}
 
 
 def test_a_git_folder_is_known_by_name_and_by_what_is_in_it(inside: Path) -> None:
     git("init", inside)
     for path in (".git", ".git/hooks/pre-commit", ".GIT/config", "src/.git/x"):
-        assert kinds(path, inside) == {Kind.GIT}
+        assert kinds(path, inside) == {PathRisk.GIT}
     assert kinds(".github/x", inside) == kinds(".gitignore", inside) == set()
     (inside / "hooks").symlink_to(".git/hooks")
-    assert kinds("hooks/pre-commit", inside) == {Kind.GIT}
+    assert kinds("hooks/pre-commit", inside) == {PathRisk.GIT}
     git("init", "--bare", inside / "src/other")
-    assert kinds("src/other/hooks/post-update", inside) == {Kind.GIT}
+    assert kinds("src/other/hooks/post-update", inside) == {PathRisk.GIT}
 
 
 def test_git_folders_of_submodules_and_work_trees(inside: Path) -> None:
@@ -93,23 +93,23 @@ def test_git_folders_of_submodules_and_work_trees(inside: Path) -> None:
     git("-C", inside, "worktree", "add", tree)
     git("init", "--separate-git-dir", inside / "meta", inside / "apart")
     for path in ("library/.git", ".git/modules/library/config", "tree/.git", "meta/hooks/x"):
-        assert kinds(path, inside) == {Kind.GIT}, path
-    assert kinds(inside / ".git/worktrees/tree/gitdir", tree) == {Kind.GIT}
+        assert kinds(path, inside) == {PathRisk.GIT}, path
+    assert kinds(inside / ".git/worktrees/tree/gitdir", tree) == {PathRisk.GIT}
     assert kinds("apart/a.py", inside) == kinds("library/a.py", inside) == set()
 
 
 def test_what_runs_in_the_editor_or_configures_the_agent(inside: Path) -> None:
     for name in (".nvim.lua", ".nvimrc", ".exrc", ".NVIM.lua", "src/.exrc"):
-        assert kinds(name, inside) == {Kind.EDITOR}
+        assert kinds(name, inside) == {PathRisk.EDITOR}
     (inside / "plain").symlink_to(".nvim.lua")
-    assert kinds("plain", inside) == {Kind.EDITOR}
-    assert kinds(".eca/config.json", inside) == {Kind.AGENT}
+    assert kinds("plain", inside) == {PathRisk.EDITOR}
+    assert kinds(".eca/config.json", inside) == {PathRisk.AGENT}
     assert kinds("nvim.lua", inside) == kinds("eca/config.json", inside) == set()
 
 
 @pytest.mark.parametrize("path", ["a\0b", "\ud800", "a" * 5000, "a/" * 500_000])
 def test_what_no_file_can_be_called_leads_nowhere(inside: Path, path: str) -> None:
-    assert leads_to(path, (str(inside),)) == {}
+    assert path_risks(path, (str(inside),)) == {}
 
 
 def test_links_in_a_circle_lead_nowhere(inside: Path) -> None:
