@@ -2,7 +2,7 @@
 
 `lua/opening.lua` measures it inside Neovim, for the first call: the host starts, and the plugin's
 Lua is loaded. The server (`instant.sh`) needs no interpreter. It is ready at once, or after the
-time that a real one takes, which is subtracted.
+time that a real one takes, which is measured and subtracted.
 
 The floor is the smallest remote plugin (`bare_plugin.py`): the time until its function answers for
 the first time, in a host that Neovim starts itself, with the same Python.
@@ -10,12 +10,15 @@ the first time, in a host that Neovim starts itself, with the same Python.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 
 from tests.support.launch import REPOSITORY
 
@@ -34,8 +37,8 @@ BOOT = 0.06
 class Opening:
     """Seconds from the command to its results, and those of the floor, measured right after.
 
-    `ready`: with a server that needs `BOOT` to start, minus `BOOT`. `instant`: with one that is
-    ready at once.
+    `ready`: with a server that needs `BOOT` to start, minus the time that it takes by itself.
+    `instant`: with one that is ready at once.
     """
 
     window: float
@@ -50,7 +53,22 @@ def measure(version: str) -> Opening:
     window, instant = _open(version)
     with _editor(version, {}) as editor:
         bare = editor.run_file(BARE_HOST, "call", sys.executable, str(BARE_PLUGIN))
-    return Opening(window, ready - BOOT, instant, bare / 1000)
+    return Opening(window, ready - _server_time(), instant, bare / 1000)
+
+
+def _server_time() -> float:
+    """Start the server by itself; returns the seconds from its start to its answer."""
+    started = time.monotonic()
+    with subprocess.Popen([str(SERVER), str(BOOT)], stdin=PIPE, stdout=PIPE) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"initialize\n")
+        server.stdin.flush()
+        server.stdout.read(1)
+        took = time.monotonic() - started
+        server.stdin.close()
+        server.stdout.read()
+    return took
 
 
 def _open(version: str, *arguments: str) -> tuple[float, float]:

@@ -178,10 +178,10 @@ end
 ---@return eca.HeadStart? head_start nil when no server is wanted, or the demo agent
 local function head_start()
   local wanting = vim.tbl_filter(wants_server, unheard.all())
-  local is_demo = vim.iter(wanting):any(function(intent)
+  local of_demo = vim.tbl_filter(function(intent) -- `vim.iter` would have to be loaded first
     return intent.payload.demo == true
-  end)
-  if wanting[1] and not is_demo then
+  end, wanting)
+  if wanting[1] and not of_demo[1] then
     local settings = { server = plain(require('eca.config').get().server) }
     return { settings = settings, folder = workspace.folders()[1] }
   end
