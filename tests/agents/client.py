@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import anyio
+from tests.support.screen import Value
 
 from eca_nvim.agents.base import (
     AgentExit,
@@ -14,6 +15,7 @@ from eca_nvim.agents.base import (
     EditorServices,
     Location,
     NoAnswer,
+    Prompt,
     Workspace,
 )
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
@@ -65,7 +67,11 @@ class Client:
         self.batches: list[Sequence[AgentEvent]] = []
         self.ready = anyio.Event()
         self.exit: AgentExit | None = None
+        self.heard: list[str] = []
+        """Methods of what the agent has read: notifications, requests, answers to prompts."""
         self._changed = anyio.Event()
+        self._begin = agent._begin
+        setattr(agent, "_begin", self._begin_watched)  # noqa: B010 - a method of another's
 
     async def run(self) -> None:
         """Run the agent to its end."""
@@ -90,6 +96,27 @@ class Client:
         """Return the events of a kind so far, without their addresses."""
         inner = [it.event if isinstance(it, Addressed) else it for it in self.events]
         return [event for event in inner if isinstance(event, kind)]
+
+    def _begin_watched(self, *parts: Value) -> Value:
+        life = self._begin(*parts)
+        for part, name in ((life.inbox, "read"), (life.requests, "start")):
+            setattr(part, name, self._watched(getattr(part, name)))
+        setattr(life.outbox, "_report_answer", self._watched(life.outbox._report_answer))  # noqa: B010
+        return life
+
+    def _watched(self, read: Callable[..., Value]) -> Callable[..., Value]:
+        def watched(message: Value, *more: Value) -> Value:
+            match message:
+                case str():
+                    self.heard.append(message)
+                case Prompt():
+                    self.heard.append("chat/prompt")
+                case _:
+                    self.heard.append(message.method)
+            self._wake()
+            return read(message, *more)
+
+        return watched
 
     def _take(self, batch: Sequence[AgentEvent]) -> None:
         self.batches.append(batch)

@@ -23,7 +23,6 @@ SPOKEN = {
     *("initialize", "initialized", "shutdown", "exit"),
     *("chat/prompt", "chat/promptStop", "chat/toolCallApprove", "chat/toolCallReject"),
 }
-SILENT = {"providers/updated", "jobs/updated", "rewrite/contentReceived"}
 LIFE = {"initialize", "initialized", "shutdown", "exit"}
 
 
@@ -69,7 +68,7 @@ async def relive(client: Client, recorded: Recorded) -> None:
         if event.name == "shutdown":
             break
         if event.direction == "s2c":
-            expected += _events_of(event, recorded.events)
+            expected += _is_read(event, recorded.events)
         elif event.name not in LIFE:
             await _caught_up(client, expected)
             await client.until(client.ready.is_set)
@@ -78,7 +77,7 @@ async def relive(client: Client, recorded: Recorded) -> None:
 
 
 async def _caught_up(client: Client, count: int) -> None:
-    await client.until(lambda: len(client.events) >= count)
+    await client.until(lambda: len(client.heard) >= count)
 
 
 def _spoken(events: Sequence[Event]) -> Iterator[Event]:
@@ -109,14 +108,9 @@ def _turns(events: Iterator[Event], prompts: int | None) -> Iterator[Event]:
             yield event
 
 
-def _events_of(event: Event, events: Sequence[Event]) -> int:
-    """Return the number of events that a message of the server becomes."""
-    if event.name == "response":
-        asked = _request(event, events, "c2s")
-        return asked in {"initialize", "chat/prompt"}
-    if "id" in event.message:
-        return event.name == "chat/askQuestion"
-    return event.name not in SILENT
+def _is_read(event: Event, events: Sequence[Event]) -> bool:
+    """Return whether `Client.heard` counts a message of the server."""
+    return event.name != "response" or _request(event, events, "c2s") == "chat/prompt"
 
 
 def _request(answer: Event, events: Sequence[Event], asker: str) -> str:

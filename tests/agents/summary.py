@@ -12,7 +12,6 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
-    PromptAnswered,
     ReasoningText,
     Role,
     TextReceived,
@@ -25,19 +24,9 @@ RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
 
 
 def summary(events: Sequence[AgentEvent]) -> str:
-    """Put events into lines.
-
-    The answers to prompts come last: where they come among the rest depends on how the bytes
-    were read, and nothing may depend on it.
-    """
-    answers = [it for it in events if _is_answer(it)]
-    stream = [it for it in events if not _is_answer(it)]
-    lines = [_line(it) for it in [*_joined(stream), *answers]]
+    """Put events into lines."""
+    lines = map(_line, _joined(events))
     return "".join(f"{RECORDED_FOLDER.sub('<workspace>', line)}\n" for line in lines)
-
-
-def _is_answer(event: AgentEvent) -> bool:
-    return isinstance(event, Addressed) and isinstance(event.event, PromptAnswered)
 
 
 def _joined(events: Iterable[AgentEvent]) -> Iterable[AgentEvent]:

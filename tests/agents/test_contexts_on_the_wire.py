@@ -13,7 +13,13 @@ from tests.support.screen import Value
 
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.contexts import Context, FileContext, TextContext
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, PromptAnswered, TextReceived
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    NoticeReceived,
+    SelectionChanged,
+    TextReceived,
+    TurnEnded,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -23,9 +29,9 @@ OUTPUT = TextContext("term://make", "boom")
 async def say(client: Client, text: str, *contexts: Context) -> None:
     """Send a prompt and wait until its turn has ended."""
     await client.until(client.ready.is_set)
-    ended = str(client.events).count("FINISHED")
+    ended = len(client.all(TurnEnded))
     client.agent.prompt(Prompt("c", text, contexts))
-    await client.until(lambda: str(client.events).count("FINISHED") > ended)
+    await client.until(lambda: len(client.all(TurnEnded)) > ended)
 
 
 @pytest.fixture
@@ -103,7 +109,7 @@ async def test_lines_that_a_file_lost_meanwhile_do_not_fail_the_prompt(
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("c", "why?", (gone, FileContext(lines.path, 2, 9))))
-        await client.first(PromptAnswered)
+        await client.first(SelectionChanged)
         told = [it.event for it in client.events if isinstance(it, Addressed)]
     assert NoticeReceived(f"not sent: {lines.path} ends before line 7") in told
     [params] = [it["params"] for it in server.received("chat/prompt")]

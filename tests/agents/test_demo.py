@@ -7,7 +7,11 @@ from tests.agents.client import EDITOR, FakeEditor, running
 
 from eca_nvim.agents.base import Prompt, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.chat.vocabulary.events import AgentTurn, Role, TextReceived, TurnChanged
+from eca_nvim.chat.vocabulary.events import (
+    Role,
+    TextReceived,
+    TurnEnded,
+)
 from eca_nvim.server.find import find_server
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +24,7 @@ async def test_the_demo_agent_holds_a_conversation(tmp_path: Path) -> None:
     async with running(agent) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("our-1", "hello"))
-        await client.until(lambda: TurnChanged(AgentTurn.FINISHED) in client.all(TurnChanged))
+        await client.until(lambda: client.all(TurnEnded))
     said = [it.text for it in client.all(TextReceived) if it.role is Role.ASSISTANT]
     assert "".join(said).strip()
     assert client.exit is not None

@@ -28,7 +28,6 @@ from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     FlagReceived,
     NoticeReceived,
-    PromptAnswered,
     Role,
     SelectionChanged,
     TextReceived,
@@ -147,7 +146,7 @@ async def test_what_a_resumed_chat_names_is_named_in_the_message(
         await client.until(client.ready.is_set)
         await client.agent.archive.open_chat(CHAT)
         client.agent.prompt(Prompt(CHAT, "see @a", (FileContext("/w/a", token="@a"),)))
-        await client.first(PromptAnswered)
+        await client.first(SelectionChanged)
     [params] = [it["params"] for it in server.received("chat/prompt")]
     assert params["message"] == "see @a\n<contexts>\n@/w/a\n</contexts>"
     assert "contexts" not in params

@@ -10,15 +10,18 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.eca.turns import REFUSED
 from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentTurn,
+    LoginBegan,
     NoticeReceived,
-    PromptAnswered,
+    SelectionChanged,
     TextReceived,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
 )
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -26,12 +29,17 @@ PLAIN = Selection()
 CHOSEN = Selection("m", "plan", "high", trust=True)
 
 
+def answers(client: Client) -> list[TurnBegan | TurnEnded]:
+    """Return what was said of turns: the answer to a prompt at least begins or ends one."""
+    return [*client.all(TurnBegan), *client.all(TurnEnded)]
+
+
 async def prompted(client: Client, selection: Selection = PLAIN) -> None:
-    """Send a prompt and wait for its answer."""
+    """Send a prompt and wait for what its answer says."""
     await client.until(client.ready.is_set)
-    before = len(client.all(PromptAnswered))
+    before = len(answers(client))
     client.agent.prompt(Prompt("our-1", "hello", selection=selection))
-    await client.until(lambda: len(client.all(PromptAnswered)) > before)
+    await client.until(lambda: len(answers(client)) > before)
 
 
 def sent(server: ScriptedServer, method: str) -> list[Value]:
@@ -47,7 +55,7 @@ async def test_a_prompt_carries_the_whole_selection(
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("our-1", "hello\n", contexts, CHOSEN))
-        await client.first(PromptAnswered)
+        await client.first(SelectionChanged)
     assert sent(server, "chat/prompt") == [
         {
             "chatId": "our-1",
@@ -81,7 +89,7 @@ async def test_odd_text_arrives(scripted_server: PrepareScript, tmp_path: Path) 
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("our-1", odd))
-        await client.first(PromptAnswered)
+        await client.first(SelectionChanged)
     assert sent(server, "chat/prompt")[0]["message"] == odd
 
 
@@ -95,7 +103,7 @@ async def test_words_of_the_turn(scripted_server: PrepareScript, tmp_path: Path)
         client.agent.approve("our-1", "t-2", remember=True)
         client.agent.reject("our-1", "t-3")
         client.agent.stop("our-1")
-        await client.until(lambda: "FINISHED" in str(client.events[-1]))
+        await client.until(lambda: client.all(TurnEnded))
     chat = {"chatId": "our-1"}
     assert [(it["method"], it["params"]) for it in server.received()[3:9]] == [
         ("chat/promptSteer", {**chat, "message": "faster"}),
@@ -116,11 +124,11 @@ async def test_a_login_is_given_its_words_alone(
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("our-1", "/login", (FileContext("/a.py", token="@a.py"),)))
-        await client.first(PromptAnswered)
+        await client.first(SelectionChanged)
         client.agent.answer_login("our-1", key)
         client.agent.answer_login("our-1", None)
-        await client.until(lambda: len(client.all(PromptAnswered)) == 3)
-        assert TurnChanged(AgentTurn.LOGIN) not in client.all(TurnChanged), "it says so itself"
+        await client.until(lambda: len(server.received("chat/prompt")) == 3)
+        assert not client.all(LoginBegan), "it says so itself"
     assert sent(server, "chat/prompt")[1:] == [
         {"chatId": "our-1", "message": key, "trust": False},
         {"chatId": "our-1", "message": "cancel", "trust": False},
@@ -131,8 +139,7 @@ async def test_an_answer_names_the_model(scripted_server: PrepareScript, tmp_pat
     server = scripted_server(script.handshake(), script.turn())
     async with running(make_agent(server.command, tmp_path)) as client:
         await prompted(client)
-    answer = Addressed("our-1", PromptAnswered(accepted=True, model=script.MODEL))
-    assert answer in client.events
+    assert Addressed("our-1", SelectionChanged(script.MODEL)) in client.events
 
 
 @pytest.mark.parametrize(
@@ -140,31 +147,34 @@ async def test_an_answer_names_the_model(scripted_server: PrepareScript, tmp_pat
     [
         (
             script.fail("chat/prompt", -32603, "Internal\n  error"),
-            PromptAnswered(accepted=False, fault="chat/prompt failed: Internal error (-32603)"),
+            TurnEnded(TurnEnd.FAILED, "chat/prompt failed: Internal error (-32603)"),
         ),
         (
             script.fail("chat/prompt", -32601, "?"),
-            PromptAnswered(accepted=False, fault="this server does not know chat/prompt"),
+            TurnEnded(TurnEnd.FAILED, "this server does not know chat/prompt"),
         ),
         (
             script.reply("chat/prompt", {"model": "error", "status": "error"}),
-            PromptAnswered(accepted=False, fault="the server refused the prompt without a reason"),
+            TurnEnded(TurnEnd.FAILED, "the server refused the prompt without a reason"),
         ),
         (
             script.reply("chat/prompt", {"status": "connection-error", "resultMessage": "No net"}),
-            PromptAnswered(accepted=False, fault="No net"),
+            TurnEnded(TurnEnd.FAILED, "No net"),
         ),
-        (script.reply("chat/prompt", {"status": "idle"}), PromptAnswered(accepted=True)),
-        (script.reply("chat/prompt", ["?"]), PromptAnswered(accepted=True)),
+        (script.reply("chat/prompt", {"status": "idle"}), TurnBegan()),
+        (script.reply("chat/prompt", ["?"]), TurnBegan()),
     ],
 )
 async def test_a_prompt_may_be_refused(
-    answer: script.Steps, ours: PromptAnswered, scripted_server: PrepareScript, tmp_path: Path
+    answer: script.Steps,
+    ours: TurnBegan | TurnEnded,
+    scripted_server: PrepareScript,
+    tmp_path: Path,
 ) -> None:
     server = scripted_server(script.handshake(), script.expect("chat/prompt"), answer)
     async with running(make_agent(server.command, tmp_path)) as client:
         await prompted(client)
-    assert client.all(PromptAnswered) == [ours]
+    assert answers(client) == [ours]
 
 
 async def test_an_error_told_in_the_chat_is_not_told_twice(
@@ -175,7 +185,7 @@ async def test_an_error_told_in_the_chat_is_not_told_twice(
     server = scripted_server(script.handshake(), script.expect("chat/prompt"), said, refusal)
     async with running(make_agent(server.command, tmp_path)) as client:
         await prompted(client)
-    assert client.all(PromptAnswered) == [PromptAnswered(accepted=False)]
+    assert client.all(TurnEnded) == [TurnEnded(TurnEnd.FAILED, REFUSED)]
     assert client.all(TextReceived)[0].text == "Error: no model"
 
 
@@ -279,6 +289,6 @@ async def test_a_chat_id_of_the_server_is_used_towards_it(
     async with running(make_agent(server.command, tmp_path)) as client:
         await prompted(client)
         client.agent.stop("our-1")
-        await client.until(lambda: "IDLE" in str(client.events[-1]))
+        await client.until(lambda: client.all(TurnEnded))
     assert sent(server, "chat/promptStop") == [{"chatId": "minted"}]
     assert {it.chat_id for it in client.events if isinstance(it, Addressed)} == {"our-1"}

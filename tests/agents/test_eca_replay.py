@@ -5,11 +5,10 @@ import pytest
 from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentTurn,
     ChatOpened,
     Role,
     TextReceived,
-    TurnChanged,
+    TurnBegan,
     WorkChanged,
 )
 
@@ -61,7 +60,7 @@ def test_words_of_the_user_stay(text: str) -> None:
 
 def test_an_awaited_replay_is_not_told_as_news() -> None:
     replays = Replays()
-    running = Addressed("c1", TurnChanged(AgentTurn.RUNNING))
+    running = Addressed("c1", TurnBegan())
     other = said("live", "c2")
     with replays.of("c1") as replay:
         told = replays.sort([said("old"), running, other, WorkChanged("w", "t", done=True)])

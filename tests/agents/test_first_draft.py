@@ -12,11 +12,12 @@ from tests.support.workspace import FILES
 
 from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
-    PromptAnswered,
     ToolFinished,
     ToolRequested,
+    TurnEnded,
     UsageReported,
 )
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -30,8 +31,8 @@ def server(tmp_path: Path) -> ScriptedServer:
 async def test_a_refusal_is_told(server: ScriptedServer, workspace: Path) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         await say(client, "fail")
-        answer = await client.first(PromptAnswered)
-        assert answer == PromptAnswered(accepted=False, fault="No route to gpt-4")
+        end = await client.first(TurnEnded)
+        assert end == TurnEnded(TurnEnd.FAILED, "No route to gpt-4")
         assert await talk(client, "stream") == "One, two, three.\n"
     assert [it.get("chatId") for it in sent(server, "chat/prompt")] == [None, "draft-1"]
 

@@ -22,11 +22,10 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
     ChatOpened,
     ChoicesChanged,
+    LoginBegan,
     MessageShown,
-    PromptAnswered,
     SelectionChanged,
     TextReceived,
     TitleChanged,
@@ -36,9 +35,10 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
     TrustRefused,
-    TurnChanged,
+    TurnEnded,
     UsageReported,
 )
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -65,8 +65,7 @@ async def test_a_conversation(server: ScriptedServer, workspace: Path) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         assert await talk(client, "stream") == "One, two, three.\n"
         assert await talk(client, "stream") == "One, two, three.\n"
-        answers = client.all(PromptAnswered)
-        assert [it.accepted for it in answers] == [True, True]
+        assert {it.end for it in client.all(TurnEnded)} == {TurnEnd.DONE}
         assert addressed(client) == {CHAT}
         assert client.all(ChatOpened) == [ChatOpened()]  # it is new to the server once
     assert notices(client) == []
@@ -191,7 +190,7 @@ async def test_a_tool_call_from_its_first_word_on(server: ScriptedServer, worksp
         finished = client.all(ToolFinished)[0]
         assert finished.outputs == ("Edited.",)
         assert finished.call.arguments in (None, {"path": f"{workspace}/src/calc.py"})
-        usage = client.all(UsageReported)[0]
+        usage = await client.first(UsageReported)
         assert (usage.session_tokens, usage.context_limit) == (1234, 200_000)
         titled = [it.title for it in client.all(TitleChanged)]
         assert bool(titled) is (server.journal.stem != "behaviors")
@@ -360,13 +359,12 @@ async def test_diagnostics_count_from_one(server: ScriptedServer, workspace: Pat
 async def test_a_login_waits_for_a_prompt(server: ScriptedServer, workspace: Path) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         await say(client, "login")
-        await client.until(lambda: TurnChanged(AgentTurn.LOGIN) in client.all(TurnChanged))
+        await client.first(LoginBegan)
         client.agent.answer_login(CHAT, "login again")
-        await client.until(lambda: len(client.all(PromptAnswered)) == 2)
-        assert [it.turn for it in client.all(TurnChanged)] == [AgentTurn.LOGIN, AgentTurn.LOGIN]
+        await client.until(lambda: len(client.all(LoginBegan)) == 2)
+        assert not client.all(TurnEnded)
         client.agent.answer_login(CHAT, "stream")
-        await client.until(lambda: TurnChanged(AgentTurn.IDLE) in client.all(TurnChanged))
-        await ended(client, 1)
+        await ended(client, 2)  # of the login, and of the words that follow it
         assert await talk(client, "stream") == "One, two, three.\n"
 
 

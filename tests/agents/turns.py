@@ -9,11 +9,10 @@ from tests.support.servers import ScriptedServer
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
     NoticeReceived,
     TextReceived,
     ToolRequested,
-    TurnChanged,
+    TurnEnded,
 )
 
 CHAT = "ours"
@@ -22,7 +21,7 @@ PLAIN = Selection()
 
 def ends(client: Client) -> int:
     """Count the ends of turns so far."""
-    return sum(it.turn is AgentTurn.FINISHED for it in client.all(TurnChanged))
+    return len(client.all(TurnEnded))
 
 
 async def ended(client: Client, count: int) -> None:

@@ -16,14 +16,21 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions import approvals, folding, prompts
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.effects import Effect
-from eca_nvim.chat.vocabulary.events import AgentTurn, ChatEvent, Role, TextReceived, TurnChanged
+from eca_nvim.chat.vocabulary.events import (
+    ChatEvent,
+    LoginBegan,
+    Role,
+    TextReceived,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
+)
 from eca_nvim.chat.vocabulary.ops import SetPending
 
-RUNNING = TurnChanged(AgentTurn.RUNNING)
-STOPPING = TurnChanged(AgentTurn.STOPPING)
-IDLE = TurnChanged(AgentTurn.IDLE)
-FINISHED = TurnChanged(AgentTurn.FINISHED)
-LOGIN = TurnChanged(AgentTurn.LOGIN)
+RUNNING = TurnBegan()
+STOPPING = TurnStopping()
+ENDED = TurnEnded()
+LOGIN = LoginBegan()
 
 Shown: TypeAlias = tuple[int, str]
 """What an answer names: the block of the request, and the digest of what was shown."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import IDLE, STOPPING, Driver, all_pending, call
+from tests.chat.driver import ENDED, STOPPING, Driver, all_pending, call
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers.reducer import apply
@@ -141,7 +141,7 @@ def test_a_reason_follows_as_a_prompt_when_the_turn_has_ended() -> None:
     driver.hear(asked())
     driver.reject("t1", "use rg")
     assert [it.text for it in driver.told(TellPrompt)] == ["hello"]
-    driver.hear(ToolRejected(call(), "user"), IDLE)
+    driver.hear(ToolRejected(call(), "user"), ENDED)
     assert [it.text for it in driver.told(TellPrompt)] == ["hello", "use rg"]
 
 
@@ -204,7 +204,7 @@ def test_a_rejection_stands_when_the_agent_never_confirms_it() -> None:
     driver.run()
     driver.hear(asked())
     driver.reject("t1")
-    driver.hear(IDLE)
+    driver.hear(ENDED)
     assert driver.view.lines[1:] == ["⊘ $ ls echo x rejected"]
     assert driver.ends == ["rejected"]
 

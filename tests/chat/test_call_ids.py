@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import FINISHED, IDLE, Driver, call
+from tests.chat.driver import ENDED, Driver, call
 
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
@@ -89,12 +89,12 @@ def test_what_was_done_is_told_as_it_was() -> None:
     driver.run()
     driver.hear(wants("make"))
     driver.approve("t1")
-    driver.hear(ToolFinished(shell("make")), IDLE, FINISHED)
+    driver.hear(ToolFinished(shell("make")), ENDED)
     driver.run("again")
     driver.hear(wants("rm -rf ~"))
     assert driver.view.lines[1] == "✓ $ make"
     assert titles(driver) == ["$ rm -rf ~"]
-    driver.hear(IDLE)
+    driver.hear(ENDED)
     assert driver.view.lines[1] == "✓ $ make"
     assert driver.view.lines[-1] == "⊘ $ rm -rf ~ stopped"
 
@@ -108,7 +108,7 @@ def test_what_is_told_of_an_ended_call_makes_no_ghost() -> None:
     before = driver.view.lines
     other = shell("rm -rf ~")
     driver.hear(ToolRunning(other), ToolFinished(other, ("bad",), failed=True), ToolRejected(other))
-    driver.hear(IDLE, FINISHED, ToolPreparing(other, "{"))
+    driver.hear(ENDED, ToolPreparing(other, "{"))
     assert driver.view.lines == before
     assert driver.chat.live == {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import IDLE, Driver, call, said, user
+from tests.chat.driver import ENDED, Driver, call, said, user
 
 from eca_nvim.chat.handlers.reducer import apply, server_changed
 from eca_nvim.chat.user_actions.folding import redraw
@@ -111,5 +111,5 @@ def test_trying_again_is_told_until_something_else_happens_14() -> None:
     assert driver.view.status["retrying"] is True
     driver.hear(ProgressChanged("Generating"))
     assert "retrying" not in driver.view.status
-    driver.hear(ProgressChanged("Retrying", is_retry=True), IDLE)
+    driver.hear(ProgressChanged("Retrying", is_retry=True), ENDED)
     assert "retrying" not in driver.view.status

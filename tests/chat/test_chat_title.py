@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import FINISHED, IDLE, Driver, said, user
+from tests.chat.driver import ENDED, Driver, said, user
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.handlers.chat_title import FORGOTTEN
@@ -11,8 +11,8 @@ from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatCleared,
     ChatOpened,
-    PromptAnswered,
     TitleChanged,
+    TurnBegan,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
 
@@ -27,13 +27,13 @@ def begin(driver: Driver, text: str, title: str | None, *, known: bool = False) 
     """Send a prompt; the agent opens the chat unless it knows it, and may give it a title."""
     driver.send(text)
     driver.hear(*([] if known else [ChatOpened()]), user(f"{text}\n"))
-    driver.hear(*([] if title is None else [TitleChanged(title)]), PromptAnswered(accepted=True))
+    driver.hear(*([] if title is None else [TitleChanged(title)]), TurnBegan())
 
 
 def talk(driver: Driver, text: str, title: str | None, *, known: bool = False) -> None:
     """Take a whole turn."""
     begin(driver, text, title, known=known)
-    driver.hear(*said(f"You said {text}."), IDLE, FINISHED)
+    driver.hear(*said(f"You said {text}."), ENDED)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_nothing_is_forgotten_where_nothing_was_answered() -> None:
 def test_an_empty_chat_is_named_again(driver: Driver) -> None:
     become(driver, "stopped", "starting", "ready")
     begin(driver, "two", "Second")
-    driver.hear(IDLE, FINISHED, ChatCleared(), TitleChanged("Third"))
+    driver.hear(ENDED, ChatCleared(), TitleChanged("Third"))
     assert driver.chat.title == "Third"
 
 

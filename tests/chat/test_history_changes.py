@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import FINISHED, IDLE, Driver, call, said, system
+from tests.chat.driver import ENDED, Driver, call, said, system
 
 from eca_nvim.chat.model.blocks import FlagBlock
 from eca_nvim.chat.text.safe_text import one_line
@@ -29,7 +29,7 @@ def talked() -> Driver:
     for number, rest in ((1, [ToolFinished(READ, ("ok",))]), (2, [ReasoningStarted("th")])):
         driver.send(f"prompt {number}")
         driver.hear(TextReceived(Role.USER, f"prompt {number}\n", f"u{number}"), *rest)
-        driver.hear(*said(f"answer {number}"), IDLE, FINISHED)
+        driver.hear(*said(f"answer {number}"), ENDED)
     driver.hear(system("a note"))
     return driver
 

@@ -7,11 +7,11 @@ from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
-    AgentTurn,
     ReasoningText,
     Role,
     TextReceived,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
     WorkChanged,
 )
 
@@ -30,7 +30,7 @@ def test_neighbouring_pieces_become_one() -> None:
 
 
 def test_another_event_between_keeps_them_apart() -> None:
-    running = Addressed("c", TurnChanged(AgentTurn.RUNNING))
+    running = Addressed("c", TurnBegan())
     events = [said("a"), running, said("b"), thought("c"), said("d")]
     assert list(join_text(events)) == events
 
@@ -60,7 +60,7 @@ PIECES = st.lists(
     st.one_of(
         st.builds(said, st.text(), st.sampled_from("cd")),
         st.builds(thought, st.text(), st.sampled_from("tu")),
-        st.just(Addressed("c", TurnChanged(AgentTurn.IDLE))),
+        st.just(Addressed("c", TurnEnded())),
     )
 )
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import FINISHED, IDLE, LOGIN, RUNNING, Driver, said, system, user
+from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
+from tests.chat.driver import LOGIN, RUNNING, said, system, user
 
 from eca_nvim.chat.user_actions.login import NO_OPTION, OVER, answer_login
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellSteer, TellStop
-from eca_nvim.chat.vocabulary.events import AgentGone, PromptAnswered, QuestionAsked
+from eca_nvim.chat.vocabulary.events import AgentGone, QuestionAsked
 
-ACCEPTED = PromptAnswered(accepted=True)
 PROVIDERS = (("anthropic", ""), ("z-ai", ""))
 WHICH = QuestionAsked("q1", "Select the provider:", PROVIDERS, allow_freeform=False)
 KEY = "sk-secret-99999"
 
 
-def log_in(driver: Driver, *, asks: bool = False) -> None:
+def log_in(driver: EcaDriver, *, asks: bool = False) -> None:
     """Begin a login as the real server does, with a question or without."""
     driver.send("/login" if asks else "/login z-ai")
     driver.hear(user("/login\n"), system("Login started"), user("\n"))
@@ -27,17 +27,17 @@ def log_in(driver: Driver, *, asks: bool = False) -> None:
     assert driver.state == "login"
 
 
-def answer(driver: Driver, text: str) -> None:
+def answer(driver: EcaDriver, text: str) -> None:
     driver.take(answer_login(driver.chat, text, driver.now))
 
 
-def shown(driver: Driver) -> str:
+def shown(driver: EcaDriver) -> str:
     return "\n".join(driver.view.lines)
 
 
 @pytest.mark.parametrize("asks", [True, False])
 def test_it_lasts_until_the_agent_is_idle(asks: bool) -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver, asks=asks)
     assert driver.ends == []
     assert "elapsed" not in driver.view.status
@@ -50,7 +50,7 @@ def test_it_lasts_until_the_agent_is_idle(asks: bool) -> None:
 
 
 def test_what_it_is_given_is_shown_by_its_echo_alone() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     answer(driver, KEY)
     assert driver.effects[-1] == TellLogin("chat", KEY)
@@ -65,7 +65,7 @@ def test_what_it_is_given_is_shown_by_its_echo_alone() -> None:
 
 
 def test_what_waits_is_never_an_answer() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("/login z-ai")
     driver.send("one")
     driver.hear(user("/login z-ai\n"), system("Paste your API Key"), FINISHED)
@@ -83,7 +83,7 @@ def test_what_waits_is_never_an_answer() -> None:
 
 
 def test_its_question_is_open_until_it_is_answered() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver, asks=True)
     driver.hear(FINISHED)
     answer(driver, KEY)
@@ -98,7 +98,7 @@ def test_its_question_is_open_until_it_is_answered() -> None:
 
 
 def test_a_question_that_comes_before_the_login_stays_open() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("/login anthropic")
     driver.hear(user("/login anthropic\n"), system("A key takes precedence"), FINISHED, WHICH)
     driver.hear(LOGIN, FINISHED, ACCEPTED)
@@ -108,7 +108,7 @@ def test_a_question_that_comes_before_the_login_stays_open() -> None:
 
 @pytest.mark.parametrize("by_float", [True, False])
 def test_own_words_to_a_question_are_not_shown(by_float: bool) -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     driver.hear(QuestionAsked("q2", "Key?"))
     if by_float:
@@ -121,16 +121,16 @@ def test_own_words_to_a_question_are_not_shown(by_float: bool) -> None:
 
 
 def test_a_refusal_is_told_and_the_login_goes_on() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     answer(driver, KEY)
-    driver.hear(user("*****\n"), PromptAnswered(accepted=False, fault="no such key"))
+    driver.hear(user("*****\n"), Answer(accepted=False, fault="no such key"))
     assert "no such key" in shown(driver)
     assert driver.state == "login"
 
 
 def test_it_is_cancelled_by_its_question() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver, asks=True)
     driver.stop()
     assert driver.told(TellAnswer) == [TellAnswer("q1", None)]
@@ -143,7 +143,7 @@ def test_it_is_cancelled_by_its_question() -> None:
 
 
 def test_it_is_cancelled_without_a_question_once() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     driver.send("held")
     driver.stop()
@@ -158,7 +158,7 @@ def test_it_is_cancelled_without_a_question_once() -> None:
 
 
 def test_an_answer_to_the_cancellation_ends_it_where_no_idle_comes() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     driver.stop()
     driver.hear(ACCEPTED)
@@ -173,7 +173,7 @@ OURS = QuestionAsked("ours", "Allow?", (("No", ""), ("Yes", "")), False, by_agen
 
 
 def test_a_question_of_ours_is_none_of_it() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.hear(OURS)
     log_in(driver)
     answer(driver, "Yes")
@@ -184,7 +184,7 @@ def test_a_question_of_ours_is_none_of_it() -> None:
 
 
 def test_a_stop_that_comes_too_early_cancels_it() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("/login")
     driver.stop()
     driver.hear(user("/login\n"), LOGIN, FINISHED)
@@ -194,7 +194,7 @@ def test_a_stop_that_comes_too_early_cancels_it() -> None:
 
 
 def test_a_late_answer_is_no_prompt() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     for _ in range(2):
         answer(driver, KEY)
         assert driver.view.other[-1] == ops.Notify("warn", OVER)
@@ -206,7 +206,7 @@ def test_a_late_answer_is_no_prompt() -> None:
 
 
 def test_the_end_of_the_agent_ends_it() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     driver.hear(AgentGone("gone"))
     assert driver.state == "idle"
@@ -214,7 +214,7 @@ def test_the_end_of_the_agent_ends_it() -> None:
 
 
 def test_a_turn_after_it_is_a_turn() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     driver.hear(RUNNING, *said("Hi"))
     assert driver.state == "running"
@@ -223,7 +223,7 @@ def test_a_turn_after_it_is_a_turn() -> None:
 
 
 def test_a_turn_in_the_place_of_a_cancelled_login_is_stopped() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     log_in(driver)
     driver.stop()
     driver.hear(user("cancel\n"), RUNNING)
@@ -233,7 +233,7 @@ def test_a_turn_in_the_place_of_a_cancelled_login_is_stopped() -> None:
 
 
 def test_finished_before_the_answer_is_no_end() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("/costs")
     driver.send("next", queue=True)
     driver.hear(user("/costs\n"), FINISHED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import IDLE, Driver, call, said, system, user
+from tests.chat.driver import ENDED, Driver, call, said, system, user
 
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.vocabulary.events import (
@@ -42,7 +42,7 @@ def test_text_cut_within_a_glyph_is_whole_again_13() -> None:
 def test_half_a_pair_at_the_end_is_replaced() -> None:
     driver = Driver()
     driver.run()
-    driver.hear(*said("x\ud83d"), IDLE)
+    driver.hear(*said("x\ud83d"), ENDED)
     assert driver.view.said(BlockKind.ASSISTANT) == "x�"
 
 
@@ -94,7 +94,7 @@ def test_a_thought_that_never_finished_ends_with_the_turn() -> None:
     driver.run()
     driver.hear(ReasoningText("r", "hm"))
     driver.now += 2000
-    driver.hear(IDLE, ReasoningFinished("r", 9000))
+    driver.hear(ENDED, ReasoningFinished("r", 9000))
     assert driver.view.lines == ["hello", "▸ thought 2s"]
 
 
@@ -108,5 +108,5 @@ def test_a_finished_block_is_closed_once() -> None:
     driver = Driver()
     driver.run()
     driver.hear(*said("x"))
-    ops = apply(driver.chat, IDLE, driver.now).ops
+    ops = apply(driver.chat, ENDED, driver.now).ops
     assert [op for op in ops if isinstance(op, CloseBlock)] == [CloseBlock("chat", 2)]

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
+from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
 
 from eca_nvim.chat.user_actions.prompts import send_prompt
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
-from eca_nvim.chat.vocabulary.events import AgentGone, PromptAnswered, ToolRejected, ToolRequested
+from eca_nvim.chat.vocabulary.events import (
+    AgentGone,
+    ToolRejected,
+    ToolRequested,
+    TurnEnded,
+)
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 
 def prompts(driver: Driver) -> list[str]:
@@ -31,7 +37,7 @@ def test_a_steer_is_shown_told_and_confirmed_by_its_echo_20() -> None:
     driver.hear(user("also this\n"))
     assert driver.view.queue == []
     assert driver.view.lines[-1] == "also this"
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert prompts(driver) == ["hello"]
 
 
@@ -51,10 +57,10 @@ def test_an_unread_steer_is_the_next_prompt_before_the_queue_20() -> None:
     driver.run()
     driver.send("queued", queue=True)
     driver.send("steer")
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert prompts(driver) == ["hello", "steer"]
     assert driver.view.queue == [("queue", "queued")]
-    driver.hear(user("steer\n"), IDLE, FINISHED)
+    driver.hear(user("steer\n"), ENDED)
     assert prompts(driver) == ["hello", "steer", "queued"]
     assert driver.view.queue == []
 
@@ -66,12 +72,12 @@ def test_unread_steers_become_prompts_one_by_one() -> None:
     file = FileContext("/a.py")
     driver.take(send_prompt(driver.chat, "one", driver.now, (file,)))
     driver.send("two")
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert driver.effects[-1] == TellPrompt("chat", "one", (file,))
     assert driver.view.queue == [("queue", "two"), ("queue", "queued")]
-    driver.hear(user("one\n"), RUNNING, IDLE, FINISHED)
+    driver.hear(user("one\n"), RUNNING, ENDED)
     assert driver.effects[-1] == TellPrompt("chat", "two")
-    driver.hear(user("two\n"), RUNNING, IDLE, FINISHED)
+    driver.hear(user("two\n"), RUNNING, ENDED)
     assert prompts(driver) == ["hello", "one", "two", "queued"]
 
 
@@ -81,9 +87,9 @@ def test_unread_steers_follow_a_stop_one_by_one() -> None:
     driver.send("one")
     driver.send("two")
     driver.stop()
-    driver.hear(STOPPING, FINISHED)
+    driver.hear(STOPPING, ENDED)
     assert prompts(driver) == ["hello", "one"]
-    driver.hear(user("one\n"), RUNNING, IDLE, FINISHED)
+    driver.hear(user("one\n"), RUNNING, ENDED)
     assert prompts(driver) == ["hello", "one", "two"]
 
 
@@ -97,7 +103,7 @@ def test_a_command_is_queued_and_stays_itself() -> None:
     kinds = [("queue", "/plugin-install x"), ("steer", "words"), ("queue", "/prompt-show")]
     assert driver.view.queue == kinds
     for _ in range(4):
-        driver.hear(IDLE, FINISHED)
+        driver.hear(ENDED)
     assert prompts(driver) == ["hello", "words", "/plugin-install x", " /prompt-show"]
 
 
@@ -106,12 +112,12 @@ def test_a_queue_survives_a_stop_and_is_not_sent_by_it() -> None:
     driver.run()
     driver.send("queued", queue=True)
     driver.stop()
-    driver.hear(STOPPING, FINISHED)
+    driver.hear(STOPPING, ENDED)
     assert driver.state == "idle"
     assert driver.view.queue == [("queue", "queued")]
     assert prompts(driver) == ["hello"]
     driver.send("go on")
-    driver.hear(user("go on\n"), RUNNING, IDLE)
+    driver.hear(user("go on\n"), RUNNING, ENDED)
     assert prompts(driver) == ["hello", "go on", "queued"]
 
 
@@ -149,7 +155,7 @@ def test_the_reason_of_a_rejection_is_the_next_prompt_6() -> None:
     driver.send("queued", queue=True)
     driver.reject("t1", "use grep")
     assert ("queue", "use grep") in driver.view.queue
-    driver.hear(ToolRejected(call(), "user"), IDLE, FINISHED)
+    driver.hear(ToolRejected(call(), "user"), ENDED)
     assert prompts(driver) == ["hello", "use grep"]
     assert driver.ends == ["rejected"]
 
@@ -159,7 +165,7 @@ def test_nothing_follows_a_failure() -> None:
     driver.run()
     driver.send("steer")
     driver.send("queued", queue=True)
-    driver.hear(PromptAnswered(accepted=False, fault="no"))
+    driver.hear(TurnEnded(TurnEnd.FAILED, "no"))
     assert prompts(driver) == ["hello"]
     assert driver.view.queue == [("queue", "steer"), ("queue", "queued")]
 
@@ -193,9 +199,9 @@ def test_contexts_wait_with_their_prompt() -> None:
     changes = send_prompt(driver.chat, "steer", driver.now, (file,))
     assert driver.take(changes).effects == [TellSteer("chat", "steer", (file,))]
     driver.take(send_prompt(driver.chat, "queued", driver.now, (file,), queue=True))
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert driver.effects[-1] == TellPrompt("chat", "steer", (file,))
-    driver.hear(user("steer\n"), RUNNING, IDLE, FINISHED)
+    driver.hear(user("steer\n"), RUNNING, ENDED)
     assert driver.effects[-1] == TellPrompt("chat", "queued", (file,))
 
 

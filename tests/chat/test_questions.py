@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.chat.driver import IDLE, Driver, call
+from tests.chat.driver import ENDED, Driver, call
 
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.vocabulary.effects import TellAnswer
@@ -75,7 +75,7 @@ def test_a_question_ends_with_its_call_with_a_stop_and_with_the_turn() -> None:
     driver.hear(COLOUR)
     driver.stop()
     assert driver.items == []
-    driver.hear(QuestionAsked("q2", "More?"), IDLE)
+    driver.hear(QuestionAsked("q2", "More?"), ENDED)
     assert driver.items == []
     assert len(driver.told(TellAnswer)) == 3
 

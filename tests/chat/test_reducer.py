@@ -15,9 +15,9 @@ from eca_nvim.chat.model.blocks import ToolBlock, open_question
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import call_details, events
-from eca_nvim.chat.vocabulary.events import AgentTurn, Role, TextReceived, TurnChanged
+from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 NAMES = st.sampled_from(["read_file", "grep", "shell_command", "spawn_agent", "odd", None])
@@ -54,8 +54,10 @@ EVENTS = st.one_of(
     st.builds(events.ToolRejected, CALLS),
     st.builds(events.HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
     st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),
-    st.builds(TurnChanged, st.sampled_from(AgentTurn)),
-    st.builds(events.PromptAnswered, st.booleans()),
+    st.builds(events.TurnBegan),
+    st.builds(events.TurnStopping),
+    st.builds(events.TurnEnded, st.sampled_from(TurnEnd), st.none() | TEXTS),
+    st.builds(events.LoginBegan),
     st.builds(events.ProgressChanged, TEXTS, st.booleans()),
     st.builds(events.UsageReported, st.integers(0, 9), session_cost=TEXTS),
     st.builds(events.UnknownReceived, TEXTS, TEXTS),

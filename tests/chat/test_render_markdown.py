@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import IDLE, Driver, call, said, system
+from tests.chat.driver import ENDED, Driver, call, said, system
 
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.vocabulary.call_details import FileChange
@@ -17,7 +17,7 @@ def test_everything_is_in_it_collapsed_or_not() -> None:
     driver.hear(ReasoningText("r", "hm"), *said("Sure:\n", "- done"))
     change = FileChange("/workspace/a", "@@ -1 +1 @@\n-a\n+b", 1, 1)
     driver.hear(ToolFinished(call("e", "edit_file", details=change), ("Replaced.",), total_ms=300))
-    driver.hear(system("careful\nplease"), IDLE)
+    driver.hear(system("careful\nplease"), ENDED)
     assert (
         transcript(driver.chat, driver.now)
         == """# Fix it

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import IDLE, RUNNING, Driver, call, said, user
+from tests.chat.driver import ENDED, RUNNING, Driver, call, said, user
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.vocabulary.effects import AskTurn, TellPrompt
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ProgressChanged,
-    PromptAnswered,
     ToolRequested,
     ToolRunning,
     TurnLapsed,
@@ -22,7 +21,6 @@ def driver() -> Driver:
     driver = Driver()
     driver.take(reducer.server_changed(driver.chat, "ready", driver.now))
     driver.run()
-    driver.hear(PromptAnswered(accepted=True))
     return driver
 
 
@@ -68,7 +66,7 @@ def test_a_chat_that_is_idle_or_has_no_server_is_not_asked_about(driver: Driver)
     driver.take(reducer.server_changed(driver.chat, "starting", driver.now))
     assert asked(driver, 60) == []
     driver.take(reducer.server_changed(driver.chat, "ready", driver.now))
-    driver.hear(IDLE)
+    driver.hear(ENDED)
     assert asked(driver, 600) == []
 
 
@@ -81,7 +79,7 @@ def test_a_turn_that_the_agent_calls_idle_ends(driver: Driver) -> None:
     assert driver.view.lines[-1].endswith("it ends here.")
     assert [waiting.text for waiting in driver.chat.queue] == ["later"]
     driver.send("next")
-    driver.hear(user("next\n"), RUNNING, PromptAnswered(accepted=True))
+    driver.hear(user("next\n"), RUNNING)
     assert driver.state == "running"
 
 

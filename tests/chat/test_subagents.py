@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
-from tests.chat.driver import FINISHED, IDLE, RUNNING, STOPPING, Driver, call, said, user
+from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
 
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
@@ -56,7 +56,7 @@ def test_its_blocks_follow_the_call_indented() -> None:
 
 def test_its_turn_and_title_are_not_the_chats() -> None:
     driver = spawned()
-    driver.hear(TitleChanged("other"), ToolPreparing(READ), IDLE, FINISHED, child="sub")
+    driver.hear(TitleChanged("other"), ToolPreparing(READ), ENDED, child="sub")
     assert driver.state == "running"
     assert "title" not in driver.view.status
     driver.toggle(2)
@@ -81,7 +81,7 @@ def test_its_rejected_call_does_not_end_the_turn_6() -> None:
     driver.reject("r")
     assert driver.told(TellRejection) == [TellRejection("sub", "r")]
     driver.hear(ToolRejected(READ), *said("so be it"), child="sub")
-    driver.hear(ToolFinished(SPAWN, ("result",)), IDLE, FINISHED)
+    driver.hear(ToolFinished(SPAWN, ("result",)), ENDED)
     assert driver.ends == ["done"]
 
 
@@ -287,7 +287,7 @@ def test_a_stop_ends_it_with_all_that_waits_in_it() -> None:
     driver.hear(ToolRequested(READ, needs_approval=True), child="sub")
     driver.stop()
     assert driver.items == []
-    driver.hear(STOPPING, FINISHED)
+    driver.hear(STOPPING, ENDED)
     assert driver.view.lines == ["hello", "⊘ agent explorer stopped"]
     assert driver.chat.live == {}
 
@@ -306,9 +306,9 @@ def test_a_replayed_subagent_reads_like_one_that_ran_25() -> None:
 def test_events_find_the_chat_that_shows_them() -> None:
     driver = spawned()
     chats = {"chat": driver.chat, "other": Chat("other")}
-    assert route(chats, Addressed("chat", IDLE)) == ("chat", None)
-    assert route(chats, Addressed("sub", IDLE)) == ("chat", "sub")
-    assert route(chats, Addressed("sub", IDLE, "chat")) == ("chat", "sub")
-    assert route(chats, Addressed("subsub", IDLE, "sub")) == ("chat", "subsub")
-    assert route(chats, Addressed("new", IDLE)) == ("new", None)
-    assert route(chats, Addressed(None, IDLE)) == (None, None)
+    assert route(chats, Addressed("chat", ENDED)) == ("chat", None)
+    assert route(chats, Addressed("sub", ENDED)) == ("chat", "sub")
+    assert route(chats, Addressed("sub", ENDED, "chat")) == ("chat", "sub")
+    assert route(chats, Addressed("subsub", ENDED, "sub")) == ("chat", "subsub")
+    assert route(chats, Addressed("new", ENDED)) == ("new", None)
+    assert route(chats, Addressed(None, ENDED)) == (None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import FINISHED, IDLE, Driver, call, said
+from tests.chat.driver import ENDED, Driver, call, said
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
@@ -109,17 +109,17 @@ def test_a_plan_goes_with_the_agent_that_told_it() -> None:
 def test_a_plan_goes_with_the_next_turn_that_does_not_speak_of_it() -> None:
     driver = Driver()
     driver.run()
-    driver.hear(told("a", 1, "Stepping"), IDLE, FINISHED)
+    driver.hear(told("a", 1, "Stepping"), ENDED)
     driver.run()
-    driver.hear(told("b", 1, "Stepping"), IDLE, FINISHED)
+    driver.hear(told("b", 1, "Stepping"), ENDED)
     assert None not in plans(driver)
     driver.run()
     driver.hear(*said("Something else."))
     assert None not in plans(driver)
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert plans(driver)[-1] is None
     driver.run()
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert plans(driver).count(None) == 1
 
 

@@ -1,7 +1,7 @@
 """Failures and empty results are shown where they happened, as they were."""
 
 import pytest
-from tests.chat.driver import FINISHED, IDLE, Driver, call, said
+from tests.chat.driver import ENDED, Driver, call, said
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.eca.replay import original_event
@@ -28,26 +28,26 @@ def driver() -> Driver:
 
 
 def test_an_answer_that_is_empty_is_called_so(driver: Driver) -> None:
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert driver.view.lines[-1] == "The agent ended its turn without an answer."
 
 
 @pytest.mark.parametrize("events", [said("Hi"), [ToolPreparing(call(), "")]])
 def test_an_answer_is_not_called_empty(driver: Driver, events: list[ChatEvent]) -> None:
-    driver.hear(*events, IDLE, FINISHED)
+    driver.hear(*events, ENDED)
     assert not any("without an answer" in line for line in driver.view.lines)
 
 
 def test_neither_a_stop_nor_a_command_is_called_an_empty_answer(driver: Driver) -> None:
     driver.stop()
-    driver.hear(FINISHED)
+    driver.hear(ENDED)
     driver.run("/clear")
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     assert not any("without an answer" in line for line in driver.view.lines)
 
 
 def test_a_call_that_the_model_did_not_complete_is_not_called_stopped(driver: Driver) -> None:
-    driver.hear(ToolPreparing(call(), '{"path": "a", "x": '), IDLE, FINISHED)
+    driver.hear(ToolPreparing(call(), '{"path": "a", "x": '), ENDED)
     header, *told = driver.view.lines[-2:]
     assert header.startswith("✗ read a")
     assert "not valid JSON" in told[0]
@@ -56,7 +56,7 @@ def test_a_call_that_the_model_did_not_complete_is_not_called_stopped(driver: Dr
 def test_a_call_that_is_stopped_is_called_so(driver: Driver) -> None:
     driver.hear(ToolPreparing(call(), '{"path": "a", "x": '))
     driver.stop()
-    driver.hear(FINISHED)
+    driver.hear(ENDED)
     assert driver.view.lines[-1] == "⊘ read a stopped"
 
 
@@ -73,7 +73,7 @@ def test_what_to_do_instead_is_not_asked_where_it_was_said(driver: Driver) -> No
     driver.reject("t1", "use pathlib")
     driver.hear(ToolRejected(call("t1")), InsteadWanted(INSTEAD))
     assert INSTEAD not in driver.view.lines
-    driver.hear(IDLE, FINISHED)
+    driver.hear(ENDED)
     driver.hear(ToolRequested(call("t2"), needs_approval=True))
     driver.reject("t2")
     driver.hear(ToolRejected(call("t2")), InsteadWanted(INSTEAD))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.chat.driver import FINISHED, IDLE, Driver, call
+from tests.chat.driver import ENDED, Driver, call
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.text.diffs import parse_hunks
@@ -82,7 +82,7 @@ def test_the_users_toggle_wins_over_what_happens_by_itself() -> None:
 def test_a_prepared_call_without_follow_up_ends_with_the_turn_10() -> None:
     driver = Driver()
     driver.run()
-    driver.hear(ToolPreparing(call(), '{"pa'), IDLE, FINISHED)
+    driver.hear(ToolPreparing(call(), '{"pa'), ENDED)
     assert driver.view.lines[-2] == "✗ read"
     driver.tick(1000)
     assert driver.chat.live == {}
@@ -116,7 +116,7 @@ def test_what_comes_after_the_end_changes_no_state() -> None:
     driver.run()
     driver.hear(ToolRequested(call(), needs_approval=True), ToolRejected(call()))
     driver.hear(ToolFinished(call(arguments=PATH), ("late",)), ToolRunning(call()))
-    driver.hear(FINISHED, ToolPreparing(call(), "{"), ToolRejected(call()))
+    driver.hear(ENDED, ToolPreparing(call(), "{"), ToolRejected(call()))
     assert driver.view.lines[1:] == ["⊘ read rejected"]
     assert driver.items == []
 
@@ -124,7 +124,7 @@ def test_what_comes_after_the_end_changes_no_state() -> None:
 def test_the_result_of_a_stopped_call_is_the_truth() -> None:
     driver = Driver()
     driver.run()
-    driver.hear(ToolRunning(call()), IDLE, ToolFinished(call(), ("done",)))
+    driver.hear(ToolRunning(call()), ENDED, ToolFinished(call(), ("done",)))
     assert driver.view.lines[-1] == "✓ read"
 
 

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import (
-    FINISHED,
-    IDLE,
-    RUNNING,
-    STOPPING,
-    Driver,
-    call,
-    said,
-    system,
-    user,
-)
+from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
+from tests.chat.driver import RUNNING, STOPPING, call, said, system, user
 
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import (
@@ -21,7 +12,6 @@ from eca_nvim.chat.vocabulary.events import (
     ChatDeleted,
     ChatEvent,
     ProgressChanged,
-    PromptAnswered,
     ToolRejected,
     ToolRequested,
     ToolRunning,
@@ -37,11 +27,9 @@ from eca_nvim.chat.vocabulary.states import (
     next_turn,
 )
 
-ACCEPTED = PromptAnswered(accepted=True, model="m")
-
 
 def test_a_prompt_is_shown_at_once_and_the_echo_adds_nothing() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("hello")
     assert driver.view.lines == ["hello"]
     assert driver.state == "running"
@@ -53,7 +41,7 @@ def test_a_prompt_is_shown_at_once_and_the_echo_adds_nothing() -> None:
 
 
 def test_a_normal_turn_starts_and_ends_once() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(ACCEPTED, *said("Hi"), IDLE, FINISHED)
     assert driver.state == "idle"
@@ -63,7 +51,7 @@ def test_a_normal_turn_starts_and_ends_once() -> None:
 
 
 def test_stop_without_idle_unlocks_1() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(ToolRunning(call()))
     driver.stop()
@@ -79,7 +67,7 @@ def test_stop_without_idle_unlocks_1() -> None:
 
 
 def test_a_slash_command_after_a_stop_ends_too_5() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(ACCEPTED)
     driver.stop()
@@ -91,7 +79,7 @@ def test_a_slash_command_after_a_stop_ends_too_5() -> None:
 
 
 def test_the_answer_to_a_slash_command_does_not_reopen_the_turn_5() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("/costs")
     driver.hear(user("/costs\n"), system("\nTotal: $0"), IDLE, FINISHED, ACCEPTED)
     assert driver.state == "idle"
@@ -100,9 +88,9 @@ def test_the_answer_to_a_slash_command_does_not_reopen_the_turn_5() -> None:
 
 
 def test_an_error_before_the_model_is_said_once_5() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("hello")
-    refused = PromptAnswered(accepted=False, fault="error")
+    refused = Answer(accepted=False, fault="error")
     driver.hear(user("hello\n"), system("Error: No model"), IDLE, FINISHED, refused)
     assert driver.view.lines == ["hello", "Error: No model"]
     assert driver.ends == ["done"]
@@ -110,16 +98,16 @@ def test_an_error_before_the_model_is_said_once_5() -> None:
 
 @pytest.mark.parametrize("before", [[], [RUNNING]])
 def test_a_refused_prompt_ends_the_turn_33(before: list[ChatEvent]) -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("hello")
-    driver.hear(*before, PromptAnswered(accepted=False, fault="Internal error"))
+    driver.hear(*before, Answer(accepted=False, fault="Internal error"))
     assert driver.state == "idle"
     assert driver.ends == ["failed"]
     assert driver.view.lines == ["hello", "Internal error"]
 
 
 def test_rejecting_ends_the_turn_6() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(ToolRequested(call(), needs_approval=True))
     assert driver.state == "waiting"
@@ -131,7 +119,7 @@ def test_rejecting_ends_the_turn_6() -> None:
 
 
 def test_finished_after_idle_does_not_end_the_queued_turn() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run("one")
     driver.send("two", queue=True)
     driver.hear(IDLE)
@@ -143,10 +131,10 @@ def test_finished_after_idle_does_not_end_the_queued_turn() -> None:
 
 
 def test_a_late_answer_does_not_end_the_queued_turn() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("one")
     driver.send("two", queue=True)
-    refused = PromptAnswered(accepted=False, fault="error")
+    refused = Answer(accepted=False, fault="error")
     driver.hear(user("one\n"), system("Error"), IDLE, FINISHED, refused)
     assert driver.state == "running"
     driver.hear(user("two\n"), RUNNING, ACCEPTED, IDLE, FINISHED)
@@ -154,7 +142,7 @@ def test_a_late_answer_does_not_end_the_queued_turn() -> None:
 
 
 def test_an_old_server_says_only_finished() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("one")
     driver.hear(ACCEPTED, *said("1"), FINISHED)
     driver.send("two")
@@ -163,7 +151,7 @@ def test_an_old_server_says_only_finished() -> None:
 
 
 def test_a_stop_that_came_too_early_is_said_again() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.send("hello")
     driver.stop()
     driver.hear(user("hello\n"), RUNNING)
@@ -173,7 +161,7 @@ def test_a_stop_that_came_too_early_is_said_again() -> None:
 
 
 def test_a_stop_when_idle_does_nothing() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.stop()
     driver.hear(STOPPING, IDLE, FINISHED)
     assert driver.effects == []
@@ -181,7 +169,7 @@ def test_a_stop_when_idle_does_nothing() -> None:
 
 
 def test_the_agent_may_begin_a_turn_itself() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.hear(RUNNING)
     assert driver.state == "running"
     driver.hear(IDLE, FINISHED)
@@ -189,7 +177,7 @@ def test_the_agent_may_begin_a_turn_itself() -> None:
 
 
 def test_the_end_of_the_agent_ends_everything() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(ToolRequested(call(), needs_approval=True), ToolRunning(call("t2")))
     driver.send("later", queue=True)
@@ -208,7 +196,7 @@ def test_the_end_of_the_agent_ends_everything() -> None:
 
 
 def test_a_fault_above_the_first_prompt_is_told_below_it_only() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     fault = AgentGone("server.command: /nowhere/eca is not there")
     driver.hear(fault)
     driver.send("hello")
@@ -221,7 +209,7 @@ def test_a_fault_above_the_first_prompt_is_told_below_it_only() -> None:
 
 
 def test_another_fault_than_the_one_above_is_told_too() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.hear(AgentGone("not there"))
     driver.send("hello")
     driver.hear(AgentGone("not executable"))
@@ -229,7 +217,7 @@ def test_another_fault_than_the_one_above_is_told_too() -> None:
 
 
 def test_a_deleted_chat_keeps_its_text_18() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(*said("text"), ChatDeleted())
     assert driver.state == "idle"
@@ -239,7 +227,7 @@ def test_a_deleted_chat_keeps_its_text_18() -> None:
 
 
 def test_progress_is_shown_while_the_turn_runs_and_never_decides_8() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.hear(ToolRequested(call(), needs_approval=True), ProgressChanged("Generating"))
     assert driver.state == "waiting"
@@ -250,7 +238,7 @@ def test_progress_is_shown_while_the_turn_runs_and_never_decides_8() -> None:
 
 
 def test_time_passes_only_while_the_turn_runs() -> None:
-    driver = Driver()
+    driver = EcaDriver()
     driver.run()
     driver.tick(2000)
     assert driver.view.status["elapsed"] == 2000

@@ -10,7 +10,9 @@ from tests.agents.client import Client, make_agent, running
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import AgentTurn, TurnChanged
+from eca_nvim.chat.vocabulary.events import (
+    TurnEnded,
+)
 
 TRUSTING = Selection(trust=True)
 
@@ -34,7 +36,6 @@ async def talk(
     contexts: tuple[Context, ...] = (),
 ) -> None:
     """Prompt a chat and wait for the end of the answer."""
-    ends = TurnChanged(AgentTurn.FINISHED)
-    wanted = client.all(TurnChanged).count(ends) + 1
+    wanted = len(client.all(TurnEnded)) + 1
     client.agent.prompt(Prompt(chat, prompt, contexts, chosen))
-    await client.until(lambda: client.all(TurnChanged).count(ends) == wanted)
+    await client.until(lambda: len(client.all(TurnEnded)) == wanted)

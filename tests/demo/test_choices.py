@@ -7,7 +7,7 @@ from tests.agents.client import Client
 from tests.demo.talks import talk, talking
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat.vocabulary.events import ChoicesChanged, PromptAnswered, SelectionChanged
+from eca_nvim.chat.vocabulary.events import ChoicesChanged, SelectionChanged
 
 pytestmark = pytest.mark.anyio
 
@@ -25,8 +25,8 @@ async def choose(client: Client, chosen: Selection) -> ChoicesChanged:
 async def test_a_prompt_is_answered_by_the_model_it_names(tmp_path: Path) -> None:
     async with talking(tmp_path, "fail") as (client, archive):
         await talk(client, "c", "fail", Selection(ECHO, "plan", "low"))
-        await client.until(lambda: len(client.all(PromptAnswered)) == 2)
-        assert [it.model for it in client.all(PromptAnswered)] == [SCRIPTED, ECHO]
+        await client.until(lambda: len(client.all(SelectionChanged)) == 2)
+        assert [it.model for it in client.all(SelectionChanged)] == [SCRIPTED, ECHO]
         assert [chat.model for chat in await archive.list_chats()] == [ECHO, SCRIPTED]
         opened = await archive.open_chat("c")
     assert opened.selection == SelectionChanged(ECHO, "plan", "low")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.chat.driver import FINISHED, IDLE, Driver
+from tests.chat.driver import ENDED, Driver
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
@@ -41,7 +41,7 @@ class Desk:
     def turn(self, prompt: str = "do it") -> None:
         """Begin a turn; the one before is over."""
         if self.driver.chat.turn.number:
-            self.driver.hear(IDLE, FINISHED)
+            self.driver.hear(ENDED)
         self.driver.run(prompt)
 
     def hear(self, event: ChatEvent) -> None:

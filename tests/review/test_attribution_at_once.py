@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import IDLE
+from tests.chat.driver import ENDED
 from tests.review.desk import contents
 from tests.review.watched import Watched
 
@@ -25,7 +25,7 @@ def test_the_users_words_between_two_surveys_of_a_command_are_a_conflict(watched
 
 def test_a_call_is_over_with_its_turn(watched: Watched) -> None:
     watched.start()
-    watched.hear(IDLE)
+    watched.hear(ENDED)
     watched.survey()
     watched.put("a", b"somebody, later\n")
     watched.survey()

@@ -10,14 +10,14 @@ from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentTurn,
     ChatEvent,
     Role,
     TextReceived,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
 )
 
-RUNNING, IDLE = TurnChanged(AgentTurn.RUNNING), TurnChanged(AgentTurn.IDLE)
+RUNNING, ENDED = TurnBegan(), TurnEnded()
 
 
 def prompt(text: str, content_id: str) -> TextReceived:
@@ -34,7 +34,7 @@ async def talking(rig: Rig, chat: str = "a") -> FakeArchive:
     rig.do(intents.SendPrompt(chat, "hello"))
     await rig.view.until(lambda: agent.told)
     answer = TextReceived(Role.ASSISTANT, "hi there")
-    agent.say(chat, TextReceived(Role.USER, "hello\n", "u1"), RUNNING, answer, IDLE)
+    agent.say(chat, TextReceived(Role.USER, "hello\n", "u1"), RUNNING, answer, ENDED)
     return agent.archive
 
 

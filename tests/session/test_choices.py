@@ -12,12 +12,11 @@ from tests.support.calls import eca_call
 from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
     ChoicesChanged,
     ImageReceived,
-    PromptAnswered,
+    SelectionChanged,
     ToolFinished,
-    TurnChanged,
+    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.ops import Answer, SetChoices, ShowOutput
 from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
@@ -43,7 +42,7 @@ async def test_an_agent_chosen_before_the_first_prompt_brings_its_own_model(rig:
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     assert agent.last_prompt.selection == Selection("", "plan", "")
-    agent.say("a", PromptAnswered(accepted=True, model="m9"))
+    agent.say("a", SelectionChanged("m9"))
     agent.announce(OFFERS)
     assert rig.status()["model"] == "m9"
 
@@ -181,12 +180,12 @@ async def test_a_model_forced_while_a_prompt_runs_is_that_chats(rig: Rig) -> Non
     rig.do(intents.SendPrompt("a", "/model m2"))
     await rig.done()
     agent.announce(forced(model="m2"))
-    agent.say("a", PromptAnswered(accepted=True, model="m1"), TurnChanged(AgentTurn.FINISHED))
+    agent.say("a", TurnEnded())
     assert (rig.status("a")["model"], rig.status("b")["model"]) == ("m2", "m1")
     rig.do(intents.SendPrompt("a", "go on"))
     await rig.done()
     assert agent.last_prompt.selection.model == "m2"
-    agent.say("a", PromptAnswered(accepted=True, model="m9"))
+    agent.say("a", SelectionChanged("m9"))
     assert rig.status("a")["model"] == "m9"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.session.rig import Rig
-from tests.session.saved_chats import IDLE, RUNNING, asked, page, prompt, talking, warned
+from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 
 from eca_nvim.agents.archive import (
     AgentRefused,
@@ -56,7 +56,7 @@ class TestRevising:
         assert "no message of yours" in await warned(rig, asks.Rollback("a", 0))
         rig.do(intents.SendPrompt("a", "hello"))
         await rig.view.until(lambda: agent.told)
-        agent.say("a", RUNNING, IDLE)
+        agent.say("a", RUNNING, ENDED)
         assert "no id" in await warned(rig, asks.Rollback("a", 0))
 
     async def test_fork_before_a_prompt(self, rig: Rig) -> None:

@@ -9,7 +9,10 @@ from tests.support.recording import Event, read_recording
 
 from eca_nvim.agents.eca.server_events import changed_choices
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import ChatOpened, PromptAnswered
+from eca_nvim.chat.vocabulary.events import (
+    ChatOpened,
+    SelectionChanged,
+)
 from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.decode import decode_notification
 
@@ -45,7 +48,7 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
         case "response":
             answer = event.message.get("result")
             if isinstance(answer, Mapping) and answer.get("status") == "prompting":
-                answered = PromptAnswered(accepted=True, model=answer.get("model"))
+                answered = SelectionChanged(answer.get("model"))
                 agent.say(str(answer["chatId"]), answered)
     await rig.done()
 

@@ -10,7 +10,7 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange
-from eca_nvim.chat.vocabulary.events import AgentTurn, ToolFinished, ToolRequested, TurnChanged
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, TurnBegan, TurnEnded
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify, ShowDiff
 from eca_nvim.chat.vocabulary.review_intents import (
     KeepChanges,
@@ -56,12 +56,12 @@ async def edit(rig: Rig, file: Path) -> FakeAgent:
     await rig.done()
     change = FileChange(str(file), DIFF, 1, 1)
     call = eca_call("t", "edit_file", arguments={"path": str(file)}, details=change)
-    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call, needs_approval=True))
+    agent.say("a", TurnBegan(), ToolRequested(call, needs_approval=True))
     write(file, f"{BEFORE}four\n")
     rig.do(rig.approval("t"))
     await rig.done()
     write(file, f"{AFTER}four\n")
-    agent.say("a", ToolFinished(eca_call("t")), TurnChanged(AgentTurn.IDLE))
+    agent.say("a", ToolFinished(eca_call("t")), TurnEnded())
     return agent
 
 

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from tests.session.fake_archive import FakeArchive
 from tests.session.rig import Rig
-from tests.session.saved_chats import IDLE, RUNNING, asked, page, prompt, talking, warned
+from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 
 from eca_nvim.agents.archive import (
     AgentRefused,
@@ -191,7 +191,7 @@ class TestWhole:
         await rig.view.until(lambda: rig.states()[-1] == "failed")
         rig.do(intents.SendPrompt("a", "go on"))
         (await rig.starting(2)).ready()
-        rig.agent.say("a", ChatOpened(), TitleChanged("Second"), RUNNING, IDLE)
+        rig.agent.say("a", ChatOpened(), TitleChanged("Second"), RUNNING, ENDED)
         assert rig.status()["title"] == "First"
         await asked(rig, asks.RenameChat("a", "Mine"))
         rig.agent.say("a", TitleChanged("Mine"))
@@ -270,7 +270,7 @@ class TestStrangers:
 
     async def test_words_about_one_nobody_sees_make_none(self, rig: Rig) -> None:
         agent = await rig.ready()
-        agent.say("other", RUNNING, IDLE, ChatCleared(), ChatDeleted())
+        agent.say("other", RUNNING, ENDED, ChatCleared(), ChatDeleted())
         agent.announce(ChoicesChanged(model="m", chat_id="other"))
         assert all(op.data.get("chat") != "other" for op in rig.view.of(Emit))
 

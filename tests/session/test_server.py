@@ -5,11 +5,10 @@ from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
-    PromptAnswered,
     Role,
     TextReceived,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.intents import (
     OpenChat,
@@ -20,6 +19,7 @@ from eca_nvim.chat.vocabulary.intents import (
     ToggleBlock,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, OpenBlock, SetInput
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +63,7 @@ async def test_stopping_before_the_server_is_ready_takes_the_prompt_back(rig: Ri
     assert agent.told == []
     rig.do(SendPrompt("a", "again"))
     await rig.done()
-    agent.say("a", PromptAnswered(accepted=False, fault="no model"))
+    agent.say("a", TurnEnded(TurnEnd.FAILED, "no model"))
     assert rig.status()["state"] == "idle", "the answer was for the second prompt"
 
 
@@ -204,7 +204,7 @@ async def test_a_turn_is_told_when_the_server_ends_in_it(rig: Rig) -> None:
     agent = await rig.ready()
     rig.do(SendPrompt("a", "hi"))
     await rig.done()
-    agent.say("a", TurnChanged(AgentTurn.RUNNING))
+    agent.say("a", TurnBegan())
     agent.end(CRASH)
     await rig.view.until(lambda: rig.status()["state"] == "idle")
     finished = [op for op in rig.view.of(Emit) if op.event == "EcaTurnFinished"]

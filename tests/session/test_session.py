@@ -14,7 +14,6 @@ from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.contexts import WebContext
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
     ChatCleared,
     ChatDeleted,
     ChoicesChanged,
@@ -22,7 +21,8 @@ from eca_nvim.chat.vocabulary.events import (
     Role,
     TextReceived,
     ToolRequested,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
     WorkChanged,
 )
 from eca_nvim.chat.vocabulary.ops import (
@@ -57,7 +57,7 @@ async def test_the_users_words_reach_the_agent(rig: Rig) -> None:
     agent = await rig.ready()
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
-    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call(), needs_approval=True))
+    agent.say("a", TurnBegan(), ToolRequested(call(), needs_approval=True))
     rig.do(rig.approval("c1", remember=True))
     await rig.done()
     agent.say("a", ToolRequested(call("c2"), needs_approval=True))
@@ -193,7 +193,7 @@ async def test_a_subagents_events_are_shown_in_its_parents_chat(rig: Rig) -> Non
     spawn = eca_call("s", name="spawn_agent", details=call_details.Subagent("explorer", "sub-1"))
     agent.say("a", ToolRequested(spawn))
     agent.say("sub-1", TextReceived(Role.ASSISTANT, "digging"), parent="a")
-    agent.say("sub-1", TurnChanged(AgentTurn.IDLE))
+    agent.say("sub-1", TurnEnded())
     rig.do(intents.ToggleBlock("a", rig.view.of(OpenBlock)[-1].block))
     await rig.done()
     assert {op.chat for op in rig.view.of(OpenBlock)} == {"a"}
@@ -314,7 +314,7 @@ async def test_time_is_shown_while_a_turn_runs_and_only_then(
     await sleeps.begun(2)
     assert isinstance(before, int)
     assert int(str(rig.status()["elapsed"])) >= before + 5000
-    agent.say("a", TurnChanged(AgentTurn.IDLE))
+    agent.say("a", TurnEnded())
     sleeps.let_go()
     await rig.done()
     assert "elapsed" not in rig.status()

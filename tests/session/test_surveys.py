@@ -16,12 +16,12 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
     ToolFinished,
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.review_intents import (
     FileWritten,
@@ -77,7 +77,7 @@ async def begin(rig: Rig, call: ToolCall = COMMAND) -> FakeAgent:
     agent = await rig.ready()
     rig.do(intents.SendPrompt("a", "tidy up"))
     await rig.done()
-    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRequested(call, needs_approval=True))
+    agent.say("a", TurnBegan(), ToolRequested(call, needs_approval=True))
     return agent
 
 
@@ -92,7 +92,7 @@ async def let_run(rig: Rig, call: ToolCall = COMMAND) -> FakeAgent:
 
 
 def end(agent: FakeAgent, call: ToolCall = COMMAND) -> None:
-    agent.say("a", ToolFinished(call), TurnChanged(AgentTurn.IDLE))
+    agent.say("a", ToolFinished(call), TurnEnded())
 
 
 async def names(rig: Rig, request: int) -> list[tuple[str, str]]:
@@ -146,7 +146,7 @@ async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -
     (folder / "a").write_text("changed\n")
     end(agent)
     (file,) = (await rig.ask(PlanUndo("a", -1)))["rows"]
-    agent.say("a", TurnChanged(AgentTurn.RUNNING), ToolRunning(eca_call("u", "shell_command")))
+    agent.say("a", TurnBegan(), ToolRunning(eca_call("u", "shell_command")))
     await rig.ask(UndoTurn("a", -2, [1], [(file["path"], file["seen"])]))
     end(agent, eca_call("u", "shell_command"))
     assert await names(rig, -3) == []

@@ -21,14 +21,14 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentTurn,
     ChatEvent,
     Role,
     TextReceived,
     ToolFinished,
     ToolRejected,
     ToolRequested,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged
 from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
@@ -38,7 +38,7 @@ from eca_nvim.session import session
 
 pytestmark = pytest.mark.anyio
 
-RUNNING, IDLE = TurnChanged(AgentTurn.RUNNING), TurnChanged(AgentTurn.IDLE)
+RUNNING, ENDED = TurnBegan(), TurnEnded()
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatE
     rig.do(rig.approval(call.id))
     await rig.done()
     put(file, f"{number}\n")
-    agent.say("a", ToolFinished(call), *more, IDLE, TurnChanged(AgentTurn.FINISHED))
+    agent.say("a", ToolFinished(call), *more, ENDED)
 
 
 def unkept(planned: Mapping[str, Any]) -> list[str]:
@@ -133,7 +133,7 @@ async def test_words_of_another_client_come_before_their_turn(rig: Rig, file: Pa
     call = write_call(file, 2)
     agent.say("a", prompt(2), RUNNING, ToolRequested(call, needs_approval=False))
     put(file, "2\n")
-    agent.say("a", ToolFinished(call), IDLE)
+    agent.say("a", ToolFinished(call), ENDED)
     _, second = await blocks(rig)
     assert (await rig.ask(PlanUndo("a", -1, since=second)))["turns"] == [2]
 
@@ -204,7 +204,7 @@ async def test_a_later_move_is_told_when_there_is_nothing_to_undo(rig: Rig, file
     await rig.done()
     agent.say("a", prompt(2), RUNNING, ToolRequested(call, needs_approval=False))
     new.rename(moved)
-    agent.say("a", ToolFinished(call), IDLE, TurnChanged(AgentTurn.FINISHED))
+    agent.say("a", ToolFinished(call), ENDED)
     planned = await rig.ask(PlanUndo("a", -1, turn=1))
     assert planned == {"rows": [], "why": "turn 2 has moved new: undo that turn first"}
     assert (await rig.ask(PlanUndo("a", -2, turn=2)))["turns"] == [2]

@@ -12,13 +12,12 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import (
-    AgentTurn,
     ChatEvent,
     ToolFinished,
     ToolPreparing,
     ToolRequested,
     ToolRunning,
-    TurnChanged,
+    TurnBegan,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
 
@@ -56,7 +55,7 @@ async def hears(rig: Rig, *events: ChatEvent) -> FakeAgent:
     agent = await rig.ready()
     rig.do(intents.SendPrompt("a", "write"))
     await rig.done()
-    agent.say("a", TurnChanged(AgentTurn.RUNNING), *events)
+    agent.say("a", TurnBegan(), *events)
     await rig.done()
     return agent
 

@@ -136,7 +136,7 @@ class Agent(ABC):
 
     @abstractmethod
     def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt; the response is emitted as PromptAnswered."""
+        """Send a prompt; TurnBegan and TurnEnded follow."""
 
     @abstractmethod
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
@@ -162,7 +162,7 @@ class Agent(ABC):
         """Answer a question; None cancels it."""
 
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
-        """Send what the running login asks for; None cancels it. PromptAnswered follows."""
+        """Send what the running login asks for; None cancels it."""
 
     @abstractmethod
     def choose(self, chat_id: str, selection: Selection) -> None:

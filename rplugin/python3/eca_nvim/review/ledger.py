@@ -22,12 +22,15 @@ from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatEvent,
+    LoginBegan,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
@@ -87,7 +90,7 @@ class Ledger:
             self._record_call(chat, event, block)
             return
         match event:
-            case TurnChanged():
+            case TurnBegan() | TurnStopping() | TurnEnded() | LoginBegan():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case AgentGone():

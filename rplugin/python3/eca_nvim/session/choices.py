@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Selection
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.events import ChoicesChanged, PromptAnswered, SelectionChanged
+from eca_nvim.chat.vocabulary.events import ChoicesChanged, SelectionChanged
 from eca_nvim.chat.vocabulary.ops import BlockKind, SetChoices
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.persistence import Persistence
@@ -53,7 +53,6 @@ class Choices:
         self._defaults = SelectionChanged()
         self._chosen: dict[str, set[str]] = {}  # by chat: which of SELECTABLE no default changes
         self._forced: set[str] = set()  # what the agent has forced since it started
-        self._overruled: set[str] = set()  # chats whose prompt was sent with another model
         self._last_choices: dict[str, Mapping[str, str]] = {}  # the project's, when a chat began
         self._bring_models = True
         self.welcome: str | None = None
@@ -104,26 +103,15 @@ class Choices:
             old = chat.selected.variant or ""
             kept = old if old in self._variants_of(choice.model) else ""
             choice = replace(choice, variant=kept if variant is None else variant)
-            if chat.turn.unanswered:
-                self._overruled.add(chat.id)
         self.keep(chat.id, choice)
         return choice
 
     def _is_offered(self, what: str, name: str | None) -> bool:
         return not name or name in self._offers.get(f"{what}s", ())
 
-    def prompt_answered(self, chat: str, answer: PromptAnswered) -> PromptAnswered:
-        """Record the model that answers a prompt; ignored if another was forced meanwhile."""
-        if chat in self._overruled:
-            self._overruled.discard(chat)
-            answer = replace(answer, model=None)
-        self.keep(chat, SelectionChanged(answer.model))
-        return answer
-
     def agent_ended(self) -> None:
         """Forget what the agent has forced: what the next one forces first are its defaults."""
         self._forced.clear()
-        self._overruled.clear()
 
     def choose(self, chat: Chat, what: str, value: object) -> SelectionChanged:
         """Record a user's choice; returns what changes with it. Raises NotOffered."""

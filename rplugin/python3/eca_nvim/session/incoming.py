@@ -23,12 +23,15 @@ from eca_nvim.chat.vocabulary.events import (
     ChatDeleted,
     ChoicesChanged,
     JobsChanged,
+    LoginBegan,
     MessageShown,
     NoticeReceived,
     ProgressChanged,
-    PromptAnswered,
+    SelectionChanged,
     ToolServerChanged,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
     UsageReported,
     WorkChanged,
 )
@@ -40,7 +43,10 @@ from eca_nvim.session.tool_servers import ToolServers
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
-_CREATES_NO_CHAT = (ChatCleared, ChatDeleted, TurnChanged, UsageReported, ProgressChanged)
+_CREATES_NO_CHAT = (
+    *(TurnBegan, TurnStopping, TurnEnded, LoginBegan),
+    *(ChatCleared, ChatDeleted, UsageReported, ProgressChanged),
+)
 """Events that are ignored when their chat is unknown."""
 
 NO_MODEL = "no model: type /login, or see :Eca log"
@@ -112,8 +118,8 @@ class IncomingEvents:
             if isinstance(event, _CREATES_NO_CHAT):
                 return
             self._chats.apply(self._chats.get(chat_id), [self._choices.defaults(chat_id)])
-        if isinstance(event, PromptAnswered) and child is None:
-            event = self._choices.prompt_answered(chat_id, event)
+        if isinstance(event, SelectionChanged) and child is None:
+            self._choices.keep(chat_id, event)
         self._chats.apply(self._chats.get(chat_id), [event], child)
         if isinstance(event, ChatDeleted) and child is None:
             self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])

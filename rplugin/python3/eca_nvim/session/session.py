@@ -35,11 +35,9 @@ from eca_nvim.chat.vocabulary.effects import (
 )
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
-    AgentTurn,
     ChatEvent,
     NoticeReceived,
-    PromptAnswered,
-    TurnChanged,
+    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.ops import Answer, Notify, SetInput, SetServer
@@ -310,8 +308,7 @@ class Session:
     def _cancel_unsent(self, chat_id: str) -> None:
         """End a turn whose prompt was never sent."""
         if self._return_prompts(chat_id):
-            cancelled = (PromptAnswered(accepted=True), TurnChanged(AgentTurn.IDLE))
-            self._chats.apply(self._chats.get(chat_id), cancelled)
+            self._chats.apply(self._chats.get(chat_id), [TurnEnded()])
 
     def _return_prompts(self, chat_id: str | None = None) -> bool:
         """Put the held prompts of a chat, or of all chats, back into the input."""

@@ -44,6 +44,7 @@ from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import ServerRequests
 from eca_nvim.agents.eca.server_events import initial_choices
+from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Request
@@ -105,6 +106,7 @@ class _Life(Struct, frozen=True):
     readiness: Readiness
     proposals: Proposals
     dialect: Dialect
+    turns: Turns
     emit: Emit
 
     def receive(self, batch: Sequence[Incoming]) -> None:
@@ -128,6 +130,7 @@ class _Life(Struct, frozen=True):
 
     def _deliver(self, events: Sequence[AgentEvent]) -> None:
         if events:
+            events = self.turns.read(events)
             self.emit(events)
         self.outbox.send_due_stops(events)
 
@@ -190,7 +193,7 @@ class EcaAgent(Agent):
                 self._life.connection.kill_now()
 
     def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt; the response is emitted as PromptAnswered."""
+        """Send a prompt; TurnBegan and TurnEnded follow."""
         self._living.proposals.prompted(prompt.chat_id)
         self._living.outbox.prompt(prompt)
 
@@ -220,7 +223,9 @@ class EcaAgent(Agent):
 
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""
-        self._living.requests.answer(question_id, text)
+        chat_id = self._living.requests.answer(question_id, text)
+        if text is None:
+            self._living.turns.login_left(chat_id)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Send what the running login asks for; None cancels it."""
@@ -255,19 +260,25 @@ class EcaAgent(Agent):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
         chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
+        turns = Turns()
+
+        def emit_read(events: Sequence[AgentEvent]) -> None:
+            emit(turns.read(events))
+
         dialect = Dialect(repo_map=self._options.repo_map)
-        proposals = Proposals(self._workspace.folders, tasks, emit)
+        proposals = Proposals(self._workspace.folders, tasks, emit_read)
         inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals)
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, emit, chats, inbox, mentions, dialect),
+            outbox=Outbox(connection, emit_read, chats, inbox, mentions, dialect, turns),
             archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect),
             readiness=readiness,
             proposals=proposals,
             dialect=dialect,
+            turns=turns,
             emit=emit,
         )
 

@@ -26,11 +26,11 @@ from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays, user_text
+from eca_nvim.agents.eca.turns import EndSaid, EndWord
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
-    AgentTurn,
     ChatEvent,
     UsageReported,
 )
@@ -51,11 +51,11 @@ from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 """What a server says after it has replaced a chat's messages by a summary."""
 
-_TURNS: Final[Mapping[ChatStatus, AgentTurn]] = {
-    ChatStatus.IDLE: AgentTurn.IDLE,
-    ChatStatus.RUNNING: AgentTurn.RUNNING,
-    ChatStatus.STOPPING: AgentTurn.STOPPING,
-    ChatStatus.LOGIN: AgentTurn.LOGIN,
+_TURNS: Final[Mapping[ChatStatus, ChatEvent]] = {
+    ChatStatus.IDLE: EndSaid(word=EndWord.IDLE),
+    ChatStatus.RUNNING: events.TurnBegan(),
+    ChatStatus.STOPPING: events.TurnStopping(),
+    ChatStatus.LOGIN: events.LoginBegan(),
 }
 
 logger = logging.getLogger(__name__)
@@ -188,8 +188,7 @@ class Inbox:
             logger.debug("unknown status of chat %s", message.chat_id)
             return ()
         chat_id = self._chats.ours(message.chat_id, adopt=True)
-        changed = self._peeks.peek(message.chat_id, events.TurnChanged(turn))
-        return (Addressed(chat_id, changed),)
+        return (Addressed(chat_id, self._peeks.peek(message.chat_id, turn)),)
 
     def _opened(self, message: ChatOpened) -> Sequence[AgentEvent]:
         return self._about(message.chat_id, events.ChatOpened(message.title))

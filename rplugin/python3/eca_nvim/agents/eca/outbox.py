@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import Emit, Prompt, Selection
@@ -26,20 +27,21 @@ from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.prompt.attached_files import fit
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
+from eca_nvim.agents.eca.turns import EndSaid, EndWord, Turns
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
-    AgentTurn,
     ChatEvent,
     ChatOpened,
+    ChoicesChanged,
+    LoginBegan,
     MessageShown,
     NoticeReceived,
     ProgressChanged,
-    PromptAnswered,
     SelectionChanged,
     TrustRefused,
-    TurnChanged,
+    TurnEnded,
 )
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
@@ -67,6 +69,14 @@ _CANCEL: Final = "cancel"
 logger = logging.getLogger(__name__)
 
 
+class _Answer(Struct, frozen=True):
+    """An answer to a prompt: the model that works on it, or why the server refused it."""
+
+    model: str | None = None
+    fault: str | None = None
+    accepted: bool = True
+
+
 class Outbox:
     """Sends messages to one server process."""
 
@@ -78,6 +88,7 @@ class Outbox:
         inbox: Inbox,
         mentions: Mentions,
         dialect: Dialect,
+        turns: Turns,
     ) -> None:
         self._connection = connection
         self._emit = emit
@@ -85,14 +96,16 @@ class Outbox:
         self._inbox = inbox
         self._mentions = mentions
         self._dialect = dialect
+        self._turns = turns
         self._sent_selections: dict[str, Selection] = {}  # by our chat id, the selection last sent
         self._absent: set[str] = set()  # methods the server does not know
         self._last: dict[str, Prompt] = {}  # by our chat id, the prompt sent last
         self._stops: dict[str, Prompt | None] = {}  # stops to send once the server knows the chat
         self._logins: set[str] = set()  # our ids of chats whose last response was login
+        self._overruled: set[str] = set()  # chats for which a model was forced after the prompt
 
     def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt (chat/prompt); the response is emitted as PromptAnswered."""
+        """Send a prompt (chat/prompt); its response names the model."""
         chosen = self._possible(prompt.chat_id, prompt.selection)
         self._report_lacks(prompt)
         contexts, missing = fit(prompt.contexts)
@@ -107,10 +120,16 @@ class Outbox:
         self._chats.prompted(prompt.chat_id)
         self._sent_selections[prompt.chat_id] = chosen
         self._last[prompt.chat_id] = fitted
+        self._turns.prompted(prompt.chat_id)
         self._ask(fitted, params)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
-        """Answer the running login (chat/prompt); None sends the text that cancels it."""
+        """Answer the running login (chat/prompt); None sends the text that cancels it, once."""
+        if text is None:
+            if self._turns.is_leaving(chat_id):
+                return
+            self._turns.login_left(chat_id)
+        self._turns.login_answered(chat_id)
         chosen = self._sent_selections.get(chat_id, Selection())
         answer = Prompt(chat_id, _CANCEL if text is None else text, selection=chosen)
         self._ask(answer, login_params(answer, self._chats, self._dialect))
@@ -137,17 +156,18 @@ class Outbox:
 
         An older server has no id for a chat before its first message: the stop waits for that.
         """
+        self._turns.stopped(chat_id)
         self._stops[chat_id] = self._last.get(chat_id)
         self._send_stop(chat_id)
 
     def send_due_stops(self, events: Sequence[AgentEvent]) -> None:
         """Send the stops that had to wait, unless these events say that the turn is over."""
-        if not self._stops:
-            return
         for event in events:
             match event:
-                case Addressed(chat_id, TurnChanged(AgentTurn.IDLE | AgentTurn.FINISHED)):
+                case Addressed(chat_id, TurnEnded()):
                     self._stops.pop(chat_id or "", None)
+                case ChoicesChanged(forced=forced) if "model" in forced:
+                    self._overruled.update(self._turns.unanswered)
         for chat_id, prompt in tuple(self._stops.items()):
             if prompt is self._last.get(chat_id):
                 self._send_stop(chat_id)
@@ -234,11 +254,11 @@ class Outbox:
             result = decode_result(PromptParams, pending.answer())
         except RemoteError as fault:
             self._chats.answered(chat_id, None)
-            answer = PromptAnswered(accepted=False, fault=_line(PromptParams.method, fault))
+            answer = _Answer(fault=_line(PromptParams.method, fault), accepted=False)
         except DecodeError as fault:
             logger.warning("odd answer to a prompt: %s", fault)
             self._chats.answered(chat_id, None)
-            answer = PromptAnswered(accepted=True)
+            answer = _Answer()
         except ConnectionClosed:
             return
         else:
@@ -250,12 +270,22 @@ class Outbox:
             if answer.accepted and result.result_message:
                 self._emit_event(chat_id, ProgressChanged(result.result_message))
         held = self._inbox.read_held()
-        self._emit([*held, Addressed(chat_id, answer)])
+        self._emit(held)
         self.send_due_stops(held)
+        self._report_result(chat_id, answer)
         if self._stops.get(chat_id) is prompt:
             self._stop_answered(chat_id, answer)
 
-    def _stop_answered(self, chat_id: str, answer: PromptAnswered) -> None:
+    def _report_result(self, chat_id: str, answer: _Answer) -> None:
+        """Emit the model that answers, and what the response means for the turn."""
+        is_current = chat_id not in self._overruled
+        self._overruled.discard(chat_id)
+        if answer.model and is_current:
+            self._emit_event(chat_id, SelectionChanged(answer.model))
+        for event in self._turns.answered(chat_id, accepted=answer.accepted, fault=answer.fault):
+            self._emit_event(chat_id, event)
+
+    def _stop_answered(self, chat_id: str, answer: _Answer) -> None:
         """Send the stop that waited for this prompt's response, unless the prompt was refused."""
         if answer.accepted:
             self._send_stop(chat_id)
@@ -266,12 +296,12 @@ class Outbox:
         """Emit that a login begins, goes on, or is over."""
         if status is PromptStatus.LOGIN:
             self._logins.add(chat_id)
-            self._emit_event(chat_id, TurnChanged(AgentTurn.LOGIN))
+            self._emit_event(chat_id, LoginBegan())
         elif chat_id in self._logins:
             self._logins.discard(chat_id)
-            self._emit_event(chat_id, TurnChanged(AgentTurn.IDLE))
+            self._emit_event(chat_id, EndSaid(word=EndWord.IDLE))
 
-    def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> PromptAnswered:
+    def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> _Answer:
         """Read the response to a prompt that was sent with the selection `chosen`.
 
         The server shows an error in the chat before the response, unless it refuses the chat id.
@@ -282,9 +312,9 @@ class Outbox:
         silent = self._chats.answered(chat_id, None if is_refused else result.chat_id)
         if not failed:
             is_news = self._sent_selections[chat_id].model == chosen.model
-            return PromptAnswered(accepted=True, model=result.model if is_news else None)
+            return _Answer(model=result.model if is_news else None)
         fault = "the server refused the prompt without a reason" if silent else None
-        return PromptAnswered(accepted=False, fault=result.result_message or fault)
+        return _Answer(fault=result.result_message or fault, accepted=False)
 
     def _report_update(self, chat_id: str, pending: PendingRequest) -> None:
         try:

@@ -22,6 +22,7 @@ from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
     ChatOpened,
+    LoginBegan,
     ProgressChanged,
     QuestionAsked,
     Role,
@@ -29,11 +30,16 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
     ToolFinished,
     ToolRejected,
-    TurnChanged,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
     UsageReported,
 )
 
-_ALWAYS_LIVE: Final = (TurnChanged, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
+_ALWAYS_LIVE: Final = (
+    *(TurnBegan, TurnStopping, TurnEnded, LoginBegan),
+    *(UsageReported, ProgressChanged, QuestionAsked, SelectionChanged),
+)
 
 _REJECTED: Final = "I rejected one or more tool calls"
 _BLOCKS: Final = ("contexts", "editor-state", "additionalContext")

@@ -78,14 +78,18 @@ class ServerRequests:
                 assert_never(asked)
         return ()
 
-    def answer(self, question_id: str, text: str | None) -> None:
-        """Answer a question; None cancels it. A closed question is ignored."""
+    def answer(self, question_id: str, text: str | None) -> str | None:
+        """Answer a question; None cancels it. A closed question is ignored.
+
+        Returns our id of the chat it was asked in, None if that is unknown.
+        """
         question = self._questions.pop(question_id, None)
         if question is None:
             logger.debug("question %s is closed already", question_id)
-            return
+            return None
         result = AnswerResult(answer=text, cancelled=text is None)
         self._respond(question.request_id, result)
+        return question.chat_id
 
     def cancel_questions(self, chat_id: str) -> None:
         """Cancel the questions of a chat whose turn is being stopped."""

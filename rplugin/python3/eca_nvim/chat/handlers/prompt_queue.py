@@ -4,7 +4,8 @@ Rules kept here:
 - Nothing the user wrote is dropped. A steering message the agent did not read becomes the next
   prompt; a prompt that may not be sent now stays visible in the queue.
 - Every prompt gets a turn of its own: prompts are never joined.
-- After a stop only prompts meant for the stopped turn are sent; after a failure none is.
+- After a stop only prompts meant for the stopped turn are sent. After a failure, a limit or a
+  refusal none is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
     TurnEnd.STOPPED: frozenset({QueueKind.STEER, QueueKind.REASON}),
     TurnEnd.FAILED: frozenset(),
     TurnEnd.GONE: frozenset(),
+    TurnEnd.LIMIT: frozenset(),
+    TurnEnd.DECLINED: frozenset(),
 }
 
 _ORDER = (QueueKind.REASON, QueueKind.STEER, QueueKind.QUEUE)

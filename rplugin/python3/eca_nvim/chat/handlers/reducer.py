@@ -55,9 +55,11 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ChatOpened: chat_title.chat_opened,
     events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.question_asked,
-    events.TurnChanged: turn.turn_changed,
+    events.TurnBegan: turn.turn_began,
+    events.TurnStopping: turn.turn_stopping,
+    events.TurnEnded: turn.turn_ended,
+    events.LoginBegan: turn.login_began,
     events.TurnLapsed: silent_turn.turn_lapsed,
-    events.PromptAnswered: turn.prompt_answered,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
 }

@@ -24,7 +24,6 @@ from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
 PATIENCE_MS: Mapping[Turn, int] = {
     Turn.SENDING: 30_000,
     Turn.RUNNING: 30_000,
-    Turn.CLOSING: 30_000,
     Turn.STOPPING: 5_000,
     Turn.LEAVING: 5_000,
 }
@@ -68,5 +67,4 @@ def turn_lapsed(update: Update, event: TurnLapsed) -> None:
     if not stops and not event.is_idle:
         return
     note(update, STOPPED if stops else IDLE, is_error=not stops)
-    turn.owed_end, turn.unanswered = None, 0
     end(update, TurnEnd.STOPPED if stops else TurnEnd.FAILED)

@@ -2,16 +2,10 @@
 
 Rules kept here:
 - Every end leaves the chat idle, and is announced exactly once with its reason.
-- The agent reports an end with two events (idle then finished, stopping and finished, or finished
-  then idle). The first ends the turn. The other one is `owed_end`, and must not end the next turn.
-- Before the agent has answered the prompt, `finished` does not end the turn: a login may follow.
-  A login ends with idle; until then no queued prompt is sent and no question is closed.
-- The response to a prompt affects the turn only if no newer prompt was sent.
+- While a login runs no queued prompt is sent and no question is closed.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from eca_nvim.chat.handlers.messages import note, show_user
 from eca_nvim.chat.handlers.prompt_queue import follow_up, is_command, keep_for_later
@@ -19,30 +13,23 @@ from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.settle import settle, settle_pending
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
 from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock
+from eca_nvim.chat.model.chat import RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
-    AgentTurn,
     ChatDeleted,
-    PromptAnswered,
-    TurnChanged,
+    LoginBegan,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn, TurnEnd, TurnStep, next_turn
+from eca_nvim.chat.vocabulary.states import Turn, TurnEnd, TurnStep, next_turn
 
 LOG_END = "the last lines of the server's log"
 NO_ANSWER = "The agent ended its turn without an answer."
-
-_OTHER_END: Mapping[AgentTurn, AgentTurn] = {
-    AgentTurn.IDLE: AgentTurn.FINISHED,
-    AgentTurn.FINISHED: AgentTurn.IDLE,
-}
-_STEPS: Mapping[AgentTurn, TurnStep] = {
-    AgentTurn.IDLE: TurnStep.END,
-    AgentTurn.FINISHED: TurnStep.FINISH,
-}
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -66,7 +53,6 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     update.lane = chat.root
     begin(update, TurnStep.SEND)
     chat.unconfirmed.append(show_user(update, text))
-    chat.turn.unanswered += 1
     update.tell(TellPrompt(chat.id, text, contexts))
 
 
@@ -80,8 +66,7 @@ def stop(update: Update) -> None:
             _step(update, TurnStep.STOP)
             _cancel_login(update)
         case Turn.LEAVING:
-            if not update.chat.turn.unanswered:
-                _cancel_login(update)
+            _cancel_login(update)
         case _:
             update.tell(TellStop(update.chat.id))
             update.chat.turn.note_activity(update.now)
@@ -90,9 +75,8 @@ def stop(update: Update) -> None:
 
 def _mark_stopping(update: Update) -> None:
     turn = update.chat.turn
-    if turn.state in (Turn.SENDING, Turn.RUNNING, Turn.CLOSING):
+    if turn.state in (Turn.SENDING, Turn.RUNNING):
         _step(update, TurnStep.STOP)
-        turn.owed_end = None
         settle_pending(update)
 
 
@@ -103,8 +87,7 @@ def _step(update: Update, step: TurnStep) -> None:
 
 
 def send_login(update: Update, text: str | None) -> None:
-    """Send the agent what it needs to log in; None cancels. It responds as to a prompt."""
-    update.chat.turn.unanswered += 1
+    """Send the agent what it needs to log in; None cancels the login."""
     update.tell(TellLogin(update.chat.id, text))
 
 
@@ -146,30 +129,14 @@ def _is_unanswered(update: Update) -> bool:
 # --- events of the agent ------------------------------------------------------------------------
 
 
-def turn_changed(update: Update, event: TurnChanged) -> None:
-    """Follow the turn state the agent reports; a subagent's end settles only its own lane."""
+def turn_began(update: Update, _event: TurnBegan) -> None:
+    """Note that the agent works; a subagent's turn shows in its blocks alone."""
     if update.lane is not update.chat.root:
-        if event.turn in _OTHER_END:
-            settle(update, update.lane, completed=update.chat.turn.state is Turn.RUNNING)
         return
-    match event.turn:
-        case AgentTurn.RUNNING:
-            _agent_runs(update)
-        case AgentTurn.STOPPING:
-            _mark_stopping(update)
-        case AgentTurn.LOGIN:
-            _agent_logs_in(update)
-        case AgentTurn.IDLE | AgentTurn.FINISHED:
-            _agent_ended(update, event.turn)
-
-
-def _agent_runs(update: Update) -> None:
-    turn = update.chat.turn
-    turn.owed_end = None
-    match turn.state:
+    match update.chat.turn.state:
         case Turn.IDLE:
             begin(update, TurnStep.START)
-        case Turn.SENDING | Turn.CLOSING | Turn.LOGIN:
+        case Turn.SENDING | Turn.LOGIN:
             _step(update, TurnStep.START)
         case Turn.LEAVING:  # the login had already ended
             _step(update, TurnStep.START)
@@ -180,10 +147,17 @@ def _agent_runs(update: Update) -> None:
             pass
 
 
-def _agent_logs_in(update: Update) -> None:
-    turn = update.chat.turn
-    turn.owed_end = None
-    was = turn.state
+def turn_stopping(update: Update, _event: TurnStopping) -> None:
+    """Note that the agent stops the turn; pending requests are over at once."""
+    if update.lane is update.chat.root:
+        _mark_stopping(update)
+
+
+def login_began(update: Update, _event: LoginBegan) -> None:
+    """Turn the chat's turn into a login."""
+    if update.lane is not update.chat.root:
+        return
+    was = update.chat.turn.state
     if was is Turn.IDLE:
         begin(update, TurnStep.LOGIN)
     else:
@@ -194,47 +168,24 @@ def _agent_logs_in(update: Update) -> None:
         _cancel_login(update)
 
 
-def _agent_ended(update: Update, reported: AgentTurn) -> None:
+def turn_ended(update: Update, event: TurnEnded) -> None:
+    """End the turn and show the agent's reason; a subagent's end settles only its own lane."""
     turn = update.chat.turn
-    if turn.owed_end is reported:
-        turn.owed_end = None
+    if update.lane is not update.chat.root:
+        settle(update, update.lane, completed=turn.state is Turn.RUNNING)
     elif turn.state is not Turn.IDLE:
-        if next_turn(turn.state, _STEPS[reported]) is Turn.IDLE:
-            _end_as_reported(update, reported)
-        else:
-            _step(update, _STEPS[reported])
+        if event.told:
+            note(update, event.told, is_error=event.end is TurnEnd.FAILED)
+        end(update, _reason(turn, event.end))
 
 
-def _end_as_reported(update: Update, reported: AgentTurn) -> None:
-    """End the turn as the agent reports; after a login there is no second event."""
-    turn = update.chat.turn
-    stopped = turn.state in (Turn.STOPPING, Turn.LEAVING)
-    turn.owed_end = None if turn.state in SECRET_TURNS else _OTHER_END[reported]
-    end(update, TurnEnd.STOPPED if stopped else turn.expected_end)
-
-
-def prompt_answered(update: Update, event: PromptAnswered) -> None:
-    """Handle the response to a prompt: a refusal ends the turn if it still runs."""
-    chat = update.chat
-    turn = chat.turn
-    if update.lane is not chat.root:
-        return
-    turn.unanswered = max(0, turn.unanswered - 1)
-    if event.accepted and event.model:
-        chat.selected.model = event.model
-        update.dirty |= Dirty.STATUS
-    if turn.unanswered or turn.state is Turn.IDLE:
-        return
-    if not event.accepted:
-        note(update, event.fault or "The agent refused the prompt.", is_error=True)
-        if turn.state is not Turn.LOGIN:  # a login goes on: the user may try again
-            end(update, TurnEnd.FAILED)
-    elif turn.state is Turn.SENDING:
-        _step(update, TurnStep.START)
-    elif turn.state is Turn.CLOSING:
-        _end_as_reported(update, AgentTurn.FINISHED)
-    elif turn.state is Turn.LEAVING:
-        _end_as_reported(update, AgentTurn.IDLE)
+def _reason(turn: RunningTurn, reported: TurnEnd) -> TurnEnd:
+    """Return why a turn ended: what the user did counts more than a plain end the agent reports."""
+    if reported not in (TurnEnd.DONE, TurnEnd.STOPPED):
+        return reported
+    if turn.state in (Turn.STOPPING, Turn.LEAVING):
+        return TurnEnd.STOPPED
+    return reported if turn.expected_end is TurnEnd.DONE else turn.expected_end
 
 
 def agent_gone(update: Update, event: AgentGone) -> None:
@@ -277,10 +228,7 @@ def chat_deleted(update: Update, _event: ChatDeleted) -> None:
 
 
 def _end_everything(update: Update) -> None:
-    turn = update.chat.turn
-    turn.unanswered = 0
-    turn.owed_end = None
-    if turn.state is Turn.IDLE:
+    if update.chat.turn.state is Turn.IDLE:
         settle(update)
     else:
         end(update, TurnEnd.GONE)

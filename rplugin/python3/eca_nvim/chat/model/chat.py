@@ -25,7 +25,7 @@ from eca_nvim.chat.model.blocks import (
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.call_details import TaskList
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import AgentTurn, UsageReported
+from eca_nvim.chat.vocabulary.events import UsageReported
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 
@@ -87,18 +87,14 @@ class QueuedPrompt(Struct, frozen=True):
 class RunningTurn(Struct):
     """The turn that runs, or ran last.
 
-    owed_end: the agent reports the end of a turn with two events; this is the second one of the
-    last turn, still to come, which must not end the next turn. unanswered: number of prompts
-    without PromptAnswered. expected_end: the reason to report when the agent ends the turn by
-    itself; a rejected call sets it, new text of the model resets it. number: counts the chat's
-    turns from 1; 0 before the first. last_activity_ms: when the agent last sent something, or we
-    last asked it. times_asked: how often we asked about the turn since the agent's last event.
+    expected_end: the reason to report when the agent ends the turn by itself; a rejected call sets
+    it, new text of the model resets it. number: counts the chat's turns from 1; 0 before the first.
+    last_activity_ms: when the agent last sent something, or we last asked it. times_asked: how
+    often we asked about the turn since the agent's last event.
     """
 
     state: Turn = Turn.IDLE
     started_ms: int = 0
-    owed_end: AgentTurn | None = None
-    unanswered: int = 0
     expected_end: TurnEnd = TurnEnd.DONE
     number: int = 0
     last_activity_ms: int = 0

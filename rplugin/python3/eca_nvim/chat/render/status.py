@@ -17,7 +17,6 @@ from eca_nvim.chat.vocabulary.states import Turn
 
 _WORDS: Mapping[Turn, Turn] = {
     Turn.SENDING: Turn.RUNNING,
-    Turn.CLOSING: Turn.RUNNING,
     Turn.LEAVING: Turn.STOPPING,
 }
 

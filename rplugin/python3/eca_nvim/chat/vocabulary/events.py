@@ -15,6 +15,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 
 class Role(StrEnum):
@@ -23,16 +24,6 @@ class Role(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     SYSTEM = "system"
-
-
-class AgentTurn(StrEnum):
-    """State of the turn as the agent reports it (ECA: chat/statusChanged, progress)."""
-
-    RUNNING = "running"
-    STOPPING = "stopping"
-    IDLE = "idle"
-    FINISHED = "finished"
-    LOGIN = "login"
 
 
 # --- events of one chat -------------------------------------------------------------------------
@@ -194,10 +185,27 @@ class UsageReported(Struct, frozen=True):
     free_color: str | None = None
 
 
-class TurnChanged(Struct, frozen=True):
-    """The agent reports its turn's state (ECA: chat/statusChanged; FINISHED: progress)."""
+class TurnBegan(Struct, frozen=True):
+    """The agent works on a prompt, or began a turn by itself (ECA: chat/statusChanged)."""
 
-    turn: AgentTurn
+
+class TurnStopping(Struct, frozen=True):
+    """The agent is about to end the turn: somebody stopped it (ECA: chat/statusChanged)."""
+
+
+class TurnEnded(Struct, frozen=True):
+    """The turn is over, for good; `told`: why, for the user.
+
+    ECA: chat/statusChanged, progress and the answer to chat/prompt. ACP: the answer to
+    session/prompt.
+    """
+
+    end: TurnEnd = TurnEnd.DONE
+    told: str | None = None
+
+
+class LoginBegan(Struct, frozen=True):
+    """The turn is a login now: what the user says goes to it (ECA: chat/statusChanged)."""
 
 
 class TurnLapsed(Struct, frozen=True):
@@ -209,14 +217,6 @@ class TurnLapsed(Struct, frozen=True):
     number: int
     times_asked: int
     is_idle: bool
-
-
-class PromptAnswered(Struct, frozen=True):
-    """The agent accepted or refused a prompt (ECA: the response to chat/prompt)."""
-
-    accepted: bool
-    model: str | None = None
-    fault: str | None = None
 
 
 class SelectionChanged(Struct, frozen=True):
@@ -310,9 +310,11 @@ ChatEvent: TypeAlias = (
     | TitleChanged
     | ProgressChanged
     | UsageReported
-    | TurnChanged
+    | TurnBegan
+    | TurnStopping
+    | TurnEnded
+    | LoginBegan
     | TurnLapsed
-    | PromptAnswered
     | SelectionChanged
     | TrustRefused
     | QuestionAsked

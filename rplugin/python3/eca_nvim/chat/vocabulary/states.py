@@ -19,39 +19,41 @@ class IllegalTransition(Exception):
 class Turn(StrEnum):
     """The state of a chat's turn.
 
-    SENDING: we sent a prompt and the agent has not begun. CLOSING: the agent finished before it
-    answered the prompt; the turn ends, or a login begins. LOGIN: the agent asks for what it needs
+    SENDING: we sent a prompt and the agent has not begun. LOGIN: the agent asks for what it needs
     to log in to a provider. LEAVING: the user cancelled the login.
     """
 
     IDLE = "idle"
     SENDING = "sending"
     RUNNING = "running"
-    CLOSING = "closing"
     STOPPING = "stopping"
     LOGIN = "login"
     LEAVING = "leaving"
 
 
 class TurnStep(StrEnum):
-    """A step of a turn. FINISH: the agent reported `finished`, as it also does within a login."""
+    """A step of a turn."""
 
     SEND = "send"
     START = "start"
     STOP = "stop"
     LOGIN = "login"
-    FINISH = "finish"
     END = "end"
 
 
 class TurnEnd(StrEnum):
-    """Why a turn ended, as in the event EcaTurnFinished."""
+    """Why a turn ended, as in the event EcaTurnFinished.
+
+    LIMIT: it used up the tokens or requests it may use. DECLINED: the agent or its model refused.
+    """
 
     DONE = "done"
     STOPPED = "stopped"
     REJECTED = "rejected"
     FAILED = "failed"
     GONE = "gone"
+    LIMIT = "limit"
+    DECLINED = "declined"
 
 
 TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
@@ -61,28 +63,18 @@ TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
     (Turn.SENDING, TurnStep.START): Turn.RUNNING,
     (Turn.SENDING, TurnStep.STOP): Turn.STOPPING,
     (Turn.SENDING, TurnStep.LOGIN): Turn.LOGIN,
-    (Turn.SENDING, TurnStep.FINISH): Turn.CLOSING,
     (Turn.SENDING, TurnStep.END): Turn.IDLE,
     (Turn.RUNNING, TurnStep.STOP): Turn.STOPPING,
     (Turn.RUNNING, TurnStep.LOGIN): Turn.LOGIN,
-    (Turn.RUNNING, TurnStep.FINISH): Turn.IDLE,
     (Turn.RUNNING, TurnStep.END): Turn.IDLE,
-    (Turn.CLOSING, TurnStep.START): Turn.RUNNING,
-    (Turn.CLOSING, TurnStep.STOP): Turn.STOPPING,
-    (Turn.CLOSING, TurnStep.LOGIN): Turn.LOGIN,
-    (Turn.CLOSING, TurnStep.FINISH): Turn.CLOSING,
-    (Turn.CLOSING, TurnStep.END): Turn.IDLE,
     (Turn.STOPPING, TurnStep.LOGIN): Turn.LEAVING,
-    (Turn.STOPPING, TurnStep.FINISH): Turn.IDLE,
     (Turn.STOPPING, TurnStep.END): Turn.IDLE,
     (Turn.LOGIN, TurnStep.START): Turn.RUNNING,
     (Turn.LOGIN, TurnStep.STOP): Turn.LEAVING,
     (Turn.LOGIN, TurnStep.LOGIN): Turn.LOGIN,
-    (Turn.LOGIN, TurnStep.FINISH): Turn.LOGIN,
     (Turn.LOGIN, TurnStep.END): Turn.IDLE,
     (Turn.LEAVING, TurnStep.START): Turn.STOPPING,
     (Turn.LEAVING, TurnStep.LOGIN): Turn.LEAVING,
-    (Turn.LEAVING, TurnStep.FINISH): Turn.LEAVING,
     (Turn.LEAVING, TurnStep.END): Turn.IDLE,
 }
 
