@@ -4,7 +4,7 @@ Rules kept here:
 - Every notification becomes events, or a line in the debug log if this client does not use it. A
   malformed one is logged and skipped; an unknown one is shown if it names a chat.
 - The session sees only our chat ids. A message whose chat is ambiguous is held until the response
-  to a prompt tells which chat it is.
+  to a prompt identifies the chat.
 """
 
 from __future__ import annotations

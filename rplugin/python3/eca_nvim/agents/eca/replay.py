@@ -87,7 +87,7 @@ def original_event(addressed: Addressed) -> Addressed:
 
 
 def _named(call: ToolCall) -> ToolCall:
-    """Give a call without a name its main argument as summary."""
+    """Return a call without a name with its main argument as summary."""
     return replace(call, summary=call.summary or main_argument(call.arguments or {}))
 
 

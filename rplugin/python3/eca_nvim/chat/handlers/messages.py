@@ -54,29 +54,29 @@ def _begin_speech(update: Update, text: str) -> None:
 
 
 def _echoed(update: Update, event: TextReceived) -> None:
-    said = event.text.strip()
+    echo = event.text.strip()
     if update.lane is update.chat.root and not update.replays:
         if update.chat.turn.state in SECRET_TURNS:
-            _echoed_secret(update, said)
+            _echoed_secret(update, echo)
             return
         if _confirms(update, event):
             return
-        take_steers(update, said)
-    if said:
+        take_steers(update, echo)
+    if echo:
         show_user(update, event.text, event.content_id)
 
 
-def _echoed_secret(update: Update, said: str) -> None:
+def _echoed_secret(update: Update, echo: str) -> None:
     """Show asterisks for what the user typed; a login being cancelled shows nothing."""
-    if said and update.chat.turn.state is Turn.LOGIN:
+    if echo and update.chat.turn.state is Turn.LOGIN:
         show_user(update, HIDDEN)
 
 
 def _confirms(update: Update, event: TextReceived) -> bool:
-    """Give the echoed prompt the agent's id; return whether the prompt was found."""
-    said = clean(event.text).strip()
+    """Store the agent's id in the echoed prompt; return whether the prompt was found."""
+    echo = clean(event.text).strip()
     for block in update.chat.unconfirmed:
-        if block.text.strip() == said:
+        if block.text.strip() == echo:
             update.chat.unconfirmed.remove(block)
             block.content_id = event.content_id
             return True
@@ -84,7 +84,7 @@ def _confirms(update: Update, event: TextReceived) -> bool:
 
 
 def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
-    """Add a block with what the user said, and return it."""
+    """Add a block with a message of the user, and return it."""
     block = TextBlock(update.mint(), BlockKind.USER, complete=True, content_id=content_id)
     block.turn = _turn_of(update)
     if shown := clean(text).strip("\n"):

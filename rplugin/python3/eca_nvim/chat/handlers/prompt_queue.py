@@ -65,11 +65,11 @@ def keep_for_later(update: Update) -> None:
         update.dirty |= Dirty.QUEUE
 
 
-def take_steers(update: Update, said: str) -> None:
+def take_steers(update: Update, echo: str) -> None:
     """Remove the steers that an echo confirms; the agent joins several with newlines."""
     steers = [entry for entry in update.chat.queue if entry.kind is QueueKind.STEER]
     for count in range(1, len(steers) + 1):
-        if "\n".join(entry.text.strip() for entry in steers[:count]) == said:
+        if "\n".join(entry.text.strip() for entry in steers[:count]) == echo:
             _remove(update, steers[:count])
             return
 

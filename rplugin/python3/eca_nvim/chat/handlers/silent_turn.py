@@ -31,7 +31,7 @@ PATIENCE_MS: Mapping[Turn, int] = {
 LONGEST_MS = 300_000
 
 STOPPED = "The server did not confirm the stop; the turn is ended here."
-IDLE = "The server says that this chat is idle, and never said that the turn ended: it ends here."
+IDLE = "The server reports this chat as idle but did not report the turn's end: it ends here."
 
 _WORKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 

@@ -88,7 +88,7 @@ def reveal(update: Update, lane: Lane) -> None:
 
 
 def conceal(update: Update, lane: Lane) -> None:
-    """Collapse the call of a subagent when nothing in it waits for the user any more."""
+    """Collapse the call of a subagent once nothing in it waits for the user."""
     anchor = lane.anchor
     if anchor is None or anchor.nested is None or not anchor.nested.waits:
         return

@@ -179,34 +179,36 @@ def _kind(call: ToolCall) -> BlockKind:
     return BlockKind.TASKS if call.kind is ToolKind.TASKS else BlockKind.TOOL
 
 
-def merged(known: ToolCall, said: ToolCall) -> ToolCall:
-    """Return `known` with the values of `said` that are not None; `known` itself if none is new."""
-    if said == known and is_same(said.arguments, known.arguments):
+def merged(known: ToolCall, received: ToolCall) -> ToolCall:
+    """Return `known` with the values of `received` that are not None; `known` if none is new."""
+    if received == known and is_same(received.arguments, known.arguments):
         return known
-    told = {name: value for name, value in asdict(said).items() if value is not None}
-    fresh = replace(known, **told)
-    if said.changes is not None:
-        fresh = replace(fresh, changes=_with_texts(said.changes, known.changes or ()))
+    given = {name: value for name, value in asdict(received).items() if value is not None}
+    fresh = replace(known, **given)
+    if received.changes is not None:
+        fresh = replace(fresh, changes=_with_texts(received.changes, known.changes or ()))
     return known if is_same(fresh, known) else fresh
 
 
-def _with_texts(said: Sequence[FileChange], known: Sequence[FileChange]) -> tuple[FileChange, ...]:
-    """Return changes with the texts that were known of them, where these are left out now."""
+def _with_texts(
+    received: Sequence[FileChange], known: Sequence[FileChange]
+) -> tuple[FileChange, ...]:
+    """Return changes with the texts already known, where the received ones lack them."""
     by_path = {change.path: change for change in known if change.new is not None}
-    return tuple(_with_text(change, by_path.get(change.path)) for change in said)
+    return tuple(_with_text(change, by_path.get(change.path)) for change in received)
 
 
-def _with_text(said: FileChange, known: FileChange | None) -> FileChange:
-    if said.new is not None or known is None:
-        return said
-    return replace(said, old=known.old, new=known.new, every=known.every)
+def _with_text(received: FileChange, known: FileChange | None) -> FileChange:
+    if received.new is not None or known is None:
+        return received
+    return replace(received, old=known.old, new=known.new, every=known.every)
 
 
-def _merge(update: Update, block: ToolBlock, said: ToolCall) -> None:
+def _merge(update: Update, block: ToolBlock, received: ToolCall) -> None:
     known = block.call
-    if block.state in OPEN_TO_CHANGE and not is_compatible(known, said):
+    if block.state in OPEN_TO_CHANGE and not is_compatible(known, received):
         known = replace(known, **_DERIVED)
-    fresh = merged(known, said)
+    fresh = merged(known, received)
     if fresh is block.call:
         return
     block.call = fresh

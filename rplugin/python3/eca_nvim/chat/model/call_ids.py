@@ -47,15 +47,15 @@ def has_final_state(block: ToolBlock) -> bool:
     return not CALL_STEPS[block.state]
 
 
-def is_compatible(known: ToolCall, said: ToolCall) -> bool:
+def is_compatible(known: ToolCall, received: ToolCall) -> bool:
     """Return whether two descriptions of a call do not contradict each other."""
     return (
-        (known.name is None or said.name is None or known.name == said.name)
-        and (known.server is None or said.server is None or known.server == said.server)
-        and (known.origin is None or said.origin is None or known.origin == said.origin)
+        (known.name is None or received.name is None or known.name == received.name)
+        and (known.server is None or received.server is None or known.server == received.server)
+        and (known.origin is None or received.origin is None or known.origin == received.origin)
         and (
             known.arguments is None
-            or said.arguments is None
-            or is_same(known.arguments, said.arguments)
+            or received.arguments is None
+            or is_same(known.arguments, received.arguments)
         )
     )

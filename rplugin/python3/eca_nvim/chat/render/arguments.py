@@ -35,7 +35,7 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
     return Body(content.lines, [(0, 0, len(start.encode()), "EcaMuted"), *content.marks], "")
 
 
-def unsaid(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:
+def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:
     """Return the arguments that neither the header nor the details in the body show in full."""
     arguments = call.arguments or {}
     left = {key: arguments[key] for key in arguments if not _said(call, key, settings)}

@@ -53,9 +53,9 @@ def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment
 
 
 def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | None:
-    """Give what the header reads when the host ends now; None when nothing goes on in the block.
+    """Return the header to show if the host exits now; None if the block has ended.
 
-    The view keeps it: then nobody is left to say how the block ends.
+    The view stores it, because a host that has exited cannot say how the block ends.
     """
     match block:
         case ReasoningBlock(total_ms=None):

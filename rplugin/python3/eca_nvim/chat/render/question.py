@@ -33,7 +33,7 @@ def question_header(question: Question, settings: RenderSettings) -> Sequence[Se
 
 
 def stopped_question(question: Question, settings: RenderSettings) -> Sequence[Segment]:
-    """Give the header of a question that nobody waits to hear answered any more."""
+    """Return the header of a question that can no longer be answered."""
     _, *asked = question_header(question, settings)
     group = "EcaToolRejected"
     return [(settings.icon("stopped"), group), *asked, (" stopped", group)]

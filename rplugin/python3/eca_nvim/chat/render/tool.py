@@ -11,7 +11,7 @@ from typing import Any
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.render.arguments import argument_body, unsaid
+from eca_nvim.chat.render.arguments import argument_body, arguments_not_shown
 from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
@@ -173,7 +173,7 @@ def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
 def _remaining_arguments(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """List the arguments that are not shown elsewhere, while the call waits for approval."""
     waits = block.state is CallState.WAITING
-    return argument_body(unsaid(block.call, settings) if waits else {}, limit)
+    return argument_body(arguments_not_shown(block.call, settings) if waits else {}, limit)
 
 
 def _output(block: ToolBlock, limit: int | None) -> Body:

@@ -29,11 +29,11 @@ def _text_of(event: AgentEvent) -> Hashable:
     """Return a key of the text that an event continues; None if it has no such text."""
     if type(event) is not Addressed:
         return None
-    said = event.event
-    if type(said) is TextReceived and said.role is Role.ASSISTANT:
-        return (TextReceived, event.chat_id, event.parent_id, said.content_id)
-    if type(said) is ReasoningText:
-        return (ReasoningText, event.chat_id, event.parent_id, said.id)
+    piece = event.event
+    if type(piece) is TextReceived and piece.role is Role.ASSISTANT:
+        return (TextReceived, event.chat_id, event.parent_id, piece.content_id)
+    if type(piece) is ReasoningText:
+        return (ReasoningText, event.chat_id, event.parent_id, piece.id)
     return None
 
 
@@ -46,6 +46,6 @@ def _joined(pieces: list[AgentEvent]) -> AgentEvent:
 
 
 def _piece(event: AgentEvent) -> TextReceived | ReasoningText:
-    said = event.event if isinstance(event, Addressed) else event
-    assert isinstance(said, TextReceived | ReasoningText)
-    return said
+    piece = event.event if isinstance(event, Addressed) else event
+    assert isinstance(piece, TextReceived | ReasoningText)
+    return piece

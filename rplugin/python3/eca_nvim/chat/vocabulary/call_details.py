@@ -157,14 +157,14 @@ Details: TypeAlias = ShellCommand | JsonOutputs | Subagent | TaskList | UnknownD
 class ToolCall(Struct, frozen=True):
     """A tool call as known so far; later events complete earlier ones.
 
-    arguments: what the tool is called with, as received. Only the agent knows what they mean: the
-    fields below are what it makes of them, and of the tool's name.
-    kind: what the tool does. verb: a word for it; without one the title is a whole sentence.
-    title: what the tool is applied to. command: the whole shell line that it runs. locations: the
+    arguments: as received. Only the agent knows their meaning: it derives the fields below from
+    them and the tool's name.
+    kind: the kind of tool. verb: one word for its action; without it the title is a whole sentence.
+    title: the object of the action. command: the whole shell line that it runs. locations: the
     files it reads or changes; of a move the source, then the destination. changes: the changes it
-    makes to files. mentions: everything in the arguments that may be a path, if the agent finds
-    more than the locations. shown: names of arguments that the command, the changes or the
-    subagent's name show. remember: what "remember" remembers, unless that is a command.
+    makes to files. mentions: everything in the arguments that may be a path, if that is more than
+    the locations. shown: names of arguments that the command, the changes or the subagent's name
+    already show. remember: what "remember" remembers, unless that is a command.
     """
 
     id: str

@@ -13,14 +13,14 @@ from typing import TypeAlias
 from msgspec import Struct
 
 LONGEST_SHOWN = 80
-"""Characters of a wrong value that the user is told, at most."""
+"""Most characters of a wrong value that a message quotes."""
 
 Lines: TypeAlias = tuple[int | None, int | None]
 """First and last line; None for the beginning or the end."""
 
 
 class MalformedContext(ValueError):
-    """Raised for what is not a context, or names something missing: one line for the user."""
+    """Raised if a table is no context or names something missing; one line for the user."""
 
 
 class Position(Struct, frozen=True):
@@ -91,7 +91,7 @@ def parse_context(table: object) -> Context:
 
 
 def lines_within(table: Mapping[str, object], name: str, count: int) -> Lines:
-    """Return first and last line in order, the last one cut to the number of lines there are.
+    """Return first and last line in order, the last one limited to the number of lines.
 
     name: the file or buffer, as the message names it. Raises MalformedContext.
     """

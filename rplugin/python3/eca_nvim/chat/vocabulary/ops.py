@@ -45,9 +45,9 @@ Mark: TypeAlias = tuple[int, int, int, str]
 class OpenBlock(Struct, frozen=True):
     """Add a block at the end, or after `after` and its nested blocks; `depth` indents it.
 
-    With an empty `header` the block is body only (user and assistant text). `lost` is what the
-    header reads when the host ends before what the block tells of; None when that has ended.
-    `text` is the beginning of the body; `closed`: no more of it comes, as after CloseBlock.
+    With an empty `header` the block is body only (user and assistant text). `lost` is the header to
+    show if the host exits before the block has ended; None if it has ended. `text` is the beginning
+    of the body; `closed`: the body is complete, as after CloseBlock.
     """
 
     name: ClassVar[str] = "open"

@@ -1,4 +1,4 @@
-"""The messages that a server may send, by method: a start loads no others."""
+"""Registry: all messages of the protocol, and which side may send them."""
 
 from collections.abc import Mapping
 from typing import TypeAlias, get_args

@@ -18,8 +18,8 @@ def dialogue(content: ToolCalled) -> Dialogue | None:
     question = content.arguments.get("question")
     if content.name != _TOOL or not isinstance(question, str):
         return None
-    said = "\n".join(output.text for output in content.outputs)
-    if not content.error and not said.startswith(_ANSWERED):
+    answer = "\n".join(output.text for output in content.outputs)
+    if not content.error and not answer.startswith(_ANSWERED):
         return None
     asked = QuestionAsked(
         id=content.id or "",
@@ -27,7 +27,7 @@ def dialogue(content: ToolCalled) -> Dialogue | None:
         options=tuple(_options(content.arguments.get("options"))),
         tool_call_id=content.id,
     )
-    return Dialogue(asked, None if content.error else said.removeprefix(_ANSWERED))
+    return Dialogue(asked, None if content.error else answer.removeprefix(_ANSWERED))
 
 
 def _options(options: object) -> Iterator[tuple[str, str]]:

@@ -48,7 +48,7 @@ class _Chat(Struct):
     """The contexts that one chat's prompts contained."""
 
     opening: tuple[Context, ...]  # files and folders of the first prompt
-    told: set[_Known] = field(default_factory=set)  # contexts the model has
+    known: set[_Known] = field(default_factory=set)  # contexts the model has
     underway: set[_Known] = field(default_factory=set)  # contexts it has once it answers
 
 
@@ -71,7 +71,7 @@ class Mentions:
         elif is_command:
             contexts, named = _repeated(chat, prompt.contexts), []
         else:
-            due = [it for it in prompt.contexts if _is_typed(it) or _known(it) not in chat.told]
+            due = [it for it in prompt.contexts if _is_typed(it) or _known(it) not in chat.known]
             chat.underway = set(map(_known, due))
             contexts = (*_repeated(chat, prompt.contexts), *_carried(prompt.contexts, due))
             named = list(filter(None, map(name_of, due)))
@@ -103,7 +103,7 @@ class Mentions:
         The server forgets prompts that fail or are stopped before that.
         """
         if (chat := self._chats.get(chat_id)) is not None and chat.underway:
-            chat.told |= chat.underway
+            chat.known |= chat.underway
             chat.underway = set()
 
     def resumed(self, chat_id: str) -> None:
@@ -114,7 +114,7 @@ class Mentions:
         """Note that the model may have lost messages of a chat, by a rollback or a summary."""
         if (chat := self._chats.get(chat_id)) is not None:
             pinned = set(map(_bare, chat.opening))
-            chat.told = {known for known in chat.told if known[0] in pinned}
+            chat.known = {known for known in chat.known if known[0] in pinned}
 
     def emptied(self, chat_id: str) -> None:
         """Note that a chat is empty: its next prompt is a first one."""
