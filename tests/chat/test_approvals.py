@@ -132,7 +132,7 @@ def test_a_move_can_be_looked_at() -> None:
     driver = Driver()
     arguments = {"source": "/workspace/a", "destination": "/workspace/b"}
     driver.hear(ToolRequested(call("m", "move_file", arguments=arguments), needs_approval=True))
-    assert driver.items[0]["path"] == "/workspace/a"
+    assert driver.items[0]["paths"] == ["/workspace/a"]
 
 
 def test_a_reason_follows_as_a_prompt_when_the_turn_has_ended() -> None:
@@ -165,7 +165,7 @@ def test_an_edit_brings_its_diff() -> None:
     driver.hear(ToolRequested(call("e", "edit_file", details=change), needs_approval=True))
     item = driver.items[0]
     assert item["title"] == "edit a.py +1 -1"
-    assert item["path"] == "/workspace/a.py"
+    assert item["paths"] == ["/workspace/a.py"]
     assert item["language"] == "diff"
     assert item["lines"] == ["@@ -1,1 +1,1 @@", "-old", "+new"]
 

@@ -93,6 +93,8 @@ def test_locations_and_changes_lead_outside_and_free_arguments_do_not() -> None:
         arguments={"text": "/etc/c"},
     )  # fmt: skip
     assert paths_outside(call, ("/workspace",)) == ("/etc/b", "/etc/a")
+    copy = ToolCall("t", kind=ToolKind.EXECUTE, command="cp 'a' \"/etc/d\" --to=../e | cat")
+    assert paths_outside(copy, ("/workspace",)) == ("/etc/d", "../e")
 
 
 def test_the_view_follows_a_line_where_there_is_no_diff() -> None:
@@ -110,7 +112,7 @@ def test_a_call_changes_several_files() -> None:
         *(OLD, "@@ -1,1 +1,1 @@", "-two", "+TWO"),
         *(OTHER.path, "@@ -0,0 +1,2 @@", "+one", "+more"),
     ]
-    assert item["path"] == OLD
+    assert item["paths"] == [OLD, OTHER.path]
     driver.hear(ToolFinished(ToolCall("t")))
     files = next(op for op in driver.view.other if isinstance(op, FilesChanged))
     assert files.paths == (OLD, OTHER.path)

@@ -9,8 +9,8 @@ import pytest
 from tests.review.desk import Desk, contents
 from tests.support.calls import eca_call
 
-from eca_nvim.chat.vocabulary.call_details import FileChange
-from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.events import AgentGone, ToolFinished, ToolRejected, ToolRequested
 from eca_nvim.review import ledger as ledger_module
 from eca_nvim.review.undo import plan_undo
 
@@ -109,6 +109,32 @@ def test_a_call_that_asked_for_nothing(desk: Desk, late: bool) -> None:
     desk.hear(ToolFinished(eca_call(call.id)))
     desk.undo()
     assert path.read_bytes() == b"1\n2\n3\n"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_call_that_changes_several_files(desk: Desk, late: bool) -> None:
+    one, other = desk.folder / "a", desk.folder / "b"
+    other.write_bytes(b"x\n")
+    before = contents(desk.folder)
+    changes = (
+        FileChange(str(one), "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3", 1, 1, old="2", new="two"),
+        FileChange(str(other), "@@ -1 +1 @@\n-x\n+y", 1, 1, old="x", new="y"),
+    )
+    call = ToolCall("both", kind=ToolKind.EDIT, changes=changes)
+
+    def act() -> None:
+        one.write_bytes(b"1\ntwo\n3\n")
+        other.write_bytes(b"y\n")
+
+    if late:
+        act()
+    desk.hear(ToolRequested(call))
+    if not late:
+        act()
+    desk.hear(ToolFinished(call))
+    assert {Path(str(entry["path"])).name for entry in desk.entries()} == {"a", "b"}
+    desk.undo()
+    assert contents(desk.folder) == before
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -43,7 +43,7 @@ def show(
 ) -> Screen:
     """Draw what the host draws when a diff of call t1 was asked for."""
     remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
-    items = [approval(path=str(path), **remembered)] if pending else []
+    items = [approval(paths=[str(path)], **remembered)] if pending else []
     shown = [
         "diff",
         CHAT,

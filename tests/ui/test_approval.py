@@ -23,7 +23,7 @@ DIFF: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
     "lines": ["@@ -1,1 +1,1 @@", "-old line", "+new line"],
     "marks": [[0, 0, -1, "EcaDiffHunk"], [1, 0, -1, "EcaDiffDelete"], [2, 0, -1, "EcaDiffAdd"]],
-    "path": "/tmp/io.py",
+    "paths": ["/tmp/io.py"],
 }
 CLOCK = "_G.now = 1e9 vim.uv.hrtime = function() return _G.now end "
 """A clock that stands still unless the test moves it."""

@@ -16,7 +16,7 @@ DIFF: Mapping[str, Value] = {
     "tool": "edit_file",
     "lines": ["@@ -10,3 +10,3 @@", " import io", "-for line in f:", "+for line in list(f):"],
     "marks": [[0, 0, -1, "EcaDiffHunk"], [2, 0, -1, "EcaDiffDelete"], [3, 0, -1, "EcaDiffAdd"]],
-    "path": "/w/src/io.py",
+    "paths": ["/w/src/io.py"],
     "remember": ["edit_file"],
 }
 SHELL: Mapping[str, Value] = {"title": COMMAND, "lines": [COMMAND], "tool": "shell_command"}

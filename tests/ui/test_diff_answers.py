@@ -52,7 +52,7 @@ def test_an_answer_by_command_leads_back(compared: Neovim, command: str) -> None
 
 @pytest.mark.parametrize("key", ["a", "A", "r", "Rno<CR>"])
 def test_a_diff_of_what_has_changed_answers_nothing(compared: Neovim, key: str) -> None:
-    other = approval(path="/x", remember=["edit_file"], digest="other")
+    other = approval(paths=["/x"], remember=["edit_file"], digest="other")
     draw(compared, ["pending", [other]])
     compared.wait_screen("proposed before")
     compared.wait_screen("allow this?")
@@ -67,7 +67,7 @@ def test_a_diff_of_what_has_changed_answers_nothing(compared: Neovim, key: str) 
 
 def test_a_diff_that_is_asked_for_again_shows_what_waits(compared: Neovim, workspace: Path) -> None:
     path = str(workspace / "code.txt")
-    draw(compared, ["pending", [approval(path=path, digest="other")]])
+    draw(compared, ["pending", [approval(paths=[path], digest="other")]])
     compared.wait_screen("allow this?")
     compared.keys(":Eca diff<CR>")
     wait_sent(compared, "diff")

@@ -28,7 +28,7 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     nvim.command("noremap <F5> <Cmd>Eca diff<CR>")
     nvim.command("noremap! <F5> <Cmd>Eca diff<CR>")
     nvim.command("tnoremap <F5> <Cmd>Eca diff<CR>")
-    item = approval(path=str(workspace / "code.txt"), remember=["edit_file"])
+    item = approval(paths=[str(workspace / "code.txt")], remember=["edit_file"])
     draw(nvim, ["pending", [item]])
     nvim.wait_screen("allow this?")
     return nvim
@@ -192,7 +192,7 @@ def test_a_diff_from_normal_mode_leads_back_to_it(stage: Neovim, workspace: Path
 
 def test_in_a_diff_its_own_request_comes_first(stage: Neovim, workspace: Path) -> None:
     path = str(workspace / "code.txt")
-    draw(stage, ["pending", [approval("one"), approval("two", path=path)]])
+    draw(stage, ["pending", [approval("one"), approval("two", paths=[path])]])
     stage.wait_screen("ls one")
     answer(stage, workspace, "two")
     stage.wait_screen("q close")
@@ -206,7 +206,7 @@ def test_in_a_diff_its_own_request_comes_first(stage: Neovim, workspace: Path) -
 
 def test_a_hidden_request_is_asked_in_its_diff(stage: Neovim, workspace: Path) -> None:
     path = str(workspace / "code.txt")
-    draw(stage, ["pending", [approval("one"), approval("t1", path=path)]])
+    draw(stage, ["pending", [approval("one"), approval("t1", paths=[path])]])
     stage.wait_screen("ls one")
     stage.keys(":Eca approval<CR>q")
     stage.wait_screen("ls t1")
@@ -220,8 +220,8 @@ def test_a_hidden_request_is_asked_in_its_diff(stage: Neovim, workspace: Path) -
 
 def test_the_diff_is_that_of_what_is_asked(stage: Neovim) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
-    other = approval("other", chat="c2", path="/x")
-    draw(stage, ["pending", [other, approval("mine", path="/y")]])
+    other = approval("other", chat="c2", paths=["/x"])
+    draw(stage, ["pending", [other, approval("mine", paths=["/y"])]])
     stage.wait_screen("ls mine")
     stage.command("wincmd h")
     stage.command("Eca diff")

@@ -12,7 +12,7 @@ from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, chat_text, draw
 EDIT: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
     "lines": ["@@ -1,4 +1,4 @@", *[" context"] * 8],
-    "path": "/x",
+    "paths": ["/x"],
     "remember": ["edit_file"],
 }
 TEXT = "typed while the agent asks, long enough to reach the corner of the screen and beyond"

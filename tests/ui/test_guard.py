@@ -121,7 +121,7 @@ def test_who_presses_twice_answers_what_he_has_seen(stage: Neovim) -> None:
 def test_a_diff_is_guarded_from_when_it_can_be_seen(stage: Neovim, workspace: Path) -> None:
     stage.command(f"autocmd OptionSet diff lua {HALF_A_SECOND}")
     path = str(workspace / "README.md")
-    wait(stage, approval(title="edit", path=path, lines=["edit"]))
+    wait(stage, approval(title="edit", paths=[path], lines=["edit"]))
     draw(stage, ["diff", CHAT, "t1", path, "old\n", "new\n", "changed", request(), None, None])
     stage.wait_until("vim.fn.tabpagenr('$') == 2")
     stage.keys("a")

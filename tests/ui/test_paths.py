@@ -100,7 +100,7 @@ def start_again(nvim: Neovim) -> None:
 
 def diff(nvim: Neovim, path: str) -> None:
     shown = ["diff", CHAT, "t", path, TEXT, "other\n", "changed", request("t"), None, None]
-    draw(nvim, ["pending", [approval("t", path=path)]], shown)
+    draw(nvim, ["pending", [approval("t", paths=[path])]], shown)
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
 
 

@@ -78,7 +78,7 @@ def test_the_way_is_the_one_of_the_mode_and_of_the_users_keys(stage: Neovim) -> 
 
 @pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
 def test_keys_of_what_waits_go_there_from_the_transcript(stage: Neovim, key: str) -> None:
-    ask(stage, approval(path="/x", remember=["ls"]))
+    ask(stage, approval(paths=["/x"], remember=["ls"]))
     stage.wait_screen("a accept")
     stage.keys("<C-w>k" + key)
     stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
@@ -105,7 +105,7 @@ def test_the_keys_are_listed(stage: Neovim) -> None:
 def test_the_float_lists_its_own_keys(stage: Neovim) -> None:
     stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
     stage.keys("ione")
-    ask(stage, approval(path="/x"))
+    ask(stage, approval(paths=["/x"]))
     stage.wait_screen("<F5> to answer")
     stage.keys("<F5>g?")
     screen = stage.wait_screen("leave it waiting and hide the float")
@@ -119,8 +119,9 @@ def test_the_float_lists_its_own_keys(stage: Neovim) -> None:
     stage.wait_for(lambda: stage.mode == "i", "insert mode, where the user came from")
 
 
-def test_unsaved_changes_of_the_file_are_told(stage: Neovim, workspace: Path) -> None:
-    item = approval(path=str(workspace / "README.md"), lines=["+new"])
+def test_unsaved_changes_of_each_file_are_told(stage: Neovim, workspace: Path) -> None:
+    paths = [str(workspace / name) for name in ("other", "README.md")]
+    item = approval(paths=paths, lines=["+new"])
     ask(stage, item)
     assert "unsaved" not in stage.wait_screen("a accept")
     stage.keys("<C-w>hAmore<Esc>")
@@ -172,7 +173,7 @@ def test_what_comes_next_is_guarded_again(stage: Neovim) -> None:
 
 def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
     stage.lua("require('eca.approval.pause').LENGTH = 60000")
-    go_in(stage, approval("t1", path="/x", remember=["ls"]))
+    go_in(stage, approval("t1", paths=["/x"], remember=["ls"]))
     stage.keys("a")
     stage.wait_screen("answered · next …")
     stage.keys("aArRdq")

@@ -57,14 +57,18 @@ local function head(item)
   return lines
 end
 
---- The user's own changes of the file, which the call does not know.
+--- The user's own changes of the files, which the call does not know.
 ---@param item eca.Pending
----@return string?
+---@return string[]
 local function unsaved(item)
-  local buf = item.path and paths.buffer_of(item.path)
-  if buf and vim.bo[buf].modified then
-    return ('%s has unsaved changes here'):format(paths.short(item.path))
+  local lines = {} ---@type string[]
+  for _, path in ipairs(item.paths or {}) do
+    local buf = paths.buffer_of(path)
+    if buf and vim.bo[buf].modified then
+      lines[#lines + 1] = ('%s has unsaved changes here'):format(paths.short(path))
+    end
   end
+  return lines
 end
 
 --- The lines of the float, and their colours. A command is its own title: whole, as it will run.
@@ -76,7 +80,7 @@ function M.of(item)
     add(body, line, 'EcaMuted')
   end
   local warnings = vim.list_extend({}, item.warnings or {})
-  warnings[#warnings + 1] = unsaved(item)
+  vim.list_extend(warnings, unsaved(item))
   for _, warning in ipairs(warnings) do
     add(body, '! ' .. warning, 'EcaWarning')
   end

@@ -77,7 +77,7 @@ end
 function M.content(item, all)
   local lines, marks, own = body.of(item)
   local choices = vim.list_extend(accepting(item, all), rejecting(item))
-  choices[#choices + 1] = item.path and comparing(item) or nil
+  choices[#choices + 1] = item.paths and comparing(item) or nil
   return {
     lines = lines,
     marks = marks,
@@ -86,7 +86,7 @@ function M.content(item, all)
     seen = function()
       return block.seen(item)
     end,
-    rest = item.path and 'd shows all' or 'scroll to see',
+    rest = item.paths and 'd shows all' or 'scroll to see',
   }
 end
 

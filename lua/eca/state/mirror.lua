@@ -47,7 +47,7 @@ M.UNTITLED = 'New chat'
 ---@field warnings? string[] what to look at twice
 ---@field tool? string
 ---@field agent? string the subagent that asks
----@field path? string
+---@field paths? string[] of the files whose changes the diff tab shows
 ---@field options? [string, string][]
 ---@field freeform? boolean
 

@@ -50,6 +50,8 @@ def _arguments(call: ToolCall) -> Iterator[str]:
     if isinstance(call.details, ShellCommand):
         for part in call.details.parts:
             yield from map(_value, part.arguments)
+    elif call.command is not None and call.mentions is None:  # nobody else has read the command
+        yield from (_value(word.strip("'\"")) for word in call.command.split())
     yield from _mentioned(call)
 
 

@@ -194,7 +194,7 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
         "remember": remembers(block) or None,
         "warnings": cautions or None,
         "tool": full_name(block.call),
-        "path": _path(block.call),
+        "paths": _paths(block.call) or None,
         "agent": _agent_name(chat, chat.live[block.id][1]),
     }
 
@@ -233,11 +233,10 @@ def listed(paths: Sequence[str]) -> str:
     return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _path(call: ToolCall) -> str | None:
-    if call.changes:
-        return clean(call.changes[0].path)
+def _paths(call: ToolCall) -> list[str]:
+    """Return the files whose changes the diff tab shows."""
     move = moved(call)
-    return move[0] if move else None
+    return [clean(change.path) for change in call.changes or ()] or [*(move or ())][:1]
 
 
 def _agent_name(chat: Chat, lane: Lane) -> str | None:
