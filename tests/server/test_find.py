@@ -44,6 +44,26 @@ def test_the_users_command_may_be_in_the_home_folder(
     assert find_server(["~/bin/my-eca"], {}).command == (str(mine),)
 
 
+@pytest.mark.parametrize("searched", ["", ":", "/nowhere:"])
+def test_the_working_folder_is_not_on_path(
+    searched: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repository may contain any program."""
+    program(tmp_path, "eca")
+    monkeypatch.chdir(tmp_path)
+    assert find_server(None, {"PATH": searched}).label == DEMO_LABEL
+
+
+def test_a_folder_on_path_that_may_not_be_read_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stat(path: object, **_: object) -> os.stat_result:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(os, "stat", stat)
+    assert find_server(None, {"PATH": str(tmp_path)}, demo=False).label == DEMO_LABEL
+
+
 def test_eca_on_path_is_found(tmp_path: Path) -> None:
     eca = program(tmp_path, "eca")
     found = find_server(None, {"PATH": str(tmp_path)})
@@ -76,6 +96,7 @@ def test_variables_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatc
         ([" "], "names no program"),
         (["no-such-eca", "server"], "no program 'no-such-eca'"),
         (["/no/such/eca"], "no program '/no/such/eca'"),
+        (["eca\0"], "no program 'eca\\x00'"),
         ("eca server", "it must be a list of words"),
         ([["eca"]], "it must be a list of words"),
     ],

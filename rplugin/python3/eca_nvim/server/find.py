@@ -93,12 +93,17 @@ def _executable(program: str, path: str | None) -> str | None:
     """
     folders = (os.defpath if path is None else path).split(os.pathsep)
     places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
-    return next((it for it in places if Path(it).is_file() and os.access(it, os.X_OK)), None)
+    return next((it for it in places if _is_file(it) and os.access(it, os.X_OK)), None)
+
+
+def _is_file(path: str) -> bool:
+    """Return whether a path leads to a file; false for one that the user may not look at."""
+    return os.path.isfile(path)  # noqa: PTH113 - the method of `Path` raises PermissionError
 
 
 def _fault_of(program: str) -> str:
     """Return why a program cannot be run, and the remedy."""
-    if os.sep in program and Path(program).is_file():
+    if os.sep in program and _is_file(program):
         return f"{program!r} is not executable: allow it with chmod +x"
     return f"there is no program {program!r}: correct its path"
 
