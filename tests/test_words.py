@@ -41,7 +41,7 @@ PHRASES: Final[Mapping[str, str]] = {
     r"\bcomes? along\b": "is included",
     r"\bis wanted of\b|\bis heard of\b": "who wants, receives or reports what?",
     r"\bof which (?:the|nothing|it)\b": "whose, about which",
-    r"(?<!there )\bis no (?:string|number|list|object|file|word|option|line|message)\b": "is not a …",
+    r"(?<!there )\bis no (?:string|number|list|object|file|word|option)\b": "is not a …",
 }
 """Patterns of old phrases, each with what to write instead. None of them can backtrack far."""
 

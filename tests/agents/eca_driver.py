@@ -7,13 +7,13 @@ from typing import TypeAlias
 from msgspec import Struct
 from tests.chat.driver import Driver
 
-from eca_nvim.agents.eca.turns import EndSaid, EndWord, Turns
+from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, QuestionAsked, SelectionChanged
 
-IDLE = EndSaid(word=EndWord.IDLE)
-FINISHED = EndSaid(word=EndWord.FINISHED)
+IDLE = EndReported(kind=EndKind.IDLE)
+FINISHED = EndReported(kind=EndKind.FINISHED)
 
 
 class Answer(Struct, frozen=True):

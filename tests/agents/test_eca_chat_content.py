@@ -7,7 +7,7 @@ from tests.support.calls import eca_call
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca.content.chat_content import content_event
-from eca_nvim.agents.eca.turns import EndSaid, EndWord
+from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import call_details as d
 from eca_nvim.chat.vocabulary import events as e
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -37,7 +37,7 @@ PLAIN = [
         {"type": "progress", "state": "running", "text": "Oh. Retrying in 2s (attempt 1/10)"},
         e.ProgressChanged("Oh. Retrying in 2s (attempt 1/10)", is_retry=True),
     ),
-    ({"type": "progress", "state": "finished"}, EndSaid(word=EndWord.FINISHED)),
+    ({"type": "progress", "state": "finished"}, EndReported(kind=EndKind.FINISHED)),
     ({"type": "reasonStarted", "id": "r"}, e.ReasoningStarted("r")),
     ({"type": "reasonText", "id": "r", "text": "Hm"}, e.ReasoningText("r", "Hm")),
     ({"type": "reasonFinished", "id": "r", "totalTimeMs": 12}, e.ReasoningFinished("r", 12)),

@@ -26,7 +26,7 @@ from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays, user_text
-from eca_nvim.agents.eca.turns import EndSaid, EndWord
+from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -52,7 +52,7 @@ _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 """What a server says after it has replaced a chat's messages by a summary."""
 
 _TURNS: Final[Mapping[ChatStatus, ChatEvent]] = {
-    ChatStatus.IDLE: EndSaid(word=EndWord.IDLE),
+    ChatStatus.IDLE: EndReported(kind=EndKind.IDLE),
     ChatStatus.RUNNING: events.TurnBegan(),
     ChatStatus.STOPPING: events.TurnStopping(),
     ChatStatus.LOGIN: events.LoginBegan(),

@@ -27,7 +27,7 @@ from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.prompt.attached_files import fit
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
-from eca_nvim.agents.eca.turns import EndSaid, EndWord, Turns
+from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -299,7 +299,7 @@ class Outbox:
             self._emit_event(chat_id, LoginBegan())
         elif chat_id in self._logins:
             self._logins.discard(chat_id)
-            self._emit_event(chat_id, EndSaid(word=EndWord.IDLE))
+            self._emit_event(chat_id, EndReported(kind=EndKind.IDLE))
 
     def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> _Answer:
         """Read the response to a prompt that was sent with the selection `chosen`.

@@ -1,12 +1,12 @@
-"""Turns: what the server says of a turn, as one beginning and one end.
+"""Turns: merges the server's reports about a turn into one beginning and one end.
 
 Rules kept here:
-- The server says the end of a turn twice: idle and then finished, finished and then idle, or
-  stopping and then finished. The first word ends the turn. The other is `owed`: it must not end
-  the next turn.
-- Before the prompt is answered `finished` is no end, because a login may follow. A login ends with
-  idle, whatever is answered in it.
-- An answer to a prompt concerns the turn only if no newer prompt was sent.
+- The server reports the end of a turn twice: idle and then finished, finished and then idle, or
+  stopping and then finished. The first report ends the turn. The other is `owed`: it must not
+  end the next turn.
+- Before the response to the prompt, `finished` does not end the turn, because a login may follow.
+  A login ends with idle, whatever responses it gets.
+- The response to a prompt affects the turn only if no newer prompt was sent.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from eca_nvim.chat.vocabulary.states import TurnEnd
 REFUSED: Final = "The agent refused the prompt."
 
 
-class EndWord(Enum):
-    """A word that the server ends a turn with: in a status, or in the progress of the turn."""
+class EndKind(Enum):
+    """How the server reports the end of a turn: in a status (IDLE), or in its progress."""
 
     IDLE = "idle"
     FINISHED = "finished"
 
 
-class EndSaid(TurnEnded, frozen=True):
-    """One of the two words of an end. It never leaves this package: `Turns.read` replaces it."""
+class EndReported(TurnEnded, frozen=True):
+    """One of the two reports of an end; `Turns.read` replaces it by TurnEnded, or drops it."""
 
-    word: EndWord = EndWord.IDLE
+    kind: EndKind = EndKind.IDLE
 
 
 class _State(Enum):
-    """What a chat of the server does, as far as its words tell.
+    """The state of a chat's turn, as far as the server has reported it.
 
-    SENT: it was prompted and has neither begun nor answered. CLOSING: it finished before it
-    answered. LEAVING: the user cancelled its login.
+    SENT: a prompt was sent; the turn has not begun and there is no response. CLOSING: the turn
+    finished before the response. LEAVING: the user cancelled the login.
     """
 
     OVER = auto()
@@ -74,15 +74,15 @@ _NO_END: Final = {
     _State.LOGIN: _State.LOGIN,
     _State.LEAVING: _State.LEAVING,
 }
-"""States in which `finished` is no end, and what follows."""
-_OTHER: Final = {EndWord.IDLE: EndWord.FINISHED, EndWord.FINISHED: EndWord.IDLE}
+"""States in which `finished` does not end the turn, and the state that follows."""
+_OTHER: Final = {EndKind.IDLE: EndKind.FINISHED, EndKind.FINISHED: EndKind.IDLE}
 
 
 class _Turn(Struct):
-    """`unanswered` counts the prompts that the server has not answered."""
+    """A turn; `unanswered` is the number of prompts without a response."""
 
     state: _State = _State.OVER
-    owed: EndWord | None = None
+    owed: EndKind | None = None
     unanswered: int = 0
 
     def stop(self) -> None:
@@ -90,10 +90,10 @@ class _Turn(Struct):
         if after is not None:
             self.state, self.owed = after, None
 
-    def end(self, word: EndWord) -> None:
-        in_login = self.state in (_State.LOGIN, _State.LEAVING)  # after which no other word comes
+    def end(self, kind: EndKind) -> None:
+        in_login = self.state in (_State.LOGIN, _State.LEAVING)  # whose end is reported once
         is_over = self.state is _State.OVER
-        self.owed = None if in_login or is_over else _OTHER[word]
+        self.owed = None if in_login or is_over else _OTHER[kind]
         self.state = _State.OVER
 
 
@@ -105,53 +105,53 @@ class Turns:
         self._readers: Mapping[type, Callable[[_Turn, Any], ChatEvent | None]] = {
             TurnBegan: _began,
             TurnStopping: _stopping,
-            LoginBegan: _logs_in,
-            EndSaid: _end_said,
+            LoginBegan: _login_began,
+            EndReported: _end_reported,
             ChatDeleted: _deleted,
         }
 
-    # --- what we say ----------------------------------------------------------------------------
+    # --- messages to the server ------------------------------------------------------------------
 
     def prompted(self, chat_id: str) -> None:
         """Note that a prompt was sent."""
         turn = self._turns[chat_id]
-        if turn.state is not _State.OVER:  # it was ended here, without a word of the server
+        if turn.state is not _State.OVER:  # we ended it; the server did not report that
             turn.unanswered, turn.owed = 0, None
         turn.state = _State.SENT
         turn.unanswered += 1
 
     def stopped(self, chat_id: str) -> None:
-        """Note that the user wants the turn to end."""
+        """Note that the user stopped the turn."""
         self._turns[chat_id].stop()
 
     def login_answered(self, chat_id: str) -> None:
-        """Note that the login got what it asks for: the server answers it as a prompt."""
+        """Note that an answer was sent to the login: the server responds as to a prompt."""
         self._turns[chat_id].unanswered += 1
 
     def login_left(self, chat_id: str | None) -> None:
-        """Note that the user cancelled the login, or a question of it."""
+        """Note that the user cancelled the login, or its question."""
         turn = self._turns[chat_id]
         if turn.state is _State.LOGIN:
             turn.state = _State.LEAVING
 
-    # --- what the server says -------------------------------------------------------------------
+    # --- messages of the server -----------------------------------------------------------------
 
     def is_leaving(self, chat_id: str) -> bool:
-        """Return whether a login was cancelled and the server has not answered that."""
+        """Return whether a login was cancelled and the server has not responded yet."""
         turn = self._turns[chat_id]
         return turn.state is _State.LEAVING and turn.unanswered > 0
 
     @property
     def unanswered(self) -> Sequence[str]:
-        """The chats with a prompt that the server has not answered."""
+        """The chats with a prompt that has no response."""
         return [key for key, turn in self._turns.items() if turn.unanswered and key is not None]
 
     def answered(
         self, chat_id: str, *, accepted: bool, fault: str | None = None
     ) -> Sequence[ChatEvent]:
-        """Return what an answer to a prompt says of its turn, to be read as other events.
+        """Return the events that follow from the response to a prompt; pass them to `read`.
 
-        fault: why it was refused.
+        fault: why the prompt was refused.
         """
         turn = self._turns[chat_id]
         turn.unanswered = max(0, turn.unanswered - 1)
@@ -165,7 +165,7 @@ class Turns:
         return (TurnEnded(TurnEnd.FAILED, fault or REFUSED),)
 
     def read(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
-        """Put one end in the place of its two words (hot: most events say nothing of a turn)."""
+        """Replace the two reports of an end by one TurnEnded: a hot path, most events pass."""
         read = map(self._read, events)
         return [event for event in read if event is not None]
 
@@ -185,9 +185,9 @@ def _accepted(turn: _Turn) -> Sequence[ChatEvent]:
             return (TurnBegan(),)
         case _State.CLOSING:
             turn.state = _State.RUNNING
-            return (EndSaid(word=EndWord.FINISHED),)
+            return (EndReported(kind=EndKind.FINISHED),)
         case _State.LEAVING:
-            return (EndSaid(word=EndWord.IDLE),)
+            return (EndReported(kind=EndKind.IDLE),)
         case _:
             return ()
 
@@ -202,7 +202,7 @@ def _stopping(turn: _Turn, event: TurnStopping) -> ChatEvent:
     return event
 
 
-def _logs_in(turn: _Turn, event: LoginBegan) -> ChatEvent:
+def _login_began(turn: _Turn, event: LoginBegan) -> ChatEvent:
     turn.state, turn.owed = _State.LOGIN, None
     return event
 
@@ -212,12 +212,12 @@ def _deleted(turn: _Turn, event: ChatDeleted) -> ChatEvent:
     return event
 
 
-def _end_said(turn: _Turn, event: EndSaid) -> ChatEvent | None:
-    if turn.owed is event.word:
+def _end_reported(turn: _Turn, event: EndReported) -> ChatEvent | None:
+    if turn.owed is event.kind:
         turn.owed = None
         return None
-    if event.word is EndWord.FINISHED and turn.state in _NO_END:
+    if event.kind is EndKind.FINISHED and turn.state in _NO_END:
         turn.state = _NO_END[turn.state]
         return None
-    turn.end(event.word)
+    turn.end(event.kind)
     return TurnEnded()

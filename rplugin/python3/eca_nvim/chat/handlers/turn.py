@@ -174,8 +174,8 @@ def turn_ended(update: Update, event: TurnEnded) -> None:
     if update.lane is not update.chat.root:
         settle(update, update.lane, completed=turn.state is Turn.RUNNING)
     elif turn.state is not Turn.IDLE:
-        if event.told:
-            note(update, event.told, is_error=event.end is TurnEnd.FAILED)
+        if event.message:
+            note(update, event.message, is_error=event.end is TurnEnd.FAILED)
         end(update, _reason(turn, event.end))
 
 

@@ -186,26 +186,26 @@ class UsageReported(Struct, frozen=True):
 
 
 class TurnBegan(Struct, frozen=True):
-    """The agent works on a prompt, or began a turn by itself (ECA: chat/statusChanged)."""
+    """The agent has begun to work, on a prompt or on its own (ECA: chat/statusChanged)."""
 
 
 class TurnStopping(Struct, frozen=True):
-    """The agent is about to end the turn: somebody stopped it (ECA: chat/statusChanged)."""
+    """The turn was stopped, and the agent is ending it (ECA: chat/statusChanged)."""
 
 
 class TurnEnded(Struct, frozen=True):
-    """The turn is over, for good; `told`: why, for the user.
+    """The turn has ended; `message` tells the user why.
 
-    ECA: chat/statusChanged, progress and the answer to chat/prompt. ACP: the answer to
+    ECA: chat/statusChanged, progress and the response to chat/prompt. ACP: the response to
     session/prompt.
     """
 
     end: TurnEnd = TurnEnd.DONE
-    told: str | None = None
+    message: str | None = None
 
 
 class LoginBegan(Struct, frozen=True):
-    """The turn is a login now: what the user says goes to it (ECA: chat/statusChanged)."""
+    """The turn has become a login: the user's text goes to the login (ECA: chat/statusChanged)."""
 
 
 class TurnLapsed(Struct, frozen=True):

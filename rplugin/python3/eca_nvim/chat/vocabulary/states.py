@@ -44,7 +44,7 @@ class TurnStep(StrEnum):
 class TurnEnd(StrEnum):
     """Why a turn ended, as in the event EcaTurnFinished.
 
-    LIMIT: it used up the tokens or requests it may use. DECLINED: the agent or its model refused.
+    LIMIT: it reached a limit of tokens or requests. DECLINED: the agent or its model refused.
     """
 
     DONE = "done"

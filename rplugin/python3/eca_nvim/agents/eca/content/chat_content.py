@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from eca_nvim.agents.eca.content import tool_calls
 from eca_nvim.agents.eca.content.tool_calls import plain_text
-from eca_nvim.agents.eca.turns import EndSaid, EndWord
+from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role
 from eca_nvim.patterns import late_pattern
@@ -55,7 +55,7 @@ def _image(content: eca.ImageContent, _: Role) -> ChatEvent:
 
 def _progress(content: eca.ProgressContent, _: Role) -> ChatEvent:
     if content.state is eca.ProgressState.FINISHED:
-        return EndSaid(word=EndWord.FINISHED)
+        return EndReported(kind=EndKind.FINISHED)
     text = content.text or ""
     return events.ProgressChanged(text, is_retry=bool(_RETRY.search(text)))
 

@@ -24,7 +24,7 @@ from msgspec import Struct
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.content.known_tools import described
 from eca_nvim.agents.eca.content.proposed_change import DoesNotFit, changed_text
-from eca_nvim.agents.eca.turns import EndSaid, EndWord
+from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
 from eca_nvim.chat.text.hunks_between import hunks_between
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
@@ -42,7 +42,7 @@ from eca_nvim.path_risks import path_risks, real_path
 from eca_nvim.paths import LARGEST_LOADED, open_regular, path_of
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
-_END = EndSaid(word=EndWord.FINISHED)
+_END = EndReported(kind=EndKind.FINISHED)
 
 
 class _Proposal(Struct, frozen=True):
