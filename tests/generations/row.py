@@ -55,7 +55,7 @@ class Row:
     other: Sequence[str] = ()
     status: Mapping[str, Value] = field(default_factory=dict)
     ends: Mapping[str, Value] = field(default_factory=dict)
-    usage: Mapping[str, Value] = field(default_factory=dict)
+    usage: Sequence[str] = ()
     offers: Mapping[str, Value] = field(default_factory=dict)
     told: Sequence[str] = ()
     asked: Mapping[str, Value] = field(default_factory=dict)

@@ -55,10 +55,11 @@ class Screen(Recorder):
         """Return what a chat shows."""
         return self.views[chat].text if chat in self.views else ""
 
-    def last_usage(self, chat: str) -> Mapping[str, Value]:
-        """Return the tokens and the cost of a chat."""
-        told = [op.usage for op in self.of(SetUsage) if op.chat == chat]
-        return told[-1] if told else {}
+    def last_usage(self, chat: str) -> str:
+        """Return the tokens and the cost of a chat, as they are shown."""
+        told = [op.rows for op in self.of(SetUsage) if op.chat == chat]
+        rows = told[-1] if told else []
+        return "\n".join("".join(segment[0] for segment in row) for row in rows)
 
     def offers(self) -> Mapping[str, Value]:
         """Return what can be chosen."""

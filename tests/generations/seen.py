@@ -33,7 +33,6 @@ class Seen:
     texts: Mapping[str, str]
     statuses: Sequence[Mapping[str, Value]] = ()
     ends: Mapping[str, Value] = field(default_factory=dict)
-    usage: Mapping[str, Value] = field(default_factory=dict)
     offers: Mapping[str, Value] = field(default_factory=dict)
     asked: Mapping[str, Value] = field(default_factory=dict)
 
@@ -54,7 +53,7 @@ class Seen:
         for key, value in row.status.items():
             if not any(fits(value, status.get(key)) for status in self.statuses):
                 yield f"no status: {key} = {value!r} in {self.statuses}"
-        for what in ("ends", "usage", "offers", "asked"):
+        for what in ("ends", "offers", "asked"):
             wanted, got = filled(getattr(row, what), self.words), getattr(self, what)
             if not fits(wanted, got):
                 yield f"not {what}: {wanted} in {got}"

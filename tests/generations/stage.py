@@ -104,10 +104,10 @@ class Stage:
                 "shown": view.transcript(chat),
                 "other": view.transcript(f"{chat} other"),
                 "told": view.lines(),
+                "usage": view.last_usage(chat),
             },
             statuses=view.statuses(chat),
             ends=view.status(chat),
-            usage=view.last_usage(chat),
             offers=view.offers(),
             asked=self.asked,
         )

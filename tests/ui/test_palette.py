@@ -108,7 +108,7 @@ def test_without_a_picker_it_fits_the_screen(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, "README.md", columns=80, lines=24)
     view.draw(*user(1, "first"), *assistant(2, "an answer"), ops.SetServer("ready", "eca"))
     view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code", "plan"]}))
-    view.draw(ops.SetChoices({"variants": {"a": ["low"]}}), ops.SetUsage(CHAT, {"tokens": 1}))
+    view.draw(ops.SetChoices({"variants": {"a": ["low"]}}), ops.SetUsage(CHAT, [[("1 token", "")]]))
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
     view.nvim.keys("ga")
     screen = view.nvim.wait_screen("Type number and <Enter>")

@@ -2,25 +2,31 @@
 
 import pytest
 from tests.support.factories import StartNeovim
-from tests.support.screen import Value
 from tests.ui.view import CHAT, View, open_view
 
+from eca_nvim.chat.render.usage import usage_rows
 from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.events import UsageCategory, UsageReported
 
-USAGE: dict[str, Value] = {
-    "tokens": 50_000,
-    "limit": 200_000,
-    "output_limit": 8_000,
-    "cost": "0.09",
-    "last_cost": "0.01",
-    "compact_at": 75,
-    "free": 150_000,
-    "free_color": "#5c6370",
-    "categories": [
-        {"name": "System prompt", "tokens": 10_000, "color": "#61afef"},
-        {"name": "Conversation", "tokens": 40_000, "color": "red | quit"},
-    ],
-}
+USAGE = ops.SetUsage(
+    CHAT,
+    usage_rows(
+        UsageReported(
+            session_tokens=50_000,
+            context_limit=200_000,
+            output_limit=8_000,
+            session_cost="0.09",
+            last_message_cost="0.01",
+            auto_compact_percentage=75,
+            free_tokens=150_000,
+            free_color="#5C6370",
+            categories=(
+                UsageCategory("System prompt", 10_000, "#61afef"),
+                UsageCategory("Conversation", 40_000, "red | quit"),
+            ),
+        )
+    ),
+)
 
 
 @pytest.fixture(params=[80, 160])
@@ -30,7 +36,7 @@ def view(start_nvim: StartNeovim, request: pytest.FixtureRequest) -> View:
 
 def test_usage_is_a_bar_with_its_legend(view: View) -> None:
     view.nvim.lua("vim.o.termguicolors = true")
-    view.draw(ops.SetUsage(CHAT, USAGE))
+    view.draw(USAGE)
     view.nvim.keys(":Eca usage<CR>")
     screen = view.nvim.wait_screen("50,000 of 200,000 tokens")
     bar = "█" * 12 + "░" * 23 + "┃" + "░" * 12
@@ -60,19 +66,11 @@ def test_usage_is_a_bar_with_its_legend(view: View) -> None:
 
 def test_without_colours_groups_of_our_own_tell_categories_apart(view: View) -> None:
     view.nvim.lua("vim.o.termguicolors, vim.fn.has = false, function() return 0 end")
-    view.draw(ops.SetUsage(CHAT, USAGE))
+    view.draw(USAGE)
     view.nvim.keys(":Eca usage<CR>")
     screen = view.nvim.wait_screen("50,000 of 200,000 tokens")
     assert "Function" in screen.groups_at(*screen.find("█ System prompt"))
     assert "String" in screen.groups_at(*screen.find("█ Conversation"))
-
-
-def test_an_unknown_model_has_tokens_only(view: View) -> None:
-    view.draw(ops.SetUsage(CHAT, {"tokens": 1_234, "categories": []}))
-    view.nvim.keys(":Eca usage<CR>")
-    screen = view.nvim.wait_screen("1,234 tokens")
-    assert "░" not in screen
-    assert "compacted" not in screen
 
 
 def test_usage_that_is_not_known_is_said(view: View) -> None:

@@ -127,9 +127,11 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     view.nvim.wait_screen("▢ tasks 2/5 · doing: test it · Loading models · eca")
     show(view, state="idle")
     view.nvim.wait_screen(re.compile(r"▢ tasks 2/5 · Loading models"))
-    view.draw(ops.SetTaskList(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, {"tokens": 1}))
+    view.draw(ops.SetTaskList(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, [[("1 token", "")]]))
     view.nvim.wait_screen(lambda screen: "tasks" not in screen and "Loading" not in screen)
-    assert view.nvim.lua("return require('eca.state.mirror').usage(...)", CHAT) == {"tokens": 1}
+    assert view.nvim.lua("return require('eca.state.mirror').usage(...)", CHAT) == [
+        [["1 token", ""]]
+    ]
 
 
 def test_a_plan_goes_with_the_host(start_nvim: StartNeovim) -> None:

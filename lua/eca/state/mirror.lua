@@ -58,16 +58,8 @@ M.UNTITLED = 'New chat'
 ---@field total integer
 ---@field doing? string
 
----@class eca.Usage
----@field tokens? integer
----@field limit? integer
----@field output_limit? integer
----@field cost? string dollars
----@field last_cost? string dollars
----@field compact_at? integer percent of the limit
----@field categories? { name: string, tokens: integer, color?: string }[]
----@field free? integer
----@field free_color? string
+--- Text, highlight group, and for terminals that show it a colour (`#rrggbb`).
+---@alias eca.UsageSegment [string, string, string?]
 
 ---@class eca.Choices
 ---@field models string[]
@@ -80,7 +72,7 @@ M.UNTITLED = 'New chat'
 ---@field pending eca.Pending[] oldest first, over all chats
 ---@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
 ---@field plans table<string, eca.Plan> by chat
----@field usages table<string, eca.Usage> by chat
+---@field usages table<string, eca.UsageSegment[][]> rows of a float, by chat
 ---@field work string[] what the agent does in the background
 ---@field choices eca.Choices
 local state = {
@@ -157,9 +149,9 @@ end
 
 --- Op `usage`.
 ---@param chat string
----@param usage eca.Usage
-function M.set_usage(chat, usage)
-  state.usages[chat] = usage
+---@param rows eca.UsageSegment[][]
+function M.set_usage(chat, rows)
+  state.usages[chat] = rows
 end
 
 --- Op `work`.
@@ -237,9 +229,9 @@ function M.plan(chat)
   return state.plans[chat]
 end
 
---- Tokens and cost, as far as known.
+--- Tokens and cost as rows of a float; none when they are not known.
 ---@param chat string
----@return eca.Usage
+---@return eca.UsageSegment[][]
 function M.usage(chat)
   return state.usages[chat] or {}
 end

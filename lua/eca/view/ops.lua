@@ -34,7 +34,7 @@ M.fields = {
   pending = { 'items' },
   queue = { 'chat', 'prompts' },
   plan = { 'chat', 'plan' },
-  usage = { 'chat', 'usage' },
+  usage = { 'chat', 'rows' },
   work = { 'titles' },
   choices = { 'choices' },
   server = { 'state', 'label' },
@@ -174,8 +174,8 @@ function draw.plan(chat, plan)
   draw_winbars(chat)
 end
 
-function draw.usage(chat, usage)
-  mirror.set_usage(chat, mirror.clean(usage))
+function draw.usage(chat, rows)
+  mirror.set_usage(chat, rows)
 end
 
 function draw.work(titles)

@@ -27,7 +27,8 @@ from eca_nvim.chat.model.blocks import (
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header, lost_header
-from eca_nvim.chat.render.status import queue_lines, status, task_list_line, usage_table
+from eca_nvim.chat.render.status import queue_lines, status, task_list_line
+from eca_nvim.chat.render.usage import usage_rows
 from eca_nvim.chat.text.long_rows import LONGEST, broken
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
@@ -324,7 +325,7 @@ class Update:
         if Dirty.TASK_LIST in self.dirty:
             self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
         if Dirty.USAGE in self.dirty:
-            self.ops.append(SetUsage(self.chat.id, usage_table(self.chat.usage)))
+            self.ops.append(SetUsage(self.chat.id, usage_rows(self.chat.usage)))
         self._draw_status()  # it counts pending requests: any of these may change it
 
     def _draw_status(self) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from eca_nvim.chat.model.chat import Chat, QueueKind
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.events import UsageCategory, UsageReported
 from eca_nvim.chat.vocabulary.states import Turn
 
 _WORDS: Mapping[Turn, Turn] = {
@@ -65,29 +64,6 @@ def task_list_line(chat: Chat) -> Mapping[str, object] | None:
         "total": len(chat.task_list.tasks),
         "doing": one_line(chat.task_list.doing),
     }
-
-
-def usage_table(usage: UsageReported | None) -> Mapping[str, object]:
-    """Build the table of the op `usage`."""
-    if usage is None:
-        return {}
-    table: dict[str, object | None] = {
-        "tokens": usage.session_tokens,
-        "limit": usage.context_limit,
-        "output_limit": usage.output_limit,
-        "cost": usage.session_cost and one_line(usage.session_cost),
-        "last_cost": usage.last_message_cost and one_line(usage.last_message_cost),
-        "compact_at": usage.auto_compact_percentage,
-        "free": usage.free_tokens,
-        "free_color": usage.free_color,
-        "categories": [_category(category) for category in usage.categories],
-    }
-    return {key: value for key, value in table.items() if value is not None}
-
-
-def _category(category: UsageCategory) -> Mapping[str, object]:
-    color = {} if category.color is None else {"color": category.color}
-    return {"name": one_line(category.name), "tokens": category.tokens, **color}
 
 
 def queue_lines(chat: Chat) -> list[tuple[str, str]]:

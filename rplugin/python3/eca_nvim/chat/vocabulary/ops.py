@@ -42,6 +42,12 @@ Mark: TypeAlias = tuple[int, int, int, str]
 """Body row (0-based), start and end byte columns (end exclusive; -1: end of line), group."""
 
 
+UsageSegment: TypeAlias = tuple[str, ...]
+"""Text and group of a segment, then maybe a colour (`#rrggbb`) for terminals that show it."""
+
+UsageRow: TypeAlias = Sequence[UsageSegment]
+
+
 class OpenBlock(Struct, frozen=True):
     """Add a block at the end, or after `after` and its nested blocks; `depth` indents it.
 
@@ -169,16 +175,11 @@ class SetTaskList(Struct, frozen=True):
 
 
 class SetUsage(Struct, frozen=True):
-    """The tokens and the cost of a chat; unknown values are absent.
-
-    Keys: tokens, limit, output_limit, cost and last_cost (dollars, text), compact_at (percent of
-    the limit), free, free_color, categories (tables of name, tokens, color). Colours are untrusted
-    text from the agent.
-    """
+    """The tokens and the cost of a chat, as the rows of a float; none if they are unknown."""
 
     name: ClassVar[str] = "usage"
     chat: str
-    usage: Mapping[str, object]
+    rows: Sequence[UsageRow]
 
 
 class SetWork(Struct, frozen=True):

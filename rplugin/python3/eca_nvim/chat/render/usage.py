@@ -1,0 +1,112 @@
+"""Usage: rows of the float that shows what fills the context of a chat, and what it cost.
+
+Rules kept here:
+- A category has the agent's colour if that is `#rrggbb`. The group beside it is for terminals that
+  show no such colours: categories take turns in groups of our own.
+- Text of the agent is cleaned; its numbers may be wrong, so the bar never grows beyond its width.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from eca_nvim.chat.text.safe_text import one_line, width
+from eca_nvim.chat.vocabulary.events import UsageReported
+from eca_nvim.chat.vocabulary.ops import UsageRow, UsageSegment
+
+CELLS = 48
+OWN_GROUPS = 6
+FULL, FREE, MARK = "█", "░", "┃"
+
+
+class _Part(Struct, frozen=True):
+    """A part of the context window; `look` is a cell of the bar with its colours."""
+
+    name: str
+    tokens: int
+    look: UsageSegment
+
+
+def usage_rows(usage: UsageReported | None) -> Sequence[UsageRow]:
+    """Return a row a line; none if the number of tokens is unknown."""
+    if usage is None or usage.session_tokens is None:
+        return []
+    parts = _parts(usage)
+    total = sum(part.tokens for part in parts)
+    limit = "" if usage.context_limit is None else f" of {usage.context_limit:,}"
+    rows: list[UsageRow] = [[(f" {usage.session_tokens:,}{limit} tokens", "EcaWinbarTitle")]]
+    if total > 0:
+        rows += [_bar(parts, total, usage.auto_compact_percentage)] if usage.context_limit else []
+        rows += _legend(parts, total)
+    if (percent := usage.auto_compact_percentage) is not None:
+        told = (f" is compacted at {percent}%", "EcaMuted")
+        rows.append([(f" {MARK}", "EcaUsageMark"), told])
+    if usage.output_limit is not None:
+        rows.append([(f" answers of up to {usage.output_limit:,} tokens", "EcaMuted")])
+    if costs := _costs(usage):
+        rows.append([(f" {costs}", "EcaMuted")])
+    return rows
+
+
+def _parts(usage: UsageReported) -> list[_Part]:
+    parts = [
+        _Part(
+            one_line(it.name), it.tokens, _look(FULL, f"EcaUsage{place % OWN_GROUPS + 1}", it.color)
+        )
+        for place, it in enumerate(usage.categories)
+    ]
+    used, limit = usage.session_tokens or 0, usage.context_limit
+    parts = parts or [_Part("used", used, (FULL, "EcaUsage1"))]
+    free = usage.free_tokens
+    if free is None and limit is not None:
+        free = limit - used
+    if free is not None and free >= 0:
+        parts.append(_Part("free", free, _look(FREE, "EcaUsageFree", usage.free_color)))
+    return parts
+
+
+def _look(cell: str, group: str, color: str | None) -> UsageSegment:
+    digits = (color or "").removeprefix("#")
+    is_color = color == f"#{digits}" and len(digits) == 6 and {*digits} <= {*string.hexdigits}
+    return (cell, group, f"#{digits}".lower()) if is_color else (cell, group)
+
+
+def _bar(parts: Sequence[_Part], total: int, compact_at: int | None) -> UsageRow:
+    """Draw the parts as cells; the boundaries are rounded, so that they fill the bar."""
+    cells: list[UsageSegment] = []
+    before = 0
+    for part in parts:
+        before += part.tokens
+        end = min(CELLS, int(before / total * CELLS + 0.5))
+        cells += [part.look] * (end - len(cells))
+    mark = int((compact_at or 0) / 100 * CELLS + 0.5)
+    if 1 <= mark <= len(cells):
+        cells[mark - 1] = (MARK, "EcaUsageMark")
+    bar: list[UsageSegment] = [(" ", "")]
+    for (cell, *colours), run in groupby(cells):
+        bar.append((cell * len([*run]), *colours))
+    return bar
+
+
+def _legend(parts: Sequence[_Part], total: int) -> list[UsageRow]:
+    widest = max(width(part.name) for part in parts)
+    return [
+        [
+            (f" {part.look[0]}", *part.look[1:]),
+            (f" {part.name}{' ' * (widest - width(part.name))}  {part.tokens:>9,}  ", ""),
+            (f"{part.tokens / total:6.1%}", "EcaMuted"),
+        ]
+        for part in parts
+    ]
+
+
+def _costs(usage: UsageReported) -> str:
+    costs = (("this chat", usage.session_cost), ("last message", usage.last_message_cost))
+    told = (
+        f"{what} ${one_line(cost).removeprefix('$')}" for what, cost in costs if cost is not None
+    )
+    return " · ".join(told)
