@@ -23,7 +23,7 @@ from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.jsonrpc import framing
-from eca_nvim.protocol.eca import body
+from eca_nvim.protocol.base import body
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.review import text_changes
@@ -270,7 +270,7 @@ WORST: dict[str, Sequence[Worst]] = {
             repeated("x", "Content-Length: 99999999\r\n\r\n"),
         )
     ],
-    "eca_nvim.protocol.eca.body": [
+    "eca_nvim.protocol.base.body": [
         Worst(lambda it: refused(body.decode_body, it), as_bytes(make))
         for make in (nested, repeated("9", '{"id":', "}"), repeated("\\ud83d", '{"id":"', '"}'))
     ],

@@ -2,8 +2,8 @@
 
 import pytest
 
+from eca_nvim.protocol.base.body import NOTHING
 from eca_nvim.protocol.eca import Unknown, decode_body, decode_notification
-from eca_nvim.protocol.eca.body import NOTHING
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent
 from eca_nvim.protocol.eca.jobs import JobsUpdated
 

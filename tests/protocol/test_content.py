@@ -4,10 +4,11 @@ from typing import Any, get_args
 
 import pytest
 
+from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.types import UnknownPart, Wire
 from eca_nvim.protocol.eca import content as contents
 from eca_nvim.protocol.eca import contexts, details, encode, tool_call, usage
-from eca_nvim.protocol.eca.base import UnknownPart, Wire
-from eca_nvim.protocol.eca.decode import decode_as, decode_notification
+from eca_nvim.protocol.eca.decode import decode_notification
 from eca_nvim.protocol.eca.positions import LinesRange, Position, Range
 
 CALL = {"id": "c1", "name": "read_file", "server": "eca", "origin": "native", "summary": "Reading"}

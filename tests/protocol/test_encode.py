@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from eca_nvim.protocol.base.types import Wire
 from eca_nvim.protocol.eca import encode, lifecycle, read_failure
-from eca_nvim.protocol.eca.base import Wire
 from eca_nvim.protocol.eca.chat import PromptParams, ToolCallApprove
 from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated, SelectedAgentChanged
 from eca_nvim.protocol.eca.code import InlinePromptParams

@@ -7,8 +7,8 @@ from tests.protocol.client_messages import (
     CLIENT_REQUESTS,
 )
 
+from eca_nvim.protocol.base.types import result_type
 from eca_nvim.protocol.eca import Notification, Request
-from eca_nvim.protocol.eca.base import result_type
 from eca_nvim.protocol.eca.registry import SERVER_NOTIFICATIONS, SERVER_REQUESTS
 
 # Today's protocol by hand: group, then "->" client to server, "<-" server to client, "r" request.

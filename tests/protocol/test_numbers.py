@@ -8,8 +8,8 @@ from msgspec import inspect
 
 from eca_nvim.jsonrpc import JsonCodec, NotAMessage
 from eca_nvim.jsonrpc.messages import read_message
+from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, Wire
 from eca_nvim.protocol.eca import decode_notification
-from eca_nvim.protocol.eca.base import LEAST_INT, MOST_INT, Wire
 from eca_nvim.protocol.eca.content import ContentReceived, UsageContent
 from eca_nvim.protocol.eca.usage import UsageLimit
 

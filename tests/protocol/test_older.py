@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from eca_nvim.protocol.base.decode import decode_as
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.chat import PromptParams, PromptResult, PromptStatus
 from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated, SelectedBehaviorChanged
@@ -21,7 +22,6 @@ from eca_nvim.protocol.eca.content import (
     ToolCallRejected,
     ToolCallRun,
 )
-from eca_nvim.protocol.eca.decode import decode_as
 from eca_nvim.protocol.eca.draft import CodeBlock, Generated, LineSpan, ProposedChange
 from eca_nvim.protocol.eca.editor import GetDiagnostics
 from eca_nvim.protocol.eca.lifecycle import InitializeParams, InitializeResult

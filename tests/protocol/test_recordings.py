@@ -6,6 +6,8 @@ import msgspec
 from tests.protocol.client_messages import CLIENT_MESSAGES, CLIENT_REQUESTS
 from tests.protocol.conftest import Recording
 
+from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.types import Wire
 from eca_nvim.protocol.eca import (
     Unknown,
     UnknownPart,
@@ -15,8 +17,6 @@ from eca_nvim.protocol.eca import (
     decode_server_request,
     encode,
 )
-from eca_nvim.protocol.eca.base import Wire
-from eca_nvim.protocol.eca.decode import decode_as
 
 # What the recording client did wrong on purpose, to learn what the server makes of it.
 BEYOND_THE_PROTOCOL = {

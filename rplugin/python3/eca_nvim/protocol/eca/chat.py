@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from eca_nvim.protocol.eca.base import Notification, OpenEnum, Request, Wire
+from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 from eca_nvim.protocol.eca.contexts import Context
 from eca_nvim.protocol.eca.draft import DraftContext
 

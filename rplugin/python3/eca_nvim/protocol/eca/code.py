@@ -2,7 +2,7 @@
 
 from typing import ClassVar, TypeAlias
 
-from eca_nvim.protocol.eca.base import Int, Notification, Request, UnknownPart, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca.chat import PromptResult
 from eca_nvim.protocol.eca.contexts import Context
 from eca_nvim.protocol.eca.failures import Failure

@@ -5,7 +5,7 @@ Rule: this is the hot path, so the usual forms are decoded directly; `decode.py`
 
 from typing import ClassVar, TypeAlias
 
-from eca_nvim.protocol.eca.base import Notification, OpenEnum, UnknownPart, Wire
+from eca_nvim.protocol.base.types import Notification, OpenEnum, UnknownPart, Wire
 from eca_nvim.protocol.eca.draft import CodeBlock, FileChangeContent, Generated
 from eca_nvim.protocol.eca.hooks import HookFinished, HookStarted
 from eca_nvim.protocol.eca.reasoning import ReasonFinished, ReasonStarted, ReasonText

@@ -6,7 +6,7 @@ with a prompt unchanged. Lines and characters are 1-based.
 
 from typing import TypeAlias
 
-from eca_nvim.protocol.eca.base import UnknownPart, Wire
+from eca_nvim.protocol.base.types import UnknownPart, Wire
 from eca_nvim.protocol.eca.positions import LinesRange, Range
 
 

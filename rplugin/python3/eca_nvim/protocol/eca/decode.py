@@ -1,17 +1,9 @@
-"""Decode: from the wire to types.
+"""Decode: the notifications and requests of a server, by their methods."""
 
-Rules: any message of a server becomes a value of its type, an `Unknown` with the original params,
-or a `DecodeError` that names the method and the field. The input is the `params` or `result` of a
-JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns.
-"""
+from typing import cast
 
-import functools
-from typing import TypeVar, cast
-
-import msgspec
-
-from eca_nvim.protocol.eca.base import Request, Unknown, result_type
-from eca_nvim.protocol.eca.body import decode_raw
+from eca_nvim.protocol.base.decode import decode_params
+from eca_nvim.protocol.base.types import Unknown
 from eca_nvim.protocol.eca.registry import (
     SERVER_NOTIFICATIONS,
     SERVER_REQUESTS,
@@ -19,80 +11,14 @@ from eca_nvim.protocol.eca.registry import (
     ServerRequest,
 )
 
-from . import lenient
-
-ResultT = TypeVar("ResultT")
-
-
-class DecodeError(ValueError):
-    """Raised when a message lacks a required tag or id, or is not JSON.
-
-    `method` is the message's, `path` the field (`$.content.id`), `reason` what is wrong there.
-    """
-
-    def __init__(self, method: str, path: str, reason: str) -> None:
-        super().__init__(f"{method}: {path} {reason}")
-        self.method = method
-        self.path = path
-        self.reason = reason
-
-
-_decoder = functools.cache(msgspec.json.Decoder)
-
 
 def decode_notification(method: str, params: object = None) -> ServerNotification | Unknown:
     """Read a server's notification. Raises DecodeError."""
     kind = SERVER_NOTIFICATIONS.get(method)
-    return cast(ServerNotification | Unknown, _decode_params(kind, method, params))
+    return cast(ServerNotification | Unknown, decode_params(kind, method, params))
 
 
 def decode_server_request(method: str, params: object = None) -> ServerRequest | Unknown:
     """Read a server's request; answer an `Unknown` with error -32601. Raises DecodeError."""
     kind = SERVER_REQUESTS.get(method)
-    return cast(ServerRequest | Unknown, _decode_params(kind, method, params))
-
-
-def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
-    """Read the response to a request of this type. Raises DecodeError."""
-    kind = result_type(request)
-    if kind is type(None):
-        return None
-    return cast(ResultT, decode_as(kind, result, request.method))
-
-
-def decode_as(kind: object, value: object, method: str) -> object:
-    """Read a value as a type of the protocol, in today's form or an older one.
-
-    `method` is for the error message only. Raises DecodeError.
-    """
-    if not lenient.has_older_names(kind):
-        try:
-            return _fit(kind, value)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass  # the lenient reader below repairs the value or says what is wrong
-    plain = _plain(value, method)
-    try:
-        return lenient.read(lenient.type_info(kind), {} if plain is None else plain)
-    except lenient.Misfit as fault:
-        raise DecodeError(method, fault.path, fault.reason) from fault
-
-
-def _decode_params(kind: type | None, method: str, params: object) -> object:
-    if kind is None:
-        return Unknown(method, _plain(params, method))
-    return decode_as(kind, params, method)
-
-
-def _fit(kind: object, value: object) -> object:
-    if type(value) is msgspec.Raw:
-        return _decoder(kind).decode(value)
-    return msgspec.convert(value, kind)
-
-
-def _plain(value: object, method: str) -> object:
-    if type(value) is not msgspec.Raw:
-        return value
-    try:
-        return decode_raw(value)
-    except ValueError as fault:
-        raise DecodeError(method, "$", str(fault)) from fault
+    return cast(ServerRequest | Unknown, decode_params(kind, method, params))

@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from eca_nvim.protocol.eca.base import Int, OpenEnum, UnknownPart, Wire
+from eca_nvim.protocol.base.types import Int, OpenEnum, UnknownPart, Wire
 
 
 class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):

@@ -5,7 +5,7 @@ Rule: all lines are 1-based, also where the draft does not define it.
 
 from typing import TypeAlias
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 from eca_nvim.protocol.eca.positions import Position
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal, TypeAlias
 
-from eca_nvim.protocol.eca.base import Request, Wire
+from eca_nvim.protocol.base.types import Request, Wire
 from eca_nvim.protocol.eca.positions import Position, Range
 
 Severity: TypeAlias = Literal["error", "warning", "info", "hint"]

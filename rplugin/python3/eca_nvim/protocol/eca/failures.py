@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 
 CANCELLED = -32800
 METHOD_NOT_FOUND = -32601

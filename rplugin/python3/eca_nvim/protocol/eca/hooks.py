@@ -1,6 +1,6 @@
 """Contents about hooks, which the server runs as the user's config says."""
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 
 
 class HookStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionStarted"):

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 
 
 class Job(Wire, frozen=True, kw_only=True):

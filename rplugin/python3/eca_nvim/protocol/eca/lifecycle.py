@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 
 
 class WorkspaceFolder(Wire, frozen=True, kw_only=True):

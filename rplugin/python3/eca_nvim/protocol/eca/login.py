@@ -4,7 +4,7 @@ from typing import ClassVar, TypeAlias
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Request, UnknownPart, Wire
+from eca_nvim.protocol.base.types import Request, UnknownPart, Wire
 from eca_nvim.protocol.eca.providers import LoginMethod
 
 

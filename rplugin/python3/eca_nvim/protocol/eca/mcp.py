@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 from eca_nvim.protocol.eca.failures import Failure
 from eca_nvim.protocol.eca.tools import ToolServer
 

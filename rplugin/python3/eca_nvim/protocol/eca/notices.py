@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from eca_nvim.protocol.eca.base import Int, Notification, OpenEnum
+from eca_nvim.protocol.base.types import Int, Notification, OpenEnum
 
 
 class ProgressKind(OpenEnum):

@@ -4,7 +4,7 @@ Each message defines whether its lines and characters are 0-based or 1-based. Ch
 UTF-16 code units wherever the protocol defines them.
 """
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 
 
 class Position(Wire, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from eca_nvim.protocol.eca.base import Int, Notification, Request, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 
 
 class ProviderAuth(Wire, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from eca_nvim.protocol.eca.base import OpenEnum, Request, Wire
+from eca_nvim.protocol.base.types import OpenEnum, Request, Wire
 from eca_nvim.protocol.eca.contexts import Context
 
 

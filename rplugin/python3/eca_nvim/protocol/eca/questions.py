@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from eca_nvim.protocol.eca.base import Request, Wire
+from eca_nvim.protocol.base.types import Request, Wire
 
 
 class QuestionOption(Wire, frozen=True, kw_only=True):

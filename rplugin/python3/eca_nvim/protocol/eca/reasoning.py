@@ -1,6 +1,6 @@
 """Contents with a model's reasoning, before and while it answers."""
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 
 
 class ReasonStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonStarted"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 from eca_nvim.protocol.eca.details import Details
 
 

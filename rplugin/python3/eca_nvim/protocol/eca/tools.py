@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from eca_nvim.protocol.eca.base import Notification, Wire
+from eca_nvim.protocol.base.types import Notification, Wire
 
 
 class Tool(Wire, frozen=True, kw_only=True):

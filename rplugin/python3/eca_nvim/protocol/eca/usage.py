@@ -1,6 +1,6 @@
 """Usage: a chat's tokens and their cost."""
 
-from eca_nvim.protocol.eca.base import Int, Wire
+from eca_nvim.protocol.base.types import Int, Wire
 
 
 class UsageLimit(Wire, frozen=True, kw_only=True):

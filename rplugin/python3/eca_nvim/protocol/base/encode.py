@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import NODEFAULT, UNSET, inspect
 
-from eca_nvim.protocol.eca.base import Notification, Request, UnknownPart, Wire
-from eca_nvim.protocol.eca.lenient import type_info
+from eca_nvim.protocol.base.lenient import type_info
+from eca_nvim.protocol.base.types import Notification, Request, UnknownPart, Wire
 
 
 def encode(message: Wire) -> dict[str, Any] | None:

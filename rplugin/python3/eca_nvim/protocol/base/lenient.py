@@ -16,7 +16,7 @@ from math import isfinite
 
 from msgspec import inspect
 
-from eca_nvim.protocol.eca.base import LEAST_INT, MOST_INT, UnknownPart, Wire
+from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, UnknownPart, Wire
 
 _log = logging.getLogger(__name__)
 
