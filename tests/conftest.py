@@ -1,4 +1,4 @@
-"""What every test may ask for. `tests/support/__init__.py` tells how to use it."""
+"""Fixtures for all tests. `tests/support/__init__.py` says how to use them."""
 
 import itertools
 import sys
@@ -41,7 +41,7 @@ def workspace(tmp_path: Path) -> Path:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show the screens in the report of a failure that does not show one itself."""
+    """Add the screens to the report of a failure that has none."""
     report = yield
     if report.when == "call" and report.failed and ":messages\n" not in report.longreprtext:
         for editor in item.stash.get(STARTED, []):
@@ -88,7 +88,7 @@ def start_nvim(
 
 
 def finish_all(editors: Sequence[Neovim]) -> None:
-    """End them all before any complaint of one is raised."""
+    """End all of them, then raise the first failure."""
     complaints = []
     for editor in editors:
         try:

@@ -1,7 +1,7 @@
-"""The worst text for each function that reads text of others: add yours to WORST.
+"""The worst text for each function that reads text of others: add new functions to WORST.
 
-A case makes the input of a given size in characters; the function under test takes that input and
-nothing else. `tests/test_linear.py` gives it more and more.
+A case makes an input of a given size in characters, the only argument of the function under test.
+`tests/test_linear.py` calls it with larger and larger inputs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Worst(NamedTuple):
 
 
 def repeated(piece: str, before: str = "", after: str = "") -> Callable[[int], str]:
-    """Make texts of one piece, again and again, between a beginning and an end."""
+    """Make texts of a repeated piece, between a beginning and an end."""
     return lambda size: before + piece * (size // len(piece)) + after
 
 
@@ -91,7 +91,7 @@ def told(data: bytes) -> None:
 
 
 def progressed(words: str) -> None:
-    """Take what a server says it is doing."""
+    """Read a server's progress."""
     content = eca.ProgressContent(state=eca.ProgressState.RUNNING, text=words)
     chat_content.content_event(eca.ContentReceived(role=eca.Role.SYSTEM, content=content))
 
@@ -106,7 +106,7 @@ def spelt(message: str) -> None:
 
 
 def applied(sides: tuple[str, str]) -> None:
-    """Apply a diff to a file, or find that it does not fit."""
+    """Apply a diff to a file, if it fits."""
     diffs.versions(sides[0], FileChange("/f", sides[1], 1, 1), applied=False)
 
 
@@ -118,7 +118,7 @@ def one_hunk(size: int) -> tuple[str, str]:
 
 
 def far_hunks(size: int) -> tuple[str, str]:
-    """Make many hunks that are each far from where they say."""
+    """Make many hunks, each far from its stated place."""
     count = size // 60
     lines = [f"{number}\n" for number in range(count)]
     hunks = (f"@@ -{count * 9} +{count * 9} @@\n-{number}\n+x\n" for number in range(0, count, 2))
@@ -136,12 +136,12 @@ def named_arguments(size: int) -> Mapping[str, object]:
 
 
 def nested(size: int) -> str:
-    """Make JSON of nothing but depth."""
+    """Make deeply nested JSON."""
     return "[" * (size // 2) + "]" * (size // 2)
 
 
 def two_texts(one: str, other: str) -> Callable[[int], tuple[str, str]]:
-    """Make two texts of a line each, again and again."""
+    """Make two texts, each of a repeated line."""
     return lambda size: (repeated(one)(size), repeated(other)(size))
 
 
@@ -290,7 +290,7 @@ WORST: dict[str, Sequence[Worst]] = {
 
 
 def refused(read: Callable[[bytes], object], data: bytes) -> None:
-    """Read bytes that may be no message."""
+    """Read bytes that may not be a message."""
     try:
         read(data)
     except ValueError:

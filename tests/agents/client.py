@@ -31,7 +31,7 @@ EventT = TypeVar("EventT")
 
 @dataclass
 class FakeEditor(EditorServices):
-    """An editor that answers what it is told to, and remembers what it was asked."""
+    """An editor that gives prepared answers and records requests."""
 
     found: Sequence[Diagnostic] = ()
     places: Sequence[Location] | NoAnswer = ()
@@ -59,7 +59,7 @@ class FakeEditor(EditorServices):
 
 
 class Client:
-    """Keeps all events of an agent that runs."""
+    """Keeps all events of a running agent."""
 
     def __init__(self, agent: EcaAgent) -> None:
         self.agent = agent
@@ -79,7 +79,7 @@ class Client:
         self._wake()
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until a condition on this client holds. Raises TimeoutError with the events."""
+        """Wait until a condition on this client is true. Raises TimeoutError with the events."""
         try:
             with anyio.fail_after(TIMEOUT):
                 while not condition():
@@ -88,7 +88,7 @@ class Client:
             raise TimeoutError("\n".join(map(str, self.events))) from None
 
     async def first(self, kind: type[EventT]) -> EventT:
-        """Wait for an event of a kind, within a chat or not, and return the first one."""
+        """Wait for an event of a kind, of a chat or not, and return the first one."""
         await self.until(lambda: self.all(kind))
         return self.all(kind)[0]
 
@@ -148,7 +148,7 @@ def make_agent(
 
 @asynccontextmanager
 async def running(agent: EcaAgent) -> AsyncIterator[Client]:
-    """Run an agent as a session does; it is closed politely at the end."""
+    """Run an agent as a session does, and close it at the end."""
     client = Client(agent)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(client.run)

@@ -25,12 +25,12 @@ def ends(client: Client) -> int:
 
 
 async def ended(client: Client, count: int) -> None:
-    """Wait for so many ends of turns."""
+    """Wait for this many ends of turns."""
     await client.until(lambda: ends(client) == count)
 
 
 async def requested(client: Client, count: int) -> ToolRequested:
-    """Wait for so many tool calls and give the last."""
+    """Wait for this many tool calls and return the last."""
     await client.until(lambda: len(client.all(ToolRequested)) == count)
     return client.all(ToolRequested)[-1]
 
@@ -48,7 +48,7 @@ async def say(
 
 
 async def talk(client: Client, text: str, **more: Value) -> str:
-    """Have a whole turn; gives what the assistant said in it."""
+    """Play a whole turn; return what the assistant said."""
     before, said = ends(client), len(client.all(TextReceived))
     await say(client, text, **more)
     await client.until(lambda: ends(client) > before)
@@ -57,7 +57,7 @@ async def talk(client: Client, text: str, **more: Value) -> str:
 
 
 def notices(client: Client) -> list[str]:
-    """Return what was said of the server's lacks and faults."""
+    """Return the notices about what the server lacks, and its errors."""
     return [it.text for it in client.all(NoticeReceived)]
 
 
@@ -72,5 +72,5 @@ def addressed(client: Client) -> set[str | None]:
 
 
 def go(client: Client) -> None:
-    """Let a server go on that waits for it (`mcp/startServer`)."""
+    """Let a waiting server continue (`mcp/startServer`)."""
     client.agent._living.connection.notify("mcp/startServer", {"name": "go"})

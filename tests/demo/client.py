@@ -21,7 +21,7 @@ turn.CHUNK_PAUSE_S = task_list.WORK_S = 0
 sys.exit(asyncio.run(demo.serve()))
 """,
 )
-"""The same agent, which does not pretend to think."""
+"""The demo agent without its pauses."""
 Message = Notification | Request | Response
 
 

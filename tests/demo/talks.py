@@ -19,7 +19,7 @@ TRUSTING = Selection(trust=True)
 
 @asynccontextmanager
 async def talking(folder: Path, *prompts: str) -> AsyncIterator[tuple[Client, Archive]]:
-    """Bring the demo up and let it answer some prompts of the chat `c`."""
+    """Start the demo and let it answer some prompts in the chat `c`."""
     agent = make_agent([sys.executable, "-m", "eca_nvim.demo"], folder)
     async with running(agent) as client:
         await client.until(client.ready.is_set)

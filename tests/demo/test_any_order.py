@@ -39,7 +39,7 @@ def client(folder: Path) -> Client:
 
 
 def answer_to(client: Client, prompt: str) -> str:
-    """Play a scene, with all questions answered, and return what the agent said."""
+    """Play a scene, answer all questions, and return what the agent said."""
     client.prompt(SHORT.get(prompt, prompt), trust=True)
     text = ""
     while True:

@@ -23,7 +23,7 @@ OLD = "demo-yesterday"
 
 
 def texts(page: Page) -> list[str]:
-    """Return what was said in a page."""
+    """Return the texts in a page."""
     return [it.event.text.strip() for it in page.events if isinstance(it.event, TextReceived)]
 
 
@@ -122,7 +122,7 @@ async def test_a_chat_that_was_deleted_can_begin_anew(tmp_path: Path) -> None:
 
 
 def files(folder: Path) -> dict[str, str]:
-    """Return what is in the folder of the demo agent that runs."""
+    """Return the files in the demo agent's folder."""
     [workshop] = folder.glob("eca-demo-*")
     return {path.name: path.read_text() for path in workshop.iterdir() if path.is_file()}
 

@@ -1,4 +1,4 @@
-"""What is chosen for a chat of the demo agent, as a client hears of it."""
+"""Choices for a chat of the demo agent, as a client sees them."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ SCRIPTED, ECHO = "demo/scripted", "demo/echo"
 
 
 async def choose(client: Client, chosen: Selection) -> ChoicesChanged:
-    """Choose for the chat `c`, and give what the agent says to that."""
+    """Choose for the chat `c`, and return the agent's answer."""
     heard = len(client.all(ChoicesChanged))
     client.agent.choose("c", chosen)
     await client.until(lambda: len(client.all(ChoicesChanged)) > heard)

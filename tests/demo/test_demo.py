@@ -1,4 +1,4 @@
-"""The demo agent as a client meets it: a process that speaks the wire."""
+"""The demo agent as a client sees it: a process with a protocol."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_leaves_politely_and_leaves_nothing_behind(client: Client, tmp_path: Pat
 
 
 def leave(client: Client) -> None:
-    """Say goodbye, and wait for the end."""
+    """Shut it down, and wait for its end."""
     client.request("shutdown")
     client.notify("exit")
     assert client.process.wait(timeout=DEADLINE_S) == 0
@@ -298,7 +298,7 @@ def leave(client: Client) -> None:
 
 
 def test_works_in_the_folder_that_was_made_for_it(tmp_path: Path) -> None:
-    """Whoever made the folder takes it away; a second demo goes on with what is in it."""
+    """Whoever made the folder deletes it; a second demo finds the files of the first."""
     folder, elsewhere = tmp_path / "eca-demo-given", tmp_path / "elsewhere"
     folder.mkdir()
     elsewhere.mkdir()

@@ -1,8 +1,8 @@
 """A row of the documents' tables: what the document says, what the server sends, what is expected.
 
-The words below build what the servers of the documents send, in the shapes the documents give. A
-row's steps are those of `tests/support/generations/peer.py`; a bare content stands for its
-notification. `turn` puts around them what each prompt had then.
+The functions below build the messages of the documents' servers, in the forms of the documents. A
+row has the steps of `tests/support/generations/peer.py`; a bare content means its notification.
+`turn` adds what every prompt had at that time.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias
 Value: TypeAlias = Any
 Step: TypeAlias = Mapping[str, Value]
 Sent: TypeAlias = tuple[str, Value]
-"""A method and what its params must have (see `seen.fits`); None: no params."""
+"""A method and required params (see `seen.fits`); None: no params."""
 
 SERVERS: Final = {"000": "behaviors", "001": "tool_servers", "002": "first_draft"}
-"""The server that was written from each document."""
+"""The server of each document."""
 
 COMPLETION: Final = "what completes prompts is not built yet"
 PANELS: Final = "the panel of tools and their servers is not built yet"
@@ -25,20 +25,21 @@ PANELS: Final = "the panel of tools and their servers is not built yet"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What a document says, once for each document that says it.
+    """A statement of one or more documents.
 
-    names: as in the documents' tables ("000-1 001-1"); says: the document in short; server: what
-    it does with the prompt that the row's name is; does: what the user does (`stage.Stage`); words:
-    those of the server's command line, which then is the row's own, as it is with `fresh`.
+    names: as in the documents' tables ("000-1 001-1"). says: the statement in short. server: what
+    it does when it gets the row's name as a prompt. does: what the user does (`stage.Stage`).
+    words: those of the server's command line. With words, or `fresh`, the row has a server of its
+    own.
 
-    What must be seen: shown (in the transcript at the end), hidden (not there), other (in the
-    second chat's transcript), status (of the chat, at some time), ends (at the end), usage, offers,
-    told (outside of chats), asked (of what waited for the user), sent and unsent (to the server),
-    count (of what was sent, by method), answered (the client's answers), files (what is in them,
-    None when they are gone), order (messages in the whole life of the server). `drawn`: Neovim
-    decides it, so it is looked at there.
+    Expected: shown (in the transcript at the end), hidden (not there), other (in the second chat's
+    transcript), status (of the chat, at some time), ends (at the end), usage, offers, told
+    (messages outside of chats), asked (in requests), sent and unsent (to the server), count (of
+    messages sent, by method), answered (the client's answers), files (their content, None if they
+    are gone), order (of messages in the whole life of the server). `drawn`: tested with Neovim,
+    which decides it.
 
-    later: why it is not built; decided: why it is otherwise than the document has it.
+    later: why it is not built; decided: why it differs from the document.
     """
 
     names: str
@@ -89,13 +90,13 @@ def wait(method: str) -> Step:
 
 
 def content(kind: str, role: str = "assistant", **fields: Value) -> Step:
-    """Send a content as 000 and 001 have it."""
+    """Send a content in the form of 000 and 001."""
     params = {"chatId": "$chat", "role": role, "content": {"type": kind, **fields}}
     return tell("chat/contentReceived", params)
 
 
 def piece(content: Mapping[str, Value], *, last: bool = False, **more: Value) -> Step:
-    """Send a content as 002 has it."""
+    """Send a content in the form of 002."""
     params = {"chatId": "$chat", "content": content, "isComplete": last, **more}
     return tell("chat/contentReceived", params)
 
@@ -106,7 +107,7 @@ def text(words: str) -> Step:
 
 
 def call(kind: str, **fields: Value) -> Step:
-    """Send a content about a tool call, with what all of them have; 001 adds `server`."""
+    """Send a content about a tool call, with their common fields; 001 adds `server`."""
     base: dict[str, Value] = {"origin": "native", "id": "$chat-call", "name": "eca_read_file"}
     if kind != "toolCallPrepare":
         base["arguments"] = {"path": "$folder/a.py"}
@@ -137,23 +138,23 @@ def answer(status: str = "prompting", **more: Value) -> Step:
 
 
 def turn(*steps: Step) -> Sequence[Step]:
-    """Have a whole turn as the diagrams of 000 and 001 draw it."""
+    """Play a whole turn as in the diagrams of 000 and 001."""
     return [RUNNING, ECHO, answer(), *steps, FINISHED]
 
 
 def config(**chat: Value) -> Step:
-    """Return what can be chosen."""
+    """Return the choices."""
     return tell("config/updated", {"chat": chat})
 
 
 def drafted(*steps: Step, status: str = "success", message: str = "Prompt sent") -> Sequence[Step]:
-    """Have a turn as 002 describes it: its answer, then its pieces."""
+    """Play a turn as 002 describes it: its answer, then its pieces."""
     result = {"chatId": "$chat", "status": status, "resultMessage": message}
     return [{"do": "answer", "result": result}, *steps]
 
 
 def proposal(change: Mapping[str, Value] | None, **fields: Value) -> Step:
-    """Propose a change as 002 does, in the last piece of an answer."""
+    """Propose a change in the form of 002, in the last piece of an answer."""
     told = {"type": "fileChange", "description": "A change", "manualApproval": True, **fields}
     if change is not None:
         told |= {"file": told.get("file", "src/calc.py"), "changes": [change]}

@@ -18,7 +18,7 @@ end, {
   { severity = kinds.HINT, message = 'a hint' },
 }))
 """
-"""Findings behind characters of two and four bytes, one and two UTF-16 code units."""
+"""Diagnostics after characters of two and four bytes, one and two UTF-16 code units."""
 
 URI = "file://$folder/src/calc.py"
 OF_FILE = turn(ask("editor/getDiagnostics", {"uri": URI}))
@@ -26,7 +26,7 @@ PLACE = {"start": {"line": 1, "character": 6}, "end": {"line": 1, "character": 8
 
 
 def found(**fields: object) -> Value:
-    """Expect an answer with such a diagnostic."""
+    """Expect an answer with this diagnostic."""
     return {"result": {"diagnostics": [fields]}}
 
 

@@ -13,7 +13,7 @@ IN_A_FRAME = {
 
 
 def can(**abilities: Value) -> Sent:
-    """Expect to be told what the editor can do."""
+    """Expect the capabilities of the editor."""
     return "initialize", {"capabilities": {"codeAssistant": abilities}}
 
 

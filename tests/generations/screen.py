@@ -21,20 +21,20 @@ from eca_nvim.chat.vocabulary.ops import (
 
 Value: TypeAlias = Any
 TIMEOUT = 20.0
-"""Seconds until what does not come is given up."""
+"""Seconds until a wait fails."""
 SYNC = "sync"
-"""The chat that is prompted to know that the server has heard all before."""
+"""A prompt in this chat shows that the server has read everything before."""
 
 
 class Screen(Recorder):
-    """What is shown, chat by chat."""
+    """What is shown, by chat."""
 
     def __init__(self) -> None:
         super().__init__()
         self.views: dict[str, View] = {}
 
     def push(self, ops: Iterable[ViewOp]) -> None:
-        """Take ops, and hold them to the rules of ops."""
+        """Apply ops, and check their rules."""
         ops = list(ops)
         for op in ops:
             if isinstance(op, ForgetChat):
@@ -52,7 +52,7 @@ class Screen(Recorder):
         return [op.status for op in self.of(SetStatus) if op.chat == chat]
 
     def transcript(self, chat: str) -> str:
-        """Return what a chat shows."""
+        """Return the lines of a chat."""
         return self.views[chat].text if chat in self.views else ""
 
     def last_usage(self, chat: str) -> str:
@@ -62,20 +62,20 @@ class Screen(Recorder):
         return "\n".join("".join(segment[0] for segment in row) for row in rows)
 
     def offers(self) -> Mapping[str, Value]:
-        """Return what can be chosen."""
+        """Return the choices."""
         told = self.of(SetChoices)
         return told[-1].choices if told else {}
 
     def lines(self) -> str:
-        """Return what was told outside of chats."""
+        """Return the messages outside of chats."""
         return "\n".join(op.text for op in self.of(Notify))
 
     def closed(self) -> Sequence[str]:
-        """Return the chats that are gone."""
+        """Return the deleted chats."""
         return [str(op.data["chat"]) for op in self.of(Emit) if op.event == "EcaChatClosed"]
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until ops made a condition true. Raises TimeoutError with what is shown."""
+        """Wait until a condition is true. Raises TimeoutError with the screen."""
         try:
             with anyio.fail_after(TIMEOUT):
                 while not condition():

@@ -15,15 +15,15 @@ Value: TypeAlias = Any
 
 
 OUR_FAULT = "; see :Eca log"
-"""Told when something went wrong that is nobody's but the plugin's."""
+"""Shown for an error of the plugin itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What was seen while a row was played; see `Row` for what each is.
+    """What was seen while a row was played, with the fields of `Row`.
 
-    words: what stands for something in the row; sent: messages of the client in that time; life:
-    those in the whole life of the server.
+    words: placeholders in the row; sent: messages of the client in that time; life: those in the
+    whole life of the server.
     """
 
     words: Mapping[str, Value]
@@ -37,7 +37,7 @@ class Seen:
     asked: Mapping[str, Value] = field(default_factory=dict)
 
     def faults(self, row: Row) -> list[str]:
-        """List what is otherwise than the row wants it."""
+        """List the differences from the row."""
         return [*self._shown(row), *self._told(row), *self._heard(row), *self._written(row)]
 
     def _shown(self, row: Row) -> Iterator[str]:
@@ -86,10 +86,10 @@ class Seen:
 
 
 def fits(wanted: Value, got: Value) -> bool:
-    """Return whether something is as wanted, and maybe more.
+    """Return whether a value has all that is wanted.
 
-    An object must have the fields that are wanted: `...` is any value, None is no value. A list
-    must have an item for each that is wanted; an empty list is empty.
+    An object must have the wanted fields: `...` is any value, None is no value. A list must have an
+    item for each wanted one; if none is wanted, it must be empty.
     """
     if wanted is ...:
         return got is not None
@@ -104,7 +104,7 @@ def fits(wanted: Value, got: Value) -> bool:
 
 
 def filled(value: Value, words: Mapping[str, Value]) -> Value:
-    """Put in what stands for something: `$folder`, `$pid`, `$name`."""
+    """Replace placeholders: `$folder`, `$pid`, `$name`."""
     if isinstance(value, str):
         if value in words:
             return words[value]
@@ -119,6 +119,6 @@ def filled(value: Value, words: Mapping[str, Value]) -> Value:
 
 
 def in_order(wanted: Sequence[str], got: Sequence[str]) -> bool:
-    """Return whether some words come in this order, whatever is between them."""
+    """Return whether words come in this order, with anything between them."""
     rest = iter(got)
     return all(word in rest for word in wanted)

@@ -1,6 +1,6 @@
 """A session with a server of an older document, and a user who plays a row.
 
-Everything is the plugin's own but for Neovim: what a view would show is kept in memory.
+All parts are the plugin's own, except Neovim: the view is in memory.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class Stage:
         self._requests = 0
         self._synced = 0
         self.asked: Mapping[str, Value] = {}
-        self._task = asyncio.create_task(self.session.run())  # a fault in it is told at the end
+        self._task = asyncio.create_task(self.session.run())  # its error is raised at the end
 
     def _make(self, *, demo: bool) -> Candidate:  # noqa: ARG002
         workspace = Workspace((str(self.folder),), EDITOR, os.getpid())
         return Candidate(EcaAgent(self._options, workspace, FakeEditor()), "eca", "eca")
 
     async def close(self) -> None:
-        """End the session and its server. Raises what ended it before."""
+        """End the session and its server. Raises the error that ended it before."""
         self._task.cancel()
         await asyncio.wait([self._task])
         self.session.kill()
@@ -76,11 +76,11 @@ class Stage:
             self._task.result()
 
     async def unsaved(self, _paths: Sequence[str]) -> Mapping[str, str]:
-        """Return what the user has not written: nothing (`session.Files`)."""
+        """Return the user's unsaved text: none (`session.Files`)."""
         return {}
 
     def messages(self) -> list[Message]:
-        """Return what the client has sent so far, but for what only asks whether it was heard."""
+        """Return the client's messages so far, without those that only wait for the server."""
         return [
             it
             for it in self.server.received()
@@ -88,12 +88,12 @@ class Stage:
         ]
 
     def forget(self) -> None:
-        """Forget what was shown and asked before."""
+        """Forget what was shown and requested before."""
         self.view.ops.clear()
         self.asked = {}
 
     def seen(self, chat: str, heard: int) -> Seen:
-        """Return what was seen of a row since so many messages of the client."""
+        """Return what was seen of a row, after this many messages of the client."""
         view, messages = self.view, self.messages()
         return Seen(
             words=self._words(chat),
@@ -118,7 +118,7 @@ class Stage:
     # --- what the user does ---------------------------------------------------------------------
 
     async def do(self, name: str, row: Row) -> None:
-        """Do what a row says; wait for the end of its turn, and until the server has heard all."""
+        """Play a row; wait for the end of its turn, and until the server has read everything."""
         for doing in row.does:
             word, _, rest = doing.partition(" ")
             await getattr(self, f"do_{word}")(name, rest, row)
@@ -133,11 +133,11 @@ class Stage:
         await self.view.until(lambda: self.view.status(chat).get("server") == "ready")
 
     async def do_prompt(self, chat: str, rest: str, row: Row) -> None:
-        """Send the row's name as a prompt, and more words."""
+        """Send the row's name, and more words, as a prompt."""
         await self._prompt(chat, f"{chat} {rest}".strip(), row)
 
     async def do_say(self, chat: str, rest: str, row: Row) -> None:
-        """Send another prompt: the server answers it as any."""
+        """Send another prompt, which gets an ordinary answer."""
         await self._prompt(chat, rest, row)
 
     async def do_other(self, chat: str, rest: str, row: Row) -> None:
@@ -163,7 +163,7 @@ class Stage:
         await self.view.until(lambda: self.view.status(chat).get("state") == rest)
 
     async def do_activity(self, chat: str, rest: str, _row: Row) -> None:
-        """Wait until it is said that the agent does something."""
+        """Wait until the agent's activity is shown."""
         await self.view.until(lambda: self.view.status(chat).get("activity") == rest)
 
     async def do_stop(self, chat: str, _rest: str, _row: Row) -> None:
@@ -178,13 +178,13 @@ class Stage:
         return item
 
     async def do_approve(self, chat: str, rest: str, _row: Row) -> None:
-        """Let the call run that waits; "approve remember" for the session."""
+        """Approve the call that waits; "approve remember" for the session."""
         item = await self._item(chat)
         remember = rest == "remember"
         self.session.receive(intents.Approve(chat, item["block"], item["digest"], remember))
 
     async def do_reject(self, chat: str, _rest: str, _row: Row) -> None:
-        """Refuse the call that waits."""
+        """Reject the call that waits."""
         item = await self._item(chat)
         self.session.receive(intents.Reject(chat, item["block"], item["digest"]))
 
@@ -206,7 +206,7 @@ class Stage:
         await self.done()
 
     async def do_clear(self, chat: str, _rest: str, _row: Row) -> None:
-        """Empty the chat; wait until its old words are gone."""
+        """Clear the chat; wait until its old text is gone."""
         self.session.receive(ClearMessages(chat))
         await self.view.until(lambda: chat not in self.view.transcript(chat))
 
@@ -223,7 +223,7 @@ class Stage:
     # --- waiting --------------------------------------------------------------------------------
 
     async def done(self) -> None:
-        """Wait until all that the user did so far was handled."""
+        """Wait until all intents are handled."""
         self._requests -= 1
         number = self._requests
         self.session.receive(RequestTranscript(SYNC, number))

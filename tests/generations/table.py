@@ -26,7 +26,7 @@ TABLES = (
     rows_draft.ROWS,
 )
 COUNTS = {"000": 99, "001": 101, "002": 44}
-"""How many rows each document has."""
+"""The number of rows of each document."""
 
 
 def named() -> Mapping[str, Row]:

@@ -1,7 +1,7 @@
 """The documents of older generations, row by row, with servers of their time.
 
-The rows are in `rows_*.py`, as data. They are played without Neovim by a session with a real server
-process. What Neovim decides is looked at there (`tests/ui/test_document_rows.py`).
+The rows are data, in `rows_*.py`. A session with a server process plays them, without Neovim.
+`tests/ui/test_document_rows.py` plays those that need Neovim.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -27,7 +27,7 @@ SHARED = Row(names="", says="whatever rows do not need a stage of their own for"
 
 
 def cases() -> Iterator[object]:
-    """Return the rows that are played here, and what is not built with the reason."""
+    """Return the rows to play here, and marks with the reason for those not built."""
     for name, row in ROWS.items():
         if row.later:
             yield pytest.param(name, marks=pytest.mark.skip(reason=row.later))
@@ -44,7 +44,7 @@ class Stages:
 
     @asynccontextmanager
     async def stage(self, name: str) -> AsyncIterator[Stage]:
-        """Return the stage that a row is played on; one that did not get to its end is left."""
+        """Return the stage for a row; a stage on which a row failed is not used again."""
         document, row = name[:3], ROWS[name]
         if row.fresh or row.words or row.kept or not row.repo_map:
             stage = self._open(document, row)

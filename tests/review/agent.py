@@ -29,18 +29,18 @@ from eca_nvim.chat.vocabulary.events import (
 
 Act: TypeAlias = Callable[[], None]
 Moment: TypeAlias = ChatEvent | Act
-"""What the server does next: tell something, or act."""
+"""The next step of the server: a message or an action."""
 
 
 @dataclass
 class Agent:
-    """Calls of tools in a folder, each as moments in the order of the real server."""
+    """Tool calls in a folder, with messages and actions in the order of the real server."""
 
     folder: Path
     count: int = 0
 
     def edit(self, name: str, old: str, new: str, *, every: bool = False) -> Iterator[Moment]:
-        """Replace a piece of a file, or all that are alike."""
+        """Replace a piece of a file, or all equal ones."""
         arguments = {"original_content": old, "new_content": new, "all_occurrences": every}
         path = self.folder / name
 
@@ -62,18 +62,18 @@ class Agent:
         yield from self._call("write_file", path, arguments, act, lambda: change)
 
     def delete(self, name: str) -> Iterator[Moment]:
-        """Delete a file, telling no more than which."""
+        """Delete a file; the call only names it."""
         path = self.folder / name
         yield from self._call("write_file", path, {}, path.unlink)
 
     def move(self, name: str, to: str) -> Iterator[Moment]:
-        """Move a file to where none is; fails where one is."""
+        """Move a file; fails if there is one already."""
         source, destination = self.folder / name, self.folder / to
         ends = {"source": str(source), "destination": str(destination)}
         yield from self._tell("move_file", ends, lambda: _rename(source, destination))
 
     def refused(self, name: str, old: str, new: str) -> Iterator[Moment]:
-        """Tell of an edit that the server's settings forbid."""
+        """Report an edit that the server's settings forbid."""
         told = [it for it in self.edit(name, old, new) if not callable(it)]
         *before, _running, ended = told
         assert isinstance(ended, ToolFinished)
@@ -144,7 +144,7 @@ def edited(text: str, old: str, new: str, *, every: bool = False) -> str:
 
 
 def file_change(path: Path, before: str, after: str) -> FileChange:
-    """Tell a change as the server does: hunks without a header."""
+    """Describe a change as the server does: hunks without a header."""
     lines = list(difflib.unified_diff(_split(before), _split(after), lineterm=""))[2:]
     removed = sum(line.startswith("-") for line in lines) if before else 0
     added = sum(line.startswith("+") for line in lines)

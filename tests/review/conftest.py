@@ -9,7 +9,7 @@ from tests.review.watched import Watched
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Return a folder with three files, of which one is binary and one has CRLF."""
+    """Return a folder with three files; one is binary, one has CRLF."""
     (tmp_path / "a").write_bytes(b"1\n2\n3\n")
     (tmp_path / "b").write_bytes(b"\xff\0binary")
     (tmp_path / "c").write_bytes(b"x\r\ny\r\n")

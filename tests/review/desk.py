@@ -1,4 +1,4 @@
-"""A chat whose tools work on real files, with a ledger that witnesses."""
+"""A chat whose tools change real files, with a ledger that watches."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Value: TypeAlias = Any
 
 
 def witnessed(driver: Driver, ledger: Ledger, event: ChatEvent) -> None:
-    """Let an event happen to a chat before the eyes of a ledger."""
+    """Apply an event to a chat while a ledger watches."""
     event = driver.peeks.peek("", event)
     changes = driver.take(reducer.apply(driver.chat, event, driver.now))
     ledger.record(driver.chat, event, changes.call)
 
 
 class Desk:
-    """A chat whose tools work on real files, with a ledger that witnesses."""
+    """A chat whose tools change real files, with a ledger that watches."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,7 +39,7 @@ class Desk:
         self.edited: dict[str, str] = {}
 
     def turn(self, prompt: str = "do it") -> None:
-        """Begin a turn; the one before is over."""
+        """Begin a turn, after the end of the one before."""
         if self.driver.chat.turn.number:
             self.driver.hear(ENDED)
         self.driver.run(prompt)
@@ -54,7 +54,7 @@ class Desk:
         return call
 
     def approved(self, call: ToolCall, *, surveyed: bool = False) -> None:
-        """Let a call that waits run."""
+        """Approve a call that waits."""
         block = self.driver.chat.root.calls[call.id].id
         self.ledger.approved("chat", block, surveyed=surveyed)
 
@@ -100,7 +100,7 @@ class Desk:
         assert set(self.outcomes(self.turn_of(number)).values()) == {None}
 
     def outcomes(self, *turns: TurnChanges) -> Mapping[str, str | None]:
-        """Undo turns (the newest first) in all files; give why it did not work, by name."""
+        """Undo turns (newest first) in all files; return the failures by name."""
         asked = {path: self.ledger.snapshot(path) for turn in turns for path in turn.files}
         return {
             os.path.relpath(it.path, self.folder): it.fault

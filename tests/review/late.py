@@ -21,7 +21,7 @@ Contents: TypeAlias = Mapping[str, bytes]
 
 
 class LateDesk:
-    """An agent at work in a turn, and a ledger that hears of it later."""
+    """A working agent, and a ledger that gets its messages later."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -32,20 +32,20 @@ class LateDesk:
         self.driver.run("do it")
 
     def work(self, *calls: Iterable[Moment]) -> None:
-        """Let the agent act, and keep what it tells."""
+        """Let the agent act, and keep its messages."""
         for call in calls:
             for moment in call:
                 self.take(moment)
 
     def take(self, moment: Moment) -> None:
-        """Let one thing happen."""
+        """Perform one step."""
         if callable(moment):
             moment()
         else:
             self.unheard.append(moment)
 
     def hear(self, count: int | None = None) -> None:
-        """Hear some of what was told, or all."""
+        """Pass some messages to the ledger, or all."""
         for _ in range(len(self.unheard) if count is None else min(count, len(self.unheard))):
             event = self.unheard.popleft()
             witnessed(self.driver, self.ledger, event)

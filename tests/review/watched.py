@@ -28,7 +28,7 @@ class Watched(Desk):
 
     @contextmanager
     def surveying(self) -> Iterator[None]:
-        """Survey the folder; what is done meanwhile happens after the survey has begun."""
+        """Survey the folder; the body of the `with` runs after the survey has begun."""
         attribution = self.ledger.attribution
         attribution.survey_begins()
         last, began = attribution.last, survey([str(self.folder)], attribution.last).began
@@ -42,7 +42,7 @@ class Watched(Desk):
             pass
 
     def start(self, *, waits: bool = True) -> ToolCall:
-        """Let a command be asked for, and when it waits, approved."""
+        """Let the agent request a command, and approve it if it waits."""
         call = self.request("shell_command", waits=waits, arguments={"command": "do"})
         if waits:
             self.survey()
@@ -51,7 +51,7 @@ class Watched(Desk):
         return call
 
     def command(self, change: Callable[[], None], *, waits: bool = True) -> None:
-        """Let a command run to its end, and survey what it did."""
+        """Run a command to its end, and survey."""
         call = self.start(waits=waits)
         change()
         self.hear(ToolFinished(call))
@@ -61,7 +61,7 @@ class Watched(Desk):
         set_content(self.folder / name, content)
 
     def user_writes(self, name: str, content: bytes | None, end: Ending = "written") -> None:
-        """Let the user write a file, or delete it, or give that up."""
+        """Let the user write a file, or delete it, or fail to."""
         path = str(self.folder / name)
         self.ledger.attribution.user_writes(FileWritten(path, "begun"))
         if end == "written":

@@ -11,8 +11,8 @@ from eca_nvim.chat.user_actions.earlier_messages import Page
 class FakeArchive:
     """The chats of an agent in memory (`archive.Archive`).
 
-    `fault` is raised by the next call and then forgotten, what `faults` has for a call by every
-    one. While `gate` is there and shut, calls wait.
+    The next call raises `fault`, every call of a kind raises its entry in `faults`. While `gate` is
+    set and closed, calls wait.
     """
 
     def __init__(self) -> None:

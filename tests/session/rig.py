@@ -37,7 +37,7 @@ Op = TypeVar("Op", bound=ViewOp)
 
 
 class FakeAgent(Agent):
-    """An agent that remembers what it was told and says what the test wants."""
+    """An agent that records what it gets and sends what the test wants."""
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
@@ -61,7 +61,7 @@ class FakeAgent(Agent):
         return self._ending
 
     def end(self, ending: AgentExit | AgentFault) -> None:
-        """End as told."""
+        """End as the test says."""
         self._ending = ending
         self._ended.set()
 
@@ -113,14 +113,14 @@ class FakeAgent(Agent):
 
 
 class Recorder:
-    """A view that remembers all it was told to draw."""
+    """A view that records all ops."""
 
     def __init__(self) -> None:
         self.ops: list[ViewOp] = []
         self._arrived = anyio.Event()
 
     def push(self, ops: Iterable[ViewOp]) -> None:
-        """Take ops."""
+        """Record ops."""
         self.ops.extend(ops)
         self._arrived.set()
 
@@ -130,7 +130,7 @@ class Recorder:
 
     @property
     def pending(self) -> list[Value]:
-        """Return what waits for the user, as the view has it."""
+        """Return the requests, as the view has them."""
         shown: list[Value] = []
         for op in self.of(SetPending):
             before, shown = shown, []
@@ -141,13 +141,13 @@ class Recorder:
         return shown
 
     def text(self) -> str:
-        """Return all text that blocks hold, in the order it came."""
+        """Return the text of all blocks, in order."""
         parts = [op for op in self.ops if isinstance(op, AppendText | OpenBlock | SetBody)]
         texts = ["\n".join(op.lines) if isinstance(op, SetBody) else op.text for op in parts]
         return "\n".join(filter(None, texts))
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait until ops made a condition true."""
+        """Wait until a condition is true."""
         with anyio.fail_after(PATIENCE):
             while not condition():
                 self._arrived = anyio.Event()
@@ -155,7 +155,7 @@ class Recorder:
 
 
 class Rig:
-    """The session and all around it."""
+    """The session, its agent, its view and its files."""
 
     def __init__(self, store: Store | None = None, folders: tuple[str, ...] = ()) -> None:
         self.view = Recorder()
@@ -176,11 +176,11 @@ class Rig:
             raise self.fault
         self.demos.append(demo)
         self.agents.append(FakeAgent())
-        self.view.push([])  # who waits for this looks again
+        self.view.push([])  # wake up those who wait for this
         return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca", f"demo: {demo}")
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Read what the user has not written (`session.EditorFiles`)."""
+        """Return the user's unsaved text (`session.EditorFiles`)."""
         return {path: text for path, text in self.unwritten.items() if path in paths}
 
     @property
@@ -189,12 +189,12 @@ class Rig:
         return self.agents[-1]
 
     def do(self, *done: intents.Intent) -> None:
-        """Let the user do something."""
+        """Send an intent."""
         for intent in done:
             self.session.receive(intent)
 
     async def done(self) -> None:
-        """Wait until all that the user did so far was handled."""
+        """Wait until all intents are handled."""
         number = len(self.view.ops) + 1
         self.do(RequestTranscript("barrier", number))
         await self.view.until(
@@ -202,7 +202,7 @@ class Rig:
         )
 
     async def ask(self, intent: intents.Intent) -> Value:
-        """Ask for something, and wait for the answer."""
+        """Send a request, and wait for the answer."""
         number = getattr(intent, "request", None)
         self.do(intent)
 
@@ -213,14 +213,14 @@ class Rig:
         return answers()[-1]
 
     async def surveyed(self) -> None:
-        """Wait until what waited for a survey has been done, and one more is made."""
+        """Wait until all that waited for a survey is done, and for another survey."""
         done = anyio.Event()
         self.session.surveyor.after_survey(lambda _: done.set())
         with anyio.fail_after(PATIENCE):
             await done.wait()
 
     async def ready(self, chat: str = "a") -> FakeAgent:
-        """Open a chat and bring the agent up."""
+        """Open a chat and start the agent."""
         self.do(intents.OpenChat(chat))
         agent = await self.starting()
         agent.ready()
@@ -242,29 +242,29 @@ class Rig:
         return dict([op for op in self.view.of(SetStatus) if op.chat == chat][-1].status)
 
     def lines(self) -> list[str]:
-        """Return what was told to the user outside of chats."""
+        """Return the messages outside of chats."""
         return [op.text for op in self.view.of(Notify)]
 
     def asked(self, call: str) -> Value:
-        """Return what waits, as it was shown last, by the agent's id of the call or question."""
+        """Return a request as it was last shown, by the agent's id of the call or question."""
         (item,) = [it for it in self.view.pending if it["call"] == call]
         return item
 
     def approval(self, call: str, *, remember: bool = False) -> intents.Approve:
-        """Approve what was shown last."""
+        """Approve a request as it was last shown."""
         item = self.asked(call)
         return intents.Approve(item["chat"], item["block"], item["digest"], remember)
 
     def answer(self, question: str, text: str | None) -> intents.AnswerQuestion:
-        """Answer what was shown last."""
+        """Answer a question as it was last shown."""
         item = self.asked(question)
         return intents.AnswerQuestion(item["chat"], item["block"], item["digest"], text)
 
     def said(self) -> Sequence[tuple[object, ...]]:
-        """Return what the last agent was told."""
+        """Return what the last agent got."""
         return self.agent.told
 
 
 def words(segments: Iterable[tuple[str, str]]) -> str:
-    """Return what a row says, without its columns."""
+    """Return the text of a row, without its columns."""
     return " ".join("".join(text for text, _ in segments).split())

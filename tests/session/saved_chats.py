@@ -29,7 +29,7 @@ def page(chat: str, *events: ChatEvent, older: str | None = None) -> Page:
 
 
 async def talking(rig: Rig, chat: str = "a") -> FakeArchive:
-    """Bring the agent up and live through a turn of a chat."""
+    """Start the agent and play a turn of a chat."""
     agent = await rig.ready(chat)
     rig.do(intents.SendPrompt(chat, "hello"))
     await rig.view.until(lambda: agent.told)
@@ -39,7 +39,7 @@ async def talking(rig: Rig, chat: str = "a") -> FakeArchive:
 
 
 async def asked(rig: Rig, *done: intents.Intent) -> list[tuple[object, ...]]:
-    """Do something, wait until the agent was asked, and give what it was asked so far."""
+    """Send an intent, wait until the agent gets a request, and return all of its requests."""
     archive = rig.agent.archive
     count = len(archive.asked)
     rig.do(*done)
@@ -51,7 +51,7 @@ async def asked(rig: Rig, *done: intents.Intent) -> list[tuple[object, ...]]:
 
 
 async def warned(rig: Rig, *done: intents.Intent) -> str:
-    """Do something that cannot be, and give the line that tells why."""
+    """Send an intent that fails, and return the message."""
     count = len(rig.lines())
     rig.do(*done)
     await rig.view.until(lambda: len(rig.lines()) > count)

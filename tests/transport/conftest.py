@@ -10,13 +10,13 @@ from tests.transport.harness import DEADLINE_S, Children
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Run on the loop that the editor's host has."""
+    """Run on the loop that the editor's host uses."""
     return "asyncio"
 
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    """Start child processes; when the test is over, none of them may be left."""
+    """Start child processes; none may be left after the test."""
     started = Children(uuid4().hex)
     yield started
     left = processes.wait_gone(processes.marked(started.marker), DEADLINE_S)

@@ -18,7 +18,7 @@ DEADLINE_S = 10.0
 
 @dataclass
 class Inbox:
-    """A handler that keeps what comes."""
+    """A handler that keeps all messages."""
 
     batches: list[list[Incoming]] = field(default_factory=list)
     _came: anyio.Event = field(default_factory=anyio.Event)
@@ -30,11 +30,11 @@ class Inbox:
 
     @property
     def methods(self) -> list[str]:
-        """What came so far, in order."""
+        """The methods so far, in order."""
         return [message.method for batch in self.batches for message in batch]
 
     async def wait_for(self, method: str) -> Incoming:
-        """Return the first message with this method, as soon as there is one."""
+        """Wait for the first message with this method, and return it."""
         with anyio.fail_after(DEADLINE_S):
             while True:
                 for message in (it for batch in self.batches for it in batch):
@@ -45,13 +45,13 @@ class Inbox:
 
 @dataclass(frozen=True)
 class Children:
-    """Starts children that are marked as those of one test."""
+    """Starts children, marked as those of one test."""
 
     marker: str
 
     @property
     def env(self) -> Mapping[str, str]:
-        """An environment with the mark in it."""
+        """An environment with the mark."""
         return {**os.environ, MARKER: self.marker}
 
     def open(
@@ -61,6 +61,6 @@ class Children:
         *arguments: str,
         on_stderr: Callable[[str], None] | None = None,
     ) -> AbstractAsyncContextManager[Connection]:
-        """Talk to one of the scripts in `children`."""
+        """Connect to one of the scripts in `children`."""
         command = [sys.executable, "-m", f"tests.transport.children.{script}", *arguments]
         return open_connection(command, handler, env=self.env, cwd=ROOT, on_stderr=on_stderr)

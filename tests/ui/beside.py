@@ -14,7 +14,7 @@ CODE = "first line\nsecond línea 😀 end\nthird line\nfourth\n"
 
 
 def open_beside(start_nvim: StartNeovim, workspace: Path) -> Neovim:
-    """Start in a file of code, the chat open beside it, no host; the code window is current."""
+    """Start in a file of code with a chat beside it and no host; the code window is current."""
     (workspace / "code.txt").write_text(CODE)
     (workspace / "my notes").mkdir()
     (workspace / "my notes" / "to do.txt").write_text("x")
@@ -25,7 +25,7 @@ def open_beside(start_nvim: StartNeovim, workspace: Path) -> Neovim:
 
 
 def collected(nvim: Neovim, text: str = "") -> list[Mapping[str, Value]]:
-    """Return what a prompt would carry; all of it must be what the host understands."""
+    """Return the contexts that a prompt would have; the host must understand all of them."""
     found: list[Mapping[str, Value]] = nvim.lua(
         "return require('eca.context').collect(...)", CHAT, text
     )

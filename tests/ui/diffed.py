@@ -41,7 +41,7 @@ def show(
     remember: bool = True,
     file: Mapping[str, Value] | None = None,
 ) -> Screen:
-    """Draw what the host draws when a diff of call t1 was asked for."""
+    """Draw what the host sends for a diff of call t1."""
     remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
     items = [approval(paths=[str(path)], **remembered)] if pending else []
     shown = [
@@ -64,7 +64,7 @@ def show(
 
 
 def diff_rows(nvim: Neovim) -> list[int]:
-    """Rows of the current window that vimdiff colours as changed."""
+    """Return the rows of the current window that vimdiff colours as changed."""
     code = """
     local changed = function(row) return vim.fn.diff_hlID(row, 1) > 0 end
     return vim.tbl_filter(changed, vim.fn.range(1, vim.fn.line('$')))

@@ -12,7 +12,7 @@ LINES = [f"line {number}" for number in range(1, 21)]
 
 
 def change(path: Path, **fields: Value) -> dict[str, Value]:
-    """Make a change as the host lists it: line 5 of twenty lines, or what `fields` say."""
+    """Return a change as the host lists it: line 5 of twenty lines, changed by `fields`."""
     item = {
         "key": "k5",
         "turn": 1,
@@ -43,7 +43,7 @@ def make_file(folder: Path) -> Path:
 
 
 def start_stage(start_nvim: StartNeovim, folder: Path) -> Neovim:
-    """Start Neovim in a folder, with a chat that is not shown, and no host."""
+    """Start Neovim in a folder, with a hidden chat and no host."""
     nvim = start_nvim("README.md", init=WITHOUT_HOST, columns=100, lines=30, cwd=folder)
     nvim.lua(f"require('eca.chat.buffers').ensure('{CHAT}')")
     return nvim
@@ -55,7 +55,7 @@ def show(
     command: str = "Eca changes",
     listed: bool = False,
 ) -> None:
-    """List changes as the host answers them; `listed`: something is, though the host lists none."""
+    """List changes as the host answers; `listed`: wait for rows even if there are no changes."""
     count, before = len(sent(nvim, "changes")), nvim.eval("getqflist({'id': 0}).id")
     nvim.command(command)
     asked = wait_sent(nvim, "changes", count + 1)[-1]

@@ -22,7 +22,7 @@ from tests.ui.talk import draft, start_chat
 TYPED, PASTED = "sk-ŦŊĦ", "ĐŁØ-Þ"
 KEY = TYPED + PASTED
 RARE = frozenset("ŦŊĦĐŁØÞ")
-"""Characters of the key that nothing else draws."""
+"""Characters of the key that are nowhere else on the screen."""
 OPTIONS = [{"label": "anthropic"}, {"label": "z-ai"}]
 
 RECORD_INTENTS = """
@@ -64,7 +64,7 @@ def answers(word: str = "login") -> Steps:
 
 
 def starts(*first: Steps) -> Steps:
-    """Answer `/login` as the real server does: `first` before it says what the chat does now."""
+    """Answer `/login` as the real server does; `first` comes before the status of the chat."""
     return [
         *(*expect("chat/prompt"), *text("$prompt\n", role="user")),
         *(*text("Login started", role="system"), *chain(*first)),
@@ -78,7 +78,7 @@ def wants_key() -> Steps:
 
 
 def takes_key() -> Steps:
-    """Take a key, whose echo hides it; the server's own log does not."""
+    """Get a key; the echo hides it, the server's log does not."""
     return [
         *(*expect("chat/prompt"), *text("*****\n", role="user")),
         *stderr(f"the key is {KEY}\n"),
@@ -88,7 +88,7 @@ def takes_key() -> Steps:
 
 
 def takes_models() -> Steps:
-    """Take the last answer: what ends the login comes before the answer that still says login."""
+    """Get the last answer; the end of the login comes before the answer, which still says login."""
     return [
         *(*expect("chat/prompt"), *text("$prompt\n", role="user")),
         *(*text("saved", role="system"), *progress("finished")),
@@ -110,7 +110,7 @@ def wait_login(nvim: Neovim) -> None:
 
 
 def type_key(nvim: Neovim) -> None:
-    """Type one half of the key and paste the other; only dots are ever to be seen."""
+    """Type one half of the key and paste the other; only dots may be visible."""
     nvim.keys("i")
     for count, character in enumerate(TYPED, 1):
         nvim.keys(character)
@@ -121,7 +121,7 @@ def type_key(nvim: Neovim) -> None:
 
 @contextmanager
 def nothing_of_the_key(nvim: Neovim) -> Iterator[None]:
-    """Look everywhere for the key once the block is done; Neovim is quit then."""
+    """Look everywhere for the key after the block, and quit Neovim."""
     yield
     for found in (REGISTERS, HISTORIES, BUFFERS):
         assert_clean("\n".join(nvim.lua(found)))
@@ -134,14 +134,14 @@ def nothing_of_the_key(nvim: Neovim) -> Iterator[None]:
 
 
 def assert_no_file_has_it(nvim: Neovim) -> None:
-    """Look for the key in what a Neovim that has ended leaves behind."""
+    """Fail if a file of a Neovim that has ended contains the key."""
     for path in nvim.launch.home.rglob("*"):
         if path.is_file():
             assert_clean(path.read_bytes().decode(errors="replace"), str(path))
 
 
 def assert_forgotten(nvim: Neovim) -> None:
-    """Fail when Vim can bring back what was just sent from the input."""
+    """Fail if Vim can bring back what was just sent from the input."""
     assert nvim.eval("undotree().entries") == []
     assert nvim.eval("@.").strip("\x1b") == ""
     nvim.keys("uU.")

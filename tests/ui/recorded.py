@@ -21,14 +21,14 @@ Value: TypeAlias = Any
 LIFE: Final = {"initialize", "initialized", "shutdown", "exit"}
 MARK: Final = 900_000_000
 RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
-"""The server's own folder, where the recording has it in pieces and nobody can replace it."""
+"""The server's folder, which the recording has in pieces, so that it cannot be replaced."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How a recording is cut: `prompts` keeps so many turns; `late` are deeds said too late.
+    """How to cut a recording. `prompts`: turns to keep. `late`: deeds that came too late.
 
-    What is late, by the number of the deed from 0, the user does and the server must not hear.
+    The user does what is late (numbers of deeds, from 0), and the server must not get it.
     """
 
     prompts: int | None = None
@@ -45,12 +45,12 @@ CUTS: Final[dict[str, tuple[Cut, str]]] = {
     "subagent": (Cut(prompts=1), "the next prompt is for the subagent's own chat"),
     "uri_odd": (Cut(prompts=1), A_PROMPT_STEERS),
 }
-"""What is cut out of recordings besides what no client of a chat sends, and why."""
+"""What else is cut out of recordings, and why."""
 
 
 @dataclass(frozen=True)
 class Deed:
-    """What the user did; `mark` is to be seen before, None when nobody could wait for anything."""
+    """What the user did, after `mark` was visible; None if there is nothing to wait for."""
 
     event: Event
     mark: int | None
@@ -58,7 +58,7 @@ class Deed:
 
 @dataclass(frozen=True)
 class Story:
-    """A recording: its player, the user's deeds, and the mark at its end."""
+    """A recording: its player, the user's deeds, and the last mark."""
 
     replay: Replay
     deeds: Sequence[Deed]
@@ -84,7 +84,7 @@ def prepare(name: str, folder: Path) -> Story:
 
 
 def _marked(events: Sequence[Event]) -> Iterator[Event | Deed]:
-    """Put a mark before every deed, and at the end; what the plugin does by itself is no deed."""
+    """Put a mark before every deed, and at the end; what the plugin does itself is not a deed."""
     chat: str | None = None
     said = False
     mark = MARK
@@ -104,7 +104,7 @@ def _marked(events: Sequence[Event]) -> Iterator[Event | Deed]:
 
 
 def _root_chat(event: Event) -> str | None:
-    """Return the chat a message of the server is about, unless it is a subagent's."""
+    """Return the chat of a server's message, unless it is a subagent's."""
     params = event.message.get("params")
     told = params if isinstance(params, dict) else event.message.get("result")
     if not isinstance(told, dict) or "parentChatId" in told:
@@ -128,7 +128,7 @@ def _is_mark(event: Event) -> bool:
 
 
 class User:
-    """Relives a story with keys in the chat's input and commands."""
+    """Repeats a story with keys and commands."""
 
     def __init__(self, nvim: Neovim, story: Story) -> None:
         self._nvim = nvim
@@ -137,7 +137,7 @@ class User:
         self._chosen: dict[str, Value] = {}
 
     def relive(self) -> None:
-        """Do all deeds, each after what came before it, and wait for the end of the story."""
+        """Do all deeds, each after its mark, and wait for the end of the story."""
         self._nvim.keys(":EcaChat<CR>")
         for deed in self._story.deeds:
             if deed.mark is not None:
@@ -189,7 +189,7 @@ end, eca.chats())
 
 
 def told(nvim: Neovim) -> str:
-    """Return all chats: as their buffers show them, and as Markdown."""
+    """Return all chats, as in their buffers and as Markdown."""
     parts = []
     for number, (shown, exported) in enumerate(nvim.lua(CHATS), 1):
         parts += [f"=== chat {number}, shown", shown, f"=== chat {number}, exported", exported]

@@ -19,7 +19,7 @@ LIFE: Final = {"initialize", "initialized", "shutdown", "exit"}
 
 
 def keep(name: str, *numbers: int) -> list[Event]:
-    """Read a recording: its beginning, the exchanges of these request ids in order, its end."""
+    """Read a recording: its beginning, the exchanges of these requests in order, its end."""
     events = read_recording(RECORDINGS / f"{name}.jsonl")
     farewell = [event for event in events if _is_farewell(event, events)]
     exchanges = _exchanges([event for event in events if event not in farewell])
@@ -27,7 +27,7 @@ def keep(name: str, *numbers: int) -> list[Event]:
 
 
 def _exchanges(events: Sequence[Event]) -> dict[int | None, list[Event]]:
-    """Cut a recording into what belongs to each request; its beginning belongs to None."""
+    """Cut a recording by requests; its beginning is under None."""
     found: dict[int | None, list[Event]] = {None: []}
     current: int | None = None
     begun = True
@@ -48,9 +48,9 @@ def _is_farewell(event: Event, events: Sequence[Event]) -> bool:
 
 
 def also(events: Sequence[Event], after: int, *messages: Value) -> list[Event]:
-    """Put messages of a session that nobody recorded after the answer to a request.
+    """Add messages that were not recorded after the answer to a request.
 
-    A message with a method and an id is the client's, all others are the server's.
+    A message with method and id is from the client, all others are from the server.
     """
     place = next(
         index
@@ -70,7 +70,7 @@ def play(name: str, events: Sequence[Event], folder: Path) -> Replay:
 
 
 class Reader:
-    """A user at the keyboard of a Neovim with one server behind it."""
+    """A user at the keyboard of a Neovim with a server."""
 
     def __init__(self, nvim: Neovim) -> None:
         self.nvim = nvim
@@ -97,7 +97,7 @@ class Reader:
         self.nvim.keys(f":EcaChat<CR>i{said}<C-s><Esc>")
 
     def here(self, text: str) -> str:
-        """Put the folder of this run where a text has that of the recording."""
+        """Replace the folder of the recording in a text by that of this run."""
         return text.replace(WORKSPACE, str(self.nvim.launch.cwd))
 
     def until(self, condition: str) -> None:
@@ -105,42 +105,42 @@ class Reader:
         self.nvim.wait_until(condition)
 
     def until_answered(self, text: str, count: int = 1) -> None:
-        """Wait until a text is in the transcript so many times, and the turn is over."""
+        """Wait until the transcript has a text this many times, and the turn is over."""
         self.until(
             f"select(2, ({TEXT}):gsub(vim.pesc({text!r}), '')) == {count} "
             "and require('eca').status().state == 'idle'"
         )
 
     def until_said(self, text: str) -> None:
-        """Wait until the transcript that is shown has a text."""
+        """Wait until the visible transcript has a text."""
         self.until(f"({TEXT}):find({text!r}, 1, true)")
 
     def until_gone(self, text: str) -> None:
-        """Wait until the transcript that is shown does not have a text any more."""
+        """Wait until the visible transcript no longer has a text."""
         self.until(f"not ({TEXT}):find({text!r}, 1, true)")
 
     def choose(self, prompt: str, text: str) -> list[str]:
-        """Wait for a picker whose prompt begins so, choose what has a text, give all labels."""
+        """Wait for a list whose prompt begins so, choose the item with a text, return labels."""
         self.until(f"vim.startswith(_G.asked.prompt or '', {prompt!r})")
         labels: list[str] = self.nvim.lua("return _G.asked.labels")
         self.nvim.lua("_G.answer(...)", text)
         return labels
 
     def go_to(self, text: str) -> None:
-        """Put the cursor on the first line of the transcript that has a text."""
+        """Put the cursor on the first line of the transcript with a text."""
         self.nvim.lua(GO, text)
 
     def until_drafted(self, text: str) -> None:
-        """Wait until the input of the chat that is shown holds this text and no other."""
+        """Wait until the visible input has exactly this text."""
         self.nvim.wait_for(lambda: self.draft() == text, f"the draft {text!r}")
 
     def draft(self) -> str:
-        """Return what the input of the chat that is shown holds."""
+        """Return the text of the visible input."""
         lines: list[str] = self.nvim.lua(f"return vim.fn.getbufline({CHAT}.input, 1, '$')")
         return "\n".join(lines)
 
     def lines(self) -> list[str]:
-        """Return the lines of the transcript that is shown."""
+        """Return the lines of the visible transcript."""
         lines: list[str] = self.nvim.lua(f"return vim.split({TEXT}, '\\n')")
         return lines
 

@@ -20,27 +20,27 @@ local function nothing() end
 package.loaded['eca.host'] = setmetatable(host, { __index = function() return nothing end })
 require('eca.view')
 """
-"""Lua to start Neovim with: intents go into a list, no process starts."""
+"""Lua code for the start: intents go into a list, and no process starts."""
 
 CHAT = "c1"
 BLOCK = 900
-"""Where pending items wait, unless they say otherwise: a block that is not drawn."""
+"""The default block of requests, which is not drawn."""
 
 
 def draw(nvim: Neovim, *ops: Sequence[Value]) -> None:
-    """Draw ops in a frame, the way the host has them drawn."""
+    """Draw ops in a frame, as the host does."""
     code = "local ops = ... vim.schedule(function() require('eca.view.frames').apply(1, ops) end)"
     nvim.lua(code, [list(op) for op in ops])
 
 
 def sent(nvim: Neovim, name: str) -> list[Mapping[str, Value]]:
-    """Return the payloads of the intents of a name that the view has sent."""
+    """Return the payloads of the intents with a name that the view has sent."""
     every: list[tuple[str, Mapping[str, Value]]] = nvim.lua("return require('eca.host').sent")
     return [payload for intent, payload in every if intent == name]
 
 
 def wait_sent(nvim: Neovim, name: str, count: int = 1) -> list[Mapping[str, Value]]:
-    """Wait until `count` intents of a name were sent and return their payloads."""
+    """Wait until `count` intents with a name were sent, and return their payloads."""
     code = (
         f"#vim.tbl_filter(function(it) return it[1] == '{name}' end, "
         f"require('eca.host').sent) >= {count}"
@@ -50,7 +50,7 @@ def wait_sent(nvim: Neovim, name: str, count: int = 1) -> list[Mapping[str, Valu
 
 
 def chat_text(text: str, block: int = 1, *, close: bool = True) -> list[list[Value]]:
-    """Make the ops of an assistant's block with a text."""
+    """Return the ops of a block of the assistant with a text."""
     ops: list[list[Value]] = [
         ["open", CHAT, block, "assistant", [], 0, None],
         ["append", CHAT, block, text],
@@ -59,24 +59,24 @@ def chat_text(text: str, block: int = 1, *, close: bool = True) -> list[list[Val
 
 
 def answer_to(digest: str, **fields: Value) -> Mapping[str, Value]:
-    """Make what the view sends as an answer to a pending item."""
+    """Return what the view sends as an answer to a request."""
     return {"chat": CHAT, "block": BLOCK, "digest": digest, **fields}
 
 
 def request(call: str = "t1") -> Mapping[str, Value]:
-    """Make what a diff says of the pending item that it shows."""
+    """Return what a diff says about its request."""
     return {"id": call, "block": BLOCK, "digest": call}
 
 
 def approval(call: str = "t1", **fields: Value) -> Mapping[str, Value]:
-    """Make a pending item: a shell command that remembers nothing, or what `fields` say."""
+    """Return a request: a shell command with nothing to remember, changed by `fields`."""
     item = {"chat": CHAT, "id": call, "call": call, "block": BLOCK, "digest": call}
     item |= {"kind": "approval", "title": f"run ls {call}", "lines": [f"$ ls {call}"]}
     return {**item, "marks": [], **fields}
 
 
 def question(call: str = "q1", **fields: Value) -> Mapping[str, Value]:
-    """Make a pending question with two options and free text, or what `fields` say."""
+    """Return a question with two options and free text, changed by `fields`."""
     options = [["red", "warm"], ["blue", ""]]
     item = {"chat": CHAT, "id": call, "call": call, "block": BLOCK, "digest": call}
     item |= {"kind": "question", "title": "Which colour?"}

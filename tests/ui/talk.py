@@ -49,12 +49,12 @@ def start_chat(
 
 
 def host_of(nvim: Neovim) -> int:
-    """Wait for Neovim's host and give its process id; what it starts looks like it at first."""
+    """Wait for Neovim's host and return its process id; its children look like it at first."""
     return int(nvim.wait_until(HOST))
 
 
 def say(nvim: Neovim, text: str) -> None:
-    """Type a prompt in the input, which is the current window, and send it."""
+    """Type a prompt in the input, the current window, and send it."""
     nvim.keys(f"i{text}<C-s><Esc>")
 
 
@@ -70,17 +70,17 @@ def lines_of(nvim: Neovim) -> list[str]:
 
 
 def wait_line(nvim: Neovim, text: str) -> None:
-    """Wait until a line of the transcript has a text in it."""
+    """Wait until a line of the transcript has a text."""
     nvim.wait_for(lambda: any(text in line for line in lines_of(nvim)), f"a line with {text!r}")
 
 
 def draft(nvim: Neovim) -> str:
-    """Return what is typed in the chat's input."""
+    """Return the text of the chat's input."""
     return str(nvim.lua(DRAFT))
 
 
 def wait_kept(nvim: Neovim, text: str) -> None:
-    """Wait until a draft has been told and written."""
+    """Wait until a draft was sent to the host and saved."""
     state = Path(nvim.eval("$XDG_STATE_HOME"))
     nvim.wait_for(
         lambda: any(text.encode() in kept.read_bytes() for kept in state.rglob("*.msgpack")),
@@ -89,12 +89,12 @@ def wait_kept(nvim: Neovim, text: str) -> None:
 
 
 def catch_up(nvim: Neovim) -> None:
-    """Wait until the host has done all it was asked to."""
+    """Wait until the host has handled all intents."""
     assert nvim.lua("return require('eca').transcript()") is not None
 
 
 def prompts(server: ScriptedServer) -> list[str]:
-    """Return the texts of the prompts that the server has heard."""
+    """Return the prompts that the server got."""
     return [it["params"]["message"] for it in server.received("chat/prompt")]
 
 
@@ -120,5 +120,5 @@ def done(call: str = "call-1", output: str = "found", name: str = "grep", **fiel
 
 
 def next_turn_works() -> Steps:
-    """Wait for one more prompt, and answer it in the shortest way."""
+    """Wait for another prompt, and answer it briefly."""
     return [*expect("chat/prompt"), *status("running"), *status("idle")]

@@ -10,7 +10,7 @@ from eca_nvim.review.undo_words import done_line, plan_table
 
 
 def planned(path: Path | str, **fields: object) -> Table:
-    """Plan a file: one that is put back with a line more, or what `fields` say."""
+    """Return the plan of a file: restored with one more line, changed by `fields`."""
     about = {"path": str(path), "what": "restore", "added": 1, "removed": 2, "seen": "so"}
     return {**about, "conflict": None, "fault": None, "command": None, **fields}
 

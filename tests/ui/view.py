@@ -62,7 +62,7 @@ class View:
         return found
 
     def buffer(self, chat: str = CHAT) -> int:
-        """Return the number of a chat's transcript buffer."""
+        """Return a chat's transcript buffer."""
         return int(self.nvim.lua("return require('eca.chat.buffers').ensure(...).buf", chat))
 
     def lines(self, chat: str = CHAT) -> list[str]:
@@ -71,7 +71,7 @@ class View:
         return lines
 
     def draft(self, chat: str = CHAT) -> str:
-        """Return what a chat's input holds."""
+        """Return the text of a chat's input."""
         code = """
         local buf = require('eca.chat.buffers').get(...).input
         return vim.api.nvim_buf_get_lines(buf, 0, -1, true)
@@ -135,5 +135,5 @@ def tool(block: int, header: str, chat: str = CHAT, **more: Value) -> ViewOp:
 
 
 def numbered(first: int, last: int) -> str:
-    """Return lines of text, each naming its number."""
+    """Return numbered lines of text."""
     return "".join(f"line {number}\n" for number in range(first, last + 1))
