@@ -55,7 +55,6 @@ OPENINGS: Final[Mapping[str, str]] = {
 
 LEFT: Final[Mapping[str, int]] = {
     "demo": 17,
-    "disk": 2,
     "lua": 3,
     "lua/actions": 13,
     "lua/approval": 8,
@@ -75,11 +74,7 @@ LEFT: Final[Mapping[str, int]] = {
     "lua/ui": 7,
     "lua/view": 7,
     "lua/window": 1,
-    "nvim": 14,
-    "python": 7,
-    "review": 12,
-    "server": 1,
-    "session": 1,
+    "review": 11,
 }
 """Old phrases that a folder still has, at most."""
 

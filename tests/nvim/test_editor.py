@@ -9,7 +9,7 @@ from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
 from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.nvim import editor as editor_module
 from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.editor_calls import CallFailed, Calls, Unanswered
+from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls, Unanswered
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +32,7 @@ class Neovim:
     def __init__(self) -> None:
         self.asked: list[tuple[str, Sequence[object]]] = []
         self.answer: Callable[[int], CallReturned | None] = lambda _number: None
-        self.calls = Calls(self.run)
+        self.calls = EditorCalls(self.run)
         self.editor = Editor(self.run, self.calls)
 
     def run(self, code: str, arguments: Sequence[object]) -> None:
@@ -81,7 +81,7 @@ async def test_a_failure_is_raised_with_neovims_words(neovim: Neovim) -> None:
 
 async def test_no_answer_in_time_is_raised_and_a_late_one_is_dropped(neovim: Neovim) -> None:
     with pytest.raises(Unanswered):
-        await neovim.calls.call("edited", {}, patience=0)
+        await neovim.calls.call("edited", {}, seconds=0)
     neovim.calls.returned(CallReturned(1, True, "late"))
     neovim.answers([{"path": "/w/a.py", "text": "new"}])
     assert await neovim.editor.unsaved(["/w/a.py"]) == {"/w/a.py": "new"}
@@ -111,7 +111,7 @@ async def test_a_finding_that_lacks_a_field_is_a_failure(neovim: Neovim) -> None
 async def test_in_a_prompt_the_diagnostics_told_last_are_the_answer(
     neovim: Neovim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(editor_module, "DIAGNOSTICS_PATIENCE", 0)
+    monkeypatch.setattr(editor_module, "DIAGNOSTICS_TIMEOUT", 0)
     told = [
         {"path": "/w/a.py", "items": [FINDING]},
         {"path": "/w/b.py", "items": [{**FINDING, "path": "/w/b.py"}]},

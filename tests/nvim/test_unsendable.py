@@ -11,8 +11,8 @@ import msgpack
 import pytest
 
 from eca_nvim.chat.vocabulary.ops import Answer, AppendText, CloseBlock, Notify, RemoveBlock, ViewOp
-from eca_nvim.nvim.editor_calls import CallFailed, Calls
-from eca_nvim.nvim.frame_sender import FrameSender, tell_lost
+from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls
+from eca_nvim.nvim.frame_sender import FrameSender, report_lost
 from eca_nvim.nvim.wire import plain
 
 pytestmark = pytest.mark.anyio
@@ -78,7 +78,7 @@ def test_what_is_lost_is_said_in_its_chat() -> None:
         CloseBlock("other", 1),
         Answer(1, 0),
     ]
-    tell_lost(lost, warn, told.extend)
+    report_lost(lost, warn, told.extend)
     assert said[0] == ("known", "cannot draw close, remove; see :Eca log")
     assert [op.text for op in told if isinstance(op, Notify)] == [
         "cannot draw close; see :Eca log",
@@ -90,5 +90,5 @@ async def test_what_cannot_be_asked_is_a_failed_call() -> None:
     def run(_code: str, arguments: Sequence[object]) -> None:
         msgpack.packb(arguments)
 
-    with pytest.raises(CallFailed, match="cannot be asked"):
-        await Calls(run).call("locations", {"line": 2**64})
+    with pytest.raises(CallFailed, match="cannot be sent"):
+        await EditorCalls(run).call("locations", {"line": 2**64})

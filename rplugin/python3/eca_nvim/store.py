@@ -74,7 +74,7 @@ class SavedState(Struct):
 
 
 class StoreChanges(Struct):
-    """Changes that are not written yet; a draft that is None is to be removed."""
+    """Changes that are not written yet; None as a draft: remove it."""
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft | None] = field(default_factory=dict)

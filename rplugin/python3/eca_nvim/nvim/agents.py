@@ -1,4 +1,4 @@
-"""Which agent a session starts: an ECA server, found as the settings say."""
+"""Makes the session's agents: ECA servers, found as the settings say."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from eca_nvim.session import Candidate
 
 
 class EcaAgents:
-    """Makes ECA agents (`session.MakeAgent`); `settings` hold for those to come.
+    """Makes ECA agents (`session.MakeAgent`); changed `settings` apply to the next one.
 
-    `last_agent` gives the agent that was last chosen in this project: a server begins with it.
-    `ahead` is the server that runs already, for the first of them: Neovim wants none ahead of the
-    demo agent.
+    `last_agent` returns the agent last chosen in this project: a server begins with it.
+    `head_start` is a server that is running already, used for the first agent; there is none if
+    Neovim wants the demo agent.
     """
 
     def __init__(
@@ -28,23 +28,23 @@ class EcaAgents:
         services: EditorServices,
         guardian: Guardian,
         last_agent: Callable[[], str | None],
-        ahead: HeadStart | None,
+        head_start: HeadStart | None,
     ) -> None:
         self.settings = settings
-        self._ahead = ahead
+        self._head_start = head_start
         self._guardian = guardian
         self._last_agent = last_agent
         self._workspace = workspace
         self._services = services
 
     def __call__(self, *, demo: bool) -> Candidate:
-        """Take the server that runs already, or find one to start. Raises AgentFault."""
-        ahead, self._ahead = self._ahead, None
-        found = self._find(demo=demo) if ahead is None else ahead.server
+        """Use the server that is running already, or find one to start. Raises AgentFault."""
+        early, self._head_start = self._head_start, None
+        found = self._find(demo=demo) if early is None else early.server
         options = EcaOptions(
             found.command,
             found.environment,
-            process=None if ahead is None else ahead.process,
+            process=None if early is None else early.process,
             agent=None if demo else self._last_agent(),
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,

@@ -1,10 +1,10 @@
-"""The host's application: joins Neovim's intents, the session, the frames and the log.
+"""The host's application: connects Neovim's intents, the session, the frames and the log.
 
 Rules kept here:
-- One task on pynvim's own loop holds everything that runs; handlers only put into its inbox.
-- No blocking call is ever made to Neovim: all that goes there is a notification.
-- What fails here is our own fault: the traceback goes to the log, one line to the user.
-- However the host ends, the server ends with it: politely when the host can, else by its guardian.
+- The session runs as one task on pynvim's loop; handlers only queue intents for it.
+- No blocking call is ever made to Neovim: everything we send is a notification.
+- A failure here is our own fault: the traceback goes to the log, one line to the user.
+- However the host ends, the server ends too: it is asked to if possible, else the guardian ends it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from eca_nvim.chat.vocabulary.intents import (
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, ViewOp
 from eca_nvim.nvim.agents import EcaAgents
 from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.editor_calls import ALIVE, APPLY, Calls
-from eca_nvim.nvim.frame_sender import FrameSender, tell_lost
+from eca_nvim.nvim.editor_calls import ALIVE, APPLY, EditorCalls
+from eca_nvim.nvim.frame_sender import FrameSender, report_lost
 from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
@@ -46,28 +46,28 @@ log = logging.getLogger(__name__)
 
 
 class App:
-    """All that runs for one Neovim."""
+    """Everything that runs for one Neovim."""
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim
         self._loop: asyncio.AbstractEventLoop = nvim.loop
         self._frames = FrameSender(self._send_frame, self._loop, self._not_drawn)
         self._redactor = Redactor()
-        self._calls = Calls(self._run)
+        self._calls = EditorCalls(self._run)
         self._editor = Editor(self._run, self._calls)
         self._guardian = guardian()
         self._agents: EcaAgents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
-        self._taken = 0
+        self._received = 0
 
     def receive(self, arguments: Sequence[object]) -> None:
-        """Take an intent as it came: name and payload."""
-        self._taken += 1
+        """Parse and dispatch an intent: its name and payload."""
+        self._received += 1
         try:
-            self._dispatch(_read(arguments))
+            self._dispatch(_parse(arguments))
         except MalformedIntent as fault:
-            self._complain(f"the editor's half of the plugin does not fit: {fault}")
+            self._report(f"the two halves of the plugin do not match, restart Neovim: {fault}")
 
     def _dispatch(self, intent: Intent) -> None:
         match intent:
@@ -83,9 +83,9 @@ class App:
                 raise MalformedIntent(f"{intent.name!r} came before 'attach'")
 
     def _attach(self, intent: Attach) -> None:
-        """Begin to work; said again, it changes the settings of the view and of the next server.
+        """Start the session; a later `attach` changes the settings of the view and the next server.
 
-        Neovim says it again before a restart, and waits for the answer: we do not hang.
+        Neovim sends it again before a restart and waits for `ALIVE`, to see whether we hang.
         """
         settings = read_settings(intent.settings)
         if self._agents is not None and self._session is not None:
@@ -115,42 +115,42 @@ class App:
         self._editor.watch()
 
     def _no_log(self, fault: OSError) -> None:
-        told = Notify("warn", f"no log: {fault}")
-        self._loop.call_soon_threadsafe(self._frames.push, [told])
+        warning = Notify("warn", f"no log: {fault}")
+        self._loop.call_soon_threadsafe(self._frames.push, [warning])
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             log.critical("the session ended", exc_info=fault)
-            self._complain(f"the plugin's host failed: {fault}. :Eca restart starts it again")
+            self._report(f"the plugin's host failed: {fault}. :Eca restart starts it again")
 
-    def _complain(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         log.error("%s", line)
         self._frames.push([Notify("error", line)])
 
     def _not_drawn(self, ops: Sequence[ViewOp]) -> None:
-        """Say what could not be drawn."""
+        """Report ops that could not be sent, and have lost requests sent again."""
         if self._session is not None and any(isinstance(op, SetPending) for op in ops):
             self._session.resend_pending()
         warn = (lambda *_: False) if self._session is None else self._session.warn
-        tell_lost(ops, warn, self._frames.push)
+        report_lost(ops, warn, self._frames.push)
 
     def _send_frame(self, number: int, ops: bytes) -> None:
-        self._run(APPLY, [number, ops, self._taken])
+        self._run(APPLY, [number, ops, self._received])
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:
         self._nvim.api.exec_lua(code, arguments, async_=True)
 
 
 def _store(settings: Settings, workspace: Workspace) -> Store | None:
-    """Find what is kept of the project, if anything is."""
+    """Return the project's store, None if nothing is to be saved."""
     if settings.store_path is None:
         return None
     return Store(Path(settings.store_path), "\n".join(workspace.folders))
 
 
-def _read(arguments: Sequence[object]) -> Intent:
-    """Read an intent; Neovim's empty table is a list. Raises MalformedIntent."""
+def _parse(arguments: Sequence[object]) -> Intent:
+    """Parse an intent; an empty Lua table arrives as a list. Raises MalformedIntent."""
     match arguments:
         case [str(name), Mapping() as payload]:
             return parse_intent(name, payload)

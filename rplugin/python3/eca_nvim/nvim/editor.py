@@ -1,9 +1,9 @@
-"""The editor's services for agents: diagnostics, places in code, files.
+"""The editor's services for agents: diagnostics, locations in code, unsaved files.
 
 Rules kept here:
 - In some states Neovim answers nothing: at the hit-enter and more prompts, with half a command
-  typed, while a program runs in the foreground. What diagnostics there are it therefore tells us
-  whenever they change, and that is the answer when it gives none.
+  typed, while a program runs in the foreground. Therefore it sends us diagnostics whenever they
+  change, and we answer with the last ones.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
-from eca_nvim.nvim.editor_calls import CallFailed, Calls, Run, Unanswered
+from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls, Run, Unanswered
 
-DIAGNOSTICS_PATIENCE = 1.0
-"""Seconds until the diagnostics last heard of have to do."""
+DIAGNOSTICS_TIMEOUT = 1.0
+"""Seconds until we answer with the diagnostics that Neovim sent last."""
 
 Built = TypeVar("Built", Diagnostic, Location)
 
@@ -26,30 +26,30 @@ log = logging.getLogger(__name__)
 class Editor:
     """The editor's services (`agents.base.EditorServices`), and its files."""
 
-    def __init__(self, run: Run, calls: Calls) -> None:
+    def __init__(self, run: Run, calls: EditorCalls) -> None:
         self._run = run
         self._calls = calls
         self._known: dict[str, Sequence[Diagnostic]] = {}
 
     def watch(self) -> None:
-        """Start to hear of diagnostics as they change."""
-        self._calls.feed("watch", self._hear)
+        """Subscribe to changes of diagnostics."""
+        self._calls.subscribe("watch", self._diagnostics_changed)
 
-    def _hear(self, value: object) -> None:
-        """Take all diagnostics of some files: a list of {path, items}."""
+    def _diagnostics_changed(self, value: object) -> None:
+        """Store all diagnostics of some files: a list of {path, items}."""
         for file in _tables(value):
             self._known[str(file["path"])] = _diagnostics(file.get("items"))
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
-        """Give the findings for a file, or for all files of the workspace folders when None.
+        """Return the diagnostics of a file, or of all files of the workspace folders for None.
 
         Raises CallFailed.
         """
         arguments = {} if path is None else {"path": path}
         try:
-            value = await self._calls.call("diagnostics", arguments, DIAGNOSTICS_PATIENCE)
+            value = await self._calls.call("diagnostics", arguments, DIAGNOSTICS_TIMEOUT)
         except Unanswered:
-            log.info("Neovim is in a prompt: the diagnostics are those it told last")
+            log.info("Neovim does not answer now: using the diagnostics that it sent last")
             if path is not None:
                 return self._known.get(path, ())
             return tuple(found for known in self._known.values() for found in known)
@@ -58,7 +58,7 @@ class Editor:
     async def locations(
         self, kind: str, path: str, line: int, column: int
     ) -> Sequence[Location] | NoAnswer:
-        """Find definitions or references of what is at a place.
+        """Return the definitions or references of the symbol at a position.
 
         Raises CallFailed, Unanswered.
         """
@@ -69,7 +69,7 @@ class Editor:
         return tuple(_build(Location, table) for table in _tables(value))
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Read those files that the user has changed and not written, by path.
+        """Return the texts of those files that have unsaved changes, by path.
 
         Raises CallFailed, Unanswered.
         """
@@ -82,14 +82,14 @@ def _diagnostics(value: object) -> Sequence[Diagnostic]:
 
 
 def _tables(value: object) -> Sequence[Mapping[str, object]]:
-    """Read a list of tables; an empty one may be a map, absent ones are none."""
+    """Return a list of tables; an empty one may arrive as a map or not at all."""
     if not isinstance(value, list):
         return ()
     return [table for table in value if isinstance(table, Mapping)]
 
 
 def _build(kind: type[Built], table: Mapping[str, object]) -> Built:
-    """Build a finding or a place from its table. Raises CallFailed when a field is missing."""
+    """Build a diagnostic or a location from its table. Raises CallFailed if a field is missing."""
     build: Callable[..., Built] = kind
     known = kind.__struct_fields__
     try:

@@ -1,10 +1,10 @@
-"""What the host asks Neovim to do or to tell: one notification each, answers by number.
+"""Editor calls: the host's questions to Neovim, each a notification, answered by number.
 
 Rules kept here:
 - Lua code sent to Neovim is one of the constants here; all data travels as its arguments.
-- The answer of a call comes as the intent `returned` with the call's number. So nothing ever
-  blocks, and what fails in Neovim is an answer too.
-- An agent waits half a minute for what it asked; every call gives up before.
+- The answer to a call comes as the intent `returned` with the call's number. So nothing ever
+  blocks, and a failure in Neovim is an answer too.
+- An agent waits half a minute for an answer; every call times out before that.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ ALIVE = "require('eca.host').alive()"
 APPLY = "require('eca.view.frames').receive(...)"
 CALL = "require('eca.view.editor_calls').call(...)"
 
-PATIENCE = 25.0
-"""Seconds a call waits for its answer."""
+CALL_TIMEOUT = 25.0
+"""Seconds that a call waits for its answer."""
 
 log = logging.getLogger(__name__)
 
@@ -32,15 +32,15 @@ Run = Callable[[str, Sequence[object]], None]
 
 
 class CallFailed(Exception):
-    """Raised when Neovim could not do what it was asked; says why in its words."""
+    """Raised when a call failed in Neovim; the text is Neovim's reason."""
 
 
 class Unanswered(Exception):
-    """Raised when Neovim has not answered in time: it waits for its user."""
+    """Raised when Neovim does not answer in time, because it waits for the user."""
 
 
-class _Answer:
-    """The place where an answer will be."""
+class _PendingAnswer:
+    """An answer that may not have arrived yet."""
 
     __slots__ = ("arrived", "ok", "value")
 
@@ -54,51 +54,54 @@ class _Answer:
         self.arrived.set()
 
 
-class Calls:
-    """Calls under way, by number."""
+class EditorCalls:
+    """Calls and subscriptions, by number."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._numbers = count(1)
-        self._open: dict[int, _Answer] = {}
-        self._feeds: dict[int, Callable[[object], None]] = {}
+        self._pending: dict[int, _PendingAnswer] = {}
+        self._subscriptions: dict[int, Callable[[object], None]] = {}
 
     async def call(
-        self, name: str, arguments: Mapping[str, object], patience: float = PATIENCE
+        self, name: str, arguments: Mapping[str, object], seconds: float = CALL_TIMEOUT
     ) -> object:
-        """Call a function of `lua/eca/view/editor_calls.lua`. Raises CallFailed, Unanswered."""
-        number, answer = next(self._numbers), _Answer()
-        self._open[number] = answer
+        """Call a function of `lua/eca/view/editor_calls.lua` and return its value.
+
+        seconds: how long to wait for the answer. Raises CallFailed, Unanswered.
+        """
+        number, answer = next(self._numbers), _PendingAnswer()
+        self._pending[number] = answer
         try:
-            self._ask(number, name, arguments)
-            with anyio.move_on_after(patience):
+            self._send(number, name, arguments)
+            with anyio.move_on_after(seconds):
                 await answer.arrived.wait()
         finally:
-            del self._open[number]
+            del self._pending[number]
         if not answer.arrived.is_set():
-            raise Unanswered(f"{name}: no answer within {patience} s")
+            raise Unanswered(f"{name}: no answer within {seconds} s")
         if not answer.ok:
             raise CallFailed(f"{name}: {answer.value}")
         return answer.value
 
-    def _ask(self, number: int, name: str, arguments: Mapping[str, object]) -> None:
+    def _send(self, number: int, name: str, arguments: Mapping[str, object]) -> None:
         try:
             self._run(CALL, [number, name, arguments])
         except UNSENDABLE as fault:
-            raise CallFailed(f"{name}: cannot be asked, {fault}") from fault
+            raise CallFailed(f"{name}: cannot be sent, {fault}") from fault
 
-    def feed(self, name: str, listener: Callable[[object], None]) -> None:
-        """Make a call that answers again and again."""
+    def subscribe(self, name: str, listener: Callable[[object], None]) -> None:
+        """Make a call that Neovim answers whenever its value changes."""
         number = next(self._numbers)
-        self._feeds[number] = listener
+        self._subscriptions[number] = listener
         self._run(CALL, [number, name, {}])
 
     def returned(self, answer: CallReturned) -> None:
-        """Take an answer (intent `returned`); one that comes too late is dropped."""
-        if (waiting := self._open.get(answer.call)) is not None:
-            waiting.fill(answer)
-        elif (listener := self._feeds.get(answer.call)) is not None:
+        """Handle an answer (intent `returned`); one that comes too late is dropped."""
+        if (pending := self._pending.get(answer.call)) is not None:
+            pending.fill(answer)
+        elif (listener := self._subscriptions.get(answer.call)) is not None:
             if answer.ok:
                 listener(answer.value)
             else:
-                log.error("Neovim ended a feed: %s", answer.value)
+                log.error("Neovim ended a subscription: %s", answer.value)

@@ -1,13 +1,13 @@
 """The queue of view ops and the frames cut from it, without I/O: ops in, frames out.
 
 Rules kept here:
-- Order is kept. Only what a later op makes invisible is left out: an older status, header, body,
-  queue or list of work, of the same thing. A block that waits to be opened is opened with its last
-  header. Ops that others can see happen (events, answers) are never overtaken by such an op.
-- Neighbouring pieces of text for the same block travel as one; a text larger than a frame is cut,
-  at a line break where there is one, else between two code points.
-- Nothing is lost while nobody takes frames, and memory is bounded by what there is to show.
-- The clock is passed in: seconds that only grow.
+- Order is kept. Only an op that a later one makes invisible is dropped: an older status, header,
+  body, queue or list of work of the same thing. A block that is still queued is opened with its
+  last header. Such an op never overtakes ops with visible effects (events, answers).
+- Adjacent pieces of text for the same block are joined; a text larger than a frame is cut at a line
+  break if there is one, else between two code points.
+- Nothing is lost while no frames are taken; memory is limited by what there is to show.
+- The time is passed in: monotonic seconds.
 """
 
 from __future__ import annotations
@@ -35,32 +35,32 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 
 INTERVAL = 0.04
-"""Seconds between two frames while text streams in: more of them are not read, but cost."""
+"""Seconds between two frames while text streams in: nobody reads faster, and each frame costs."""
 BURST = 1 << 9
-"""Characters of text that are more than a stream brings in an interval: they do not wait."""
+"""Characters of queued text that are sent without waiting: a stream brings less in an interval."""
 GOAL_MS, AIM_MS = 3.0, 2.5
-"""How long drawing a frame should take at most, and what larger ones grow to, in milliseconds."""
+"""Milliseconds that drawing a frame may take; frames that take less grow towards the second."""
 SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 12, 1 << 15, 1 << 19
-"""Sizes of a frame in characters: at least, at first, at most. Each frame redraws the screen."""
+"""Size of a frame in characters: minimum, initial, maximum. Each frame redraws the screen."""
 PIECE = 1 << 14
-"""Characters of a text kept in one piece, at most."""
+"""Characters of a queued text in one string, at most."""
 WHOLE = 1 << 12
-"""Characters of text that a block is opened with, at most: that is not cut."""
+"""Characters of text in the op that opens a block, at most: it cannot be cut."""
 FLAT_SIZE = 1 << 9
-"""What an op weighs besides its text: characters that are drawn in the same time."""
+"""The cost of an op besides its text, as the number of characters drawn in the same time."""
 _PACED = frozenset({AppendText, SetHeader, SetBody, SetStatus, SetQueue})
 """Ops that come many times a second while an agent works."""
 
 
 class Frame(Struct, frozen=True):
-    """Ops to draw together; `number` comes back when they are drawn."""
+    """Ops to draw together; the acknowledgement has the same `number`."""
 
     number: int
     ops: tuple[ViewOp, ...]
 
 
-class _Text:
-    """Text on its way to a block's end, in the pieces it came in."""
+class _QueuedText:
+    """Text to append to a block, in pieces."""
 
     __slots__ = ("block", "chat", "pieces")
 
@@ -74,11 +74,11 @@ class _Text:
         self.pieces.extend(text[start : start + PIECE] for start in range(0, len(text), PIECE))
 
     def continues(self, op: AppendText) -> bool:
-        """Tell whether `op` is for the same block."""
+        """Return whether `op` appends to the same block."""
         return op.block == self.block and op.chat == self.chat
 
     def take(self, room: int) -> AppendText:
-        """Take out the first `room` characters (at least one), or fewer up to a line break."""
+        """Remove the first `room` characters (at least one), or fewer up to a line break."""
         taken, size = [], 0
         while self.pieces and size < room:
             taken.append(self.pieces.popleft())
@@ -92,12 +92,12 @@ class _Text:
 
 
 class OpQueue:
-    """Ops that wait to be drawn."""
+    """Ops to be drawn, in order."""
 
     def __init__(self) -> None:
-        self._entries: deque[ViewOp | _Text | None] = deque()
+        self._entries: deque[ViewOp | _QueuedText | None] = deque()
         self.characters = 0
-        """Text that waits to be appended, in characters."""
+        """Characters of text to be appended."""
         self._first = 0
         self._places: dict[Hashable, int] = {}
 
@@ -118,7 +118,7 @@ class OpQueue:
             self._entries.append(op)
 
     def _push_block(self, op: OpenBlock) -> None:
-        """Add a block; where its text is long, it follows the block."""
+        """Add a block; a long text follows it in ops of its own."""
         self._places[_of_header(op)] = self._first + len(self._entries)
         if len(op.text) <= WHOLE:
             self._entries.append(op)
@@ -131,15 +131,15 @@ class OpQueue:
     def _push_text(self, op: AppendText) -> None:
         self.characters += len(op.text)
         last = self._entries[-1] if self._entries else None
-        if isinstance(last, _Text) and last.continues(op):
+        if isinstance(last, _QueuedText) and last.continues(op):
             last.add(op.text)
         elif op.text:
-            self._entries.append(_Text(op))
+            self._entries.append(_QueuedText(op))
 
     def _push_state(self, op: ViewOp) -> None:
         key = _KEYS[type(op)](op)
         older = self._places.get(key)
-        if older is not None and self._opens_with(older - self._first, op):
+        if older is not None and self._set_opening_header(older - self._first, op):
             return
         if older is not None:
             self._entries[older - self._first] = None
@@ -147,8 +147,8 @@ class OpQueue:
         self._places[key] = self._first + len(self._entries)
         self._entries.append(op)
 
-    def _opens_with(self, place: int, op: ViewOp) -> bool:
-        """Say whether a header is that of a block which is opened only now; then it has it."""
+    def _set_opening_header(self, place: int, op: ViewOp) -> bool:
+        """Put a header into the op that opens its block; returns False if that op is gone."""
         opening = self._entries[place]
         if not isinstance(opening, OpenBlock) or not isinstance(op, SetHeader):
             return False
@@ -160,7 +160,7 @@ class OpQueue:
             self._entries.pop()
 
     def take(self, size: int) -> tuple[ViewOp, ...]:
-        """Take ops off the front, about `size` characters of them, at least one."""
+        """Remove ops from the front, about `size` characters of them, at least one op."""
         ops: list[ViewOp] = []
         room = size
         while self._entries and room > 0:
@@ -172,75 +172,80 @@ class OpQueue:
 
     def _take_one(self, room: int) -> ViewOp | None:
         entry = self._entries[0]
-        if isinstance(entry, _Text):
+        if isinstance(entry, _QueuedText):
             op = entry.take(room)
             self.characters -= len(op.text)
             if entry.pieces:
                 return op
-            self._leave()
+            self._remove_first()
             return op
-        self._leave()
+        self._remove_first()
         if type(entry) in _KEYS:
             key = _KEYS[type(entry)](entry)
             if self._places.get(key, self._first) < self._first:
                 del self._places[key]
         return entry
 
-    def _leave(self) -> None:
+    def _remove_first(self) -> None:
         self._entries.popleft()
         self._first += 1
 
 
 class FrameQueue:
-    """Decides when the next frame goes out and how large it is.
+    """Decides when the next frame is sent and how large it is.
 
-    At most one frame is on its way. One that brings only a little more text, or says anew what is
-    on the screen already, goes INTERVAL after the one before; all others as soon as that is drawn.
+    At most one frame is in flight. A frame with only a little text, or with updates of what is on
+    the screen already, is sent INTERVAL after the last one; any other as soon as that is drawn.
+
+        ops      a  b c   d    e !      f        letters: text; `!` opens a block
+        frames   1──┤     2──┤   3──┤      4     from sent to drawn
+                 a        bcd    e!        f
+                 └INTERVAL┘                └ INTERVAL after 3
     """
 
     def __init__(self) -> None:
         self._ops = OpQueue()
         self._size = FIRST_FRAME
         self._number = 0
-        self._under_way = False
-        self._behind = False
-        self._pressing = False
+        self._in_flight = False
+        self._has_more = False
+        self._is_urgent = False
         self._sent_at = float("-inf")
 
     def push(self, ops: Iterable[ViewOp]) -> None:
         """Add ops at the end."""
         for op in ops:
             self._ops.push(op)
-            self._pressing = self._pressing or type(op) not in _PACED
+            self._is_urgent = self._is_urgent or type(op) not in _PACED
 
     def due(self) -> float | None:
-        """When the next frame may go, by the clock; None while there is nothing to wait for."""
-        if self._under_way or not self._ops:
+        """Return when the next frame may be sent; None if one is in flight or nothing is queued."""
+        if self._in_flight or not self._ops:
             return None
-        at_once = self._behind or self._pressing or self._ops.characters >= BURST
+        at_once = self._has_more or self._is_urgent or self._ops.characters >= BURST
         return self._sent_at if at_once else self._sent_at + INTERVAL
 
     def take(self, now: float) -> Frame | None:
-        """Cut the next frame, when it is due."""
+        """Return the next frame if it is due."""
         due = self.due()
         if due is None or now < due:
             return None
         self._number += 1
-        self._under_way = True
+        self._in_flight = True
         self._sent_at = now
         ops = self._ops.take(self._size)
-        self._behind = bool(self._ops)
-        self._pressing = False
+        self._has_more = bool(self._ops)
+        self._is_urgent = False
         return Frame(self._number, ops)
 
     def drawn(self, number: int, milliseconds: float) -> None:
-        """Take the word that a frame is on the screen, and how long drawing it took."""
-        if number != self._number or not self._under_way:
+        """Handle the acknowledgement of a frame, and adapt the size to the time it took."""
+        if number != self._number or not self._in_flight:
             return
-        self._under_way = False
+        self._in_flight = False
         if milliseconds > GOAL_MS:
             self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, GOAL_MS / milliseconds)))
-        elif self._behind and milliseconds < AIM_MS:
+        elif self._has_more and milliseconds < AIM_MS:
             growth = AIM_MS / max(milliseconds, AIM_MS / 2)
             self._size = min(LARGEST_FRAME, int(self._size * growth))
 
@@ -257,7 +262,7 @@ _KEYS: Mapping[type, Callable[[Any], Hashable]] = {
     SetQueue: lambda op: (op.name, op.chat),
     SetWork: lambda op: op.name,
 }
-"""Name what an op sets as a whole, so that a later one for the same makes it pointless."""
+"""The key of what an op sets as a whole: a later op with the same key replaces it."""
 
 
 def _weight(op: ViewOp) -> int:
@@ -273,7 +278,7 @@ def _weight(op: ViewOp) -> int:
 
 
 def _add(ops: list[ViewOp], op: ViewOp) -> int:
-    """Add an op and give its weight; text goes on where the op before it stopped, if it can."""
+    """Add an op to a frame and return its weight; text is joined to the op before if possible."""
     last = ops[-1] if ops else None
     if (
         isinstance(op, AppendText)

@@ -1,10 +1,10 @@
-"""Sends view ops to Neovim in frames: the thin shell around `queue`, on the host's event loop.
+"""Sends view ops to Neovim in frames: `frame_queue` on the host's event loop.
 
 Rules kept here:
-- Ops pushed in one turn of the loop go together.
-- Whatever Neovim does, nothing here waits: a frame goes out as a notification, and the next one
-  when its acknowledgement has come.
-- An op that cannot be sent is left out of its frame, logged and told; all others are drawn.
+- Ops pushed in one iteration of the loop are sent together.
+- Nothing here waits for Neovim: a frame is a notification, and the next one is sent after the
+  acknowledgement of the last.
+- An op that cannot be packed is left out of its frame, logged and reported; the others are drawn.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from eca_nvim.nvim.frame_queue import Frame, FrameQueue
 from eca_nvim.nvim.wire import UNSENDABLE, packed
 
 SendFrame = Callable[[int, bytes], None]
-"""Takes a frame's number and its ops, packed."""
+"""Sends a frame to Neovim: its number and its packed ops."""
 
 log = logging.getLogger(__name__)
 
 
 class FrameSender:
-    """The way from the session to the screen."""
+    """Queues the session's ops and sends them in frames; `lost` is called with unsendable ops."""
 
     def __init__(
         self,
@@ -36,44 +36,44 @@ class FrameSender:
         self._lost = lost
         self._loop = loop
         self._queue = FrameQueue()
-        self._alarm: asyncio.Handle | None = None
+        self._timer: asyncio.Handle | None = None
 
     def push(self, ops: Iterable[ViewOp]) -> None:
-        """Add ops to what is to be drawn."""
+        """Queue ops to be drawn."""
         self._queue.push(ops)
-        self._set_alarm()
+        self._schedule()
 
     def drawn(self, number: int, milliseconds: float) -> None:
-        """Take the acknowledgement of a frame (intent `drawn`)."""
+        """Handle the acknowledgement of a frame (intent `drawn`)."""
         self._queue.drawn(number, milliseconds)
-        self._set_alarm()
+        self._schedule()
 
-    def _set_alarm(self) -> None:
-        """See to it that the next frame goes when it is due."""
+    def _schedule(self) -> None:
+        """Set the timer for the next frame."""
         due = self._queue.due()
         if due is None:
             return
         if due <= self._loop.time():
-            if isinstance(self._alarm, asyncio.TimerHandle):  # it was set when there was time
-                self._alarm.cancel()
-                self._alarm = None
-            self._alarm = self._alarm or self._loop.call_soon(self._go)
-        elif self._alarm is None:
-            self._alarm = self._loop.call_at(due, self._go)
+            if isinstance(self._timer, asyncio.TimerHandle):  # it was set before an urgent op came
+                self._timer.cancel()
+                self._timer = None
+            self._timer = self._timer or self._loop.call_soon(self._send_next)
+        elif self._timer is None:
+            self._timer = self._loop.call_at(due, self._send_next)
 
-    def _go(self) -> None:
-        self._alarm = None
+    def _send_next(self) -> None:
+        self._timer = None
         frame = self._queue.take(self._loop.time())
         if frame is not None:
             try:
                 self._send(frame.number, packed(frame.ops))
             except UNSENDABLE:
-                self._send_rest(frame)
-        self._set_alarm()
+                self._send_sendable(frame)
+        self._schedule()
 
-    def _send_rest(self, frame: Frame) -> None:
-        """Send of a frame what can be sent, and tell of what is lost."""
-        fit: list[ViewOp] = []
+    def _send_sendable(self, frame: Frame) -> None:
+        """Send those ops of a frame that can be packed, and report the others as lost."""
+        sendable: list[ViewOp] = []
         lost: list[ViewOp] = []
         for op in frame.ops:
             try:
@@ -82,20 +82,20 @@ class FrameSender:
                 log.exception("cannot send to Neovim: %.1000s", op.name)
                 lost.append(op)
             else:
-                fit.append(op)
-        self._send(frame.number, packed(fit))
+                sendable.append(op)
+        self._send(frame.number, packed(sendable))
         self._lost(lost)
 
 
-def tell_lost(
+def report_lost(
     ops: Sequence[ViewOp],
     warn: Callable[[str, str], bool],
     push: Callable[[Iterable[ViewOp]], None],
 ) -> None:
-    """Say in one line in each chat what could not be drawn of it.
+    """Show in each chat one line that names the ops that could not be drawn.
 
-    `warn` says a line in a chat, and whether there is one of that id; where there is none, the line
-    is a message.
+    `warn` shows a line in a chat and returns whether the chat exists; if not, the line is shown as
+    a message.
     """
     names: dict[str | None, dict[str, None]] = {}
     for op in ops:

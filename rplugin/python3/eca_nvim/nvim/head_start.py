@@ -1,12 +1,12 @@
-"""The server, started before the rest of the host is imported: both take a while, side by side.
+"""Head start: starts the server before the rest of the host is imported, as both take a while.
 
 Rules kept here:
-- Neovim names the server in the environment (`lua/eca/host/process.lua`): what it says over the
-  wire is read when pynvim has been imported, and that is too late.
-- The start that comes for the server takes the process that runs. A server that cannot be started
-  is left to it: it tries again and says why.
-- A process that nobody takes ends with the host, by its guardian.
-- What is imported here is imported before the server starts: no asyncio, no anyio, no msgspec.
+- Neovim describes the server in the environment (`lua/eca/host/process.lua`): messages can be read
+  only after pynvim has been imported, which is too late.
+- The session's first agent uses this process. If the server cannot be started here, nothing is
+  said: the agent tries again and reports why.
+- A process that is never used is ended by the guardian when the host ends.
+- The imports of this file delay the server: no asyncio, no anyio, no msgspec.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eca_nvim.spawn import StartError, spawn
 
 
 class HeadStart(NamedTuple):
-    """A server that runs, and to which nothing has been said."""
+    """A running server to which nothing has been sent yet."""
 
     server: ServerCommand
     process: subprocess.Popen[bytes]
@@ -32,15 +32,15 @@ class HeadStart(NamedTuple):
 
 @cache
 def head_start() -> HeadStart | None:
-    """Return the head start of this process; the first call makes it, if Neovim wants one."""
-    wanted = take_head_start()
-    if wanted is None:
+    """Return the server of this process's head start; the first call starts it if Neovim asks."""
+    description = take_head_start()
+    if description is None:
         return None
-    told = json.loads(wanted)
-    settings = read_settings(told["settings"])
+    wanted = json.loads(description)
+    settings = read_settings(wanted["settings"])
     try:
         server = find_server(settings.server_command, settings.server_environment)
-        process = spawn(server.command, server.environment, told["folder"])
+        process = spawn(server.command, server.environment, wanted["folder"])
     except (BadServerOption, StartError):
         return None
     guardian().watch(process.pid)

@@ -1,10 +1,10 @@
-"""The module `ssl`, left out of the start: loading OpenSSL would take a twentieth of it.
+"""Late SSL: keeps OpenSSL out of the host's start-up, of which loading it takes a twentieth.
 
-The host opens no connection that needs it, but asyncio and anyio import it.
+The host opens no connection that needs it, but asyncio and anyio import `ssl`.
 
 Rules kept here:
-- asyncio is told that there is none: it works on a Python without OpenSSL.
-- anyio gets a stand-in, which loads the real module when anything of it is used.
+- For asyncio the module seems to be missing: it works on a Python without OpenSSL.
+- anyio gets a stand-in, which loads the real module on the first access.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ NAME: Final = "ssl"
 
 
 class LateSsl(ModuleType):
-    """`ssl` before its first use."""
+    """A stand-in for `ssl` until its first use."""
 
     class SSLContext:
-        """What anyio imports by name, for annotations; the real one takes its place."""
+        """Imported by anyio by name, for annotations; replaced by the real one."""
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):  # asked for by the import system, which can do without
+        if name.startswith("__"):  # the import system asks for these and works without
             raise AttributeError(name)
         if sys.modules.get(NAME) is self:
             del sys.modules[NAME]
@@ -38,7 +38,7 @@ class LateSsl(ModuleType):
 
 @contextmanager
 def without_ssl() -> Iterator[None]:
-    """Import asyncio in this context; afterwards `ssl` is loaded by its first use."""
+    """Hide `ssl` while asyncio is imported in this context; later its first use loads it."""
     sys.modules[NAME] = None  # type: ignore[assignment]
     try:
         yield

@@ -1,8 +1,8 @@
-"""The remote plugin as pynvim's host sees it: one function, which takes all that a user does.
+"""The remote plugin as pynvim's host sees it: one function, which receives all intents.
 
 Rules kept here:
-- Creating the plugin never fails (the host would drop its handlers for good) and costs nothing:
-  everything else is imported at the first intent.
+- Creating the plugin never fails (pynvim would drop its handlers for good) and costs nothing:
+  everything else is imported with the first intent.
 - No handler is synchronous: Neovim never waits for us.
 """
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from eca_nvim.nvim.app import App
 
 
-YOUNG = 10_000
-"""New objects until garbage is collected: more than one read from a server makes, for they all go
-with it; at 700 a fast server's text took a tenth longer."""
+GC_THRESHOLD = 10_000
+"""New objects before garbage is collected: more than handling one read from a server creates,
+because those are freed anyway. With Python's 700 a fast server's text took a tenth longer."""
 
 
 BROKEN = "require('eca.host').broken(...)"
-"""What tells Neovim that nothing can be done for it here."""
+"""Tells Neovim that the host cannot work."""
 
 
 @pynvim.plugin
 class EcaPlugin:
-    """One Neovim's plugin; pynvim creates it when the first intent arrives."""
+    """The plugin of one Neovim; pynvim creates it when the first intent arrives."""
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim
@@ -39,13 +39,13 @@ class EcaPlugin:
 
     @pynvim.function("EcaIntent", sync=False)  # type: ignore[untyped-decorator]
     def intent(self, arguments: Sequence[object]) -> None:
-        """Take an intent: its name and its payload (`eca_nvim.chat.vocabulary.intents`)."""
+        """Receive an intent: its name and its payload (`eca_nvim.chat.vocabulary.intents`)."""
         app = self._app or self._start()
         if app is not None:
             app.receive(arguments)
 
     def _start(self) -> App | None:
-        """Import all the rest; when that fails Neovim is told in one line, and does not wait."""
+        """Import everything else; if that fails, report it to Neovim in one line."""
         try:
             app: App = import_module("eca_nvim.nvim.app").App(self._nvim)
         except Exception as broken:  # whatever an import may raise
@@ -53,8 +53,8 @@ class EcaPlugin:
             line = f"the plugin is broken, update it: {broken!r}"
             self._nvim.api.exec_lua(BROKEN, [line], async_=True)
             return None
-        gc.freeze()  # what was imported stays; see `launch`
-        gc.set_threshold(YOUNG)
+        gc.freeze()  # imported modules are never garbage; see `launch`
+        gc.set_threshold(GC_THRESHOLD)
         gc.enable()
         self._app = app
         return app

@@ -1,8 +1,8 @@
-"""The user's options as the host needs them, from the table that came with `attach`.
+"""The options that the host needs, from the table that comes with `attach`.
 
 Rules kept here:
-- The Lua side has validated what the user wrote; here a value of the wrong type counts as unset.
-- Neovim's empty table may arrive as a list: both mean "nothing set".
+- The Lua side has validated the options; here a value of the wrong type counts as unset.
+- An empty Lua table may arrive as a list: both mean "nothing set".
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
 class Settings(NamedTuple):
-    """What the user chose.
+    """The options as the host uses them.
 
-    server_command: the server's command line, None to look for one; server_environment: variables
-    added to its environment; diagnostics_base: number of a file's first line for the agent, 0 or
-    1; repo_map: old servers are asked for a map of the project; follow: the view shows the lines
-    that the agent changes; icons: glyphs by name; log_path: None when there is no log; store_path:
-    the folder for what outlives Neovim, None when nothing does.
+    server_command: the server's command line, None to search for one; server_environment: variables
+    added to its environment; diagnostics_base: the number of a file's first line for the agent, 0
+    or 1; repo_map: ask old servers for a map of the project; follow: the view shows the lines that
+    the agent changes; icons: glyphs by name; log_path: None for no log; store_path: the folder for
+    what is saved across restarts, None to save nothing.
     """
 
     server_command: tuple[str, ...] | None = None
@@ -36,7 +36,7 @@ class Settings(NamedTuple):
 
 
 def read_settings(options: Mapping[str, object]) -> Settings:
-    """Pick the host's settings out of the options table."""
+    """Return the host's settings from the table of options."""
     server = _table(options.get("server"))
     level = {"warn": "warning"}.get(str(options.get("log_level")), options.get("log_level"))
     base = _table(options.get("diagnostics")).get("base")
@@ -55,7 +55,7 @@ def read_settings(options: Mapping[str, object]) -> Settings:
 
 
 def _command(value: object) -> tuple[str, ...] | None:
-    """Read a command line: a list of words, or one word."""
+    """Parse a command line: a list of words, or one word."""
     match value:
         case str() if value:
             return (value,)

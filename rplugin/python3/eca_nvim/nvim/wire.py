@@ -1,11 +1,12 @@
-"""View ops in the shape that travels to Neovim: lists, maps, numbers and text, as MessagePack.
+"""Wire form of view ops: lists, maps, numbers and text, packed as MessagePack for Neovim.
 
 Rules kept here:
-- A frame travels as one piece of bytes. pynvim looks at each value that it sends by itself, which
-  costs more than to make the ops.
-- A map has no key without a value: Lua reads an absent key as nil, and users never meet `vim.NIL`.
-- A field of an op that is None keeps its place; the Lua side reads it as nil.
-- A whole number of more than 64 bits has no form in a frame: it is None.
+- A frame is sent as one byte string: pynvim inspects each value that it packs itself, which costs
+  more than making the ops.
+- Keys whose value is None are left out of maps: Lua reads an absent key as nil, so that users never
+  see `vim.NIL`.
+- A field whose value is None keeps its place in an op; the Lua side reads it as nil.
+- An integer of more than 64 bits cannot be packed: it becomes None.
 """
 
 from __future__ import annotations
@@ -28,35 +29,35 @@ from eca_nvim.chat.vocabulary.ops import (
 
 LEAST, MOST = -(2**63), 2**63 - 1
 UNSENDABLE = (OverflowError, RecursionError, TypeError, ValueError)
-"""What is raised for a value that has no form: for its type, size or depth, or half a character."""
+"""Raised for a value that cannot be packed: its type, size or depth, or a lone surrogate."""
 
 _PLAIN = frozenset({AppendText, CloseBlock, OpenBlock, RemoveBlock, SetBody, SetHeader, ShowPlace})
-"""Ops of text and numbers of our own: they have no maps, and travel as they are."""
+"""Ops without maps, only text and our own numbers: they are packed as they are."""
 _encode = Encoder().encode
 
 
 def packed(ops: Iterable[ViewOp]) -> bytes:
-    """Give ops the form that `lua/eca/view/frames.lua` unpacks. Raises one of UNSENDABLE."""
+    """Pack ops as `lua/eca/view/frames.lua` unpacks them. Raises one of UNSENDABLE."""
     return _encode([wire_form(op) for op in ops])
 
 
 def wire_form(op: ViewOp) -> list[object]:
-    """Give an op its form in a frame: its name, then its fields in the order of its class."""
+    """Return an op as it is in a frame: its name, then its fields in the order of its class."""
     form = wire(op)
     return form if type(op) in _PLAIN else [plain(field) for field in form]
 
 
 def plain(value: object) -> object:
-    """Turn mappings into dicts and other sequences into lists, all the way down."""
+    """Return a value with all mappings as dicts and all other sequences as lists, recursively."""
     match value:
         case str() | float() | None:
             return value
         case int():
             return value if LEAST <= value <= MOST else None
         case Mapping():
-            told = ((key, plain(item)) for key, item in value.items())
-            return {key: item for key, item in told if item is not None}
+            items = ((key, plain(item)) for key, item in value.items())
+            return {key: item for key, item in items if item is not None}
         case Sequence():
             return [plain(item) for item in value]
         case _:
-            raise TypeError(f"cannot travel to Neovim: {value!r}")
+            raise TypeError(f"cannot be sent to Neovim: {value!r}")

@@ -232,7 +232,7 @@ class Ledger:
         return {turn.number: turn.unknown for turn in turns if turn.unknown is not None}
 
     def _computed(self, chat_id: str) -> Iterator[TurnChanges]:
-        """Yield the turns of a chat with their files computed anew."""
+        """Yield the turns of a chat with their files computed again."""
         for turn in [turn for turn in self._turns if turn.chat == chat_id]:
             open_calls = [
                 opened.tracked

@@ -6,7 +6,7 @@ Rules kept here:
   draft of a chat that is opened again is restored there. Other orphans are offered in the list of
   prompts and restored in later Neovims. No two Neovims restore the same one.
 - A chat's trust is never saved, only the answer to a server that asks for trust.
-- If nothing can be written, the user is told once and everything else goes on.
+- If nothing can be written, one message says so and everything else goes on.
 """
 
 from __future__ import annotations
