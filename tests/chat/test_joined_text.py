@@ -4,12 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eca_nvim.chat.text.joined_text import join_text
+from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
     ReasoningText,
     Role,
     TextReceived,
+    ToolPreparing,
     TurnBegan,
     TurnEnded,
     WorkChanged,
@@ -22,6 +24,18 @@ def said(text: str, chat: str = "c", content: str | None = None) -> Addressed:
 
 def thought(text: str, thought_id: str = "t") -> Addressed:
     return Addressed("c", ReasoningText(thought_id, text))
+
+
+def written(text: str, call: str = "1", so_far: str = "") -> Addressed:
+    known = KnownSoFar(("read", so_far)) if so_far else None
+    return Addressed("c", ToolPreparing(ToolCall(call), text, known))
+
+
+def test_arguments_of_a_call_become_one_with_what_is_known_at_last() -> None:
+    pieces = [written('{"pa'), written('th": "a"', so_far="a"), written("}", so_far="a")]
+    assert list(join_text(pieces)) == [written('{"path": "a"}', so_far="a")]
+    apart = [written("{"), written("{", "2")]
+    assert list(join_text(apart)) == apart
 
 
 def test_neighbouring_pieces_become_one() -> None:

@@ -36,7 +36,7 @@ from eca_nvim.session.trust import Trust
 FEW, MANY = 100, 1000
 MOST = 13
 """How many times the work ten times as much may be: linear work is 10 times."""
-LESS = 0.8
+LESS = 0.5
 """How much of the work many events may be that come together."""
 Batch: TypeAlias = Sequence[AgentEvent]
 """Events that come together."""

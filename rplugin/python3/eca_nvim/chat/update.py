@@ -10,7 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Flag, auto
 
 from msgspec.structs import replace
@@ -37,6 +37,7 @@ from eca_nvim.chat.vocabulary.ops import (
     Emit,
     OpenBlock,
     RemoveBlock,
+    Segment,
     SetBody,
     SetHeader,
     SetQueue,
@@ -46,6 +47,9 @@ from eca_nvim.chat.vocabulary.ops import (
     ViewOp,
 )
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
+
+UNDRAWN: Sequence[Segment] = (("…", "EcaMuted"),)
+"""The header of a call until the events that came with it are applied: the frame has the last."""
 
 
 class Dirty(Flag):
@@ -64,7 +68,8 @@ class Update:
 
     after: the block in the chat's own lane that new blocks follow; None for the end. about: the
     tool call of the event. replays: the event is part of a loaded history. more_follow: more events
-    follow at once; headers wait in `chat.stale` until the last one, or until an autocommand fires.
+    follow at once; headers and the status wait in the chat until the last one, or until an
+    autocommand fires.
     """
 
     __slots__ = (
@@ -139,13 +144,18 @@ class Update:
 
     def draw(self, block: Block, lane: Lane, previous: Block | None = None) -> None:
         """Draw a block that is not in the view, after `previous` or at the end of its lane."""
-        block.drawn = header(block, self.chat.settings, self.now)
         leader = previous or lane.anchor
         if leader is not None and leader.group is not None and not leader.group.is_open:
             leader = leader.group
         after = None if leader is None else leader.id
         depth = lane.depth if block.group is None else lane.depth + 1
-        lost = lost_header(block, self.chat.settings)
+        lost = None
+        if self.more_follow and isinstance(block, ToolBlock):
+            block.drawn = UNDRAWN
+            self.chat.stale[block.id] = (block, lane)
+        else:
+            block.drawn = header(block, self.chat.settings, self.now)
+            lost = lost_header(block, self.chat.settings)
         self.ops.append(
             OpenBlock(self.chat.id, block.id, block.kind, block.drawn, depth, after, lost)
         )
@@ -310,12 +320,15 @@ class Update:
 
     def finish(self) -> Changes:
         """Return the changes: draw what is dirty once, then fire the autocommands."""
-        if self.chat.stale and (self.events or not self.more_follow):
+        waits = self.more_follow and not self.events
+        if self.chat.stale and not waits:
             self.draw_stale()
-        if self.dirty:
+        if self.dirty is Dirty.STATUS and waits:
+            self.chat.status_is_stale = True
+        elif self.dirty is not Dirty.NOTHING or (self.chat.status_is_stale and not waits):
             self._draw_dirty()
         self.ops += self.events
-        pending_changed = Dirty.PENDING in self.dirty
+        pending_changed = self.dirty is not Dirty.NOTHING and Dirty.PENDING in self.dirty
         runs = self.chat.turn.state is not Turn.IDLE
         return Changes(self.ops, self.effects, pending_changed, self.about, runs)
 
@@ -329,6 +342,7 @@ class Update:
         self._draw_status()  # it counts pending requests: any of these may change it
 
     def _draw_status(self) -> None:
+        self.chat.status_is_stale = False
         fresh = status(self.chat, self.now)
         if fresh != self.chat.shown_status:
             self.chat.shown_status = fresh

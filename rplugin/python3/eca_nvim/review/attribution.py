@@ -129,7 +129,7 @@ class Attribution:
 
         To be called before the other call is tracked.
         """
-        if self.last is None or not self._calls:
+        if not paths or self.last is None or not self._calls:
             return
         running = frozenset(self._calls.values())
         findings: _Findings = {}

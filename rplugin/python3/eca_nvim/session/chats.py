@@ -92,14 +92,14 @@ class Chats:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Draw the headers once for all events applied inside."""
+        """Draw the headers and the status once for all events applied inside."""
         self._in_batch = True
         try:
             yield
         finally:
             self._in_batch = False
             for chat in self:
-                if chat.stale:
+                if chat.stale or chat.status_is_stale:
                     self.show(reducer.settled(chat, now()))
 
     def show(self, changes: Changes) -> None:

@@ -7,8 +7,7 @@ an event is handled, so the rest of the session goes on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Protocol
 
 from eca_nvim.chat.vocabulary.ops import Notify, ViewOp
@@ -23,14 +22,28 @@ class View(Protocol):
         """Queue ops to be drawn in order."""
 
 
-@contextmanager
-def isolated(view: View, action: str, subject: object) -> Iterator[None]:
-    """Report any exception instead of raising it.
+class isolated:  # noqa: N801 - reads like a statement
+    """Report any exception of a block instead of raising it (hot: each event has one).
 
     action: what failed, for the message ("cannot {action}: …"). subject: logged with the traceback.
     """
-    try:
-        yield
-    except Exception as fault:
-        log.exception("cannot %s: %r", action, subject)
-        view.push([Notify("error", f"cannot {action}: {str(fault) or repr(fault)}; see :Eca log")])
+
+    __slots__ = ("_action", "_subject", "_view")
+
+    def __init__(self, view: View, action: str, subject: object) -> None:
+        self._view = view
+        self._action = action
+        self._subject = subject
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, _: object
+    ) -> bool:
+        if not isinstance(fault, Exception):
+            return False
+        log.error("cannot %s: %r", self._action, self._subject, exc_info=fault)
+        line = f"cannot {self._action}: {str(fault) or repr(fault)}; see :Eca log"
+        self._view.push([Notify("error", line)])
+        return True

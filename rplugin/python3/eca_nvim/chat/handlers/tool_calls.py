@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from eca_nvim.chat.handlers.call_steps import announce_request, step
 from eca_nvim.chat.handlers.groups import join_neighbours
@@ -181,13 +181,14 @@ def _kind(call: ToolCall) -> BlockKind:
 
 def merged(known: ToolCall, received: ToolCall) -> ToolCall:
     """Return `known` with the values of `received` that are not None; `known` if none is new."""
-    if received == known and is_same(received.arguments, known.arguments):
-        return known
-    given = {name: value for name, value in asdict(received).items() if value is not None}
-    fresh = replace(known, **given)
-    if received.changes is not None:
-        fresh = replace(fresh, changes=_with_texts(received.changes, known.changes or ()))
-    return known if is_same(fresh, known) else fresh
+    fresh: dict[str, object] = {}
+    for name in ToolCall.__struct_fields__:
+        value = getattr(received, name)
+        if name == "changes" and value is not None:
+            value = _with_texts(value, known.changes or ())
+        if value is not None and not is_same(value, getattr(known, name)):
+            fresh[name] = value
+    return replace(known, **fresh) if fresh else known
 
 
 def _with_texts(

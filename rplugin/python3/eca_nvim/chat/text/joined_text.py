@@ -1,19 +1,30 @@
 """Joined text: merges pieces of one text that arrived together into one event.
 
 Rules kept here:
-- Only neighbours of the same chat, speaker and message are joined, so a chat looks the same.
+- Only neighbours of the same chat, speaker and message are joined, or of the arguments of one call,
+  so a chat looks the same.
 - Text of the user or the system is never joined: each event is a message of its own.
 - Every token passes through here; joining saves the work per event further on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent, ReasoningText, Role, TextReceived
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    AgentEvent,
+    ReasoningText,
+    Role,
+    TextReceived,
+    ToolPreparing,
+)
+
+_Piece: TypeAlias = TextReceived | ReasoningText | ToolPreparing
 
 
 def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
@@ -25,7 +36,7 @@ def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
             yield _joined(list(run))
 
 
-def _text_of(event: AgentEvent) -> Hashable:
+def _text_of(event: AgentEvent) -> object:
     """Return a key of the text that an event continues; None if it has no such text."""
     if type(event) is not Addressed:
         return None
@@ -34,6 +45,8 @@ def _text_of(event: AgentEvent) -> Hashable:
         return (TextReceived, event.chat_id, event.parent_id, piece.content_id)
     if type(piece) is ReasoningText:
         return (ReasoningText, event.chat_id, event.parent_id, piece.id)
+    if type(piece) is ToolPreparing:
+        return (ToolPreparing, event.chat_id, event.parent_id, piece.call)
     return None
 
 
@@ -41,11 +54,18 @@ def _joined(pieces: list[AgentEvent]) -> AgentEvent:
     first = pieces[0]
     if len(pieces) == 1 or not isinstance(first, Addressed):
         return first
-    text = "".join(_piece(event).text for event in pieces)
+    text, last = "".join(map(_text, pieces)), _piece(pieces[-1])
+    if isinstance(last, ToolPreparing):
+        return replace(first, event=replace(last, arguments_text=text))
     return replace(first, event=replace(_piece(first), text=text))
 
 
-def _piece(event: AgentEvent) -> TextReceived | ReasoningText:
+def _text(event: AgentEvent) -> str:
+    piece = _piece(event)
+    return piece.arguments_text if isinstance(piece, ToolPreparing) else piece.text
+
+
+def _piece(event: AgentEvent) -> _Piece:
     piece = event.event if isinstance(event, Addressed) else event
-    assert isinstance(piece, TextReceived | ReasoningText)
+    assert isinstance(piece, _Piece)
     return piece

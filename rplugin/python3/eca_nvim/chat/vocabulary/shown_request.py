@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from itertools import starmap
 
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.msgpack import Encoder
 
+_encode = Encoder().encode
 LOOKS = frozenset({"marks"})
 """Keys of an item of the op `pending` that only affect its looks."""
 
@@ -50,33 +50,23 @@ class Request(Struct, eq=False):
 
 
 def is_same(left: object, right: object) -> bool:
-    """Return whether two values look the same; unlike `==` it tells 1, 1.0 and True apart.
+    """Return whether two values look the same; unlike `==` it tells 1, 1.0 and True apart (hot).
 
     Values nested too deeply to be compared count as different.
     """
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, str):
+        return left == right
     try:
-        return _is_alike(left, right)
+        return _encode(left) == _encode(right)
     except RecursionError:
         return False
-
-
-def _is_alike(left: object, right: object) -> bool:
-    kind = type(left)
-    if kind is not type(right):
-        return False
-    if kind is str:
-        return left == right
-    match left, right:
-        case dict(), dict():
-            pairs = zip(left.items(), right.items(), strict=False)
-            return len(left) == len(right) and all(starmap(_is_alike, pairs))
-        case ((list() | tuple()), (list() | tuple())):
-            pairs = zip(left, right, strict=False)
-            return len(left) == len(right) and all(starmap(_is_alike, pairs))
-        case Struct(), Struct():
-            return all(starmap(_is_alike, zip(astuple(left), astuple(right), strict=True)))
-        case _:
-            return left == right
+    except (OverflowError, ValueError):  # a number over 64 bits, half of a surrogate pair
+        found = fingerprint(left)
+        return found is not None and found == fingerprint(right)
 
 
 def fingerprint(*values: object) -> str | None:

@@ -31,6 +31,7 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import text_of
 
+_TOOL_EVENTS = (ToolRequested, ToolRunning, ToolFinished, ToolRejected)
 FileBefore: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
 """Returns a file as it was before a call, by chat, the call's block if there is one, and path."""
 
@@ -66,7 +67,7 @@ def with_actual_diff(
 
     child: the subagent whose event it is, None for the chat itself.
     """
-    if not isinstance(event, ToolRequested | ToolRunning | ToolFinished | ToolRejected):
+    if not isinstance(event, _TOOL_EVENTS):
         return event
     call, lane = event.call, chat.lanes.get(child or chat.id)
     if not call.changes:

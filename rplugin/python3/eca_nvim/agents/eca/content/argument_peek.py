@@ -59,12 +59,17 @@ class ArgumentPeek:
 
     def _search(self) -> None:
         found = _MAIN_ARGUMENT.search(self._head)
-        if found is None:
-            return
-        try:
-            self.main_argument = (found.group(1), str(json.loads(found.group(2), strict=False)))
-        except ValueError:  # not a JSON escape: show the raw text
-            self.main_argument = (found.group(1), found.group(2).strip('"'))
+        if found is not None:
+            name, value = found.groups()
+            self.main_argument = (name, _unescaped(value) if "\\" in value else value[1:-1])
+
+
+def _unescaped(value: str) -> str:
+    """Return the text of a JSON string; one with an unknown escape as it is written."""
+    try:
+        return str(json.loads(value, strict=False))
+    except ValueError:
+        return value.strip('"')
 
 
 class Peeks:
