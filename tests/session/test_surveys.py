@@ -134,8 +134,8 @@ async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     (folder / "a").write_text("1\ntwo\nand more\n3\n")
     agent.say("a", ToolFinished(eca_call("r", "read_file", arguments={"path": str(folder / "b")})))
     end(agent)
-    used = [list(use.values()) for use in await rig.ask(ListFiles("a", -1))]
-    assert used == [[str(folder / "a"), 0, 1, 2, 1], [str(folder / "b"), 1, 0, 0, 0]]
+    used = [(it["path"], words(it["use"])) for it in await rig.ask(ListFiles("a", -1))]
+    assert used == [(str(folder / "a"), "changed +2 -1"), (str(folder / "b"), "read")]
     (file,) = (await rig.ask(PlanUndo("a", -2)))["rows"]
     await rig.ask(UndoTurn("a", -3, [1], [(file["path"], file["seen"])]))
     assert [Path(use["path"]).name for use in await rig.ask(ListFiles("a", -4))] == ["b"]

@@ -32,9 +32,8 @@ def answer(nvim: Neovim, command: str, intent: str, value: Value) -> None:
 
 
 def test_in_the_list_of_files(stage: Neovim, file: Path) -> None:
-    use = {"path": str(file), "reads": 1, "changes": 1, "added": 1, "removed": 2}
-    answer(stage, "Eca files", "files", [use])
-    stage.wait_screen(f"{SHOWN}  read      changed     +1 -2")
+    answer(stage, "Eca files", "files", [{"path": str(file), "use": [["  read", ""]]}])
+    stage.wait_screen(f"{SHOWN}  read")
 
 
 @pytest.mark.parametrize("fault", ["it is larger than 16 MiB", None])

@@ -8,6 +8,9 @@ from tests.support.factories import AssertScreen, StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw, wait_sent
 from tests.ui.talk import Value
 
+from eca_nvim.chat.model.call_files import FileUse
+from eca_nvim.review.files_used import use_segments
+
 
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
@@ -25,8 +28,8 @@ def show(nvim: Neovim, *uses: Value) -> None:
 
 
 def use(path: Path, reads: int = 0, changes: int = 0, added: int = 0, removed: int = 0) -> Value:
-    names = ("path", "reads", "changes", "added", "removed")
-    return dict(zip(names, (str(path), reads, changes, added, removed), strict=True))
+    words = use_segments(FileUse(reads, changes, added, removed))
+    return {"path": str(path), "use": words}
 
 
 def test_files_are_listed_and_opened(

@@ -1,13 +1,13 @@
-"""Undo: the files of one turn or of several put back as they were before them.
+"""Undo: restores the files of one turn, or of several, to their state before it.
 
 Rules kept here:
-- Nothing is done that was not planned first, and a plan tells every file that somebody else has
-  changed since: what becomes of it, the user says.
-- A file that is not what the plan has shown any more stays, whatever the user has said of it.
-- A file goes from what it is to what it was in one step, over however many turns. A failure leaves
-  it as it is, or says that it is damaged and where the copy is.
-- What is put back can be put forth again: the records of the turns are turned round.
-- What was moved is not deleted when it could not go back to where it was.
+- Only what was planned is done. The plan names each file that somebody else has changed since: the
+  user decides about it.
+- A file that has changed since the plan was shown stays, whatever the user has decided.
+- A file is restored in one step, over however many turns. A failure leaves it unchanged, or the
+  message says that it is damaged and where the copy is.
+- An undo can be undone: it swaps before and after in the records of the turns.
+- A moved file is not deleted if it could not go back to its old place.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ ONLY_PLACE = "what is in it could not go back to where it was"
 
 
 class UndoPlan(Struct, frozen=True):
-    """What undoing turns does; `again`: all of it was undone, so that it is done again.
+    """What undoing turns does; `again`: all of it was undone before, so this does it again.
 
-    A table of `files`: path, what (restore, create, delete), added and removed (lines, as the file
-    sees it), conflict (why it needs the user's word), fault (why it cannot be done), command (what
-    one did to it: made, changed, deleted; None when a tool named it), seen (names what it is now).
+    A table of `files`: path, what (restore, create, delete), added and removed (lines, counted from
+    the file as it is), conflict (why the user must decide), fault (why it cannot be done), command
+    (made, changed or deleted by a command; None if a tool named the file), seen (identifies its
+    present state).
     """
 
     files: list[Table]
@@ -43,9 +44,9 @@ class UndoPlan(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What became of a file: `fault` says why it is as it was, with `copy` why it is damaged.
+    """The result for a file: with a `fault` it is unchanged, with a `copy` too it is damaged.
 
-    copy: path of a file that holds what it was.
+    copy: path of a file with the old content.
     """
 
     path: str
@@ -56,9 +57,9 @@ class Outcome(Struct, frozen=True):
 def plan_undo(
     turns: Sequence[TurnChanges], present: Mapping[str, Present], only: Sequence[str] | None = None
 ) -> UndoPlan:
-    """Tell what undoing turns does to each file, or to some and where these were moved from.
+    """Plan the undo of turns in all files, or in `only` some and those they were moved from.
 
-    turns: the newest first; of several, what was undone already counts for nothing.
+    turns: the newest first; of several turns, changes that were undone already do not count.
     """
     files = merged(turns)
     named = files.keys() if only is None else files.keys() & set(only)
@@ -75,7 +76,7 @@ def plan_undo(
 
 
 def moved_on(turn: TurnChanges, later: Iterable[TurnChanges]) -> str | None:
-    """Say why there is nothing to undo in a turn when a later one has moved its files."""
+    """Return why a turn has nothing to undo if a later one has moved its files."""
     for other in later:
         for record in other.files.values():
             if record.origin in turn.files and not record.undone:
@@ -85,13 +86,13 @@ def moved_on(turn: TurnChanges, later: Iterable[TurnChanges]) -> str | None:
 
 
 def merged(turns: Sequence[TurnChanges]) -> Mapping[str, FileRecord]:
-    """Give what turns did to files as if they were one turn; turns the newest first."""
+    """Merge turns, the newest first, into the changes of one turn."""
     chains = {path: _chain(turns, path) for turn in turns for path in turn.files}
     return {path: _merge(chain) for path, chain in chains.items() if chain}
 
 
 def _chain(turns: Sequence[TurnChanges], path: str) -> Sequence[FileRecord]:
-    """Give what turns did to a file, the newest first."""
+    """Return the records of a file, the newest first."""
     records = [turn.files[path] for turn in turns if path in turn.files]
     return records if len(turns) == 1 else [it for it in records if not it.undone]
 
@@ -111,7 +112,7 @@ def _merge(chain: Sequence[FileRecord]) -> FileRecord:
 
 
 def _origins(files: Mapping[str, FileRecord], record: FileRecord) -> Iterator[str]:
-    """Give where a file was moved from, and that one before it, and so on."""
+    """Yield the path a file was moved from, then where that one was moved from, and so on."""
     passed: set[str] = set()
     while (origin := record.origin) is not None and origin in files and origin not in passed:
         passed.add(origin)
@@ -139,7 +140,7 @@ def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Ta
 
 
 def _odd(path: str) -> Table:
-    """Tell of a file that commands changed, and that nobody has looked at."""
+    """Return the entry of a file that a command changed and whose name is not looked at."""
     about = {"path": literal_name(path), "what": "restore", "fault": ODD_NAME, "seen": ""}
     return {**about, "added": 0, "removed": 0, "conflict": None, "command": None}
 
@@ -153,7 +154,7 @@ def _by_command(record: FileRecord) -> str | None:
 
 
 def _fault(files: Mapping[str, FileRecord], path: str) -> str | None:
-    """Say why a file cannot be put back: one that was moved stays when it cannot go back."""
+    """Return why a file cannot be restored; a moved one stays if it cannot go back."""
     sources = [files[origin].before.fault for origin in _origins(files, files[path])]
     lost = LOST if files[path].before.is_lost else None
     fault = next((it for it in (files[path].before.fault, lost, *sources) if it is not None), None)
@@ -171,7 +172,7 @@ def _conflict(record: FileRecord, present: Present) -> str | None:
     if present.unsaved is not None:
         return "unsaved changes"
     if record.after.fault is not None:
-        return record.after.fault  # nobody can say whether it was changed since
+        return record.after.fault  # whether it was changed since is unknown
     if present.disk.is_elsewhere(record.after):
         return LINKED
     if not present.disk.same_as(record.after):
@@ -185,10 +186,10 @@ def undo(
     ledger: Ledger,
     changed: Collection[str] = (),
 ) -> Iterator[Outcome]:
-    """Put files of turns back, one each time; turns the newest first.
+    """Restore files of turns, the newest first; each step restores one file.
 
-    asked: the files as they were when that was asked for. Those that have `changed` since the plan
-    stay.
+    asked: the files as they were when the undo was requested. Those that have `changed` since the
+    plan stay.
     """
     for turn in turns:
         turn.settle()
@@ -199,7 +200,7 @@ def undo(
 
 
 class _Undoing:
-    """Turns that are undone, file by file; `files` is what they did."""
+    """Undoes turns file by file; `files` is what they did."""
 
     def __init__(self, turns: Sequence[TurnChanges], ledger: Ledger) -> None:
         self.files = merged(turns)
@@ -210,11 +211,11 @@ class _Undoing:
         self._homeless: set[bytes] = set()
 
     def place_in_order(self, path: str) -> tuple[bool, int]:
-        """Sort files: those that go, go last."""
+        """Return the sort key of a file: deleted files come last."""
         return self.files[path].before.is_absent, self._order[path]
 
     def undo(self, path: str, asked: Snapshot | None) -> Outcome:
-        """Put a file back unless it is not what it was `asked` as; None: it surely is not."""
+        """Restore a file if it is still as it was `asked` for; None means it is not."""
         before = self.files[path].before
         now = self._ledger.snapshot(path, self.files[path].after)
         outcome = Outcome(path, self._objection(path, now, asked))
@@ -228,7 +229,7 @@ class _Undoing:
         return outcome
 
     def pass_over(self, paths: Iterable[str]) -> None:
-        """Take that files that came and went in these turns are what they were."""
+        """Mark files as undone that these turns made and deleted again."""
         for path in paths:
             record = self.files[path]
             if record.before.same_as(record.after):
@@ -237,7 +238,7 @@ class _Undoing:
                     self._turn_round(path, now)
 
     def _objection(self, path: str, now: Snapshot, asked: Snapshot | None) -> str | None:
-        """Say why a file stays as it is."""
+        """Return why a file stays unchanged."""
         record = self.files[path]
         if asked is None:
             return CHANGED

@@ -1,7 +1,7 @@
-"""Undo words: what the float that asks before an undo says, and what is said when it is done.
+"""Undo words: the text of the float that asks before an undo, and of the message after it.
 
-Rules kept here: a row says both what stays and what is put back, so that the view can let the user
-choose without asking again.
+Rules kept here: a row has both texts, for a file that stays and for one that is restored. The user
+can then choose in the view, which asks the host no second time.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def plan_table(
     *,
     messages: bool = False,
 ) -> Table:
-    """Say what an undo does, as the intent `plan_undo` is answered.
+    """Build the answer to the intent `plan_undo`.
 
-    numbers: of the turns, the newest first. prompt: of the oldest. unkept: the prompts of turns of
-    which no file was kept. messages: what was said is undone, too.
+    numbers: the turns, the newest first. prompt: that of the oldest turn. unkept: the prompts of
+    turns whose files were not kept. messages: the messages are undone, too.
     """
     act = "do again" if plan.again else "undo"
     key = "do it again" if plan.again else "undo, messages too" if messages else "undo"
@@ -52,18 +52,18 @@ def plan_table(
 
 
 def no_plan(why: str | None) -> Table:
-    """Say that there is nothing to undo, and why if that is known."""
+    """Build the answer to the intent `plan_undo` if there is nothing to undo."""
     return {"rows": [], "why": why or NOTHING}
 
 
 def done_line(numbers: Sequence[int], count: int, *, again: bool) -> str | None:
-    """Say in how many files turns were undone, or done again; None when in none."""
+    """Return the message after an undo of so many files; None if there is no file."""
     files = "1 file" if count == 1 else f"{count} files"
     return f"{_named(numbers)} {'done again' if again else 'undone'} in {files}" if count else None
 
 
 def _named(numbers: Sequence[int]) -> str:
-    """Name turns as people do; the newest comes first."""
+    """Return the name of some turns, the newest first."""
     if not numbers:
         return "turns of another day"
     newest, oldest = numbers[0], numbers[-1]
@@ -77,7 +77,7 @@ def _file_row(file: Table) -> Table:
 
 
 def _fates(file: Table) -> tuple[Sequence[Segment] | None, Sequence[Segment] | None]:
-    """Say what is read of a file that stays, and of one that is put back; None: it cannot."""
+    """Return the text for a file that stays, and for one that is restored; None if it cannot be."""
     if file["fault"] is not None:
         return [("  ", ""), (f"cannot be put back: {file['fault']}", "EcaError")], None
     counts, what = _counts(file), _PUT_BACK[file["what"]]

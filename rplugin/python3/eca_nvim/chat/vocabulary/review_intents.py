@@ -78,7 +78,7 @@ class ShowCheckpoint(Struct, frozen=True):
 class ListFiles(Struct, frozen=True):
     """Ask for the files that the chat's tools read and changed; answered with this number.
 
-    The answer is a list of tables, most used first: path, reads, changes, added, removed.
+    The answer is a list of tables, most used first: path, use (segments that say how it was used).
     """
 
     name: ClassVar[str] = "files"
