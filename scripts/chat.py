@@ -4,7 +4,7 @@ The prompt comes in the environment variable ECA_PROMPT and stays there: no comm
 and no Vim command is ever made of it. The user's configuration is not loaded, so that the chat is
 the same on every machine; `scripts/chat.lua` does the rest inside Neovim.
 
-With the demo agent Neovim works in a folder of its own, which goes when Neovim ends.
+With the demo agent Neovim works in a scratch folder, which is deleted when Neovim ends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scripts.setup import neovim
 from scripts.setup.steps import ROOT, for_chat, prepare
 
 DEMO_FOLDER = "ECA_DEMO_FOLDER"
-"""The variable by which the demo agent is told where to work."""
+"""The variable with the folder for the demo agent."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Editor:
 
 
 def choose_editor(root: Path, own: Path | None) -> Editor:
-    """Take the user's own Neovim, else the one in the checkout's cache."""
+    """Return the user's own Neovim, else the one in the checkout's cache."""
     if own is not None:
         return Editor(own, f"your Neovim, {own}")
     release = neovim.FOR_CHAT
@@ -44,7 +44,7 @@ def choose_editor(root: Path, own: Path | None) -> Editor:
 
 
 def choose_agent(root: Path) -> tuple[str, bool]:
-    """Name the agent that the plugin will choose, by its own rule; true for the demo agent."""
+    """Return the name of the agent that the plugin will choose; true for the demo agent."""
     sys.path.append(str(root / "rplugin" / "python3"))
     from eca_nvim.server.find import DEMO_LABEL, find_server
 
@@ -53,13 +53,13 @@ def choose_agent(root: Path) -> tuple[str, bool]:
 
 
 def command_line(editor: Editor, with_terminal: bool) -> list[str]:
-    """Build the command that starts Neovim; it is to run in the checkout's folder."""
+    """Build the command that starts Neovim in the checkout's folder."""
     mode = [] if with_terminal else ["--headless"]
     return [str(editor.nvim), "--clean", *mode, "--cmd", "luafile scripts/chat.lua"]
 
 
 def run_beside_demo(command: Sequence[str]) -> int:
-    """Run Neovim with a folder for the demo agent, and take that away; return the exit code."""
+    """Run Neovim with a folder for the demo agent, and delete that; return the exit code."""
     editor: subprocess.Popen[bytes] | None = None
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
@@ -67,7 +67,7 @@ def run_beside_demo(command: Sequence[str]) -> int:
             sys.exit(128 + number)
         editor.send_signal(number)
 
-    # A terminal sends <C-c> to Neovim itself; we only have to outlive it.
+    # A terminal sends <C-c> to Neovim, too; this process only has to survive it.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGHUP, pass_on)
     signal.signal(signal.SIGTERM, pass_on)
@@ -80,7 +80,7 @@ def run_beside_demo(command: Sequence[str]) -> int:
 
 
 def main() -> int:
-    """Prepare, tell what will run, and run it; return an exit code unless we become Neovim."""
+    """Prepare, print what will run, and run it; return an exit code unless Neovim replaces us."""
     with_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if not with_terminal and not os.environ.get("ECA_PROMPT"):
         print('make chat needs a terminal, or a prompt: make chat PROMPT="…"', file=sys.stderr)

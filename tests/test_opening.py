@@ -114,7 +114,7 @@ def opens(code: str, module: str) -> Iterator[str]:
 
 
 def commands(after: list[str], module: str) -> Iterator[str]:
-    """Find a command that is none of those without names of files; `after`: what follows `cmd`."""
+    """Find a command that may take names of files; `after`: what follows `cmd`."""
     name = after[1].removeprefix("'")
     if after[0] == "." or after[:3] == ["(", after[1], ")"]:
         name = MODIFIERS.sub("", name).split(" ")[0]

@@ -14,7 +14,7 @@ NAMED = ("-c", "user.name=a", "-c", "user.email=a@b")
 
 @pytest.fixture
 def inside(tmp_path: Path) -> Path:
-    """Make a workspace beside a folder that is none of its own."""
+    """Make a workspace beside another folder."""
     (tmp_path / "outside/keys").mkdir(parents=True)
     (tmp_path / "inside/src").mkdir(parents=True)
     return tmp_path / "inside"

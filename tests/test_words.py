@@ -18,6 +18,14 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parent.parent
+DOCUMENTS: Final = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "doc/eca.txt",
+    "doc/parts.md",
+    "doc/security.md",
+)
 PYTHON: Final = ROOT / "rplugin" / "python3" / "eca_nvim"
 LUA: Final = ROOT / "lua" / "eca"
 
@@ -131,6 +139,33 @@ def phrases_by_folder() -> Mapping[str, list[str]]:
                 line = f"{path.relative_to(ROOT)}: {phrase!r} in {' '.join(text.split())[:100]!r}"
                 found.setdefault(folder_of(path), []).append(line)
     return found
+
+
+def remarks(source: str) -> Iterator[str]:
+    """Yield the comments and docstrings of a Python file, without its other strings."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string.lstrip("# ")
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield text
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_have_no_old_phrase(name: str) -> None:
+    assert list(old_phrases((ROOT / name).read_text())) == []
+
+
+@pytest.mark.parametrize("folder", ["bench", "scripts", "tests"])
+def test_no_old_phrase_is_in_remarks(folder: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {phrase}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for text in remarks(path.read_text())
+        for phrase in old_phrases(text)
+    ]
+    assert found == []
 
 
 def test_no_old_phrase_comes_back() -> None:

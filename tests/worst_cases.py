@@ -77,7 +77,7 @@ def peeked(chunks: Sequence[str]) -> None:
 
 
 def framed(data: bytes) -> None:
-    """Cut bytes into messages, as they come."""
+    """Cut a stream of bytes into messages."""
     reader = framing.ContentLengthFraming()
     for start in range(0, len(data), 1 << 12):
         reader.feed(data[start : start + (1 << 12)])

@@ -1,6 +1,6 @@
 """Prepares what the checkout needs, in folders of its own (`.venv` and `.cache`), without root.
 
-Rules: the standard library alone, since this runs before anything is installed; every step is
-atomic (built beside its place, then renamed) and has a stamp, so that an interrupted set-up
-goes on where it stopped and a finished one costs a file read.
+Rules: only the standard library, as this runs before anything is installed. Every step is atomic
+(built beside its place, then renamed) and has a stamp, so an interrupted set-up continues where it
+stopped, and a finished one only reads a file.
 """

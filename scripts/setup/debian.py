@@ -1,8 +1,8 @@
-"""Unpacks Debian packages into a folder, for any user, and leaves the system untouched.
+"""Unpacks Debian packages into a folder, for any user, without changing the system.
 
-apt-get works on directories of our own and resolves a package with everything it needs, libc
-included, because its list of installed packages is empty. The mirror is the machine's own: it is
-read from apt's sources and only the suite is ours.
+apt-get uses our own directories. As its list of installed packages is empty, it downloads a package
+with all that it needs, libc included. The mirror is the machine's, read from apt's sources; only
+the suite is ours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 @dataclass(frozen=True)
 class Source:
-    """One place apt takes binary packages from: an address, its suites and components."""
+    """A source of binary packages of apt: an address, its suites and components."""
 
     uri: str
     suites: tuple[str, ...]
@@ -72,10 +72,10 @@ def machine_sources(apt: Path = APT) -> list[Source]:
 
 
 def mirror(sources: Sequence[Source]) -> str:
-    """Pick the address of the Debian archive itself among the sources.
+    """Return the address of the Debian archive among the sources.
 
-    It has the component `main` and a suite that is no update or security suite; a path that ends
-    in `/debian` tells it from other people's archives. Raises LookupError when there is none.
+    It has the component `main` and a suite that is not for updates or security; its path ends in
+    `/debian`, unlike those of other archives. Raises LookupError if there is none.
     """
     candidates = [
         source
@@ -91,7 +91,7 @@ def mirror(sources: Sequence[Source]) -> str:
 def unpack(progress: Progress, suite: str, packages: Sequence[str], into: Path) -> None:
     """Download packages of a suite with all they depend on and unpack them into a new folder.
 
-    Nothing is left behind but `into`, which is complete when this returns. Raises SetupError.
+    Leaves nothing but `into`, which is complete when this returns. Raises SetupError.
     """
     wanted = " ".join(packages)
     try:
@@ -120,7 +120,7 @@ def unpack(progress: Progress, suite: str, packages: Sequence[str], into: Path) 
 
 
 def _prepare(work: Path, suite: str, uri: str) -> list[str]:
-    """Lay out apt's directories for one suite; return the options that make apt use them."""
+    """Make apt's directories for a suite; return the options that make apt use them."""
     for folder in ("lists/partial", "cache/archives/partial", "sources"):
         (work / folder).mkdir(parents=True)
     (work / "status").touch()
@@ -136,8 +136,8 @@ def _prepare(work: Path, suite: str, uri: str) -> list[str]:
         "Dir::Etc::sourceparts": work / "sources",
         "Dir::Etc::preferences": "/dev/null",
         "Dir::Etc::preferencesparts": "/dev/null",
-        "APT::Sandbox::User": "",  # else root's downloads need a folder that _apt may write to
-        # A mirror frozen at some date serves as well: its signature is checked all the same.
+        "APT::Sandbox::User": "",  # otherwise root's downloads need a folder that _apt can write to
+        # A mirror frozen at some date works, too: its signature is still checked.
         "Acquire::Check-Valid-Until": "false",
         "Acquire::Languages": "none",
         "Acquire::Retries": "3",

@@ -1,8 +1,8 @@
 """The Python environment of the checkout, `.venv`: the package itself and what it needs.
 
-`make chat` needs less than `make test`: the groups of `[dependency-groups]` in pyproject.toml are
-added as asked. Where Debian's python3 comes without ensurepip, pip is taken from the package that
-ensurepip would have used.
+`make chat` needs less than `make test`: groups of `[dependency-groups]` in pyproject.toml are added
+as needed. If Debian's python3 has no ensurepip, pip comes from the package that ensurepip would
+have used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scripts.setup.stamp import Stamp, fingerprint
 PIP_SUITE = "trixie"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
-# Debian's pip knows no certificates but the machine's, and does not even start without them.
+# Debian's pip uses only the machine's certificates, and does not start without them.
 RUN_DEBIAN_PIP = """
 import sys
 from pip._vendor import certifi
@@ -35,13 +35,13 @@ sys.exit(main())
 
 
 def stamp(root: Path, part: str) -> Stamp:
-    """Name the stamp of a part: `package`, or a dependency group. It depends on pyproject.toml."""
+    """Return the stamp of a part, `package` or a dependency group. It depends on pyproject.toml."""
     project = (root / "pyproject.toml").read_bytes()
     return Stamp(root / ".venv" / f".set-up-{part}", fingerprint(str(root), project))
 
 
 def requirements(project: Mapping[str, object], groups: Sequence[str]) -> list[str]:
-    """List the requirements of dependency groups, those of included groups among them."""
+    """Return the requirements of dependency groups, including those of included groups."""
     tables = project["dependency-groups"]
     assert isinstance(tables, dict)
     found: list[str] = []
@@ -55,7 +55,7 @@ def requirements(project: Mapping[str, object], groups: Sequence[str]) -> list[s
 
 
 def install(progress: Progress, root: Path, groups: Sequence[str]) -> None:
-    """Make the environment, or complete it, and install the package in place.
+    """Make or complete the environment, and install the package in place.
 
     Raises SetupError.
     """
@@ -97,7 +97,7 @@ def _create(progress: Progress, root: Path, venv: Path) -> None:
 
 
 def _install_pip(progress: Progress, python: str, unpacked: Path) -> None:
-    """Install pip by the help of the wheel in a Debian package that was unpacked."""
+    """Install pip with the wheel in an unpacked Debian package."""
     wheel = next((unpacked / "usr" / "share" / "python-wheels").glob("pip-*.whl"), None)
     if wheel is None:
         raise SetupError("Debian's python3-pip-whl brings no pip: install python3-venv")
@@ -106,7 +106,7 @@ def _install_pip(progress: Progress, python: str, unpacked: Path) -> None:
 
 
 def _certificates(unpacked: Path) -> Path:
-    """Find the machine's certificates, else join those that were unpacked along with pip."""
+    """Return the machine's certificates, else those that were unpacked with pip, joined."""
     if CERTIFICATES.exists():
         return CERTIFICATES
     bundle = unpacked / "certificates.pem"

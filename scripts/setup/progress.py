@@ -1,6 +1,6 @@
-"""What the user sees of a set-up: one line a step, with its fault if it fails; the rest is logged.
+"""The output of a set-up: one line per step, with its fault if it fails; the rest is logged.
 
-Lines go to stderr, so that the standard output of `make chat` is the transcript alone.
+Lines go to stderr, so the standard output of `make chat` is only the transcript.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import TextIO
 
 
 class SetupError(Exception):
-    """Raised when a step cannot be done; its text is one line, the fault and then the remedy."""
+    """Raised if a step fails; its text is one line, the fault and then the remedy."""
 
 
 class Progress:
-    """Tells the steps to the user and keeps what the tools said in a log."""
+    """Shows the steps to the user and logs the output of the tools."""
 
     def __init__(self, log: Path, screen: TextIO = sys.stderr) -> None:
         self._log = log
         self._screen = screen
 
     def say(self, line: str, end: str = "\n") -> None:
-        """Show a line, or with another `end` a part of one, at once."""
+        """Show a line, or with another `end` a part of one."""
         print(line, end=end, file=self._screen, flush=True)
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
         """Show `Setting up: {what} … done (3 s)` around a piece of work.
 
-        An error of the system is raised as a SetupError, whose text ends the line.
+        An OSError is raised as a SetupError, whose text ends the line.
         """
         self.say(f"Setting up: {what} … ", end="")
         started = time.monotonic()
@@ -50,9 +50,9 @@ class Progress:
         self.say(f"done ({time.monotonic() - started:.0f} s)")
 
     def run(self, command: Sequence[str], fault: str, env: Mapping[str, str] | None = None) -> None:
-        """Run a command with all it says in the log.
+        """Run a command and log its output.
 
-        Raises SetupError with `fault` when it cannot start or its exit code is not 0.
+        Raises SetupError with `fault` if it cannot start or its exit code is not 0.
         """
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with self._log.open("a") as log:
@@ -73,7 +73,7 @@ class Progress:
 
     @contextmanager
     def alone(self, lock: Path) -> Iterator[None]:
-        """Let one set-up at a time work in this checkout; another one waits, and says so."""
+        """Let only one set-up run in this checkout; others wait, and say so."""
         lock.parent.mkdir(parents=True, exist_ok=True)
         with lock.open("w") as held:
             try:

@@ -1,6 +1,6 @@
-"""Stamps: how a finished step is recognised the next time, for the price of reading a file.
+"""Stamps: files that show that a step is finished.
 
-A stamp lies inside what it vouches for, so that removing the one removes the other.
+A stamp is inside the result of its step, so removing the result removes the stamp.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ class Stamp:
     fingerprint: str
 
     def is_valid(self) -> bool:
-        """Return whether the step was finished, from the same ingredients."""
+        """Return whether the step was finished, with the same fingerprint."""
         try:
             return self.path.read_text() == self.fingerprint
         except FileNotFoundError:
             return False
 
     def put(self) -> None:
-        """Vouch for the step; to be called when all of it is done."""
+        """Write the stamp, when the whole step is done."""
         self.path.write_text(self.fingerprint)
 
 
 def fingerprint(*ingredients: str | bytes) -> str:
     """Digest what a step depends on.
 
-    The series of Python is always one: an environment serves only its own.
+    This always includes the series of Python, as an environment works only with its own.
     """
     digest = hashlib.sha256(f"{sys.version_info[:2]}".encode())
     for ingredient in ingredients:

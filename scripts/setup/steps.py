@@ -1,4 +1,4 @@
-"""The steps of a set-up, and who needs which: the plugin, `make chat`, `make test`."""
+"""The steps of a set-up, and which of them the plugin, `make chat` and `make test` need."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Step:
-    """A piece of the set-up, the stamps that tell it is done, and how to do it."""
+    """A part of the set-up: its stamps, and the function that does it."""
 
     what: str
     stamps: tuple[Stamp, ...]
     install: Callable[[Progress], None]
 
     def is_done(self) -> bool:
-        """Return whether nothing is left to do; costs a file read a stamp."""
+        """Return whether nothing is left to do; reads one file per stamp."""
         return all(stamp.is_valid() for stamp in self.stamps)
 
     def do(self, progress: Progress) -> None:
-        """Do the step, tell of it, and stamp it. Raises SetupError."""
+        """Do the step, show it, and stamp it. Raises SetupError."""
         with progress.step(self.what):
             self.install(progress)
             for stamp in self.stamps:
@@ -36,26 +36,26 @@ class Step:
 
 
 def for_plugin(root: Path) -> list[Step]:
-    """List what the plugin itself needs, in a user's own Neovim."""
+    """Return the steps for the plugin in a user's own Neovim."""
     return [_environment(root, [])]
 
 
 def for_chat(root: Path, own_neovim: Path | None) -> list[Step]:
-    """List what `make chat` needs; a Neovim only when the user has none that will do."""
+    """Return the steps for `make chat`, with a Neovim only if the user has none."""
     unpacked = [] if own_neovim else [_neovim(root, neovim.FOR_CHAT)]
     return [_environment(root, ["neovim"]), *unpacked]
 
 
 def for_tests(root: Path) -> list[Step]:
-    """List what `make test` needs: every Neovim and every checker."""
+    """Return the steps for `make test`: every Neovim and every checker."""
     neovims = [_neovim(root, release) for release in neovim.RELEASES]
     return [_environment(root, ["neovim", "dev"]), *neovims, _stylua(root), _luacheck(root)]
 
 
 def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> int:
-    """Do the steps that are not done yet; return an exit code, 130 when interrupted.
+    """Do the steps that are not done yet; return an exit code, 130 if interrupted.
 
-    The user has been told why when it is not 0.
+    If it is not 0, a line says why.
     """
     if all(step.is_done() for step in steps):
         return 0

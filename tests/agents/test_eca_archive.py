@@ -139,7 +139,7 @@ async def test_a_chat_is_opened(scripted_server: PrepareScript, tmp_path: Path) 
 async def test_what_a_resumed_chat_names_is_named_in_the_message(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
-    """Its first prompt, whose contexts the server reads, was in another life."""
+    """Its first prompt, whose contexts the server reads, was in an earlier session."""
     steps = served("chat/open", answer={"found": True})
     server = scripted_server(*steps, script.turn())
     async with running(make_agent(server.command, tmp_path)) as client:
@@ -292,7 +292,7 @@ class TestFlags:
 
 
 class TestFork:
-    """The new chat is told by its replay."""
+    """The server replays the new chat."""
 
     async def test_the_new_chat_comes_back(
         self, scripted_server: PrepareScript, tmp_path: Path

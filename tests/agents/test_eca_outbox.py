@@ -190,7 +190,7 @@ async def test_an_error_told_in_the_chat_is_not_told_twice(
 
 
 class TestChoosing:
-    """A choice is told when the server can keep it."""
+    """A choice is sent when the server can keep it."""
 
     async def test_a_chat_that_was_never_prompted_waits(
         self, scripted_server: PrepareScript, tmp_path: Path

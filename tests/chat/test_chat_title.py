@@ -38,7 +38,7 @@ def talk(driver: Driver, text: str, title: str | None, *, known: bool = False) -
 
 @pytest.fixture
 def driver() -> Driver:
-    """Return a chat of which the agent that is ready has answered one prompt."""
+    """Return a chat with one answered prompt; the agent is ready."""
     driver = Driver()
     become(driver, "starting", "ready")
     talk(driver, "one", "First")

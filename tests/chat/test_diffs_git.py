@@ -34,7 +34,7 @@ def edited(draw: st.DrawFn, lines: Lines, mark: str, most: int = 4) -> Lines:
 
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[Lines, Lines, Lines]:
-    """Return a file, what a change makes of it, and what became of it meanwhile."""
+    """Return a file, its content after a change, and its content by then."""
     lines = [f"line {number}" for number in range(draw(st.integers(1, 25)))]
     return lines, draw(edited(lines, "ours")), draw(edited(lines, "theirs"))
 

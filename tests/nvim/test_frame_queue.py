@@ -121,7 +121,7 @@ def test_a_block_that_was_opened_gets_its_header_by_itself() -> None:
 
 
 def test_of_what_is_at_work_only_the_last_list_is_kept() -> None:
-    """A list of n tasks is told n times while they begin."""
+    """A list of n tasks is sent n times while they begin."""
     ops = take_all(*(SetWork(("task",) * count) for count in range(1000)))
     assert ops == (SetWork(("task",) * 999),)
 

@@ -21,7 +21,7 @@ def sources(folder: str, ending: str) -> Iterator[tuple[Path, str]]:
 
 
 def messages(told: re.Pattern[str], text: str) -> Iterator[str]:
-    """Return the texts of a file that are told to the user; what is filled in counts nothing."""
+    """Return the messages to the user in a file, without what is filled in."""
     constants = dict(re.findall(r'^([A-Z_]+) = ("[^"\n]*")$', text, re.MULTILINE))
     for call in told.findall(text):
         for single, double in TEXT.findall(constants.get(call, call)):

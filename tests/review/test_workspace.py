@@ -208,7 +208,7 @@ def test_a_look_runs_no_program_of_the_repository(repository: Path, tmp_path: Pa
     assert not ran.exists()
 
 
-# --- what cannot be told --------------------------------------------------------------------------
+# --- what cannot be listed ------------------------------------------------------------------------
 
 
 def test_of_too_many_files_nothing_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

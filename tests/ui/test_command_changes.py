@@ -20,7 +20,7 @@ end
 
 
 def ran(path: Path, made: Path) -> Steps:
-    """Run an approved command that changes a file and makes another, until it is told to end."""
+    """Run an approved command that changes a file and makes another, until the test ends it."""
     return [
         *asks("tidy", **SHELL),
         *expect("chat/toolCallApprove"),

@@ -261,7 +261,7 @@ def test_stopping_twice_is_stopping_once(
     server = scripted_server(handshake(), RUNNING, text("hi"), STOPPED, next_turn_works())
     nvim = start_chat(start_nvim, server)
     say(nvim, "one")
-    wait_line(nvim, "hi")  # one that comes before the turn runs is told again when it does
+    wait_line(nvim, "hi")  # a stop before the turn runs is sent again when it does
     nvim.keys("<C-c>")
     wait_idle(nvim)
     nvim.keys("<C-c>")

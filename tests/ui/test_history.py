@@ -99,7 +99,7 @@ def test_rollback(relive: Relive) -> None:
 
 
 def test_fork_flags(relive: Relive) -> None:
-    """Flags come and go where they are set; a fork before a prompt gives it to write anew."""
+    """Flags are set and removed in place; a fork before a prompt puts it into the input."""
     chat, prompt = "815ffefe-d2a2-4986-9656-ffa7c46b9243", "057b6658-d43c-4075-8d2a-b073e8a3c482"
     asked = {"chatId": chat, "contentId": prompt, "include": ["messages"]}
     cleared = {"chatId": chat, "messages": True}
@@ -179,7 +179,7 @@ def test_sort_by(relive: Relive) -> None:
 
 
 def test_selections(relive: Relive) -> None:
-    """A choice is told for its chat; what the server makes of it shows."""
+    """A choice is sent for its chat; the server's answer is shown."""
     reader = relive.begin("selections", keep("selections", 2, 3))
     reader.nvim.keys(":EcaChat<CR>")
     reader.until("require('eca').status().model == 'mock/mock-1'")

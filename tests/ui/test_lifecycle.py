@@ -240,7 +240,7 @@ def test_a_restart_takes_the_options_as_they_are_now(
 
 
 def unusable(kind: str, folder: Path) -> tuple[list[str], str]:
-    """Return a command that cannot be started, and what the user is told."""
+    """Return a command that cannot be started, and the message."""
     path = folder / "eca"
     match kind:
         case "missing":

@@ -175,7 +175,7 @@ def test_a_host_that_writes_leaves_no_second_copy(start_again: StartAgain, tmp_p
 
 
 def test_a_draft_is_told_to_the_next_host(start_again: StartAgain, tmp_path: Path) -> None:
-    """The host that was told may have died before it wrote."""
+    """The host that got it may have died before it saved it."""
     first = start_again()
     host = host_of(first)
     os.kill(host, signal.SIGSTOP)

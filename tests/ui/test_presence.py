@@ -15,7 +15,7 @@ class Place:
 
     `go` are the keys that lead there from a code window, `mode` is Neovim's name for it then,
     `keys` are typed half before and half after something happens, `leave` ends it. `result` is a
-    Lua expression that gives what came of the keys.
+    Lua expression for the result of the keys.
     """
 
     go: str

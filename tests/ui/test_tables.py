@@ -1,4 +1,4 @@
-"""Markdown tables: aligned when complete if there is room, and yanked as they came."""
+"""Markdown tables: aligned when complete if there is room, and yanked unchanged."""
 
 import pytest
 from tests.support.factories import StartNeovim
