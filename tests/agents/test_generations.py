@@ -268,9 +268,9 @@ async def test_histories_are_refused_in_words(server: ScriptedServer, workspace:
             (lambda: archive.rename(CHAT, "T"), "cannot rename chats"),
             (
                 lambda: archive.rollback(CHAT, "c", messages=True, tools=True),
-                "cannot take messages back",
+                "cannot roll back messages",
             ),
-            (lambda: archive.fork(CHAT, "c"), "cannot copy chats"),
+            (lambda: archive.fork(CHAT, "c"), "cannot fork chats"),
             (lambda: archive.add_flag(CHAT, "c", "T"), "cannot set flags"),
         ):
             with pytest.raises(AgentLacks, match=words):

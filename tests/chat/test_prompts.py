@@ -124,7 +124,7 @@ def test_a_queue_survives_a_stop_and_is_not_sent_by_it() -> None:
 def test_a_stop_of_nothing_is_told() -> None:
     driver = Driver()
     driver.stop()
-    assert driver.view.other == [ops.Notify("info", "no turn runs")]
+    assert driver.view.other == [ops.Notify("info", "no turn is running")]
     driver.run()
     driver.stop()
     driver.stop()

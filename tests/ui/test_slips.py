@@ -153,7 +153,7 @@ def test_the_host_says_that_nothing_runs_and_nothing_was_changed(
     windows = nvim.eval("winnr('$')")
     nvim.wait_until("require('eca').status().state == 'idle'")
     nvim.keys(":Eca stop<CR>")
-    nvim.wait_screen("eca: no turn runs")
+    nvim.wait_screen("eca: no turn is running")
     nvim.keys(":Eca changes<CR>")
     nvim.wait_screen("eca: the agent has changed nothing here")
     assert nvim.eval("winnr('$')") == windows

@@ -64,10 +64,10 @@ _FEATURES: Final[Mapping[str, str]] = {
     eca.ChatOpenParams.method: "cannot open a chat again",
     eca.ChatHistoryParams.method: "cannot show older messages",
     eca.ChatUpdateParams.method: "cannot rename chats",
-    eca.ChatClearParams.method: "cannot empty chats",
+    eca.ChatClearParams.method: "cannot clear chats",
     eca.ChatDeleteParams.method: "cannot delete chats",
-    eca.ChatRollbackParams.method: "cannot take messages back",
-    eca.ChatForkParams.method: "cannot copy chats",
+    eca.ChatRollbackParams.method: "cannot roll back messages",
+    eca.ChatForkParams.method: "cannot fork chats",
     eca.ChatAddFlagParams.method: "cannot set flags",
     eca.ChatRemoveFlagParams.method: "cannot remove flags",
 }

@@ -91,6 +91,6 @@ def stop_turn(chat: Chat, now: int) -> Changes:
     """Stop the running turn; a second stop asks the agent again. Warn if no turn runs."""
     update = Update(chat, chat.root, now)
     if chat.turn.state is Turn.IDLE:
-        update.ops.append(Notify("info", "no turn runs"))
+        update.ops.append(Notify("info", "no turn is running"))
     stop(update)
     return update.finish()

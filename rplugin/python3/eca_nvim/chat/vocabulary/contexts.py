@@ -141,7 +141,7 @@ def _web(table: Mapping[str, object]) -> WebContext:
     url = _words(table, "url")
     is_web = url.startswith(("http://", "https://")) and not url.endswith("//")
     if not is_web or url.split() != [url]:
-        raise MalformedContext(f"no address of a page: {_shown(url)}")
+        raise MalformedContext(f"not a web address: {_shown(url)}")
     return WebContext(url)
 
 
