@@ -69,20 +69,18 @@ LEFT: Final[Mapping[str, int]] = {
     "lua/chat": 1,
     "lua/commands": 6,
     "lua/config": 2,
-    "lua/context": 7,
     "lua/diff": 1,
     "lua/editor": 6,
     "lua/files": 1,
     "lua/host": 7,
     "lua/input": 17,
     "lua/markdown": 1,
-    "lua/review": 6,
+    "lua/review": 5,
     "lua/state": 4,
     "lua/transcript": 4,
     "lua/ui": 7,
-    "lua/view": 7,
+    "lua/view": 4,
     "lua/window": 1,
-    "review": 11,
 }
 """Old phrases that a folder still has, at most."""
 

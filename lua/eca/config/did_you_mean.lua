@@ -1,4 +1,7 @@
 --- "Did you mean": the known word nearest to a misspelt one.
+---
+--- Rules kept here: this is for options and subcommands, which are checked before there is a host.
+--- Misspelt models and agents are the host's business.
 local M = {}
 
 --- Number of single-character edits between two words (Levenshtein).

@@ -1,4 +1,4 @@
---- Buffers without a file as contexts: the host cannot read them, so what it needs is added.
+--- Contexts of buffers without a file: the host cannot read these, so their text is added here.
 local M = {}
 
 --- Describe a context: of a buffer the number of its lines, if there is such a buffer.
@@ -13,7 +13,7 @@ function M.described(item)
   return vim.tbl_extend('force', item, { count = count })
 end
 
---- The lines that are meant, in order, as far as there are so many.
+--- First and last line of the context, in order and within the buffer.
 ---@param item eca.Context
 ---@return integer first, integer last
 local function lines_of(item)

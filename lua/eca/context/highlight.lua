@@ -1,7 +1,7 @@
---- Context tokens in the inputs, coloured while a row is drawn: what is coloured goes along.
+--- Colours context tokens in the inputs while a row is drawn: what is coloured will be sent.
 ---
---- Rules kept here: nothing is stored, so that there is nothing to keep in step with the text; the
---- cost is that of the rows on the screen.
+--- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
+--- rows on the screen alone.
 local tokens = require('eca.context.tokens')
 
 local namespace = vim.api.nvim_create_namespace('eca.context.highlight')

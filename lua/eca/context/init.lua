@@ -1,4 +1,4 @@
---- Contexts: what goes along with a prompt beside its words.
+--- Contexts: what is sent with a prompt besides its text.
 ---
 --- Rules kept here:
 --- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line.
@@ -7,7 +7,6 @@
 --- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat waits for this file: what it does not need is loaded late.
-local buffer_text = require('eca.context.buffer_text')
 local config = require('eca.config')
 local context_line = require('eca.context.line')
 local paths = require('eca.files.paths')
@@ -16,7 +15,7 @@ local tokens = require('eca.context.tokens')
 
 local M = {}
 
---- Places remembered, for when the last one is closed.
+--- Number of places that are remembered, in case the last one is closed.
 local MOST_PLACES = 8
 
 ---@class eca.Place
@@ -105,7 +104,7 @@ end
 
 local VISUAL = '^[vV\22]'
 
---- The user ended a selection: keep it for the prompt it may be meant for.
+--- The user has ended a selection: keeps it for the next prompt.
 local function note_selection()
   local buf = vim.api.nvim_get_current_buf()
   if paths.of_buffer(buf) then
@@ -195,8 +194,8 @@ function M.of_lines(buf, first, last)
   return { type = 'buffer', buf = buf, first = first, last = last }
 end
 
---- A context for lines of the current buffer. The chat's own buffers are none: there it is the last
---- code window's file, or the lines selected in it when lines are asked for; nil without one.
+--- A context for lines of the current buffer. In the chat's own buffers it is the file of the last
+--- code window, or the lines selected there if lines are wanted; nil if there is no such window.
 ---@param first? integer
 ---@param last? integer
 ---@return eca.Context?
@@ -236,8 +235,8 @@ local function resolve(item)
   return item.type == 'cursor' and M.cursor() or (item.type ~= 'cursor' and item or nil)
 end
 
---- All that would go along with a prompt now, and where it comes from: the context line, the
---- cursor, and the text's tokens.
+--- All contexts that a prompt would be sent with now, and where each comes from: the context line,
+--- the cursor, or a token in the text.
 ---@param chat string
 ---@param text? string the prompt
 ---@return eca.Along[]
@@ -255,7 +254,7 @@ function M.sources(chat, text)
   return found
 end
 
---- All that would go along with a prompt now.
+--- All contexts that a prompt would be sent with now.
 ---@param chat string
 ---@param text? string the prompt
 ---@return eca.Context[]
@@ -265,7 +264,7 @@ function M.list(chat, text)
   end, M.sources(chat, text))
 end
 
---- Say which files that a prompt names are not there.
+--- Show which files that a prompt names do not exist.
 ---@param text string
 local function tell_missing(text)
   local missing = tokens.missing(text)
@@ -274,12 +273,13 @@ local function tell_missing(text)
   end
 end
 
---- What a prompt that is being sent carries. What is wrong with it the host says.
+--- The contexts that a prompt is sent with. The host leaves out those that it cannot send.
 ---@param chat string
 ---@param text string
----@param others? any[] handed in for this one prompt
+---@param others? any[] contexts of other code for this prompt
 ---@return eca.Context[]
 function M.collect(chat, text, others)
+  local buffer_text = require('eca.context.buffer_text') -- late: the first chat does not need it
   local found = {} ---@type eca.Context[]
   for _, item in ipairs(M.list(chat, text)) do
     local described = buffer_text.read(item)
@@ -293,7 +293,7 @@ function M.collect(chat, text, others)
   return found
 end
 
---- How a context is written on the context line: as its token would be.
+--- The text for a context on the context line: its token.
 ---@param item eca.Context
 ---@return string
 function M.label(item)

@@ -1,10 +1,9 @@
---- The context line of every chat: what goes along with each of its prompts until it is taken off.
+--- The context line of every chat: contexts sent with each prompt until they are removed.
 ---
 --- Rules kept here:
---- - What is added stands there at once, if it can be written. The host says a moment later what is
----   wrong with it, and then it goes again; the host looks at it once more with each prompt.
---- - A file named without lines means all of it that stands there.
-local buffer_text = require('eca.context.buffer_text')
+--- - A context is added at once if it has a label. The host then checks it, and one that cannot
+---   be sent is removed again. The host checks all contexts again with each prompt.
+--- - A file named without lines means all entries of that file.
 local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local tokens = require('eca.context.tokens')
@@ -13,21 +12,21 @@ local M = {}
 
 local lines = {} ---@type table<string, eca.Context[]> by chat
 
---- What stands on a chat's line, in the order of adding.
+--- The contexts on a chat's line, in the order in which they were added.
 ---@param chat string
 ---@return eca.Context[]
 function M.items(chat)
   return lines[chat] or {}
 end
 
---- How what stands there is written.
+--- The labels of these contexts.
 ---@param chat string
 ---@return string[]
 function M.labels(chat)
   return vim.tbl_map(tokens.write, M.items(chat))
 end
 
---- Do two contexts say the same, whatever token names them?
+--- Are two contexts equal, apart from their tokens?
 ---@param one eca.Context
 ---@param other eca.Context
 ---@return boolean
@@ -37,8 +36,8 @@ function M.same(one, other)
   return vim.deep_equal(one, bare)
 end
 
---- What others handed in, as it is kept: a copy with an absolute path and without functions, which
---- cannot be sent.
+--- Copy a context of other code: with an absolute path, and without functions, as these cannot be
+--- sent.
 ---@param item any
 ---@return eca.Context
 function M.own(item)
@@ -71,10 +70,10 @@ local function is_on(chat, item)
   end)
 end
 
---- Put something on a chat's line; the same thing twice stays one.
+--- Add a context to a chat's line; one that is there already is not added again.
 ---@param chat string
 ---@param item any
----@param checked fun(fault?: string) the host has looked at it; with a fault it is off again
+---@param checked fun(fault?: string) called after the check; with a fault, it is removed again
 function M.add(chat, item, checked)
   local own = M.own(item)
   if pcall(tokens.write, own) then
@@ -87,7 +86,8 @@ function M.add(chat, item, checked)
   if own.type == 'cursor' then
     return
   end
-  requests.ask('check_context', { item = buffer_text.described(own) }, function(answer)
+  local described = require('eca.context.buffer_text').described(own) -- late: seldom needed
+  requests.ask('check_context', { item = described }, function(answer)
     if answer.fault then
       take_off(chat, own)
     else
@@ -111,7 +111,7 @@ local function is_meant(item, wanted)
   return item.path == path and item.buf == wanted.buf
 end
 
---- What a name means: the one written so, else a path.
+--- The contexts that a name means: the one with this label, else those of a path.
 ---@param chat string
 ---@param name string
 ---@return fun(item: eca.Context): boolean
@@ -128,7 +128,7 @@ local function by_name(chat, name)
   end
 end
 
---- Take something off a chat's line.
+--- Remove contexts from a chat's line.
 ---@param chat string
 ---@param what eca.Context|string a context, or how one is written, or a path
 ---@return boolean removed

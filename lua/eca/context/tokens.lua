@@ -1,15 +1,15 @@
 --- Context tokens in a prompt: `@src/io.py`, `@src/io.py:10-20`, `@lib/`, `@https://…`, `@cursor`.
 ---
 --- Rules kept here:
---- - A token is plain text after a blank; it counts only when what it names is there.
+--- - A token is plain text after a blank; it counts only if what it names exists.
 --- - A space in a path is written `\ `. Punctuation after a token is not part of it.
---- - Lines in the other order mean the same.
+--- - The two lines of a range may come in either order.
 --- - Names are looked up in the working folder; nothing is expanded, no command is run.
 local paths = require('eca.files.paths')
 
 local M = {}
 
---- Bytes; what is longer is no name.
+--- Most bytes of a name.
 local LONGEST = 1000
 
 ---@class eca.Context
@@ -103,7 +103,7 @@ end
 ---@param text string
 ---@param take fun(at: integer, word: string)
 local function each_word(text, take)
-  -- An escaped blank is one character of the name: hidden while words are told apart.
+  -- An escaped blank is part of the name: it is hidden while the text is split into words.
   local hidden = text:gsub('\\ ', '\\\1')
   for at, word in hidden:gmatch('()@([^%s]+)') do
     if at == 1 or hidden:find('^[%s%(]', at - 1) then
@@ -127,7 +127,7 @@ function M.find(text)
   return found
 end
 
---- The words of a text that read as the name of a file or folder, and name none.
+--- The words of a text that look like the name of a file or folder that does not exist.
 ---@param text string
 ---@return string[] with their @
 function M.missing(text)

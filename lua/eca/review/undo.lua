@@ -1,11 +1,11 @@
---- Undoing turns: a float tells what would become of each file, and asks.
+--- Undoing turns: a float shows what happens to each file, and asks.
 ---
 --- Rules kept here:
---- - A file that somebody else has changed since stays as it is, unless the user says otherwise.
---- - Of turns whose files nobody here has kept the server can do that, without such care: only when
----   the user says so.
+--- - A file that somebody else has changed since stays as it is, unless the user decides otherwise.
+--- - Turns whose files were not kept can be undone by the server only, and without this care: only
+---   if the user decides so.
 --- - Nothing is done before `u`; leaving the float does nothing.
---- - It comes up only before a user who has pressed no key since he asked.
+--- - The float opens only if the user has pressed no key since the request.
 local conflicts = require('eca.editor.conflicts')
 local diff = require('eca.diff')
 local host = require('eca.host')
@@ -22,10 +22,10 @@ local M = {}
 ---@class eca.UndoRow
 ---@field path? string of the file
 ---@field name? string of the turn
----@field seen? string names what the file was as it was planned
----@field kept? eca.Segment[] what is read of it while it stays; nil: it is put back in any case
----@field taken? eca.Segment[] what is read of it while it is put back; nil: it cannot be
----@field take boolean it is put back; of what can be either, the user says
+---@field seen? string identifies the state of the file when the undo was planned
+---@field kept? eca.Segment[] its text while it stays; nil if it is always put back
+---@field taken? eca.Segment[] its text while it is put back; nil if it cannot be
+---@field take boolean it is put back; where both are possible, the user decides
 
 ---@class eca.UndoPlan
 ---@field turns integer[] the newest first
@@ -33,11 +33,11 @@ local M = {}
 ---@field title string
 ---@field verb string what `u` does
 ---@field rows eca.UndoRow[]
----@field why string said when there is no row
+---@field why string the message if there is no row
 
 ---@class eca.Rollback
 ---@field block integer from whose prompt on the chat is undone
----@field messages boolean what was said goes, too
+---@field messages boolean the messages are removed, too
 
 ---@class eca.Undo
 ---@field chat string
@@ -53,7 +53,7 @@ local M = {}
 ---@class eca.UndoResult
 ---@field done string[] paths
 ---@field failed eca.UndoFailure[]
----@field told? string what was done, in one line
+---@field told? string the message about what was done
 
 --- Called when turns were undone in some files (absolute paths), or done again.
 ---@alias eca.UndoListener fun(chat: string, plan: eca.UndoPlan, files: string[])
@@ -65,7 +65,7 @@ function M.on_undone(listener)
   listeners[#listeners + 1] = listener
 end
 
---- May the user say what becomes of a row?
+--- Can the user decide about a row?
 ---@param row eca.UndoRow
 ---@return boolean
 local function is_open(row)
@@ -157,7 +157,7 @@ local function row_here(undo)
   return undo.plan.rows[vim.api.nvim_win_get_cursor(0)[1]]
 end
 
---- Put a file back or not; the server puts back the files of all turns, or of none.
+--- Put a file back or not. The server puts back the files of all its turns, or of none.
 ---@param undo eca.Undo
 ---@param take boolean
 local function choose(undo, take)

@@ -1,10 +1,10 @@
---- The options that tell how a buffer is written, undone and done again with its text.
+--- The options for writing a buffer, undone and redone together with its text.
 ---
 --- Rules kept here:
---- - Undo is of text alone. An edit that changes such options, too, is remembered by its number in
----   the undo tree; they are set as they were on the side of it that the text is on.
---- - Of an edit only the options that it changed are set; others are the user's.
---- - What has left the undo tree is forgotten, and a buffer without such edits is not looked at.
+--- - Neovim undoes text alone. An edit that changes such options, too, is remembered by its number
+---   in the undo tree; when the text moves to the other side of it, the options follow.
+--- - Only the options that the edit changed are set; the others are the user's.
+--- - An edit that has left the undo tree is forgotten; a buffer without such edits is not watched.
 local undo_tree = require('eca.review.undo_tree')
 
 local M = {}
@@ -27,7 +27,7 @@ local EVENTS = { 'TextChanged', 'TextChangedI', 'BufReadPost', 'BufWritePre', 'B
 
 local watches = {} ---@type table<integer, eca.OptionWatch?> by buffer
 
---- The options as they are; a last line without an end is meant to be written without.
+--- The options now; a last line without a line break is written without one.
 ---@param buf integer
 ---@return eca.WriteOptions
 local function current(buf)
@@ -55,7 +55,7 @@ local function note(buf, edits, options)
   end
 end
 
---- Set what belongs to the side of each edit that the text is on now.
+--- Set the options for the side of each edit that the text is on now.
 ---@param buf integer
 ---@param edits eca.OptionEdit[]
 ---@return eca.OptionEdit[] edits those that are in the undo tree
@@ -102,7 +102,7 @@ local function follow(event)
   end
 end
 
---- Set what belongs to the text of a buffer, of which no event has told yet.
+--- Set the options for the text of a buffer before the event of its change comes.
 ---@param buf integer
 function M.settle(buf)
   local watch = watches[buf]

@@ -1,5 +1,4 @@
---- The rows of the float that asks whether turns are undone: names in a column, and what the host
---- says of each.
+--- The rows of the float that asks before an undo: a column of names, and the host's text for each.
 local display_width = require('eca.ui.display_width')
 local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
@@ -27,7 +26,7 @@ local function segments_of(row, width)
   return vim.list_extend(segments, row.take and row.taken or row.kept)
 end
 
---- What would become of each file, and of turns of which no file was kept.
+--- The text of the float.
 ---@param rows eca.UndoRow[]
 ---@return eca.PanelText
 function M.text(rows)

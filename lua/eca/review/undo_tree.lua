@@ -1,4 +1,4 @@
---- The undo tree of a buffer: edits by number, in the order they came about; 0 is before the first.
+--- The undo tree of a buffer: edits by number, in the order of their making; 0 is before the first.
 local M = {}
 
 ---@class eca.UndoPlace where a text is in the undo tree of its buffer
@@ -31,8 +31,8 @@ function M.place(buf)
   return { current = tree.seq_cur, newest = tree.seq_last, known = known, made = made }
 end
 
---- Let what is done next in a buffer be an edit of its own: one that is not the user's goes on with
---- the latest, as no key is typed in its buffer between.
+--- Start a new edit in a buffer. Without this, an edit of ours would join the latest one, as no key
+--- is typed in the buffer in between.
 ---@param buf integer
 function M.part(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels

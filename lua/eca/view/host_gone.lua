@@ -1,11 +1,11 @@
 --- The view without its host: nothing runs or waits any more, and no text is lost.
 ---
 --- Rules kept here:
---- - The view is told by ops, as by the host, so that nothing else must know.
---- - Events come last: who hears one finds the state that it tells of.
+--- - The view is changed by the ops that the host would send, so no other file knows of this.
+--- - Events come last: a listener finds the state that its event is about.
 local M = {}
 
---- Let the blocks of what ran or waited say what the host wanted them to say when it is gone.
+--- Draw the headers that the host has sent beforehand for blocks in which something goes on.
 ---@param id string
 local function stop(id)
   local buf = require('eca.chat.buffers').get(id).buf
@@ -46,10 +46,10 @@ local function tell(waiting, at_work)
   end
 end
 
---- The block of what is told of the host; its own blocks are counted from 1.
+--- The block for messages about the host; the host's own blocks are numbered from 1.
 local WORD = 0
 
---- Tell in every chat why the host does not run: a line of the editor may cut it, a chat does not.
+--- Show in every chat why the host does not run: a message may be cut, a chat is not.
 ---@param fault string
 function M.note(fault)
   local draw = require('eca.view.ops').draw
@@ -61,8 +61,8 @@ function M.note(fault)
   end
 end
 
---- Show that the host is gone: turns are over, nothing waits for the user, unsent prompts are back
---- in the input.
+--- Show that the host is gone: turns are over, nothing waits for the user, and unsent prompts are
+--- in the input again.
 function M.show()
   local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
   local ids, waiting = require('eca.chat.buffers').ids(), mirror.pending()
