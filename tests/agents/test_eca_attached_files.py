@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.agents.eca.prompt.attached_files import fit, is_image, state
+from eca_nvim.agents.eca.prompt.attached_files import fit_lines, is_image, state
 from eca_nvim.chat.vocabulary.contexts import DirectoryContext, FileContext
 
 
@@ -34,13 +34,13 @@ def path(tmp_path: Path) -> str:
 def test_lines_are_those_a_file_has(
     path: str, wanted: tuple[int | None, int | None], got: tuple[int | None, int | None]
 ) -> None:
-    assert fit([FileContext(path, *wanted)]) == ((FileContext(path, *got),), ())
+    assert fit_lines([FileContext(path, *wanted)]) == ((FileContext(path, *got),), ())
 
 
 @pytest.mark.parametrize("first", [4, 5, 6, 100])
 def test_lines_past_the_end_are_left_out_and_told(path: str, first: int) -> None:
     folder = DirectoryContext("/d")
-    fitted, missing = fit([FileContext(path, first, first + 1), folder])
+    fitted, missing = fit_lines([FileContext(path, first, first + 1), folder])
     assert fitted == (folder,)
     assert missing == (f"not sent: {path} ends before line {first}",)
 
@@ -49,7 +49,7 @@ def test_what_is_no_file_is_left_to_the_server(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     odd = [FileContext(it, 2, 3) for it in ("/is/not/there", str(tmp_path), str(pipe), "/a\0b")]
-    assert fit(odd) == (tuple(odd), ())
+    assert fit_lines(odd) == (tuple(odd), ())
     assert [state(it) for it in odd] == [None] * 4
 
 
@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_read_is_left_to_the_server(
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert fit([FileContext(path, 1, 2)]) == ((FileContext(path, 1, 2),), ())
+    assert fit_lines([FileContext(path, 1, 2)]) == ((FileContext(path, 1, 2),), ())
 
 
 def test_a_file_has_another_state_once_it_changed(path: str) -> None:

@@ -73,4 +73,4 @@ def addressed(client: Client) -> set[str | None]:
 
 def go(client: Client) -> None:
     """Let a waiting server continue (`mcp/startServer`)."""
-    client.agent._living.connection.notify("mcp/startServer", {"name": "go"})
+    client.agent._running.connection.notify("mcp/startServer", {"name": "go"})

@@ -7,7 +7,7 @@ from tests.chat.driver import Driver, call, said
 from eca_nvim.chat.model.call_files import files_used
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.user_actions.search import places, reveal, whole
+from eca_nvim.chat.user_actions.search import places, reveal, show_whole_text
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested, ToolRunning
 
@@ -149,7 +149,7 @@ class TestNothingIsLost:
     def test_all_that_the_calls_told_is_in_the_output(self) -> None:
         driver = heard(looked("a"), looked("b"))
         block = driver.chat.blocks[group_of(driver)]
-        assert whole(driver.chat, block, 0, 0).lines == [
+        assert show_whole_text(driver.chat, block, 0, 0).lines == [
             "read a",
             "text of a",
             "read b",

@@ -116,7 +116,7 @@ class TestRollback:
         driver.take(history_changes.roll_back(driver.chat, prompt, driver.now))
         assert driver.view.lines == ["prompt 1", "✓ read b.py", "answer 1"]
         assert driver.view.other == [SetInput("chat", "prompt 2")]
-        assert driver.chat.root.thoughts == {}
+        assert driver.chat.root.reasoning == {}
         assert list(driver.chat.root.calls) == ["r1"]
 
     def test_subagents_go_along(self) -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.chat.driver import Driver, said
 
 from eca_nvim.chat.render.markdown import transcript
-from eca_nvim.chat.text.long_rows import LONGEST, broken, rows_of
+from eca_nvim.chat.text.long_rows import LONGEST, break_rows, rows_of
 from eca_nvim.chat.user_actions.search import places
 
 PIECES = st.lists(
@@ -29,7 +29,7 @@ def test_a_line_without_an_end_goes_on_in_new_rows() -> None:
 def test_pieces_are_broken_as_the_whole_is(pieces: list[str]) -> None:
     text, shown, column = "".join(pieces), "", 0
     for piece in pieces:
-        told, column = broken(piece, column)
+        told, column = break_rows(piece, column)
         shown += told
     assert shown == "\n".join(rows_of(text))
     assert max(map(len, shown.split("\n"))) <= LONGEST

@@ -3,7 +3,7 @@
 import pytest
 
 from eca_nvim.chat.text.body import Body
-from eca_nvim.chat.text.output import MOST_MARKS, bounded, cut, indented, table, text_body
+from eca_nvim.chat.text.output import MOST_MARKS, cut, cut_characters, indented, table, text_body
 
 
 def test_a_long_text_is_cut_with_a_note() -> None:
@@ -23,13 +23,13 @@ def test_a_wide_line_is_cut_unless_all_is_wanted() -> None:
 
 def test_a_bounded_body_says_what_is_left_out() -> None:
     body = Body(["aaa", "bbb", "ccc"], [(0, 0, 1, "A"), (1, 0, 1, "B")], "")
-    assert bounded(body, 9) is body
-    assert bounded(body, 8).lines == ["aaa", "bbb", "cc… 1 more characters"]
-    assert bounded(body, 3) == Body(
+    assert cut_characters(body, 9) is body
+    assert cut_characters(body, 8).lines == ["aaa", "bbb", "cc… 1 more characters"]
+    assert cut_characters(body, 3) == Body(
         ["aaa", "… 2 more lines"], [(0, 0, 1, "A"), (1, 0, -1, "EcaMore")], ""
     )
-    assert bounded(Body([""] * 9), 4).lines == ["", "", "", "", "… 5 more lines"]
-    assert bounded(Body(["x" * 100]), 10).lines == ["x" * 10 + "… 90 more characters"]
+    assert cut_characters(Body([""] * 9), 4).lines == ["", "", "", "", "… 5 more lines"]
+    assert cut_characters(Body(["x" * 100]), 10).lines == ["x" * 10 + "… 90 more characters"]
 
 
 @pytest.mark.parametrize(

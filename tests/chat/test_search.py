@@ -3,7 +3,7 @@
 from tests.chat.driver import Driver
 from tests.support.calls import eca_call
 
-from eca_nvim.chat.user_actions.search import reveal, whole
+from eca_nvim.chat.user_actions.search import reveal, show_whole_text
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import Role, TextReceived, ToolFinished, ToolRunning
 from eca_nvim.chat.vocabulary.ops import ShowOutput
@@ -44,4 +44,4 @@ def test_a_line_that_is_cut_is_shown_with_all() -> None:
     [shown] = [op for op in changes.ops if isinstance(op, ShowOutput)]
     assert row is None
     assert (shown.row, shown.lines[shown.row], shown.title) == (450, "450", "✓ read x")
-    assert whole(driver.chat, driver.chat.blocks[1], 9999, 0).row == 499
+    assert show_whole_text(driver.chat, driver.chat.blocks[1], 9999, 0).row == 499

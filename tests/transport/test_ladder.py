@@ -74,9 +74,9 @@ async def test_last_words_need_no_loop(children: Children) -> None:
     inbox = Inbox()
     async with children.open(inbox, "echo") as connection:
         await connection.request("m")
-        connection.say_now("shutdown", "exit")
+        connection.send_now("shutdown", "exit")
         connection.kill_now()
-        connection.say_now("shutdown", "exit")
+        connection.send_now("shutdown", "exit")
     assert inbox.methods == ["exit"]
 
 

@@ -21,7 +21,7 @@ from eca_nvim.chat.model.blocks import (
     Fold,
     GroupBlock,
     NoteBlock,
-    SpokenBlock,
+    StreamedBlock,
     ToolBlock,
 )
 from eca_nvim.chat.model.changes import Changes
@@ -29,7 +29,7 @@ from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.status import queue_lines, status, task_list_line
 from eca_nvim.chat.render.usage import usage_rows
-from eca_nvim.chat.text.long_rows import LONGEST, broken
+from eca_nvim.chat.text.long_rows import LONGEST, break_rows
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
     AppendText,
@@ -117,7 +117,7 @@ class Update:
         self.chat.pending[block_id].changed()
         self.dirty |= Dirty.PENDING
 
-    def mint(self) -> int:
+    def new_block_id(self) -> int:
         """Return a new block id."""
         self.chat.last_block += 1
         return self.chat.last_block
@@ -126,7 +126,7 @@ class Update:
 
     def add(self, block: Block) -> None:
         """Add a new block; text that was still growing before it is complete."""
-        self.finish_speech(self.lane)
+        self.finish_text(self.lane)
         self.chat.blocks[block.id] = block
         previous = self._previous() if self.lane is self.chat.root else None
         if previous is None:
@@ -164,9 +164,9 @@ class Update:
 
     def draw_body(self, block: Block) -> None:
         """Draw the whole body, or none if it is collapsed, of a block in the view."""
-        if isinstance(block, SpokenBlock) and block.fold is Fold.FIXED:
+        if isinstance(block, StreamedBlock) and block.fold is Fold.FIXED:
             if block.chunks:
-                self._write(block, broken(block.text)[0])
+                self._write(block, break_rows(block.text)[0])
         else:
             content = body(block, self.chat.settings)
             self.ops.append(
@@ -221,19 +221,19 @@ class Update:
             if self.chat.blocks.get(block.id) is block and lane.shows(block):
                 self._header(block)
 
-    def append(self, block: SpokenBlock, lane: Lane, text: str) -> None:
+    def append(self, block: StreamedBlock, lane: Lane, text: str) -> None:
         """Append cleaned text to a block, and to the view if it is open: the hot path."""
         block.chunks.append(text)
         column = block.column + len(text)
         if column > LONGEST:
-            text, column = broken(text, block.column)
+            text, column = break_rows(text, block.column)
         elif (end := text.rfind("\n")) >= 0:
             column = len(text) - end - 1
         block.column = column
         if block.is_open and lane.is_shown:
             self._write(block, text)
 
-    def complete(self, block: SpokenBlock, lane: Lane) -> None:
+    def complete(self, block: StreamedBlock, lane: Lane) -> None:
         """Note that a block gets no more text."""
         if tail := block.cleaner.finish():
             self.append(block, lane, tail)
@@ -241,10 +241,10 @@ class Update:
         if block.is_open and lane.is_shown:
             self._close(block)
 
-    def finish_speech(self, lane: Lane) -> None:
+    def finish_text(self, lane: Lane) -> None:
         """Complete the model's current text, if any; its next text is a new block."""
-        if lane.speaking is not None:
-            block, lane.speaking = lane.speaking, None
+        if lane.current_text is not None:
+            block, lane.current_text = lane.current_text, None
             self.complete(block, lane)
 
     def remove(self, block: Block, lane: Lane) -> None:
@@ -351,4 +351,4 @@ class Update:
 
 def _is_whole(block: Block) -> bool:
     """Return whether a text block is complete."""
-    return isinstance(block, NoteBlock) or (isinstance(block, SpokenBlock) and block.complete)
+    return isinstance(block, NoteBlock) or (isinstance(block, StreamedBlock) and block.complete)

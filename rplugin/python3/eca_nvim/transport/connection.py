@@ -129,7 +129,7 @@ class Connection:
         await self._process.close()
         return await self.wait_closed()
 
-    def say_now(self, request: str, notification: str) -> None:
+    def send_now(self, request: str, notification: str) -> None:
         """Send a last request and notification without an event loop; the response is ignored.
 
         They are lost if the server has not read the messages before.

@@ -188,60 +188,60 @@ class EcaAgent(Agent):
     def leave(self) -> None:
         """Ask the server to exit while our process ends; kill it if it cannot outlive us."""
         if self._life is not None:
-            self._life.connection.say_now(eca.Shutdown.method, eca.Exit.method)
+            self._life.connection.send_now(eca.Shutdown.method, eca.Exit.method)
             if self._options.see_off is None or not self._options.see_off():
                 self._life.connection.kill_now()
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
-        self._living.proposals.prompted(prompt.chat_id)
-        self._living.outbox.prompt(prompt)
+        self._running.proposals.prompted(prompt.chat_id)
+        self._running.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send a message to the running turn."""
-        self._living.outbox.steer(chat_id, text, contexts)
+        self._running.outbox.steer(chat_id, text, contexts)
 
     def unsteer(self, chat_id: str) -> None:
         """Withdraw the steers that the running turn has not read."""
-        self._living.outbox.unsteer(chat_id)
+        self._running.outbox.unsteer(chat_id)
 
     def stop(self, chat_id: str) -> None:
         """Ask the server to stop the running turn, and cancel its questions."""
-        if not self._living.proposals.stop(chat_id):
-            self._living.outbox.stop(chat_id)
-        self._living.requests.cancel_questions(chat_id)
+        if not self._running.proposals.stop(chat_id):
+            self._running.outbox.stop(chat_id)
+        self._running.requests.cancel_questions(chat_id)
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a waiting tool call run, or make a proposed change."""
-        if not self._living.proposals.approve(chat_id, call_id):
-            self._living.outbox.approve(chat_id, call_id, remember=remember)
+        if not self._running.proposals.approve(chat_id, call_id):
+            self._running.outbox.approve(chat_id, call_id, remember=remember)
 
     def reject(self, chat_id: str, call_id: str) -> None:
         """Reject a waiting tool call or a proposed change."""
-        if not self._living.proposals.reject(chat_id, call_id):
-            self._living.outbox.reject(chat_id, call_id)
+        if not self._running.proposals.reject(chat_id, call_id):
+            self._running.outbox.reject(chat_id, call_id)
 
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""
-        chat_id = self._living.requests.answer(question_id, text)
+        chat_id = self._running.requests.answer(question_id, text)
         if text is None:
-            self._living.turns.login_left(chat_id)
+            self._running.turns.login_left(chat_id)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Send what the running login asks for; None cancels it."""
-        self._living.outbox.answer_login(chat_id, text)
+        self._running.outbox.answer_login(chat_id, text)
 
     def choose(self, chat_id: str, selection: Selection) -> None:
         """Send a new selection."""
-        self._living.outbox.choose(chat_id, selection)
+        self._running.outbox.choose(chat_id, selection)
 
     @property
     def archive(self) -> Archive:
         """The chats that the server saves."""
-        return self._living.archive
+        return self._running.archive
 
     @property
-    def _living(self) -> _Life:
+    def _running(self) -> _Life:
         if self._life is None:
             raise RuntimeError("the agent is not running yet")
         return self._life
@@ -283,7 +283,7 @@ class EcaAgent(Agent):
         )
 
     def _receive(self, batch: list[Incoming]) -> None:
-        self._living.receive(batch)
+        self._running.receive(batch)
 
     async def _live(
         self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]

@@ -24,7 +24,7 @@ from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.prompt.attached_files import fit
+from eca_nvim.agents.eca.prompt.attached_files import fit_lines
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
@@ -108,7 +108,7 @@ class Outbox:
         """Send a prompt (chat/prompt); its response names the model."""
         chosen = self._possible(prompt.chat_id, prompt.selection)
         self._report_lacks(prompt)
-        contexts, missing = fit(prompt.contexts)
+        contexts, missing = fit_lines(prompt.contexts)
         for line in missing:
             self._emit_event(prompt.chat_id, NoticeReceived(line))
         fitted = replace(prompt, contexts=contexts, selection=chosen)

@@ -41,7 +41,7 @@ def chat_opened(update: Update, event: ChatOpened) -> None:
         title_changed(update, TitleChanged(event.title))
     elif chat.title_owner is TitleOwner.UNSURE:
         chat.title_owner = TitleOwner.USER
-        _say_forgotten(update)
+        _warn_forgotten(update)
 
 
 def doubt_title(chat: Chat) -> None:
@@ -50,7 +50,7 @@ def doubt_title(chat: Chat) -> None:
         chat.title_owner = TitleOwner.UNSURE
 
 
-def _say_forgotten(update: Update) -> None:
+def _warn_forgotten(update: Update) -> None:
     """Warn, above the first prompt it answers, that the agent has lost the conversation."""
     root, unread = update.chat.root, update.chat.unconfirmed
     place = root.blocks.index(unread[0]) if unread else 0

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, ToolBlock
 from eca_nvim.chat.model.chat import Lane
-from eca_nvim.chat.render.group import count_in
+from eca_nvim.chat.render.group import add_to_header
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import ToolKind
 from eca_nvim.chat.vocabulary.ops import BlockKind, RemoveBlock
@@ -41,7 +41,7 @@ def _append(update: Update, group: GroupBlock, block: ToolBlock, lane: Lane) -> 
     last = group.members[-1]
     group.members.append(block)
     block.group = group
-    count_in(group, block, update.chat.settings)
+    add_to_header(group, block, update.chat.settings)
     update.redraw(group, lane)
     if lane.is_shown and group.is_open:
         update.draw(block, lane, last)
@@ -63,7 +63,7 @@ def _join_run(update: Update, place: int, lane: Lane) -> None:
     group.members, group.names, group.outside = members, {}, False
     for member in members:
         member.group = group
-        count_in(group, member, update.chat.settings)
+        add_to_header(group, member, update.chat.settings)
     update.redraw(group, lane)
     if lane.is_shown and group.is_open:
         update.draw_members(group, lane)
@@ -108,9 +108,9 @@ def _run(lane: Lane, place: int) -> tuple[int, int]:
 
 def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
     """Create a group in the place of its first call."""
-    group = GroupBlock(update.mint(), BlockKind.TOOL, Fold.CLOSED, members=members)
+    group = GroupBlock(update.new_block_id(), BlockKind.TOOL, Fold.CLOSED, members=members)
     for member in members:
-        count_in(group, member, update.chat.settings)
+        add_to_header(group, member, update.chat.settings)
     update.chat.blocks[group.id] = group
     if lane.is_shown:
         update.draw(group, lane, members[0])

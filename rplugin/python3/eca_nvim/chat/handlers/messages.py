@@ -30,9 +30,9 @@ from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn
 def text_received(update: Update, event: TextReceived) -> None:
     """Show text of any role; the hot path for the assistant's."""
     if event.role is Role.ASSISTANT:
-        block = update.lane.speaking
+        block = update.lane.current_text
         if block is None:
-            _begin_speech(update, event.text)
+            _begin_text(update, event.text)
         elif text := block.cleaner.feed(event.text):
             update.append(block, update.lane, text)
     elif event.role is Role.USER:
@@ -41,13 +41,13 @@ def text_received(update: Update, event: TextReceived) -> None:
         note(update, event.text)
 
 
-def _begin_speech(update: Update, text: str) -> None:
+def _begin_text(update: Update, text: str) -> None:
     text = text.lstrip("\r\n")
     if not text:
         return
-    block = TextBlock(update.mint(), BlockKind.ASSISTANT)
+    block = TextBlock(update.new_block_id(), BlockKind.ASSISTANT)
     update.add(block)
-    update.lane.speaking = block
+    update.lane.current_text = block
     update.withdraw_rejection()
     if drawn := block.cleaner.feed(text):
         update.append(block, update.lane, drawn)
@@ -85,7 +85,7 @@ def _confirms(update: Update, event: TextReceived) -> bool:
 
 def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
     """Add a block with a message of the user, and return it."""
-    block = TextBlock(update.mint(), BlockKind.USER, complete=True, content_id=content_id)
+    block = TextBlock(update.new_block_id(), BlockKind.USER, complete=True, content_id=content_id)
     block.turn = _turn_of(update)
     if shown := clean(text).strip("\n"):
         block.chunks.append(shown)
@@ -103,7 +103,7 @@ def note(update: Update, text: str, *, is_error: bool = False) -> None:
     """Add a system message unless it is empty; errors are plain text, the rest is Markdown."""
     if text := text.strip("\r\n"):
         kind = BlockKind.NOTE if is_error else BlockKind.SYSTEM
-        update.add(NoteBlock(update.mint(), kind, text=text, is_error=is_error))
+        update.add(NoteBlock(update.new_block_id(), kind, text=text, is_error=is_error))
 
 
 def notice_received(update: Update, event: NoticeReceived) -> None:
@@ -122,12 +122,12 @@ def instead_wanted(update: Update, event: InsteadWanted) -> None:
 
 def reasoning_started(update: Update, event: ReasoningStarted) -> None:
     """Open a reasoning block."""
-    _thought(update, event.id)
+    _reasoning_block(update, event.id)
 
 
 def reasoning_text(update: Update, event: ReasoningText) -> None:
     """Append to a reasoning block, even if it is no longer the last block."""
-    block = _thought(update, event.id)
+    block = _reasoning_block(update, event.id)
     text = event.text if block.chunks else event.text.lstrip("\r\n")
     if drawn := block.cleaner.feed(text):
         update.append(block, update.lane, drawn)
@@ -135,12 +135,14 @@ def reasoning_text(update: Update, event: ReasoningText) -> None:
 
 def reasoning_finished(update: Update, event: ReasoningFinished) -> None:
     """Close a reasoning block; the answer may already have begun."""
-    block = update.lane.thoughts.get(event.id)
+    block = update.lane.reasoning.get(event.id)
     if block is not None and block.id in update.chat.live:
-        finish_thought(update, block, update.lane, event.total_ms)
+        finish_reasoning(update, block, update.lane, event.total_ms)
 
 
-def finish_thought(update: Update, block: ReasoningBlock, lane: Lane, total_ms: int | None) -> None:
+def finish_reasoning(
+    update: Update, block: ReasoningBlock, lane: Lane, total_ms: int | None
+) -> None:
     """Close a reasoning block; without `total_ms` its time is measured here."""
     update.chat.live.pop(block.id, None)
     block.total_ms = update.now - block.started_ms if total_ms is None else total_ms
@@ -148,17 +150,17 @@ def finish_thought(update: Update, block: ReasoningBlock, lane: Lane, total_ms: 
     update.redraw(block, lane)
 
 
-def _thought(update: Update, thought_id: str) -> ReasoningBlock:
-    block = update.lane.thoughts.get(thought_id)
+def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
+    block = update.lane.reasoning.get(reasoning_id)
     if block is None:
         block = ReasoningBlock(
-            update.mint(),
+            update.new_block_id(),
             BlockKind.REASONING,
             Fold.CLOSED,
-            content_id=thought_id,
+            content_id=reasoning_id,
             started_ms=update.now,
         )
-        update.lane.thoughts[thought_id] = block
+        update.lane.reasoning[reasoning_id] = block
         update.chat.live[block.id] = (block, update.lane)
         update.add(block)
     return block

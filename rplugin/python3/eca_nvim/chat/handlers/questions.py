@@ -37,7 +37,9 @@ def question_asked(update: Update, event: QuestionAsked) -> None:
     question = Question(event)
     block = _asking_call(update, event)
     if block is None:
-        block = QuestionBlock(update.mint(), BlockKind.QUESTION, Fold.OPEN, question=question)
+        block = QuestionBlock(
+            update.new_block_id(), BlockKind.QUESTION, Fold.OPEN, question=question
+        )
         update.chat.live[block.id] = (block, update.lane)
         update.add(block)
     else:

@@ -31,7 +31,7 @@ def hook_finished(update: Update, event: HookFinished) -> None:
 def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
     block = update.lane.hooks.get(hook_id)
     if block is None or block.result is not None:
-        block = HookBlock(update.mint(), BlockKind.HOOK, Fold.CLOSED, name=name)
+        block = HookBlock(update.new_block_id(), BlockKind.HOOK, Fold.CLOSED, name=name)
         update.lane.hooks[hook_id] = block
         update.add(block)
     return block
@@ -39,24 +39,28 @@ def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
 
 def link_received(update: Update, event: LinkReceived) -> None:
     """Show a link."""
-    update.add(LinkBlock(update.mint(), BlockKind.LINK, title=event.title, url=event.url))
+    update.add(LinkBlock(update.new_block_id(), BlockKind.LINK, title=event.title, url=event.url))
 
 
 def image_received(update: Update, event: ImageReceived) -> None:
     """Show an image's type and size."""
     block = ImageBlock(
-        update.mint(), BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
+        update.new_block_id(), BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
     )
     update.add(block)
 
 
 def flag_received(update: Update, event: FlagReceived) -> None:
     """Show a bookmark."""
-    block = FlagBlock(update.mint(), BlockKind.FLAG, text=event.text, content_id=event.content_id)
+    block = FlagBlock(
+        update.new_block_id(), BlockKind.FLAG, text=event.text, content_id=event.content_id
+    )
     update.add(block)
 
 
 def unknown_received(update: Update, event: UnknownReceived) -> None:
     """Show content of an unknown kind as plain text."""
-    block = PlainBlock(update.mint(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text)
+    block = PlainBlock(
+        update.new_block_id(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text
+    )
     update.add(block)

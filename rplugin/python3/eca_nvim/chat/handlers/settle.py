@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.call_steps import step
-from eca_nvim.chat.handlers.messages import finish_thought
+from eca_nvim.chat.handlers.messages import finish_reasoning
 from eca_nvim.chat.handlers.questions import dismiss
 from eca_nvim.chat.model.blocks import ReasoningBlock, ToolBlock
 from eca_nvim.chat.model.chat import Lane
@@ -29,10 +29,10 @@ def settle(update: Update, only: Lane | None = None, *, completed: bool = False)
                 block.outputs = (INCOMPLETE,)
             step(update, block, lane, _end_of(block, completed=completed))
         elif isinstance(block, ReasoningBlock):
-            finish_thought(update, block, lane, None)
+            finish_reasoning(update, block, lane, None)
     for lane in update.chat.lanes.values():
         if only is None or lane is only:
-            update.finish_speech(lane)
+            update.finish_text(lane)
 
 
 def _end_of(block: ToolBlock, *, completed: bool) -> CallState:

@@ -163,7 +163,9 @@ def _block_of(update: Update, block: ToolBlock | None, call: ToolCall) -> ToolBl
 
 def _new_block(update: Update, call: ToolCall) -> ToolBlock:
     lane = update.lane
-    block = ToolBlock(update.mint(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id)
+    block = ToolBlock(
+        update.new_block_id(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id
+    )
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
     if earlier is not None and earlier.state not in ENDED_CALLS:

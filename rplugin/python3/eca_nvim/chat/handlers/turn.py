@@ -196,7 +196,7 @@ def agent_gone(update: Update, event: AgentGone) -> None:
     chat = update.chat
     update.lane = chat.root
     if event.stderr_tail:
-        log = PlainBlock(update.mint(), BlockKind.NOTE, Fold.CLOSED, name=LOG_END)
+        log = PlainBlock(update.new_block_id(), BlockKind.NOTE, Fold.CLOSED, name=LOG_END)
         log.text = "\n".join(event.stderr_tail)
         update.add(log)
     else:

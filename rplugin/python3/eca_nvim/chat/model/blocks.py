@@ -82,7 +82,7 @@ class Block(Struct, eq=False):
         return self.fold in SHOWN_FOLDS
 
 
-class SpokenBlock(Block, eq=False):
+class StreamedBlock(Block, eq=False):
     """A block whose text arrives in chunks. They are cleaned on arrival and joined on access.
 
     column: length of the view's last row, in characters (long_rows.py).
@@ -101,7 +101,7 @@ class SpokenBlock(Block, eq=False):
         return self.chunks[0] if self.chunks else ""
 
 
-class TextBlock(SpokenBlock, eq=False):
+class TextBlock(StreamedBlock, eq=False):
     """Text of the user or the model.
 
     content_id: the agent's id of a user message, known once the agent has echoed it. turn: number
@@ -112,7 +112,7 @@ class TextBlock(SpokenBlock, eq=False):
     turn: int = 0
 
 
-class ReasoningBlock(SpokenBlock, eq=False):
+class ReasoningBlock(StreamedBlock, eq=False):
     """The model's reasoning; `total_ms` is None while it goes on."""
 
     content_id: str = ""

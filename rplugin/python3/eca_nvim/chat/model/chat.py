@@ -33,7 +33,7 @@ from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 class Lane(Struct, eq=False):
     """One thread of conversation: its blocks, also by the agent's ids.
 
-    speaking: the model's text that is still growing. calls: the last call of each id, because
+    current_text: the model's text that is still growing. calls: the last call of each id, because
     agents reuse ids (call_ids.py).
     """
 
@@ -41,9 +41,9 @@ class Lane(Struct, eq=False):
     depth: int = 0
     anchor: ToolBlock | None = None
     blocks: list[Block] = field(default_factory=list)
-    speaking: TextBlock | None = None
+    current_text: TextBlock | None = None
     calls: dict[str, ToolBlock] = field(default_factory=dict)
-    thoughts: dict[str, ReasoningBlock] = field(default_factory=dict)
+    reasoning: dict[str, ReasoningBlock] = field(default_factory=dict)
     hooks: dict[str, HookBlock] = field(default_factory=dict)
 
     @property

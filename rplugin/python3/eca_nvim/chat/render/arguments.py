@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.title import is_identified
 from eca_nvim.chat.text.body import Body, stacked
-from eca_nvim.chat.text.output import cut, hanging, value_lines
+from eca_nvim.chat.text.output import cut, indent_rest, value_lines
 from eca_nvim.chat.text.safe_text import literal
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.patterns import late_pattern
@@ -31,7 +31,7 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
     name = key if _PLAIN_NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)
     start = f"{literal(name)}: "
     first, *rest = value_lines(value)
-    content = cut(hanging([start + first, *rest]), limit)
+    content = cut(indent_rest([start + first, *rest]), limit)
     return Body(content.lines, [(0, 0, len(start.encode()), "EcaMuted"), *content.marks], "")
 
 

@@ -95,7 +95,7 @@ def _no_body(_block: Block, _settings: RenderSettings, _limit: int | None) -> Bo
     return Body(())
 
 
-def _spoken_body(
+def _streamed_body(
     block: TextBlock | ReasoningBlock, _settings: RenderSettings, _limit: int | None
 ) -> Body:
     return Body(rows_of(block.text))
@@ -199,8 +199,8 @@ class _Renderer(Struct, frozen=True):
 
 
 _RENDERERS: Mapping[type[Block], _Renderer] = {
-    TextBlock: _Renderer(_no_header, _spoken_body),
-    ReasoningBlock: _Renderer(_reasoning_header, _spoken_body),
+    TextBlock: _Renderer(_no_header, _streamed_body),
+    ReasoningBlock: _Renderer(_reasoning_header, _streamed_body),
     NoteBlock: _Renderer(_no_header, _note_body),
     PlainBlock: _Renderer(_plain_header, _plain_body),
     ToolBlock: _Renderer(tool_header, tool_body),

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
-from eca_nvim.chat.text.output import MORE, cut, more, narrowed
+from eca_nvim.chat.text.output import MORE, cut, cut_line, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.ops import Mark
@@ -50,7 +50,7 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
             break
         _hunk(hunk, lines, marks, limit)
     if limit is not None and total > limit:
-        lines = [*lines[:limit], more(total - limit)]
+        lines = [*lines[:limit], lines_left_out(total - limit)]
         marks = [*(mark for mark in marks if mark[0] < limit), (limit, 0, -1, MORE)]
     return Body(lines, marks, "diff")
 
@@ -69,7 +69,7 @@ def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) ->
 
 def _one(text: str, limit: int | None) -> str:
     line = literal_name(text.removesuffix("\r"))
-    return line if limit is None else narrowed(line, COLUMNS)
+    return line if limit is None else cut_line(line, COLUMNS)
 
 
 def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark]:

@@ -18,7 +18,7 @@ CELLS = 80
 """Screen cells for all names together."""
 
 
-def count_in(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
+def add_to_header(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
     """Add a call to the names in its group's header."""
     verb, target = verb_and_target(block, settings)
     group.names.setdefault(verb, {})[target] = None

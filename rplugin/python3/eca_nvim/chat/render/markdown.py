@@ -15,7 +15,7 @@ from eca_nvim.chat.model.blocks import (
     GroupBlock,
     NoteBlock,
     ReasoningBlock,
-    SpokenBlock,
+    StreamedBlock,
     ToolBlock,
 )
 from eca_nvim.chat.model.chat import Chat, Lane
@@ -95,7 +95,7 @@ def _blocks(chat: Chat, blocks: Sequence[Block], now: int, levels: Levels) -> li
 
 
 def _block(chat: Chat, block: Block, now: int, levels: Levels) -> list[str]:
-    if isinstance(block, SpokenBlock) and not isinstance(block, ReasoningBlock):
+    if isinstance(block, StreamedBlock) and not isinstance(block, ReasoningBlock):
         speaker = "User" if block.kind is BlockKind.USER else "Assistant"
         return [f"{'#' * levels.speech} {speaker}", block.text]
     content = full_body(block, chat.settings, None)

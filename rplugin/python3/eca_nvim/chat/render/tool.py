@@ -17,7 +17,7 @@ from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
 from eca_nvim.chat.render.title import TARGET_CELLS, title_text, verb_and_target
 from eca_nvim.chat.text.body import Body, joined
-from eca_nvim.chat.text.output import cut, hanging, indented, text_body
+from eca_nvim.chat.text.output import cut, indent_rest, indented, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
@@ -160,7 +160,7 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
     return render(block, details, settings, limit)
 
 
-def asked_body(block: ToolBlock, settings: RenderSettings) -> Body:
+def approval_body(block: ToolBlock, settings: RenderSettings) -> Body:
     """Return the body for an approval: uncut, except diffs, which the diff tab shows whole."""
     changes = block.call.changes
     if changes:
@@ -186,7 +186,7 @@ def _shell_body(
     if block.call.kind is not ToolKind.EXECUTE:
         return _plain_body(block, None, settings, limit)
     first, *rest = _command(block, settings)
-    command = Body(hanging([f"$ {first}", *rest]), language="")
+    command = Body(indent_rest([f"$ {first}", *rest]), language="")
     command = joined(command, _remaining_arguments(block, settings, limit))
     if isinstance(details, ShellCommand):
         waits = block.state is CallState.WAITING
@@ -273,7 +273,7 @@ def _task_notes(task: Task, done: Set[int]) -> str:
 def _unknown_body(
     block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
 ) -> Body:
-    unknown = cut(hanging(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
+    unknown = cut(indent_rest(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
     return joined(unknown, _plain_body(block, None, settings, limit))
 
 

@@ -14,7 +14,7 @@ LONGEST = 8000
 """Most characters of a row."""
 
 
-def broken(text: str, column: int = 0) -> tuple[str, int]:
+def break_rows(text: str, column: int = 0) -> tuple[str, int]:
     """Break a text that follows `column` characters; return it and the length of its last row."""
     if _fits(text, column):
         end = text.rfind("\n")

@@ -45,29 +45,29 @@ def cut(
     """Cut lines to `limit` of them, and each to COLUMNS; None cuts nothing."""
     if limit is None:
         return Body(lines, tuple(marks), language)
-    shown = [narrowed(line, COLUMNS) for line in lines[:limit]]
+    shown = [cut_line(line, COLUMNS) for line in lines[:limit]]
     kept = [mark for mark in marks if mark[0] < limit and mark[2] <= len(shown[mark[0]].encode())]
     left = len(lines) - limit
     if left > 0:
-        shown.append(more(left))
+        shown.append(lines_left_out(left))
         kept.append((limit, 0, -1, MORE))
     return Body(shown, kept, language)
 
 
-def narrowed(line: str, columns: int) -> str:
+def cut_line(line: str, columns: int) -> str:
     """Cut a line to some columns, and say how many characters are left out."""
     left = len(line) - columns
     return line if left <= 0 else f"{line[:columns]}… {left} more characters"
 
 
-def bounded(body: Body, most: int) -> Body:
+def cut_characters(body: Body, most: int) -> Body:
     """Cut a body to `most` characters, and say how much is left out."""
     lines: list[str] = []
     room = most
     for line in body.lines:
         if room <= 0:
             break
-        lines.append(narrowed(line, room))
+        lines.append(cut_line(line, room))
         room -= max(1, len(line))  # an empty line counts, too
     left = len(body.lines) - len(lines)
     if not left and room >= 0:
@@ -76,7 +76,7 @@ def bounded(body: Body, most: int) -> Body:
     kept = [mark for mark in body.marks if mark[0] < len(lines) and mark[2] <= widths[mark[0]]]
     if left:
         kept.append((len(lines), 0, -1, MORE))
-        lines.append(more(left))
+        lines.append(lines_left_out(left))
     return Body(lines, kept, body.language)
 
 
@@ -144,12 +144,12 @@ def _quoted_lines(row: str) -> list[str]:
     return broken.split("\n")
 
 
-def hanging(lines: Sequence[str]) -> list[str]:
+def indent_rest(lines: Sequence[str]) -> list[str]:
     """Indent all lines but the first; empty lines stay empty."""
     return [*lines[:1], *(f"  {line}" if line else "" for line in lines[1:])]
 
 
-def more(left: int) -> str:
+def lines_left_out(left: int) -> str:
     """Word how many lines are left out."""
     return f"… {left} more line{'' if left == 1 else 's'}"
 

@@ -37,7 +37,7 @@ _UNFINISHED = late_pattern(
     f"(?:\r|[\ud800-\udbff]|\x1b(?:\\[{_CSI}|[\\]PX^_][^\x07\x1b\x9c]{{0,256}}|[ -/]{{0,8}})"
     f"|\x9b{_CSI})\\Z"
 )
-"""A possible start of an escape; bounded, because it is searched again with each chunk."""
+"""A possible start of an escape; cut_characters, because it is searched again with each chunk."""
 _PAIRS = late_pattern("[\ud800-\udbff][\udc00-\udfff]")
 _CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421}

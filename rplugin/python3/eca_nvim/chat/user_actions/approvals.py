@@ -25,8 +25,8 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.model.tool_names import full_name, is_native, is_unknown
 from eca_nvim.chat.render.block import OUTPUT_LINES, full_body
-from eca_nvim.chat.render.tool import asked_body, call_title
-from eca_nvim.chat.text.output import bounded
+from eca_nvim.chat.render.tool import approval_body, call_title
+from eca_nvim.chat.text.output import cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import ShellCommand, Subagent, ToolCall
@@ -180,7 +180,7 @@ def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]
 
 
 def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str, object]:
-    content = bounded(asked_body(block, chat.settings), MOST_SHOWN)
+    content = cut_characters(approval_body(block, chat.settings), MOST_SHOWN)
     cautions = [*warnings(block, chat.settings), *on_disk]
     return {
         "call": block.call.id,
@@ -223,11 +223,11 @@ def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
         lines.append("the server does not say what it will do")
     outside = paths_outside(call, settings.folders)
     if outside:
-        lines.append(f"outside the workspace: {listed(outside)}")
+        lines.append(f"outside the workspace: {list_paths(outside)}")
     return lines
 
 
-def listed(paths: Sequence[str]) -> str:
+def list_paths(paths: Sequence[str]) -> str:
     """List the first few paths, and the number of the others."""
     more = len(paths) - MOST_PATHS
     return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")

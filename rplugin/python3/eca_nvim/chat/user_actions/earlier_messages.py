@@ -46,7 +46,7 @@ def show_history(chat: Chat, page: Page, now: int) -> Changes:
     update = Update(chat, chat.root, now)
     chat_cleared(update, ChatCleared())
     if page.older is not None:
-        block = OlderBlock(update.mint(), BlockKind.OLDER)
+        block = OlderBlock(update.new_block_id(), BlockKind.OLDER)
         _count(block, page, page.total)
         chat.older = OlderMessages(page.older, block)
         update.add(block)
@@ -57,14 +57,14 @@ def show_history(chat: Chat, page: Page, now: int) -> Changes:
 def show_older(chat: Chat, page: Page, now: int) -> Changes:
     """Insert an older page above the loaded blocks, below the placeholder for the rest."""
     update = Update(chat, chat.root, now)
-    older, speaking = chat.older, chat.root.speaking
+    older, current_text = chat.older, chat.root.current_text
     task_list, task_list_block = chat.task_list, chat.task_list_block
     if older is None:
         return update.finish()
     update.after = older.block
-    chat.root.speaking = None
+    chat.root.current_text = None
     _replay(update, page.events)
-    chat.root.speaking = speaking
+    chat.root.current_text = current_text
     if task_list is not None:
         chat.task_list, chat.task_list_block = task_list, task_list_block
     older.block.loading = False

@@ -118,7 +118,7 @@ def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
         if lane.shows(block):
             update.ops.append(RemoveBlock(update.chat.id, block.id))
         del update.chat.blocks[block.id]
-    for known in (lane.calls, lane.thoughts, lane.hooks):
+    for known in (lane.calls, lane.reasoning, lane.hooks):
         for key in [key for key, block in known.items() if block in gone]:
             del known[key]
 
@@ -134,9 +134,9 @@ def add_flag(chat: Chat, after: Block, flag_id: str, text: str, now: int) -> Cha
     """Show a new bookmark after a block."""
     update = Update(chat, chat.root, now)
     update.after = after if after in chat.root.blocks else None
-    speaking, chat.root.speaking = chat.root.speaking, None
-    update.add(FlagBlock(update.mint(), BlockKind.FLAG, text=text, content_id=flag_id))
-    chat.root.speaking = speaking
+    current_text, chat.root.current_text = chat.root.current_text, None
+    update.add(FlagBlock(update.new_block_id(), BlockKind.FLAG, text=text, content_id=flag_id))
+    chat.root.current_text = current_text
     return update.finish()
 
 

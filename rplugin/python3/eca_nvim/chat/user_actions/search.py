@@ -47,7 +47,7 @@ def _places(chat: Chat, block: Block, lanes: Mapping[int, Lane], now: int) -> It
         yield Place(block.id, shown, row, line)
 
 
-def hits(found: Sequence[tuple[Place, int]], more: int) -> Mapping[str, object]:
+def search_answer(found: Sequence[tuple[Place, int]], more: int) -> Mapping[str, object]:
     """Build the answer to a search.
 
     found: matching lines and the character (0-based) of each match. more: matches left out.
@@ -92,7 +92,7 @@ def reveal(chat: Chat, block_id: int, row: int | None, now: int) -> tuple[Change
     _open(update, block, lane)
     place = None if row is None else _shown_row(chat, block, row)
     if row is not None and place is None:
-        update.ops.append(whole(chat, block, row, now))
+        update.ops.append(show_whole_text(chat, block, row, now))
     return update.finish(), place
 
 
@@ -115,7 +115,7 @@ def _shown_row(chat: Chat, block: Block, row: int) -> int | None:
     return row if row < min(len(shown), len(lines)) and shown[row] == lines[row] else None
 
 
-def whole(chat: Chat, block: Block, row: int, now: int) -> ShowOutput:
+def show_whole_text(chat: Chat, block: Block, row: int, now: int) -> ShowOutput:
     """Build the op that shows a block's whole text, at a row (0-based)."""
     content = full_body(block, chat.settings, None)
     return ShowOutput(

@@ -13,7 +13,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_named
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.chat.user_actions.approvals import listed
+from eca_nvim.chat.user_actions.approvals import list_paths
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
@@ -39,7 +39,7 @@ def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
     for name in names[:MOST_CHECKED]:
         for kind, real in path_risks(name, settings.folders).items():
             found.setdefault(kind, {})[_arrow(name, real, settings)] = None
-    warnings = [f"{kind.value}: {listed(list(paths))}" for kind, paths in found.items()]
+    warnings = [f"{kind.value}: {list_paths(list(paths))}" for kind, paths in found.items()]
     if len(names) > MOST_CHECKED:
         warnings.append(f"only {MOST_CHECKED} of {len(names)} paths were checked")
     return warnings

@@ -13,7 +13,7 @@ from eca_nvim.chat.model.blocks import Block, ImageBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions.history_changes import timeline
-from eca_nvim.chat.user_actions.search import reveal, whole
+from eca_nvim.chat.user_actions.search import reveal, show_whole_text
 from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import (
     ContentRequest,
@@ -44,7 +44,7 @@ def answer_from_chat(intent: ContentRequest, chats: Chats, images: Images, view:
             view.push([Answer(request, place)])
         case RequestOutput(_, block, row):
             if block in chat.blocks:
-                view.push([whole(chat, chat.blocks[block], row, now())])
+                view.push([show_whole_text(chat, chat.blocks[block], row, now())])
         case RequestImage(_, block, request):
             view.push([Answer(request, _image_file(chat.blocks.get(block), images))])
 

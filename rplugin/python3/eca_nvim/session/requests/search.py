@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.user_actions.search import MOST_HITS, hits, places
+from eca_nvim.chat.user_actions.search import MOST_HITS, places, search_answer
 from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import Grep
 from eca_nvim.environment import child_environment
@@ -37,7 +37,7 @@ async def grep(chat: Chat, pattern: str) -> Mapping[str, object]:
     if pattern_process.FAULT in result:
         return result
     found = [(searched[number], start) for number, start in result[pattern_process.MATCHES]]
-    return hits(found, result[pattern_process.MORE])
+    return search_answer(found, result[pattern_process.MORE])
 
 
 def _matches(pattern: str, lines: list[str]) -> Mapping[str, Any]:

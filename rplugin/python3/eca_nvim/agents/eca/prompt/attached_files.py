@@ -36,7 +36,7 @@ def is_image(context: Context) -> bool:
     return isinstance(context, FileContext) and Path(context.path).suffix.lower() in _IMAGES
 
 
-def fit(contexts: Iterable[Context]) -> tuple[tuple[Context, ...], tuple[str, ...]]:
+def fit_lines(contexts: Iterable[Context]) -> tuple[tuple[Context, ...], tuple[str, ...]]:
     """Return contexts with ranges that their files have, and a message for each one dropped."""
     fitted: list[Context] = []
     missing: list[str] = []
