@@ -62,7 +62,6 @@ OPENINGS: Final[Mapping[str, str]] = {
 """Beginnings of docstrings and comments, each with what to write instead."""
 
 LEFT: Final[Mapping[str, int]] = {
-    "demo": 17,
     "lua": 3,
     "lua/actions": 13,
     "lua/approval": 8,

@@ -1,7 +1,7 @@
-"""Run the demo agent on stdin and stdout until the client leaves.
+"""Runs the demo agent on stdin and stdout until the client disconnects.
 
-Rules kept here: it works in a folder made for it and nowhere else, which ECA_DEMO_FOLDER names. One
-that is there belongs to whoever made it; one that is not there is ours, and goes with us.
+Rule kept here: it works only in its own folder, which ECA_DEMO_FOLDER names. If that folder exists
+already, whoever made it removes it; else we create it, and remove it at the end.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.wire import Wire
 
 PREFIX = "eca-demo-"
-"""What the name of a folder made for the demo begins with."""
+"""The prefix of the name of a demo folder."""
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Give the folder to work in."""
+    """Yield the folder to work in."""
     given = Path(os.environ.get("ECA_DEMO_FOLDER", ""))
     if not given.name.startswith(PREFIX):
         with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
@@ -44,7 +44,7 @@ async def serve() -> int:
     """Serve one client; return the exit code."""
     wire = await Wire.open()
     with scratch_folder() as folder:
-        return await DemoServer(wire, Workshop.furnish(folder)).run()
+        return await DemoServer(wire, Workshop.create(folder)).run()
 
 
 if __name__ == "__main__":

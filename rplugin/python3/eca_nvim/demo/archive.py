@@ -1,7 +1,7 @@
-"""The requests about chats that the demo agent keeps: list, open, page, change, copy.
+"""The archive: requests about the demo agent's saved chats: list, open, page, change, copy.
 
-Rules kept here: a replay goes out before the answer, as the real server sends it. What tools did
-to files is undone from the last change to the first, and once.
+Rules kept here: a replay is sent before the answer, as by the real server. Changes of files are
+undone from the last to the first, and only once.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from eca_nvim.demo.choices import Choice
-from eca_nvim.demo.memory import KeptChat, Memory, Message, Session, flag, yesterday
-from eca_nvim.demo.tools import put_back
+from eca_nvim.demo.memory import Memory, Message, SavedChat, Session, flag, yesterday
+from eca_nvim.demo.tools import restore_files
 from eca_nvim.demo.wire import Wire
 
 Params = Mapping[str, object]
@@ -27,7 +27,7 @@ class Archive:
         self._memory = Memory()
         old = yesterday()
         self._memory.chats[old.id] = old
-        wire.tap = self._memory.hear
+        wire.on_sent = self._memory.record
         self.requests: Mapping[str, Callable[[Params], object]] = {
             "chat/list": self._list,
             "chat/open": self._open,
@@ -45,32 +45,32 @@ class Archive:
             "chat/selectedAgentChanged": self._choose_agent,
         }
 
-    def find(self, chat_id: str) -> KeptChat | None:
-        """Find a chat that was talked in, or copied."""
+    def find(self, chat_id: str) -> SavedChat | None:
+        """Return a saved chat, or None."""
         return self._memory.chats.get(chat_id)
 
     def choose(self, chat_id: str, params: Params) -> Choice:
-        """Keep what a message chooses for a chat; one that is not known forgets it."""
-        chat = self.find(chat_id) or KeptChat(chat_id)
+        """Return a chat's choice after a message; it is saved if the chat is known."""
+        chat = self.find(chat_id) or SavedChat(chat_id)
         chat.choice = chat.choice.changed(params)
         return chat.choice
 
     def _choose_model(self, params: Params) -> None:
         chosen = self.choose(str(params.get("chatId")), params)
-        self._tell_choice(params, chosen.told())
+        self._send_choice(params, chosen.config_fields())
 
     def _choose_agent(self, params: Params) -> None:
-        chat = self._chat(params) or KeptChat("")
+        chat = self._chat(params) or SavedChat("")
         chat.choice = replace(chat.choice, agent=str(params.get("agent")))
-        self._tell_choice(params, {"selectModel": chat.choice.model, **chat.choice.told()})
+        self._send_choice(params, {"selectModel": chat.choice.model, **chat.choice.config_fields()})
 
-    def _tell_choice(self, params: Params, told: Mapping[str, object]) -> None:
-        """Say what follows from a choice, of the chat if it is known, else of all."""
+    def _send_choice(self, params: Params, config: Mapping[str, object]) -> None:
+        """Send the configuration after a choice: for the chat if it is known, else for all."""
         chat = self._chat(params)
-        whose = {} if chat is None else {"chatId": chat.id}
-        self._wire.notify("config/updated", {"chat": told, **whose})
+        address = {} if chat is None else {"chatId": chat.id}
+        self._wire.notify("config/updated", {"chat": config, **address})
 
-    def _chat(self, params: Params) -> KeptChat | None:
+    def _chat(self, params: Params) -> SavedChat | None:
         return self.find(str(params.get("chatId")))
 
     def _list(self, _params: Params) -> object:
@@ -112,13 +112,13 @@ class Archive:
         return {"contents": [it for message in page for it in message.sent(chat.id)], "meta": meta}
 
     def _update(self, params: Params) -> object:
-        """Change the title, or whether tool calls to come ask; what waits goes on waiting."""
+        """Change the title, or the trust for later tool calls; pending calls still wait."""
         chat, title = self._chat(params), params.get("title")
         self._session.trust(str(params.get("chatId")), params.get("trust"))
         if chat is not None and isinstance(title, str):
             content = {"type": "metadata", "title": " ".join(title.split())[:40]}
-            told = {"chatId": chat.id, "role": "system", "content": content}
-            self._wire.notify("chat/contentReceived", told)
+            renamed = {"chatId": chat.id, "role": "system", "content": content}
+            self._wire.notify("chat/contentReceived", renamed)
         return {}
 
     def _clear(self, params: Params) -> object:
@@ -130,7 +130,7 @@ class Archive:
 
     def _delete(self, params: Params) -> object:
         self._memory.chats.pop(str(params.get("chatId")), None)
-        self._session.trust(str(params.get("chatId")), said=False)
+        self._session.trust(str(params.get("chatId")), value=False)
         self._wire.notify("chat/deleted", {"chatId": params.get("chatId")})
         return {}
 
@@ -142,7 +142,7 @@ class Archive:
         place = len(chat.messages) if found is None else found
         if "tools" in include:
             for message in reversed(chat.messages[place:]):
-                put_back(self._session.undo.pop(message.id, {}))
+                restore_files(self._session.undo.pop(message.id, {}))
         if "messages" in include:
             del chat.messages[place:]
             self._replay(chat, chat.messages)
@@ -153,14 +153,14 @@ class Archive:
         place = chat.find(str(params.get("contentId"))) if chat else None
         if chat is None or place is None:
             return {}
-        copy = KeptChat(str(uuid.uuid4()), f"{chat.title} (2)", chat.messages[: place + 1])
+        copy = SavedChat(str(uuid.uuid4()), f"{chat.title} (2)", chat.messages[: place + 1])
         copy.choice = chat.choice
         self._memory.chats[copy.id] = copy
         self._wire.notify("chat/opened", {"chatId": copy.id, "title": copy.title})
         self._replay(copy, copy.messages, clear=False)
-        said = {"type": "text", "text": f"Chat forked to: {copy.title}"}
-        told = {"chatId": chat.id, "role": "system", "content": said}
-        self._wire.notify("chat/contentReceived", told)
+        content = {"type": "text", "text": f"Chat forked to: {copy.title}"}
+        forked = {"chatId": chat.id, "role": "system", "content": content}
+        self._wire.notify("chat/contentReceived", forked)
         return {}
 
     def _add_flag(self, params: Params) -> object:
@@ -180,14 +180,14 @@ class Archive:
 
     def _replay(
         self,
-        chat: KeptChat,
+        chat: SavedChat,
         messages: Sequence[Message],
         *,
         clear: bool = True,
         opened: bool = False,
     ) -> None:
         """Send messages again."""
-        self._memory.deaf = True
+        self._memory.is_replaying = True
         if clear:
             self._wire.notify("chat/cleared", {"chatId": chat.id, "messages": True})
         if opened:
@@ -195,16 +195,16 @@ class Archive:
         for message in messages:
             for params in message.sent(chat.id):
                 self._wire.notify("chat/contentReceived", params)
-        self._memory.deaf = False
+        self._memory.is_replaying = False
 
 
-def _cursors(chat: KeptChat) -> set[str]:
-    """Give all cursors into a chat: places of messages, and its end."""
+def _cursors(chat: SavedChat) -> set[str]:
+    """Return all cursors into a chat: the index of each message, and its end."""
     return {str(place) for place in range(len(chat.messages) + 1)}
 
 
-def _window(chat: KeptChat, params: Params) -> tuple[Sequence[Message], Mapping[str, object]]:
-    """Cut a page out of a chat: the newest messages before a cursor."""
+def _window(chat: SavedChat, params: Params) -> tuple[Sequence[Message], Mapping[str, object]]:
+    """Return a page of a chat, the newest messages before a cursor, and its description."""
     end = int(str(params.get("before") or len(chat.messages)))
     limit = params.get("limit")
     start = max(0, end - limit) if isinstance(limit, int) and limit > 0 else 0

@@ -1,7 +1,7 @@
-"""What a user of the demo can choose for a chat: model, agent, variant.
+"""Choices: the model, agent and variant of a chat.
 
-Rules kept here: a variant that the model does not have is dropped. The model of a prompt is taken
-as it is, known or not, as the real server takes it.
+Rules kept here: a variant that the model does not have is dropped. The model of a prompt is used
+whether it is known or not, as by the real server.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ OFFER: Mapping[str, object] = {
     "selectModel": MODELS[0],
     "selectAgent": AGENTS[0],
 }
-"""What config/updated tells before anything is chosen."""
+"""The content of the first config/updated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What answers the prompts of a chat."""
+    """The model, agent and variant of a chat."""
 
     model: str = MODELS[0]
     agent: str = AGENTS[0]
@@ -33,17 +33,17 @@ class Choice:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """What the model can be varied by."""
+        """The variants of the model."""
         return VARIANTS.get(self.model, ())
 
     def changed(self, params: Mapping[str, object]) -> Choice:
-        """Give what is chosen after a message: a variant that it does not name is none."""
+        """Return the choice after a message; without a variant in it, there is no variant."""
         model = str(params.get("model") or self.model)
         variant = params.get("variant")
         known = isinstance(variant, str) and variant in VARIANTS.get(model, ())
         agent = str(params.get("agent") or self.agent)
         return Choice(model, agent, str(variant) if known else None)
 
-    def told(self) -> Mapping[str, object]:
-        """Give the part of config/updated that follows from the model."""
+    def config_fields(self) -> Mapping[str, object]:
+        """Return the fields of config/updated that depend on the model."""
         return {"variants": self.variants, "selectVariant": self.variant}

@@ -1,8 +1,8 @@
-"""What the demo agent remembers of its chats: messages, as it would send them again.
+"""Memory: the demo agent's saved chats, with their messages as a replay sends them.
 
-Rules kept here: a message is all that is sent for it when a chat is replayed, in the shapes of the
-real server: text begins with a line break, a tool call comes in four contents, what only the system
-said is forgotten. What a subagent did is remembered by the call that ran it.
+Rules kept here: a replayed message has the form that the real server gives it. Text begins with a
+line break, a tool call consists of four contents, system messages are not saved. A subagent's
+messages are not saved either, only the call that ran it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Content = Mapping[str, object]
 
 @dataclass
 class Session:
-    """What all chats share: tools and chats that are not asked about, what undoes a call, by id."""
+    """State shared by all chats: approved tools, trusted chats, files before each call (by id)."""
 
     approved: set[str] = field(default_factory=set)
     trusted: set[str] = field(default_factory=set)
     undo: dict[str, Before] = field(default_factory=dict)
 
-    def trust(self, chat_id: str, said: object) -> None:
-        """Hear whether a chat is trusted; what says nothing of it changes nothing."""
-        match said:
+    def trust(self, chat_id: str, value: object) -> None:
+        """Set whether a chat is trusted; any value but True and False changes nothing."""
+        match value:
             case True:
                 self.trusted.add(chat_id)
             case False:
@@ -37,7 +37,7 @@ class Session:
 
 @dataclass
 class Message:
-    """A message: who speaks, and what is sent for it; `id` is what it can be found by."""
+    """A message: its role and the contents that a replay sends; `id` may be empty."""
 
     role: str
     contents: list[Content]
@@ -45,7 +45,7 @@ class Message:
     pieces: list[str] = field(default_factory=list)
 
     def sent(self, chat_id: str) -> list[Mapping[str, object]]:
-        """Give the parameters of chat/contentReceived, one after the other."""
+        """Return the parameters of each chat/contentReceived that replays the message."""
         contents = self.contents
         if self.pieces:
             self.pieces[:] = ["".join(self.pieces)]
@@ -54,8 +54,8 @@ class Message:
 
 
 @dataclass
-class KeptChat:
-    """A chat as it can be replayed; times are ms since 1970."""
+class SavedChat:
+    """A chat that can be replayed; times are ms since 1970."""
 
     id: str
     title: str | None = None
@@ -65,29 +65,29 @@ class KeptChat:
     choice: Choice = field(default_factory=Choice)
 
     def find(self, content_id: str) -> int | None:
-        """Find the last message of an id."""
+        """Return the index of the last message with an id, or None."""
         places = [place for place, it in enumerate(self.messages) if it.id == content_id]
         return places[-1] if places else None
 
 
 class Memory:
-    """All chats that were talked in, filled by listening to what is sent."""
+    """All chats that had a prompt, recorded from the notifications that are sent."""
 
     def __init__(self) -> None:
-        self.chats: dict[str, KeptChat] = {}
-        self.deaf = False
-        """Whether what is sent is a replay."""
+        self.chats: dict[str, SavedChat] = {}
+        self.is_replaying = False
+        """While true, nothing is recorded."""
 
-    def hear(self, method: str, params: object) -> None:
-        """Remember a notification on its way to the client (hot while text streams)."""
-        if self.deaf or not isinstance(params, dict) or "parentChatId" in params:
+    def record(self, method: str, params: object) -> None:
+        """Record a notification that is sent; called for each piece of streamed text."""
+        if self.is_replaying or not isinstance(params, dict) or "parentChatId" in params:
             return
         if method == "chat/opened":
-            self.chats.setdefault(params["chatId"], KeptChat(params["chatId"]))
+            self.chats.setdefault(params["chatId"], SavedChat(params["chatId"]))
         elif method == "chat/contentReceived":
             self._content(self.chats[params["chatId"]], params["role"], params["content"])
 
-    def _content(self, chat: KeptChat, role: str, content: Content) -> None:
+    def _content(self, chat: SavedChat, role: str, content: Content) -> None:
         match content:
             case {"type": "text", "text": str(text)} if role == "assistant":
                 self._speech(chat, text)
@@ -105,14 +105,14 @@ class Memory:
                 nothing = dict.fromkeys(("name", "server", "origin", "summary", "error"))
                 chat.messages.append(Message(role, _call({**content, **nothing}, content), call_id))
 
-    def _speech(self, chat: KeptChat, text: str) -> None:
+    def _speech(self, chat: SavedChat, text: str) -> None:
         last = chat.messages[-1] if chat.messages else None
         if last is None or not last.pieces:
             last = Message("assistant", [{"type": "text"}])
             chat.messages.append(last)
         last.pieces.append(text)
 
-    def _thought(self, chat: KeptChat, thought: str, content: Content) -> None:
+    def _thought(self, chat: SavedChat, thought: str, content: Content) -> None:
         place = chat.find(thought)
         if place is None:
             chat.messages.append(Message("assistant", [content], thought))
@@ -121,7 +121,7 @@ class Memory:
 
 
 def _call(ended: Content, prepared: Content | None = None) -> list[Content]:
-    """Give the four contents of a call that is over."""
+    """Return the four contents of a call that has ended."""
     known = {key: value for key, value in ended.items() if key not in ("outputs", "totalTimeMs")}
     first = {**(prepared or known), "type": "toolCallPrepare", "argumentsText": ""}
     last = {"outputs": [], "totalTimeMs": None, **ended, "type": "toolCalled"}
@@ -130,14 +130,14 @@ def _call(ended: Content, prepared: Content | None = None) -> list[Content]:
 
 
 def flag(text: str) -> Message:
-    """Make a bookmark."""
+    """Return a new flag."""
     flag_id = str(uuid.uuid4())
     return Message("system", [{"type": "flag", "text": text, "contentId": flag_id}], flag_id)
 
 
-def yesterday() -> KeptChat:
-    """Make a chat of another day, long enough to be read by the page."""
-    chat = KeptChat("demo-yesterday", "A long talk of yesterday")
+def yesterday() -> SavedChat:
+    """Return a chat of the day before, long enough for several pages."""
+    chat = SavedChat("demo-yesterday", "A long talk of yesterday")
     for number in range(1, 121):
         words: Sequence[tuple[str, str]] = (
             ("user", f"question {number}"),

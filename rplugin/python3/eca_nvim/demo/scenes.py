@@ -1,7 +1,7 @@
-"""What the scripted model does with a prompt: one scene a topic, found by its words.
+"""Scenes: what the scripted model does for a prompt, chosen by words in the prompt.
 
-Rules kept here: scenes can be asked for in any order, and again. The user may have moved, changed
-or deleted every file meanwhile, so a scene looks first, and a tool that fails ends it in words.
+Rules kept here: scenes can be played in any order and repeatedly. The user may have moved, changed
+or deleted every file meanwhile: a scene checks first, and explains a tool that fails.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import unquote
 
-from eca_nvim.demo.subagent import Errand, Helper
+from eca_nvim.demo.subagent import Subagent, SubagentTask
 from eca_nvim.demo.task_list import TaskList
 from eca_nvim.demo.texts import GREETING, MARKDOWN
 from eca_nvim.demo.tools import Outcome, Plan, Workshop
@@ -28,7 +28,7 @@ NOTES, RENAMED_NOTES = "README.md", "NOTES.md"
 
 
 class ToolFailed(Exception):
-    """Raised when a tool could not do what its scene needs; the text is the tool's fault."""
+    """Raised when a tool failed that its scene needs; the text is the tool's last output."""
 
 
 async def use(turn: Turn, plan: Plan) -> Outcome:
@@ -51,7 +51,7 @@ async def fix(turn: Turn, workshop: Workshop) -> None:
         "then change the one call that does it."
     )
     await turn.say("I will look at the file first.")
-    name = workshop.holder("def greet", RUNS, GREETS)
+    name = workshop.file_with("def greet", RUNS, GREETS)
     source = await use(turn, workshop.read(name))
     if "name.lower()" not in source.outputs[0]:
         await turn.say("It is fixed already: `greet` keeps the name as it is.")
@@ -62,7 +62,7 @@ async def fix(turn: Turn, workshop: Workshop) -> None:
 
 
 async def refactor(turn: Turn, workshop: Workshop) -> None:
-    """Change several files in one turn: edit two, make one, move one."""
+    """Change several files in one turn: edit two, create one, move one."""
     await turn.say("`greet` moves to a file of its own, and the notes get a better name.")
     source = (await use(turn, workshop.read(RUNS))).outputs[0]
     head, _, rest = source.partition("def greet(name):\n")
@@ -93,8 +93,8 @@ async def run(turn: Turn, workshop: Workshop) -> None:
 
 
 async def replace(turn: Turn, workshop: Workshop) -> None:
-    """Swap two words by a command, which tells nobody which file it changes."""
-    name = workshop.holder("def greet", RUNS, GREETS)
+    """Swap two words with a command, which does not name the file in its arguments."""
+    name = workshop.file_with("def greet", RUNS, GREETS)
     old, new = ("Hello", "Welcome") if "Hello" in workshop.text(name) else ("Welcome", "Hello")
     await turn.say(f"I greet with *{new}* from now on. `perl` can do that.")
     await use(turn, workshop.shell(f"perl -pi -e s/{old}/{new}/ {name}"))
@@ -138,7 +138,7 @@ async def show_markdown(turn: Turn, _workshop: Workshop) -> None:
 
 async def parallel(turn: Turn, workshop: Workshop) -> None:
     """Read one file while a new one waits for approval."""
-    notes = workshop.holder("#", NOTES, RENAMED_NOTES)
+    notes = workshop.file_with("#", NOTES, RENAMED_NOTES)
     await use(turn, workshop.read(notes))
     await use(turn, workshop.write("plan.md", "# Plan\n\n1. greet\n2. write\n3. rest\n"))
     await turn.say(f"Two tools ran: one read `{notes}`, one wrote `plan.md`.")
@@ -147,26 +147,26 @@ async def parallel(turn: Turn, workshop: Workshop) -> None:
 async def delegate(turn: Turn, workshop: Workshop) -> None:
     """Let a subagent read a file and run it after approval."""
 
-    async def explore(helper: Helper) -> str:
-        await helper.turn.say("I read the file first.")
+    async def explore(subagent: Subagent) -> str:
+        await subagent.turn.say("I read the file first.")
         try:
-            await use(helper.turn, workshop.read(RUNS))
-            helper.step()
-            outcome = await use(helper.turn, workshop.python(RUNS, "Reader"))
+            await use(subagent.turn, workshop.read(RUNS))
+            subagent.step()
+            outcome = await use(subagent.turn, workshop.python(RUNS, "Reader"))
         except Rejected:
-            await helper.turn.say("The user said no.")
+            await subagent.turn.say("The user said no.")
             return "I was not allowed to run it."
         except ToolFailed as fault:
-            await helper.turn.say(f"That failed: {fault}")
+            await subagent.turn.say(f"That failed: {fault}")
             return f"I found nothing out: {fault}"
-        helper.step()
+        subagent.step()
         said = outcome.outputs[-1].removeprefix("Stdout:\n")
-        await helper.turn.say(f"It greets with `{said}`.")
+        await subagent.turn.say(f"It greets with `{said}`.")
         return f"`greet.py` says: {said}"
 
     await turn.say("I will ask an *explorer* what `greet.py` does.")
-    errand = Errand("explorer", "exploring the workshop", "Find out what greet.py says.")
-    outcome = await Helper(turn, errand, explore).run()
+    task = SubagentTask("explorer", "exploring the workshop", "Find out what greet.py says.")
+    outcome = await Subagent(turn, task, explore).run()
     await turn.say(outcome.outputs[0].partition("\n\n")[2])
 
 
@@ -175,7 +175,7 @@ async def plan(turn: Turn, workshop: Workshop) -> None:
     tasks = TaskList("Read greet.py", "Read the README", "Report")
     await turn.say("I plan first.")
     await turn.call(tasks.plan())
-    notes = workshop.holder("#", NOTES, RENAMED_NOTES)
+    notes = workshop.file_with("#", NOTES, RENAMED_NOTES)
     for number, work in enumerate((RUNS, notes, None), 1):
         await turn.call(tasks.start(number))
         if work:
@@ -187,19 +187,19 @@ async def plan(turn: Turn, workshop: Workshop) -> None:
 
 
 async def stream(turn: Turn, _workshop: Workshop) -> None:
-    """Stream as many tokens as asked for, as Markdown of many lines."""
+    """Stream as many tokens as the prompt says, as Markdown of many lines."""
     wanted = _NUMBER.search(turn.prompt.replace(",", ""))
     count = min(int(wanted[0]) if wanted else 100_000, MOST_TOKENS)
     await turn.say_at_once([_token(number) for number in range(count)])
 
 
 async def fail(turn: Turn, _workshop: Workshop) -> None:
-    """Fail as a model does that its provider refuses."""
+    """Fail like a model whose provider refuses the key."""
     turn.system("\nError from the model: 401 invalid api key (this is the demo failing on request)")
 
 
 async def crash(_turn: Turn, _workshop: Workshop) -> None:
-    """End the process in the middle of a turn."""
+    """Crash in the middle of a turn."""
     raise RuntimeError("crashing on request")
 
 
@@ -218,12 +218,12 @@ SCENES: Mapping[re.Pattern[str], Scene] = {
     re.compile(r"\b(delegate|subagent|explore)"): delegate,
     re.compile(r"\b(plan|tasks)\b"): plan,
 }
-"""The first pattern found in the prompt wins; without one, the greeting."""
+"""The first pattern found in the prompt chooses the scene; without a match it is the greeting."""
 
 
 async def play(turn: Turn, workshop: Workshop) -> None:
     """Play the scene that the prompt asks for."""
-    prompt = turn.prompt.partition("\n<contexts>")[0].lower()  # names of files are no topic
+    prompt = turn.prompt.partition("\n<contexts>")[0].lower()  # ignore words in file names
     scene = next((scene for words, scene in SCENES.items() if words.search(prompt)), greet)
     try:
         await scene(turn, workshop)
@@ -242,7 +242,7 @@ def _finding(item: Mapping[str, object]) -> str:
 
 
 def _token(number: int) -> str:
-    """One token of an endless text: words, a line end now and then, a heading rarely."""
+    """Return one token of a long text: mostly words, some line ends, few headings."""
     match number:
         case _ if number % 400 == 0:
             return f"\n\n## Part {number // 400 + 1}\n\n"

@@ -1,7 +1,7 @@
-"""Which message of a client does what in the demo agent.
+"""The demo agent's server: handles the messages of one client.
 
-Rules kept here: a table from methods to handlers; a request that is not in it is refused, as the
-real server refuses it. Several chats run at once, one turn each; a second prompt replaces the
+Rules kept here: two tables map methods to handlers. Requests with other methods are refused, as the
+real server does. Several chats can run at once, with one turn each; a second prompt replaces the
 first.
 """
 
@@ -28,7 +28,7 @@ Params = Mapping[str, object]
 
 
 class DemoServer:
-    """The demo agent behind one client."""
+    """The demo agent for one client."""
 
     def __init__(self, wire: Wire, workshop: Workshop) -> None:
         self._wire = wire
@@ -57,7 +57,7 @@ class DemoServer:
         }
 
     async def run(self) -> int:
-        """Serve until the client leaves or a scene ends the process; return the exit code."""
+        """Serve until the client disconnects or a scene crashes; return the exit code."""
         listening = asyncio.create_task(self._listen())
         leaving = asyncio.create_task(self._leaving.wait())
         await asyncio.wait((listening, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -105,8 +105,8 @@ class DemoServer:
 
     async def _play(self, chat: Chat, turn: Turn) -> None:
         turn.progress("Waiting model")
-        kept = self._archive.find(chat.id)
-        if kept is not None and kept.title is None:
+        saved = self._archive.find(chat.id)
+        if saved is not None and saved.title is None:
             title = " ".join(turn.prompt.split())[:40]
             turn.content("system", {"type": "metadata", "title": title or "Demo"})
         try:
@@ -135,26 +135,26 @@ class DemoServer:
         turn.drop_open_calls()
         chat.turn.cancel()
 
-    def _working(self, chat_id: str) -> Chat | None:
-        """Find a chat, or that of a subagent that runs in one."""
-        helpers = (helper for chat in self._chats.values() for helper in chat.helpers)
-        return self._chats.get(chat_id) or next((it for it in helpers if it.id == chat_id), None)
+    def _chat_or_subagent(self, chat_id: str) -> Chat | None:
+        """Return a chat, or the chat of a subagent that runs in one."""
+        subagents = (subagent for chat in self._chats.values() for subagent in chat.subagents)
+        return self._chats.get(chat_id) or next((it for it in subagents if it.id == chat_id), None)
 
     def _approve(self, params: Params) -> None:
-        chat = self._working(str(params.get("chatId")))
+        chat = self._chat_or_subagent(str(params.get("chatId")))
         call_id = str(params.get("toolCallId"))
         if chat and params.get("save") == "session" and call_id in chat.open_calls:
             self._session.approved.add(chat.open_calls[call_id].name)
         self._decide(chat, call_id, approved=True)
 
     def _reject(self, params: Params) -> None:
-        chat = self._working(str(params.get("chatId")))
+        chat = self._chat_or_subagent(str(params.get("chatId")))
         self._decide(chat, str(params.get("toolCallId")), approved=False)
 
     def _decide(self, chat: Chat | None, call_id: str, *, approved: bool) -> None:
-        word = chat.approvals.get(call_id) if chat else None
-        if word and not word.done():
-            word.set_result(approved)
+        approval = chat.approvals.get(call_id) if chat else None
+        if approval and not approval.done():
+            approval.set_result(approved)
 
 
 def _table(params: object) -> Params:

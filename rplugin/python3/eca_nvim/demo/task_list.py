@@ -1,4 +1,4 @@
-"""The demo's task tool: a plan that is told whole with every change, as the real server does."""
+"""The demo's task tool: each call sends the whole list of tasks, as the real server does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from eca_nvim.demo.tools import Outcome, Plan
 
 WORK_S = 0.4
-"""How long a step pretends to take, so that one can see it."""
+"""Seconds that a step pretends to take, so that it can be seen."""
 
 
 class TaskList:
@@ -19,7 +19,7 @@ class TaskList:
         self._states = ["pending"] * len(subjects)
 
     def plan(self) -> Plan:
-        """Make the plan."""
+        """Create the list."""
         return self._call({"op": "plan", "tasks": [{"subject": it} for it in self._subjects]})
 
     def start(self, number: int) -> Plan:

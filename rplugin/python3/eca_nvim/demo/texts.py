@@ -9,7 +9,7 @@ Try one of these, as your next prompt:
 `r` (reject) or `d` (full diff).
 - `refactor`: I change several files in one turn, for you to review with `:Eca changes`.
 - `run it`: I ask to run a *shell command*.
-- `replace a word`: a command changes files without a word; `:Eca undo-turn` knows them.
+- `replace a word`: a command changes a file without naming it; `:Eca undo-turn` still restores it.
 - `diagnostics`: I read what your linters say about the open files.
 - `ask me something`: I ask you a question.
 - `show markdown`: headings, lists, tables and code.

@@ -1,8 +1,8 @@
-"""The demo's tools: real files and a real shell, inside a scratch folder and nowhere else.
+"""The demo's tools: real files and a real shell, only inside a scratch folder.
 
-Rules kept here: a tool first says what it will do (`Plan`, with the details a client can show),
-then does it. Paths outside the folder are refused. A tool that cannot do its work says so in its
-outcome and never raises: the user may have moved or deleted any file.
+Rules kept here: each tool returns a `Plan` first, with the details that a client can show, and
+changes nothing before the plan runs. Paths outside the folder are refused. A tool that fails
+returns a failed outcome and never raises: the user may have moved or deleted any file.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ The folder goes away with the demo agent.
 
 
 Before = Mapping[Path, bytes | None]
-"""What files held before a tool changed them; None for a file that was not there."""
+"""The content of files before a tool changed them; None for a file that did not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a tool gives back to the model, and what it takes to undo it."""
+    """What a tool returns to the model, and what is needed to undo it."""
 
     outputs: tuple[str, ...]
     failed: bool = False
@@ -50,7 +50,7 @@ class Outcome:
 
 
 Run = Callable[[], Awaitable[Outcome]]
-"""What does the work of a tool."""
+"""Runs a tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +67,27 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """The scratch folder and what can be done in it."""
+    """The scratch folder and its tools."""
 
     folder: Path
 
     @classmethod
-    def furnish(cls, folder: Path) -> Workshop:
-        """Put the demo's files into an empty folder; one that is furnished stays as it is."""
+    def create(cls, folder: Path) -> Workshop:
+        """Put the demo's files into a folder, if it is empty."""
         if not any(folder.iterdir()):
             (folder / "greet.py").write_text(GREETING, encoding="utf-8")
             (folder / "README.md").write_text(NOTES, encoding="utf-8")
         return cls(folder.resolve())
 
     def text(self, name: str) -> str:
-        """Return what a file holds; nothing when it cannot be read."""
+        """Return the text of a file, empty if it cannot be read."""
         try:
             return self._path(name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return ""
 
-    def holder(self, text: str, *names: str) -> str:
-        """Return the first of some files that holds a text, else the first."""
+    def file_with(self, text: str, *names: str) -> str:
+        """Return the first of some files that contains a text, else the first."""
         return next((name for name in names if text in self.text(name)), names[0])
 
     def read(self, name: str) -> Plan:
@@ -100,7 +100,7 @@ class Workshop:
         return Plan("read_file", f"Reading file {name}", {"path": str(path)}, _guarded(run))
 
     def edit(self, name: str, old: str, new: str) -> Plan:
-        """Replace a piece of a file; asks first. Without that piece it fails, and asks nothing."""
+        """Replace a text in a file; asks first. A missing text fails without asking."""
         path = self._path(name)
         arguments = {"path": str(path), "original_content": old, "new_content": new}
         before = self.text(name)
@@ -110,20 +110,20 @@ class Workshop:
         return self._change("edit_file", "Editing", path, before, after, arguments)
 
     def write(self, name: str, content: str) -> Plan:
-        """Write a whole file; asks first. As the server's, its diff starts from nothing."""
+        """Write a whole file; asks first. As with the real server, the diff starts from nothing."""
         path = self._path(name)
         arguments = {"path": str(path), "content": content}
         return self._change("write_file", "Creating", path, "", content, arguments)
 
     def move(self, name: str, to: str) -> Plan:
-        """Move a file to where none is; asks first."""
+        """Move a file, but never onto another; asks first."""
         source, destination = self._path(name), self._path(to)
         arguments = {"source": str(source), "destination": str(destination)}
 
         async def run() -> Outcome:
             if destination.exists():
                 return Outcome((f"Path {destination} already exists",), failed=True)
-            before = _held(source, destination)
+            before = _contents(source, destination)
             await asyncio.to_thread(source.rename, destination)
             said = f"Successfully moved {source} to {destination}"
             return Outcome((said,), before=before)
@@ -162,7 +162,7 @@ class Workshop:
         arguments: Mapping[str, object],
     ) -> Plan:
         async def run() -> Outcome:
-            before = _held(path)
+            before = _contents(path)
             await asyncio.to_thread(path.write_text, new, encoding="utf-8")
             return Outcome((f"Successfully wrote to {path}",), before=before)
 
@@ -171,7 +171,7 @@ class Workshop:
 
 
 def _guarded(run: Run) -> Run:
-    """Turn what the disk refuses into a failed outcome."""
+    """Return a function that turns errors of the disk into a failed outcome."""
 
     async def attempt() -> Outcome:
         try:
@@ -189,22 +189,22 @@ def _failing(tool: str, summary: str, arguments: Mapping[str, object], fault: st
     return Plan(tool, summary, arguments, run)
 
 
-def put_back(before: Before) -> None:
-    """Give files back what they held."""
-    for path, held in before.items():
-        if held is None:
+def restore_files(before: Before) -> None:
+    """Restore the content of files."""
+    for path, content in before.items():
+        if content is None:
             path.unlink(missing_ok=True)
         else:
-            path.write_bytes(held)
+            path.write_bytes(content)
 
 
-def _held(*paths: Path) -> Before:
+def _contents(*paths: Path) -> Before:
     return {path: path.read_bytes() if path.exists() else None for path in paths}
 
 
 def _file_change(path: Path, before: str, after: str) -> dict[str, object]:
-    """Details as the server sends them: hunks only, without a header or a final line end."""
-    # A new file is compared with one empty line: the server does so, bogus removal and all.
+    """Return details as the server sends them: hunks without a header or a final line end."""
+    # The server compares a new file with one empty line, so that a line seems to be removed.
     old, new = before.splitlines() or [""], after.splitlines()
     lines = [line.rstrip("\n") for line in difflib.unified_diff(old, new, lineterm="")][2:]
     return {

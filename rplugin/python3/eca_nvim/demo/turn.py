@@ -1,6 +1,6 @@
-"""One answer of the demo: the verbs its scripted model speaks with.
+"""A turn of the demo: the actions that its scripted model can take.
 
-Rules kept here: messages go out in the order of the real server. A rejected call ends the turn; a
+Rules kept here: messages are sent in the order of the real server. A rejected call ends the turn; a
 stopped turn sends no `idle`.
 """
 
@@ -22,23 +22,23 @@ CHUNK_PAUSE_S = 0.02
 ARGUMENT_PIECE = 24
 CONTEXT_LIMIT = 200_000
 CONTEXT = (("System prompt", 4_200, "#61afef"), ("Tool definitions", 11_300, "#e8924a"))
-"""What fills the context before anything is said: name, tokens, colour."""
+"""The parts of the context before the conversation: name, tokens, colour."""
 
 
 class Rejected(Exception):
-    """Raised when the user refused a tool call; it ends the turn."""
+    """Raised when the user has rejected a tool call; it ends the turn."""
 
 
 @dataclass
 class Chat:
-    """What the demo knows of a chat; `helpers` are the chats of subagents that run in it."""
+    """The running state of a chat; `subagents`: the chats of the subagents that run in it."""
 
     id: str
     tokens: int = 0
     turn: asyncio.Task[None] | None = None
     approvals: dict[str, asyncio.Future[bool]] = field(default_factory=dict)
     open_calls: dict[str, Plan] = field(default_factory=dict)
-    helpers: list[Chat] = field(default_factory=list)
+    subagents: list[Chat] = field(default_factory=list)
 
 
 class Turn:
@@ -54,8 +54,8 @@ class Turn:
         self._parent = {} if parent is None else {"parentChatId": parent}
         self._doing = ""
 
-    def inner(self, chat: Chat, prompt: str) -> Turn:
-        """Make the turn of a subagent's chat."""
+    def subagent_turn(self, chat: Chat, prompt: str) -> Turn:
+        """Return a turn in the chat of a subagent."""
         return Turn(self._wire, chat, prompt, self._session, self.chat.id)
 
     def content(self, role: str, content: Mapping[str, object]) -> None:
@@ -68,16 +68,16 @@ class Turn:
         self._wire.notify("chat/statusChanged", {"chatId": self.chat.id, "status": status})
 
     def progress(self, text: str) -> None:
-        """Say what the agent is doing."""
+        """Report what the agent is doing."""
         self._doing = text
         self.content("system", {"type": "progress", "state": "running", "text": text})
 
     def finished(self) -> None:
-        """Say that the turn is over."""
+        """Report that the turn is over."""
         self.content("system", {"type": "progress", "state": "finished"})
 
     def system(self, text: str) -> None:
-        """Say something that is not the model's."""
+        """Send a text of the system, not of the model."""
         self.content("system", {"type": "text", "text": text})
 
     async def say(self, text: str) -> None:
@@ -111,7 +111,7 @@ class Turn:
         self.content("assistant", {"type": "reasonFinished", **thought, "totalTimeMs": total})
 
     async def call(self, plan: Plan, call_id: str | None = None) -> Outcome:
-        """Prepare, ask where it must, run and report a tool call; raise Rejected."""
+        """Prepare, run and report a tool call, with approval if it is needed. Raises Rejected."""
         call_id = call_id or str(uuid.uuid4())
         self.chat.open_calls[call_id] = plan
         await self._prepare(call_id, plan)
@@ -124,14 +124,14 @@ class Turn:
         return await self._run(call_id, plan)
 
     async def ask(self, question: str, options: Sequence[str]) -> str | None:
-        """Ask the user, by a tool call; None when cancelled."""
+        """Ask the user a question, in a tool call; returns None if the user cancels it."""
         call_id, answers = str(uuid.uuid4()), list[str]()
         asked = {"question": question, "options": [{"label": option} for option in options]}
 
         async def run() -> Outcome:
-            whose = {"chatId": self.chat.id, "requestId": str(uuid.uuid4()), "toolCallId": call_id}
+            ids = {"chatId": self.chat.id, "requestId": str(uuid.uuid4()), "toolCallId": call_id}
             self.progress("Waiting answer")
-            params = {**whose, **asked, "allowFreeform": True}
+            params = {**ids, **asked, "allowFreeform": True}
             answer = await self._wire.request("chat/askQuestion", params)
             given = answer if isinstance(answer, dict) else {"cancelled": True}
             if given.get("cancelled"):
@@ -143,7 +143,7 @@ class Turn:
         return answers[0] if answers else None
 
     async def editor(self, method: str, params: Mapping[str, object]) -> object:
-        """Ask the editor."""
+        """Send a request to the editor and return its result."""
         return await self._wire.request(method, params)
 
     def usage(self) -> None:
@@ -173,27 +173,27 @@ class Turn:
             },
         )
 
-    def runs(self, call_id: str, plan: Plan) -> None:
-        """Say that a call runs, or how far it is; its end tells the plan that was told last."""
+    def report_running(self, call_id: str, plan: Plan) -> None:
+        """Report that a call runs, or its progress; its end repeats the last reported plan."""
         self.chat.open_calls[call_id] = plan
         self._tool("toolCallRunning", call_id, plan)
 
     def drop_open_calls(self) -> None:
-        """Report every call that was stopped as rejected, as the server does."""
-        for helper in self.chat.helpers:
-            self.inner(helper, "").drop_open_calls()
+        """Report the open calls of a stopped turn as rejected, as the real server does."""
+        for subagent in self.chat.subagents:
+            self.subagent_turn(subagent, "").drop_open_calls()
         for call_id, plan in self.chat.open_calls.items():
             self._tool("toolCallRejected", call_id, plan, reason="user")
         self.chat.open_calls.clear()
         self.chat.approvals.clear()
 
     def _generate(self) -> None:
-        """Say that the model speaks, once until it does something else."""
+        """Report that the model generates, unless that was reported last."""
         if self._doing != GENERATING:
             self.progress(GENERATING)
 
     def _trusted(self) -> bool:
-        """Tell whether the user trusts this chat now; a subagent is trusted as its chat is."""
+        """Return whether the user trusts this chat, or for a subagent its parent's chat."""
         return not self._session.trusted.isdisjoint({self.chat.id, *self._parent.values()})
 
     async def _prepare(self, call_id: str, plan: Plan) -> None:
@@ -215,15 +215,15 @@ class Turn:
 
     async def _approved(self, call_id: str) -> bool:
         self.progress("Waiting for tool call approval")
-        word: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self.chat.approvals[call_id] = word
+        approval: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.chat.approvals[call_id] = approval
         try:
-            return await word
+            return await approval
         finally:
             self.chat.approvals.pop(call_id, None)
 
     async def _run(self, call_id: str, plan: Plan) -> Outcome:
-        self.runs(call_id, plan)
+        self.report_running(call_id, plan)
         self.progress("Calling tool")
         started = time.monotonic()
         outcome = await plan.run()
@@ -259,7 +259,7 @@ def _identity(call_id: str, plan: Plan) -> dict[str, object]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut a text the way models do: a word with the space before it."""
+    """Split a text into words, each with the blank after it."""
     pieces = [f"{word} " for word in text.split(" ")]
     pieces[-1] = pieces[-1][:-1]
     return pieces

@@ -1,6 +1,7 @@
 """Stdin and stdout as a JSON-RPC peer.
 
-Rules kept here: stdout carries frames only; a slow reader slows us down instead of filling memory.
+Rules kept here: only frames are written to stdout. A slow reader slows us down instead of filling
+our memory.
 """
 
 from __future__ import annotations
@@ -15,23 +16,23 @@ READ_BYTES = 1 << 16
 
 
 class RequestFailed(Exception):
-    """Raised when the client answered a request of ours with an error."""
+    """Raised when the client answers one of our requests with an error."""
 
 
 class Wire:
-    """One conversation over two pipes."""
+    """The connection to one client, over two pipes."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
         self._peer = Peer()
         self._waiting: dict[MessageId, asyncio.Future[object]] = {}
-        self.tap: Callable[[str, object], None] | None = None
-        """Who hears what is sent, too."""
+        self.on_sent: Callable[[str, object], None] | None = None
+        """Called with each notification that is sent: method and parameters."""
 
     @classmethod
     async def open(cls) -> Wire:
-        """Take over stdin and stdout of this process."""
+        """Connect to stdin and stdout of this process."""
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -41,7 +42,7 @@ class Wire:
         return cls(reader, asyncio.StreamWriter(transport, protocol, None, loop))
 
     async def events(self) -> AsyncIterator[Event]:
-        """Give what the client says, without the answers to our requests, until it leaves."""
+        """Yield the client's messages, except answers to our requests, until it disconnects."""
         while data := await self._reader.read(READ_BYTES):
             for event in self._peer.receive_bytes(data):
                 if isinstance(event, Response | ErrorResponse):
@@ -51,8 +52,8 @@ class Wire:
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification."""
-        if self.tap is not None:
-            self.tap(method, params)
+        if self.on_sent is not None:
+            self.on_sent(method, params)
         self._writer.write(self._peer.send_notification(method, params))
 
     def respond(self, request_id: MessageId, result: object) -> None:
@@ -64,7 +65,7 @@ class Wire:
         self._writer.write(self._peer.respond_error(request_id, code, message))
 
     async def request(self, method: str, params: object) -> object:
-        """Ask the client; raise RequestFailed when it answers with an error."""
+        """Send a request and return its result. Raises RequestFailed on an error answer."""
         request_id, data = self._peer.send_request(method, params)
         answer = asyncio.get_running_loop().create_future()
         self._waiting[request_id] = answer
@@ -75,7 +76,7 @@ class Wire:
             self._waiting.pop(request_id, None)
 
     async def drain(self) -> None:
-        """Wait while the client is slow to read."""
+        """Wait until the client has read most of what was sent."""
         await self._writer.drain()
 
     def _settle(self, answer: Response | ErrorResponse) -> None:
