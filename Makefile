@@ -1,4 +1,4 @@
-# Each target does the set-up it needs by itself; what is done already costs next to nothing.
+# Each target does the set-up it needs; if that is done already, it costs next to nothing.
 
 PYTHON := .venv/bin/python
 # Tests mostly wait for processes: three at a time keep two processors busy.
@@ -7,7 +7,7 @@ STYLUA := .cache/stylua/stylua
 LUACHECK := .cache/luacheck/luacheck
 LUA := $(wildcard plugin lua scripts/chat.lua tests bench)
 
-# The prompt reaches the chat as it was typed: make does not expand it and no shell sees it.
+# The prompt reaches the chat as typed: make does not expand it, and no shell sees it.
 unexport PROMPT
 ifeq ($(origin PROMPT),command line)
 export ECA_PROMPT := $(value PROMPT)
@@ -41,20 +41,20 @@ ui: setup ## Run the tests that drive Neovim
 bench: setup ## Measure against plain Lua on both Neovims
 	$(PYTHON) -m bench
 
-format: setup ## Rewrite the code in its style
+format: setup ## Format the code
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
 	$(STYLUA) $(LUA)
 
-install: ## Make the plugin's Python environment: the build step of an installation
+install: ## Create the plugin's Python environment: the build step of an installation
 	@python3 -m scripts.setup plugin
 
 setup:
 	@python3 -m scripts.setup
 
-clean: ## Remove all that set-up and tests have made
+clean: ## Remove everything that set-up and tests have made
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-help: ## Show this
+help: ## Show this list list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

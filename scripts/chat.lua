@@ -1,15 +1,14 @@
--- The inside of `make chat`: this checkout on the runtime path, then the chat, then the prompt.
--- It runs before plugins are loaded, in the checkout's folder. The prompt is data from the
--- environment; it is taken out of there so that no program started later sees it.
+-- `make chat` inside Neovim: puts this checkout on the runtime path, opens the chat and sends the
+-- prompt. It runs before plugins are loaded, in the checkout's folder. The prompt is data from the
+-- environment; it is removed from there so that no program started later sees it.
 
 local checkout = vim.fn.escape(vim.fn.getcwd(), '\\,')
 vim.o.runtimepath = checkout .. ',' .. vim.o.runtimepath
 
--- Opening a Python file makes Neovim look for a Python: this one is at hand, all others together
--- would hold it up for most of a second.
+-- Opening a Python file makes Neovim search for a Python, which takes most of a second. Name ours.
 vim.g.python3_host_prog = vim.g.python3_host_prog or vim.fn.getcwd() .. '/.venv/bin/python3'
 
--- With the demo agent the workspace is its folder: what it shows and changes is at hand there.
+-- With the demo agent the workspace is its folder, so that the files it changes are at hand.
 local folder = vim.env.ECA_DEMO_FOLDER
 if folder then
   vim.fn.chdir(folder)
@@ -26,7 +25,7 @@ local function run_headless()
   local ok, fault = pcall(function()
     require('eca.commands.headless').run(prompt)
   end)
-  if not ok then -- nobody could end this Neovim by hand
+  if not ok then -- without a screen nobody could quit this Neovim
     io.stderr:write(fault, '\n')
     vim.cmd.cquit({ count = 1 })
   end

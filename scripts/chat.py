@@ -28,7 +28,7 @@ DEMO_FOLDER = "ECA_DEMO_FOLDER"
 
 @dataclass(frozen=True)
 class Editor:
-    """The Neovim to start, and the words that name it to the user."""
+    """The Neovim to start, and its name for the user."""
 
     nvim: Path
     name: str
@@ -73,8 +73,8 @@ def run_beside_demo(command: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, pass_on)
     prefix = "eca-demo-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
-        told = {**os.environ, DEMO_FOLDER: os.path.realpath(folder)}
-        editor = subprocess.Popen(command, env=told)
+        environment = {**os.environ, DEMO_FOLDER: os.path.realpath(folder)}
+        editor = subprocess.Popen(command, env=environment)
         exit_code = editor.wait()
     return exit_code if exit_code >= 0 else 128 - exit_code
 
@@ -96,7 +96,7 @@ def main() -> int:
         if is_demo:
             return run_beside_demo(command)
         os.environ.pop(DEMO_FOLDER, None)
-        os.execv(editor.nvim, command)  # noqa: S606 - no shell is meant
+        os.execv(editor.nvim, command)  # noqa: S606 - without a shell, on purpose
     return exit_code
 
 

@@ -1,6 +1,6 @@
-"""`python3 -m scripts.setup` prepares everything that checks and tests need.
+"""`python3 -m scripts.setup` installs everything that checks and tests need.
 
-`python3 -m scripts.setup plugin` prepares only what the plugin needs in a user's own Neovim: it is
+`python3 -m scripts.setup plugin` installs only what the plugin needs in a user's own Neovim: it is
 the build step of an installation.
 """
 

@@ -28,7 +28,7 @@ class Source:
 
 
 def parse_one_line(text: str) -> Iterator[Source]:
-    """Read the one-line format: `deb [options] uri suite component…`."""
+    """Parse the one-line format: `deb [options] uri suite component…`."""
     for line in text.splitlines():
         words = line.split("#")[0].split()
         if not words or words[0] != "deb":
@@ -42,7 +42,7 @@ def parse_one_line(text: str) -> Iterator[Source]:
 
 
 def parse_deb822(text: str) -> Iterator[Source]:
-    """Read the deb822 format: stanzas of `Field: words`, continued on indented lines."""
+    """Parse the deb822 format: stanzas of `Field: words`, continued on indented lines."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     for stanza in "\n".join(line.rstrip() for line in lines).split("\n\n"):
         fields: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ def parse_deb822(text: str) -> Iterator[Source]:
 
 
 def machine_sources(apt: Path = APT) -> list[Source]:
-    """List the sources of this machine, in apt's own order of files."""
+    """Return the sources of this machine, in apt's order of files."""
     found: list[Source] = []
     for path in [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]:
         if path.suffix == ".list" and path.is_file():

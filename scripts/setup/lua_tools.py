@@ -1,4 +1,4 @@
-"""The checkers of Lua code: StyLua, from npm, and luacheck, from Debian, run by a Neovim."""
+"""The checkers of Lua code: StyLua from npm, and luacheck from Debian, run by Neovim."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _borrow_npm(progress: Progress, work: Path, python: Path) -> tuple[str, dict
 
 
 def install_luacheck(progress: Progress, folder: Path, nvim: Path) -> None:
-    """Put luacheck into a new folder; its command `luacheck` there runs under `nvim -l`.
+    """Install luacheck in a new folder; its command `luacheck` there runs under `nvim -l`.
 
     Neovim's LuaJIT loads the modules for Lua 5.1. Raises SetupError.
     """

@@ -21,7 +21,7 @@ OLDEST = (0, 10)
 
 @dataclass(frozen=True)
 class Release:
-    """A Neovim and the Debian suite that carries it."""
+    """A Neovim and the Debian suite that contains it."""
 
     version: str
     suite: str
@@ -72,15 +72,15 @@ def install(progress: Progress, release: Release, cache: Path, patchelf: Path) -
     debian.unpack(progress, release.suite, ["neovim"], building)
     _relocate(progress, building, folder, patchelf)
     _write_wrapper(building / "bin" / "nvim")
-    folder.parent.mkdir(exist_ok=True)  # beside `building`, so that the rename is atomic
+    folder.parent.mkdir(exist_ok=True)  # on the same disk as `building`: the rename is atomic
     shutil.rmtree(folder, ignore_errors=True)
     building.rename(folder)
     found = version_of(folder / "bin" / "nvim")
     if found != release.series:
         shutil.rmtree(folder)
-        said = "one that does not start" if found is None else f"{found[0]}.{found[1]}"
+        actual = "one that does not start" if found is None else f"{found[0]}.{found[1]}"
         raise SetupError(
-            f"Debian {release.suite} should bring Neovim {release.version} but brings {said}: "
+            f"Debian {release.suite} should have Neovim {release.version} but has {actual}: "
             "put a Neovim on PATH, or change RELEASES in scripts/setup/neovim.py"
         )
 
@@ -95,7 +95,7 @@ def _relocate(progress: Progress, building: Path, folder: Path, patchelf: Path) 
     libraries = next((building / "usr" / "lib").glob("*-linux-gnu*"))
     interpreter = next(libraries.glob("ld-linux*.so.*"))
     rpath = folder / libraries.relative_to(building)
-    # RPATH and not RUNPATH: only the former also serves the libraries of libraries.
+    # RPATH, not RUNPATH: only RPATH is also used for the libraries of libraries.
     options = ["--set-interpreter", str(rpath / interpreter.name), "--force-rpath"]
     nvim = str(building / "usr" / "bin" / "nvim")
     fault = "cannot adapt the unpacked Neovim: put a Neovim on PATH"

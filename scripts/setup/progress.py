@@ -45,7 +45,7 @@ class Progress:
             self.say(f"failed: {fault}")
             raise SetupError(str(fault)) from fault
         except KeyboardInterrupt:
-            self.say("interrupted; the same command goes on")
+            self.say("interrupted; run the same command again to continue")
             raise
         self.say(f"done ({time.monotonic() - started:.0f} s)")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Stamp:
-    """A file that holds the fingerprint of what a step was made from."""
+    """A file with the fingerprint of everything that the result of a step depends on."""
 
     path: Path
     fingerprint: str

@@ -76,14 +76,14 @@ def test_install_adapts_the_binary_to_its_folder(cache: Path) -> None:
 
 def test_install_refuses_another_series(cache: Path) -> None:
     (cache.parent / "brings").write_text("NVIM v0.13.0")
-    with pytest.raises(SetupError, match=r"forky should bring Neovim 0\.12\.4 but brings 0\.13: "):
+    with pytest.raises(SetupError, match=r"forky should have Neovim 0\.12\.4 but has 0\.13: "):
         _install(cache)
     assert list((cache / "neovim").iterdir()) == []
 
 
 def test_install_refuses_one_that_does_not_start(cache: Path) -> None:
     (cache.parent / "brings").write_text("Segmentation fault")
-    with pytest.raises(SetupError, match="brings one that does not start"):
+    with pytest.raises(SetupError, match="has one that does not start"):
         _install(cache)
 
 

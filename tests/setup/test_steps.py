@@ -54,7 +54,7 @@ def test_a_step_is_done_again_when_its_ingredients_change(tmp_path: Path) -> Non
     [
         (SetupError("no network: plug it in"), 1, "failed: no network: plug it in\n"),
         (OSError(28, "No space left on device"), 1, "failed: [Errno 28] No space left on device\n"),
-        (KeyboardInterrupt(), 130, "interrupted; the same command goes on\n"),
+        (KeyboardInterrupt(), 130, "interrupted; run the same command again to continue\n"),
     ],
 )
 def test_a_fault_is_one_line_and_the_next_run_goes_on(
