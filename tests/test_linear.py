@@ -29,7 +29,7 @@ def seconds(worst: Worst, size: int) -> float:
     """Measure how long this process works on a text."""
     text = worst.make(size)
     gc.collect()
-    gc.disable()  # when garbage is collected depends on what ran before
+    gc.disable()  # garbage collection depends on what ran before
     try:
         start = time.process_time()
         worst.run(text)
@@ -40,7 +40,7 @@ def seconds(worst: Worst, size: int) -> float:
 
 @pytest.mark.parametrize("worst", CASES)
 def test_ten_times_the_text_takes_about_ten_times_as_long(worst: Worst) -> None:
-    worst.run(worst.make(100))  # what is only done once is not measured
+    worst.run(worst.make(100))  # do not measure what is done only once
     before = max(LEAST_S, seconds(worst, SIZES[0]))
     for size in SIZES[1:]:
         took = seconds(worst, size)

@@ -18,7 +18,7 @@ PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 PYTHON = [
     path
     for path in sorted(PACKAGE.rglob("*.py"))
-    if not path.is_relative_to(PACKAGE / "demo")  # a program of its own, whose tools are real
+    if not path.is_relative_to(PACKAGE / "demo")  # another program, whose tools are real
 ]
 
 TOKEN = re.compile(
@@ -46,7 +46,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "bufload": {HOME},
     "checktime": {HOME},
     "execute": {"host/init.lua", "editor/checktime.lua"},  # `:version` and `:file`
-    "filename": {"diff/sides.lua"},  # for its file type; lists of files have numbers of buffers
+    "filename": {"diff/sides.lua"},  # for its file type; lists of files use buffer numbers
     "fs_open": OWN_FILES,
     "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "context/checks.lua"},
     "jobstart": {"host/process.lua"},
@@ -186,9 +186,9 @@ def test_what_takes_no_name_is_free(code: str) -> None:
 READS = {"open", "fdopen", "FileIO", "read_text", "read_bytes", "write_text", "write_bytes"}
 OWN_NAMES = {
     "paths.py": {"open", "fdopen"},
-    "guardian.py": {"read_text"},  # what the kernel tells of processes
+    "guardian.py": {"read_text"},  # the kernel's files about processes
     "disk/private.py": {"open"},
-    "disk/replacing.py": {"open", "fdopen"},  # through no link
+    "disk/replacing.py": {"open", "fdopen"},  # without following links
     "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "nvim/logs.py": {"open"},
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies

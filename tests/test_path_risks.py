@@ -56,7 +56,7 @@ def test_links_lead_out(inside: Path) -> None:
             told = path_risks(written, (str(inside),))
             assert told == {PathRisk.OUTSIDE: str(inside.parent / real)}, written
     assert path_risks("broken", (str(inside),)) == {PathRisk.OUTSIDE: "/no/such/place"}
-    assert kinds("docs/../x", inside) == {PathRisk.OUTSIDE}  # which programs read in two ways
+    assert kinds("docs/../x", inside) == {PathRisk.OUTSIDE}  # which programs read differently
     assert kinds("docs", inside.parent) == set()
 
 

@@ -1,7 +1,7 @@
 --- The time from the first call of a remote plugin's function to its answer.
 ---
---- The plugin is registered as `:UpdateRemotePlugins` would do it, and its host is the one that
---- Neovim starts by itself.
+--- The plugin is registered as `:UpdateRemotePlugins` does it, and its host is the one that Neovim
+--- starts itself.
 local M = {}
 
 --- Call the function of `bare_plugin.py` for the first time.

@@ -1,9 +1,9 @@
---- The floor: the least that a Neovim client of this server has to do, in plain Lua.
+--- The floor: the least that a client of this server in Neovim has to do, in plain Lua.
 ---
---- It cuts what the job wrote into messages, decodes each, appends its text to a scratch buffer and
---- keeps the end in view. No blocks, no colours, no conceal, no second process.
+--- It cuts the job's output into messages, decodes them, appends their text to a scratch buffer and
+--- scrolls to the end. No blocks, no colours, no conceal, no second process.
 ---
---- Where the text shown is not the text sent, as of tool calls, it is given that text, and appends
+--- If the text shown differs from the text sent, as for tool calls, it gets that text, and appends
 --- a share of it after each read: as much as the read had of the contents.
 local M = {}
 

@@ -1,9 +1,9 @@
---- The time from `:EcaChat` to its windows on the screen, and to a server that takes prompts.
+--- The time from `:EcaChat` to its windows on the screen, and to a server that accepts prompts.
 local M = {}
 
 local told = {} ---@type number[] ms to the windows, ms to the server
 
---- Open the chat, and note when what was to come has come.
+--- Open the chat, and note when its windows are drawn and its server is ready.
 function M.open()
   local started = vim.uv.hrtime()
   vim.api.nvim_create_autocmd('User', {

@@ -1,9 +1,9 @@
 --- The longest time that Neovim's main loop was busy with one thing.
 ---
---- A timer of 1 ms does nothing but look at two clocks, about 5 us of work, and keeps the largest
---- gap between two of its calls. Callbacks of timers run in the loop itself: as long as Neovim
---- draws, runs Lua, waits for a file or anything else, none comes. Time in which Neovim was ready
---- but had no processor, because the machine served others, is told apart: it was not busy.
+--- A timer of 1 ms only reads two clocks, about 5 us of work, and keeps the largest gap between two
+--- of its calls. Timers run in the main loop: while Neovim draws, runs Lua, waits for a file or
+--- anything else, no timer runs. The time in which Neovim was ready but had no processor is counted
+--- separately: it was not busy then.
 local M = {}
 
 local timer = assert(vim.uv.new_timer())

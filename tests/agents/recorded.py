@@ -166,7 +166,7 @@ def _act(client: Client, event: Event, events: Sequence[Event], chats: dict[Valu
             ]
             agent.answer(asked, event.message["result"]["answer"])
         case "response":
-            pass  # the agent answers by itself, from the editor's services
+            pass  # the agent itself answers these, with the editor's services
         case _:
             raise AssertionError(event.name)
 

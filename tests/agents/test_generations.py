@@ -67,7 +67,7 @@ async def test_a_conversation(server: ScriptedServer, workspace: Path) -> None:
         assert await talk(client, "stream") == "One, two, three.\n"
         assert {it.end for it in client.all(TurnEnded)} == {TurnEnd.DONE}
         assert addressed(client) == {CHAT}
-        assert client.all(ChatOpened) == [ChatOpened()]  # it is new to the server once
+        assert client.all(ChatOpened) == [ChatOpened()]  # new only the first time
     assert notices(client) == []
     assert strange(server) == []
     assert client.exit is not None
@@ -339,7 +339,7 @@ async def test_contexts_in_the_words_of_the_time(server: ScriptedServer, workspa
         )
     else:
         assert kinds == ["file", "cursor", "cursor", "web", "directory", "repoMap"]
-        has_title = server.journal.stem == "tool_servers"  # so it is known that it needs no map
+        has_title = server.journal.stem == "tool_servers"  # which shows that it needs no map
         assert second["contexts"] == first["contexts"][: 5 if has_title else 6]
         assert "context" not in first
 
@@ -364,7 +364,7 @@ async def test_a_login_waits_for_a_prompt(server: ScriptedServer, workspace: Pat
         await client.until(lambda: len(client.all(LoginBegan)) == 2)
         assert not client.all(TurnEnded)
         client.agent.answer_login(CHAT, "stream")
-        await ended(client, 2)  # of the login, and of the words that follow it
+        await ended(client, 2)  # of the login, and of the messages after it
         assert await talk(client, "stream") == "One, two, three.\n"
 
 

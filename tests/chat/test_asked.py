@@ -169,12 +169,12 @@ def test_the_subagent_of_another_server_shows_all_it_is_given() -> None:
     ("server", "origin", "native"),
     [
         ("eca", "native", True),
-        (None, "native", True),  # as older servers say it
+        (None, "native", True),  # as older servers send it
         ("eca", None, True),
         (None, None, True),
         ("files", "mcp", False),
         ("files", None, False),
-        ("eca", "mcp", False),  # a server may be called anything
+        ("eca", "mcp", False),  # a server may have any name
         (None, "unknown", False),
         ("llm", "server", False),
     ],
@@ -255,8 +255,8 @@ def test_values_that_are_no_text_are_json_in_a_header_too() -> None:
     [
         (call("e", "edit_file"), ["edit_file on any server"]),
         (theirs("edit_file", {}), ["edit_file on any server"]),
-        (eca_call("e", "edit_file", None, "native"), None),  # older than remembering
-        (call("s", "shell_command"), None),  # of a line nobody understands, nothing is kept
+        (eca_call("e", "edit_file", None, "native"), None),  # from servers that cannot remember
+        (call("s", "shell_command"), None),  # nothing is remembered of a line that cannot be parsed
         (call("g", "git"), None),
         (theirs("shell_command", {}), None),
         (eca_call("u", "eca__gone", None, "unknown"), None),

@@ -230,7 +230,7 @@ def test_git_applies_to_a_file_that_has_moved_on_the_same(
     tmp_path: Path, states: tuple[str, str], above: list[str], context: int
 ) -> None:
     before, after = states
-    assume(before)  # in nothing there is no place to find again
+    assume(before)  # an empty text has no place to find
     (tmp_path / "f").write_bytes(before.encode())
     (tmp_path / "g").write_bytes(after.encode())
     made = git(tmp_path, "diff", "--no-index", f"-U{context}", "f", "g").stdout.decode()

@@ -31,7 +31,7 @@ def is_path(name: str) -> bool:
 @pytest.mark.parametrize("page", documents.PAGES[1:], ids=lambda path: path.name)
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    if page == documents.PARTS:  # the items of its lists name files of their part
+    if page == documents.PARTS:  # items of its lists name files relative to their part
         text = text.replace(documents.section(ROOMS, page), "")
         text = text.replace(documents.section(PACKAGES, page), "")
     named = {name for name in quoted(text) if is_path(name)}

@@ -21,7 +21,7 @@ from tests.support.launch import FOLDERS, REPOSITORY, Launch, neovim_binary
 
 PARTS = ("doc", "lua", "plugin", "rplugin", "scripts", "pyproject.toml", "README.md", "LICENSE")
 
-# Any other use of it is that of a Python without the packages that the plugin needs.
+# In any other use it is a Python without the packages that the plugin needs.
 PYTHON3 = """#!/bin/sh
 if [ "$*" = "-m scripts.setup plugin" ]; then
   pwd -P >> "$(dirname "$0")/builds"

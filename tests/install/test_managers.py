@@ -7,8 +7,8 @@ import pytest
 from tests.doc.documents import snippets
 from tests.install.conftest import User, assert_chat_works, copy_plugin
 
-# What lazy.nvim does with a specification: it clones, builds in a shell, and when the plugin is to
-# be loaded puts it on the runtime path and sources what is in `plugin/`.
+# What lazy.nvim does with a specification: it clones, builds in a shell, and to load the plugin
+# adds it to the runtime path and sources the files in `plugin/`.
 LAZY = """
 local spec, folder = %s, %s
 assert(spec.url == 'REPOSITORY' and spec.name == 'eca' and spec.lazy == false)

@@ -50,7 +50,7 @@ def open_with_stubborn_server(start_nvim: StartNeovim) -> tuple[Neovim, int, int
 def test_quitting_waits_for_nothing_and_leaves_nothing(start_nvim: StartNeovim) -> None:
     nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
     os.kill(host_pid, signal.SIGSTOP)
-    assert nvim.quit() == 0  # with nobody to wait for: one that waited would kill the host at last
+    assert nvim.quit() == 0  # it does not wait; otherwise it would kill the host
     os.kill(host_pid, signal.SIGCONT)
     assert not wait_gone({host_pid, server_pid}, GONE_S)
 

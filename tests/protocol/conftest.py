@@ -35,7 +35,7 @@ class Recording:
 
 def read_recording(path: Path) -> Recording:
     """Read a recorded session."""
-    # Split at line feeds alone: texts contain other characters that Unicode calls line ends.
+    # Split only at line feeds: texts contain other characters that Unicode calls line ends.
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     messages = [json.loads(line) for line in lines]
     return Recording(path.stem, tuple(it for it in messages if isinstance(it["msg"], dict)))

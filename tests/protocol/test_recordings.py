@@ -18,7 +18,7 @@ from eca_nvim.protocol.eca import (
     encode,
 )
 
-# What the recording client did wrong on purpose, to learn what the server makes of it.
+# What the recording client did wrong on purpose, to see how the server reacts.
 BEYOND_THE_PROTOCOL = {
     ("image_context", "chat/prompt"): "a context's mediaType called media-type",
     ("init_bad_pid", "initialize"): "the process id as text",

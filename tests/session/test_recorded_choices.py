@@ -74,7 +74,7 @@ async def test_the_status_ends_as_the_server_has_it(rig: Rig, name: str) -> None
     agent = await rig.ready()
     for event in read_recording(TRAFFIC / f"{name}.jsonl"):
         if "(bad model)" in str(event.message):
-            break  # from here on the user chooses what is not there
+            break  # from here on the user chooses unknown names
         await relive(rig, agent, event)
     for chat, wanted in ENDS[name].items():
         status = rig.status(chat)

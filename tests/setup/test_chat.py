@@ -19,7 +19,7 @@ from scripts.setup import environment
 ODD = """ "quoted" 'and' $HOME $(shell touch made) `id` $$ %:p #1 \\n | <CR>
 second line, äöü ✓, trailing """
 
-# A Neovim that tells how it was started.
+# A Neovim that prints how it was started.
 FAKE_NVIM = """#!{python}
 import json, os, sys
 if sys.argv[1:] == ["--version"]:
@@ -77,7 +77,7 @@ def checkout(tmp_path: Path) -> Checkout:
 @pytest.mark.parametrize("prompt", [ODD, "hi", "-c quit", "a=b", "# no comment"])
 def test_prompt_arrives_as_typed(checkout: Checkout, prompt: str) -> None:
     done = checkout.run("chat", f"PROMPT={prompt}")
-    # make itself drops the blanks before a value; everything else is the user's.
+    # make drops blanks before a value; everything else is as the user typed it.
     assert json.loads(done.stdout)["prompt"] == prompt.lstrip()
     assert prompt.strip() not in str(json.loads(done.stdout)["arguments"])
     assert not (checkout.root / "made").exists()

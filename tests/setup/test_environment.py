@@ -11,8 +11,8 @@ import pytest
 from scripts.setup import debian, environment
 from scripts.setup.progress import Progress, SetupError
 
-# What stands in for Debian's pip: it notes its certificates and its command, and installs `pip`
-# as a module that notes the command as well.
+# Instead of Debian's pip: writes down its certificates and its command, and installs `pip` as a
+# module that writes down the command, too.
 FAKE_PIP = """
 import pathlib, sys, sysconfig
 from pip._vendor import certifi

@@ -208,7 +208,7 @@ def test_guard_of_300_ms_is_the_default_and_ends(start_nvim: StartNeovim) -> Non
     nvim.wait_screen(shown)
     nvim.command("Eca approval")
     nvim.lua("_G.now = _G.now + 320e6")
-    nvim.keys("aa")  # the second `a` meets the next question too early
+    nvim.keys("aa")  # the second `a` comes too early for the next request
     assert wait_sent(nvim, "approve") == [answer_to("t1", remember=False)]
     nvim.wait_screen("(2/2)")
     assert shown(nvim.screen)
@@ -337,4 +337,4 @@ def test_our_own_words_come_before_the_agents(stage: Neovim) -> None:
 def test_tabs_and_spaces_at_the_end_are_seen(stage: Neovim) -> None:
     pending(stage, approval(lines=["$ rm x ", "\ty"]))
     stage.wait_screen("$ rm x·")
-    assert "→     y" in stage.screen  # its stops are counted from the bar
+    assert "→     y" in stage.screen  # its tab stops are counted from the bar

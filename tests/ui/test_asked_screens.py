@@ -111,6 +111,6 @@ def test_a_command_is_shown_once_and_whole(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST, columns=160, lines=36)
     draw(nvim, waiting(CALLS["shell_of_many_lines"]))
     shown = floating(nvim.wait_screen("allow this?"))
-    assert shown.count("one two three four") == 2  # in the command, and as a part of it
+    assert shown.count("one two three four") == 2  # in the command, and as one of its parts
     assert "$ cd  src   &&" in shown
     assert "$ cd src &&" not in shown

@@ -66,7 +66,7 @@ def test_answers(start_nvim: StartNeovim, scripted_server: PrepareScript) -> Non
     digest = "require('eca.state.mirror').pending()[1].digest"
     changed = f"_G.right, {digest} = {digest}, 'of something else' "
     assert run(nvim, changed + "eca.approve() return state()") == ["waiting", 3]
-    nvim.wait_until("#require('eca').pending() == 4")  # refused: it waits again
+    nvim.wait_until("#require('eca').pending() == 4")  # refused: it is pending again
     nvim.wait_screen("has changed since you saw it")
     answers = """
     eca.approve()

@@ -164,7 +164,7 @@ def test_each_of_two_reverts_is_undone_by_itself(
     assert written(stage, path, "<C-r>") == one
     assert written(stage, path, "<C-r>") == both
     assert written(stage, path, "2u") == after
-    stage.command("undo 2 | write")  # in one go: nothing tells of the text before it is written
+    stage.command("undo 2 | write")  # in one step: no event for the text before it is written
     assert path.read_bytes() == both
 
 

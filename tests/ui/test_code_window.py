@@ -4,8 +4,8 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, open_view
 
-# The ways of pickers: fzf-lua and telescope edit from a callback and then place the cursor,
-# mini.pick puts a buffer into the window it was started from.
+# How pickers open files: fzf-lua and telescope edit in a callback and then set the cursor,
+# mini.pick puts a buffer into the window in which it was started.
 BY_PICKER = {
     "edit": "vim.cmd.edit('src/calc.py') vim.api.nvim_win_set_cursor(0, { 5, 2 })",
     "buffer": "vim.cmd.buffer(vim.fn.bufadd('src/calc.py')) vim.api.nvim_win_set_cursor(0, {5, 2})",

@@ -73,7 +73,7 @@ def test_a_command_is_listed_and_undone(nvim: Neovim, workspace: Path) -> None:
         "2write! mine.txt",
         "write >> mine.txt",
         "wall",
-        # which tells no other autocommand
+        # which fires no other autocommand
         "execute 'autocmd User Save silent wall' | doautocmd User Save",
     ],
 )

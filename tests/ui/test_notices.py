@@ -26,7 +26,7 @@ def test_a_line_waits_until_a_dialog_is_over(
     nvim.wait_screen(question)
     assert nvim.mode == "r?"
     nvim.child.channel.notify("nvim_exec_lua", NEWS, [])
-    if not nvim.blocked():  # it goes on while it asks
+    if not nvim.blocked():  # it continues while it asks
         assert not nvim.lua(f"return {TOLD}")
         assert not nvim.lua(f"return {TOLD}")
     assert question in nvim.screen

@@ -52,7 +52,7 @@ def pairs(seed: int) -> Iterator[tuple[bytes, bytes]]:
         other = chance.choice(ENDINGS) if chance.random() < 0.2 else ending
         before = content(chance, lines, ending)
         after = content(chance, edited(chance, lines), other)
-        if chance.random() < 0.1 and not after.endswith(b"\xa9"):  # Neovim takes that for UTF-8
+        if chance.random() < 0.1 and not after.endswith(b"\xa9"):  # Neovim reads that as UTF-8
             before, after = (it.replace(b"\xc3\xa9", b"\xe9") for it in (before, after))
         yield before, after
 

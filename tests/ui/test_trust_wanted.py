@@ -46,14 +46,14 @@ def test_a_server_that_wants_trust_is_one_question(
     nvim = start_chat(start_nvim, server)
     nvim.keys("itypi")
     screen = nvim.wait_screen(QUESTION)
-    nvim.keys("ng")  # the question has taken neither focus nor keys
+    nvim.keys("ng")  # the question took neither focus nor keys
     nvim.wait_screen("typing")
     assert ("1 No" in screen, "2 Yes" in screen, "TRUST" in screen) == (True, True, False)
     nvim.keys("<C-s>")
     wait_line(nvim, "one")
     wait_idle(nvim)
     nvim.keys("<Esc>:EcaChat!<CR>")
-    nvim.wait_screen(QUESTION)  # it went with the turn, and no answer is no for now
+    nvim.wait_screen(QUESTION)  # it ended with the turn, and without an answer it is no for now
     nvim.command("Eca answer Yes")
     nvim.wait_screen("TRUST")
     say(nvim, "again")

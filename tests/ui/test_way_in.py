@@ -151,7 +151,7 @@ def test_five_requests_in_a_row_are_accepted_without_leaving(stage: Neovim) -> N
         stage.wait_screen(f"$ ls t{number}")
         stage.keys("a")
         stage.wait_screen("answered · next …")
-        ask(stage)  # the host has heard of it; the agent asks for the next one a moment later
+        ask(stage)  # the host has handled it; the next request comes a moment later
         ask(stage, *([approval(f"t{number + 1}")] if number < 5 else []))
     assert [it["digest"] for it in wait_sent(stage, "approve", 5)] == [f"t{n}" for n in range(1, 6)]
     assert stage.eval("win_getid()") == win
