@@ -58,6 +58,8 @@ def _join(first: AgentEvent | None, second: AgentEvent) -> AgentEvent | None:
 def _as_sent(call: ToolCall, pairs: Sequence[tuple[str, object]]) -> list[tuple[str, object]]:
     """Give of a call what the server said; what that means has tests of its own."""
     sent = dict(pairs[: len(SENT)])
+    if call.name is None:  # that ECA has no such tool is not sent
+        sent["origin"] = None
     for change in call.changes or ():
         sent["details"] = FileChange(change.path, change.diff, change.added, change.removed)
     return list(sent.items())

@@ -213,3 +213,16 @@ def test_a_proposal_of_the_first_draft_is_shown_plainly() -> None:
     change = {"kind": "change", "content": "new text"}
     content = {"type": "fileChange", "description": "Fix", "file": "/a", "changes": [change]}
     assert event_of(content) == e.UnknownReceived("fileChange", "Fix\n/a\nnew text", Role.ASSISTANT)
+
+
+@pytest.mark.parametrize("more", [{}, {"name": "gone"}, {"server": "files"}])
+def test_a_call_that_waits_without_name_and_server_is_of_a_tool_that_does_not_exist(
+    more: dict[str, str],
+) -> None:
+    waits = {"type": "toolCallRun", "id": "t", "manualApproval": True, **more}
+    event = event_of(waits)
+    assert isinstance(event, e.ToolRequested)
+    assert (event.call.origin == "unknown") == (not more)
+    runs = event_of({**waits, "manualApproval": False})
+    assert isinstance(runs, e.ToolRequested)
+    assert runs.call.origin != "unknown"

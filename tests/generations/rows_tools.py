@@ -128,7 +128,7 @@ ROWS = [
         says="details fileChange: path, diff, linesAdded, linesRemoved",
         server=turn(asks(**EDIT), wait("chat/toolCallApprove"), called(**EDIT)),
         does=["prompt", "approve", "unfold"],
-        asked={"path": "$folder/src/calc.py", "detail": ..., "language": "diff"},
+        asked={"paths": ["$folder/src/calc.py"], "detail": ..., "language": "diff"},
         shown=["✓ edit src/calc.py +1 -1", "+def plus(a, b):"],
     ),
     Row(

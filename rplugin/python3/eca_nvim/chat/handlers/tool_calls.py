@@ -228,14 +228,15 @@ def _show_place(update: Update, block: ToolBlock, *, done: bool) -> None:
     """
     if not update.chat.settings.follow:
         return
-    call = block.call
+    call, chat = block.call, update.chat.id
     paths = changed_paths(call)
-    places = [(it.path, changed_places(it, done=done)) for it in call.changes or ()]
-    if not places:
-        places = [(it.path, [(it.line, 0)]) for it in call.locations or () if it.line is not None]
-    for path, lines in places:
-        if path in paths:
-            update.ops.append(ShowPlace(update.chat.id, path, lines, done))
+    for change in call.changes or ():
+        if change.path in paths:
+            places = changed_places(change, done=done)
+            update.ops.append(ShowPlace(chat, change.path, places, done))
+    for location in () if call.changes else call.locations or ():
+        if location.path in paths and location.line is not None:
+            update.ops.append(ShowPlace(chat, location.path, [(location.line, 0)], done))
 
 
 def _report_files(update: Update, block: ToolBlock) -> None:

@@ -38,6 +38,7 @@ def tool_event(content: eca.ToolCall) -> ChatEvent:
             return events.ToolPreparing(_call(content, content.id), content.arguments_text)
         case eca.ToolCallRun():
             call = _call(content, content.id, content.arguments)
+            call = _marked_missing(call) if content.manual_approval else call
             return events.ToolRequested(call, content.manual_approval)
         case eca.ToolCallRunning():
             return events.ToolRunning(_call(content, content.id, content.arguments))
@@ -48,6 +49,12 @@ def tool_event(content: eca.ToolCall) -> ChatEvent:
             return events.ToolRejected(call, content.reason)
         case _:
             raise TypeError(f"{type(content).__name__} is not a message about a tool call")
+
+
+def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
+    """Mark a call that waits and has neither name nor server: ECA has no such tool."""
+    is_named = call.name or call.server or call.origin
+    return call if is_named else replace(call, origin="unknown")
 
 
 def _finished(content: eca.ToolCalled) -> ChatEvent:
