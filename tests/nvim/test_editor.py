@@ -97,6 +97,14 @@ async def test_diagnostics_are_asked_for_one_file_or_for_all(neovim: Neovim) -> 
     ]
 
 
+async def test_diagnostics_are_in_order_of_their_places(neovim: Neovim) -> None:
+    places = [("/w/b.py", 0, 1), ("/w/a.py", 9, 0), ("/w/a.py", 2, 7), ("/w/a.py", 2, 1)]
+    keys = ("path", "start_line", "start_column")
+    neovim.answers([{**FINDING, **dict(zip(keys, place, strict=True))} for place in places])
+    found = await neovim.editor.diagnostics(None)
+    assert [(it.path, it.start_line, it.start_column) for it in found] == sorted(places)
+
+
 async def test_none_at_all_may_be_an_empty_table(neovim: Neovim) -> None:
     neovim.answers({})
     assert await neovim.editor.diagnostics(None) == ()
@@ -113,8 +121,8 @@ async def test_in_a_prompt_the_diagnostics_told_last_are_the_answer(
 ) -> None:
     monkeypatch.setattr(editor_module, "DIAGNOSTICS_TIMEOUT", 0)
     told = [
-        {"path": "/w/a.py", "items": [FINDING]},
         {"path": "/w/b.py", "items": [{**FINDING, "path": "/w/b.py"}]},
+        {"path": "/w/a.py", "items": [FINDING]},
     ]
     neovim.answers(told)
     neovim.editor.watch()

@@ -84,14 +84,6 @@ def test_only_files_of_the_workspace(nvim: Neovim, workspace: Path, tmp_path: Pa
     assert nvim.lua(COLLECT, str(workspace / "clean.txt"), [str(workspace)]) == []
 
 
-def test_in_order_of_place(nvim: Neovim, workspace: Path) -> None:
-    report(nvim, workspace / "b.txt", {**ONE, "lnum": 9}, {**ONE, "col": 2}, ONE)
-    report(nvim, workspace / "a.txt", ONE)
-    found = nvim.lua(COLLECT, None, [str(workspace)])
-    places = [(item["path"], item["start_line"], item["start_column"]) for item in found]
-    assert places == sorted(places)
-
-
 @pytest.mark.parametrize("name", ["a%20b.txt", "a b.txt", "ünï😀.txt", "$HOME.txt", "[x]*.txt"])
 def test_names_with_special_characters(start_nvim: StartNeovim, workspace: Path, name: str) -> None:
     nvim = start_nvim()

@@ -46,19 +46,7 @@ local function export(found, path, line_at)
   }
 end
 
----@param left eca.Diagnostic
----@param right eca.Diagnostic
----@return boolean
-local function earlier(left, right)
-  if left.path ~= right.path then
-    return left.path < right.path
-  elseif left.start_line ~= right.start_line then
-    return left.start_line < right.start_line
-  end
-  return left.start_column < right.start_column
-end
-
---- Collect the findings for one file, or for every file of some folders, by place.
+--- Collect the findings for one file, or for every file of some folders, in any order.
 ---@param path? string absolute
 ---@param folders string[] absolute
 ---@return eca.Diagnostic[]
@@ -75,7 +63,6 @@ function M.collect(path, folders)
       end
     end
   end
-  table.sort(all, earlier)
   return all
 end
 

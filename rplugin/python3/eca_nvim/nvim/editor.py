@@ -9,7 +9,8 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
@@ -43,17 +44,16 @@ class Editor:
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
         """Return the diagnostics of a file, or of all files of the workspace folders for None.
 
-        Raises CallFailed.
+        They are in order of their places. Raises CallFailed.
         """
         arguments = {} if path is None else {"path": path}
         try:
             value = await self._calls.call("diagnostics", arguments, DIAGNOSTICS_TIMEOUT)
         except Unanswered:
             log.info("Neovim does not answer now: using the diagnostics that it sent last")
-            if path is not None:
-                return self._known.get(path, ())
-            return tuple(found for known in self._known.values() for found in known)
-        return _diagnostics(value)
+            known = self._known if path is None else {path: self._known.get(path, ())}
+            return _in_order(chain(*known.values()))
+        return _in_order(_diagnostics(value))
 
     async def locations(
         self, kind: str, path: str, line: int, column: int
@@ -79,6 +79,10 @@ class Editor:
 
 def _diagnostics(value: object) -> Sequence[Diagnostic]:
     return tuple(_build(Diagnostic, table) for table in _tables(value))
+
+
+def _in_order(found: Iterable[Diagnostic]) -> Sequence[Diagnostic]:
+    return tuple(sorted(found, key=lambda it: (it.path, it.start_line, it.start_column)))
 
 
 def _tables(value: object) -> Sequence[Mapping[str, object]]:
