@@ -32,7 +32,7 @@ LUA: Final = ROOT / "lua" / "eca"
 PHRASES: Final[Mapping[str, str]] = {
     r"\b(?:is|are|was|were|be|been|being) told\b": "who reports, sends, shows or logs what?",
     r"\bwhat (?:is|was) told\b|\bas told\b": "name what is sent or shown",
-    r"\bwho (?:hears|asks|listens)\b": "name the receiver",
+    r"\bwho (?:hears|listens)\b": "name the receiver",
     r"\banew\b": "again, or another verb: redraw, restart",
     r"\blaid to\b": "attributed to",
     r"\bgo(?:es)? along\b": "is sent with",
@@ -64,7 +64,7 @@ OPENINGS: Final[Mapping[str, str]] = {
 LEFT: Final[Mapping[str, int]] = {
     "lua": 3,
     "lua/actions": 13,
-    "lua/approval": 8,
+    "lua/approval": 4,
     "lua/chat": 1,
     "lua/commands": 6,
     "lua/config": 2,
@@ -72,7 +72,7 @@ LEFT: Final[Mapping[str, int]] = {
     "lua/editor": 6,
     "lua/files": 1,
     "lua/host": 7,
-    "lua/input": 17,
+    "lua/input": 16,
     "lua/markdown": 1,
     "lua/review": 5,
     "lua/state": 4,

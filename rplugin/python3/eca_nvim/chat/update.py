@@ -319,18 +319,28 @@ class Update:
     # --- end ------------------------------------------------------------------------------------
 
     def finish(self) -> Changes:
-        """Return the changes: draw what is dirty once, then fire the autocommands."""
-        waits = self.more_follow and not self.events
-        if self.chat.stale and not waits:
-            self.draw_stale()
-        if self.dirty is Dirty.STATUS and waits:
+        """Return the changes: draw what is dirty once, then fire the autocommands.
+
+        If more events follow, headers and a status that is dirty alone wait for the last one. An
+        autocommand does not wait: its listeners must find the view up to date.
+        """
+        postpones = self.more_follow and not self.events
+        if not postpones:
+            self._redraw_postponed()
+        if postpones and self.dirty is Dirty.STATUS:
             self.chat.status_is_stale = True
-        elif self.dirty is not Dirty.NOTHING or (self.chat.status_is_stale and not waits):
+        elif self.dirty is not Dirty.NOTHING:
             self._draw_dirty()
         self.ops += self.events
         pending_changed = self.dirty is not Dirty.NOTHING and Dirty.PENDING in self.dirty
         runs = self.chat.turn.state is not Turn.IDLE
         return Changes(self.ops, self.effects, pending_changed, self.about, runs)
+
+    def _redraw_postponed(self) -> None:
+        if self.chat.stale:
+            self.draw_stale()
+        if self.chat.status_is_stale:
+            self.dirty |= Dirty.STATUS
 
     def _draw_dirty(self) -> None:
         if Dirty.QUEUE in self.dirty:

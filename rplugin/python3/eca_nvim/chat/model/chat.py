@@ -128,7 +128,7 @@ class Chat(Struct, eq=False):
     pending: requests that wait for the user, by the block of the call or question.
     unconfirmed: prompts that are shown but not yet echoed by the agent.
     stale: blocks whose header in the view may be out of date until the next update.
-    status_is_stale: the same of the status.
+    status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
     retrying: `activity` says that the agent is trying again after a failure.
