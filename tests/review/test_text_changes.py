@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from eca_nvim.chat.text.line_spans import spans
-from eca_nvim.review.text_changes import Change, Place, changes, lines_of, locate, text_of
+from eca_nvim.review.text_changes import Change, ChangePlace, changes, lines_of, locate, text_of
 
 LINES = st.sampled_from(["a", "b", "c", "", "  x", "a\r", "é", "\x0b", "\u2028"])
 TEXTS = st.builds(
@@ -74,8 +74,8 @@ def test_a_change_moves_with_lines_put_in_above() -> None:
     new = [*old[:10], "ten\n", *old[11:]]
     (change,) = changes(old, new)
     now = ["first\n", *new]
-    assert locate(change, spans(new, now), now) == Place(11)
-    assert locate(change, spans(new, new), new) == Place(10)
+    assert locate(change, spans(new, now), now) == ChangePlace(11)
+    assert locate(change, spans(new, new), new) == ChangePlace(10)
 
 
 def test_a_change_whose_lines_changed_again_is_lost() -> None:
@@ -83,8 +83,8 @@ def test_a_change_whose_lines_changed_again_is_lost() -> None:
     new = [*old[:2], "two\n", *old[3:]]
     (change,) = changes(old, new)
     now = [*old[:2], "zwei\n", *old[3:]]
-    assert locate(change, spans(new, now), now) == Place(2, is_lost=True)
-    assert locate(change, spans(new, []), []) == Place(0, is_lost=True)
+    assert locate(change, spans(new, now), now) == ChangePlace(2, is_lost=True)
+    assert locate(change, spans(new, []), []) == ChangePlace(0, is_lost=True)
 
 
 def test_lines_taken_out_are_found_between_their_neighbours() -> None:
@@ -93,7 +93,7 @@ def test_lines_taken_out_are_found_between_their_neighbours() -> None:
     (change,) = changes(old, new)
     assert (change.removed, change.added) == (("2\n", "3\n"), ())
     now = ["x\n", *new]
-    assert locate(change, spans(new, now), now) == Place(3)
+    assert locate(change, spans(new, now), now) == ChangePlace(3)
     assert locate(change, spans(new, old), old) is None
 
 

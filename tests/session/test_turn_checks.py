@@ -27,7 +27,7 @@ async def test_a_turn_that_the_agent_forgot_ends(rig: Rig) -> None:
     assert rig.status()["state"] == "running"
     agent.archive.chats = [ChatSummary("b", running=True), ChatSummary("a", running=False)]
     await rig.view.until(lambda: rig.status()["state"] == "idle")
-    assert "says that this chat is idle" in rig.view.text()
+    assert "reports this chat as idle" in rig.view.text()
 
 
 async def test_a_stop_ends_the_turn_also_where_chats_cannot_be_listed(rig: Rig) -> None:

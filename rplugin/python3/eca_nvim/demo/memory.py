@@ -92,8 +92,8 @@ class Memory:
             case {"type": "text", "text": str(text)} if role == "assistant":
                 self._speech(chat, text)
             case {"type": "text", "contentId": str(content_id), "text": str(text)}:
-                said = {**content, "text": f"\n{text.strip()}"}
-                chat.messages.append(Message(role, [said], content_id))
+                replayed = {**content, "text": f"\n{text.strip()}"}
+                chat.messages.append(Message(role, [replayed], content_id))
                 chat.updated = round(time.time() * 1000)
             case {"type": "metadata", "title": str(title)}:
                 chat.title = title

@@ -88,8 +88,8 @@ async def run(turn: Turn, workshop: Workshop) -> None:
     """Run a real command after approval."""
     await turn.say("Let me run it.")
     outcome = await use(turn, workshop.python(RUNS, "World"))
-    said = outcome.outputs[-1].removeprefix("Stdout:\n")
-    await turn.say(f"It said:\n\n```text\n{said}\n```\n")
+    output = outcome.outputs[-1].removeprefix("Stdout:\n")
+    await turn.say(f"It said:\n\n```text\n{output}\n```\n")
 
 
 async def replace(turn: Turn, workshop: Workshop) -> None:
@@ -160,9 +160,9 @@ async def delegate(turn: Turn, workshop: Workshop) -> None:
             await subagent.turn.say(f"That failed: {fault}")
             return f"I found nothing out: {fault}"
         subagent.step()
-        said = outcome.outputs[-1].removeprefix("Stdout:\n")
-        await subagent.turn.say(f"It greets with `{said}`.")
-        return f"`greet.py` says: {said}"
+        output = outcome.outputs[-1].removeprefix("Stdout:\n")
+        await subagent.turn.say(f"It greets with `{output}`.")
+        return f"`greet.py` says: {output}"
 
     await turn.say("I will ask an *explorer* what `greet.py` does.")
     task = SubagentTask("explorer", "exploring the workshop", "Find out what greet.py says.")

@@ -148,11 +148,11 @@ class Turn:
 
     def usage(self) -> None:
         """Report tokens and cost."""
-        said = self.chat.tokens
-        tokens = said + sum(part for _, part, _ in CONTEXT)
+        conversation = self.chat.tokens
+        tokens = conversation + sum(part for _, part, _ in CONTEXT)
         limit = {"context": CONTEXT_LIMIT, "output": 8_000}
         cost = f"{tokens * 3 / 1_000_000:.2f}"
-        parts = (*CONTEXT, ("Conversation", said, "#98c379"))
+        parts = (*CONTEXT, ("Conversation", conversation, "#98c379"))
         names = ("name", "tokens", "color")
         self.content(
             "system",

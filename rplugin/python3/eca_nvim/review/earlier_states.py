@@ -5,7 +5,7 @@ some after it may have run already. Rules kept here:
 - The state after the last call was observed. From there each call is undone in thought, the last
   one first: a move is reversed, the state before a change is computed from its diff.
 - An observation before a call is trusted only if it does not match any later state.
-- A state that neither an observation nor a call tells is unseen. It is never guessed.
+- A state that follows neither from an observation nor from a call is `UNSEEN`, never guessed.
 
 Two writes, W1 and W2, with a change by the user in between:
 
@@ -17,8 +17,8 @@ Two writes, W1 and W2, with a change by the user in between:
     after W1    b was observed. It is not c, nor a later state (d): somebody else changed it.
     before W1   a, observed; without that, b with the diff of W1 reversed
 
-If the end of W1 is reported so late that we observe d there: d is a later state, so that tells
-nothing of W1. The state after W1 is then taken to be c.
+If the end of W1 is reported so late that we observe d then: d is a later state, so it says nothing
+about W1. The state after W1 is then assumed to be c.
 """
 
 from __future__ import annotations

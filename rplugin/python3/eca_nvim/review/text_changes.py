@@ -67,7 +67,7 @@ def changes(before: Lines, after: Lines) -> list[Change]:
     ]
 
 
-class Place(Struct, frozen=True):
+class ChangePlace(Struct, frozen=True):
     """Where a change is in a later text; `is_lost`: its lines were changed again."""
 
     start: int
@@ -80,7 +80,7 @@ def counts(before: str | None, after: str | None) -> tuple[int, int]:
     return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
 
 
-def locate(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
+def locate(change: Change, later: Sequence[Span], now: Lines) -> ChangePlace | None:
     """Return where a change is in a later text, None if it was reverted.
 
     later: the differences between the text after the change and the later text `now`.
@@ -92,15 +92,15 @@ def locate(change: Change, later: Sequence[Span], now: Lines) -> Place | None:
     )
     touching = [span for span in later if _touches(change, span[0], span[1])]
     if not touching:
-        return Place(change.start + shift)
+        return ChangePlace(change.start + shift)
     first, last = touching[0], touching[-1]
     low = first[2] if first[0] <= change.start else change.start + shift
     high = last[3] if last[1] >= change.end else last[3] + change.end - last[1]
     if _holds(now[low:high], change.removed):
         return None
     if not change.added and first[0] == first[1]:
-        return Place(low)
-    return Place(max(0, min(low, len(now) - 1)), is_lost=True)
+        return ChangePlace(low)
+    return ChangePlace(max(0, min(low, len(now) - 1)), is_lost=True)
 
 
 def _touches(change: Change, old: int, old_end: int) -> bool:

@@ -27,7 +27,7 @@ from eca_nvim.review.text_changes import counts
 from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 CHANGED = "changed since it was shown: ask again"
-ONLY_PLACE = "what is in it could not go back to where it was"
+ONLY_PLACE = "it was moved here, and could not be moved back"
 
 
 class UndoPlan(Struct, frozen=True):
@@ -43,7 +43,7 @@ class UndoPlan(Struct, frozen=True):
     again: bool = False
 
 
-class Outcome(Struct, frozen=True):
+class UndoOutcome(Struct, frozen=True):
     """The result for a file: with a `fault` it is unchanged, with a `copy` too it is damaged.
 
     copy: path of a file with the old content.
@@ -185,7 +185,7 @@ def undo(
     asked: Mapping[str, Snapshot],
     ledger: Ledger,
     changed: Collection[str] = (),
-) -> Iterator[Outcome]:
+) -> Iterator[UndoOutcome]:
     """Restore files of turns, the newest first; each step restores one file.
 
     asked: the files as they were when the undo was requested. Those that have `changed` since the
@@ -208,24 +208,24 @@ class _Undoing:
         self._ledger = ledger
         self._order = {path: place for place, path in enumerate(self.files)}
         self._failed: dict[str, str] = {}
-        self._homeless: set[bytes] = set()
+        self._unplaced: set[bytes] = set()
 
     def place_in_order(self, path: str) -> tuple[bool, int]:
         """Return the sort key of a file: deleted files come last."""
         return self.files[path].before.is_absent, self._order[path]
 
-    def undo(self, path: str, asked: Snapshot | None) -> Outcome:
+    def undo(self, path: str, asked: Snapshot | None) -> UndoOutcome:
         """Restore a file if it is still as it was `asked` for; None means it is not."""
         before = self.files[path].before
         now = self._ledger.snapshot(path, self.files[path].after)
-        outcome = Outcome(path, self._objection(path, now, asked))
+        outcome = UndoOutcome(path, self._objection(path, now, asked))
         if outcome.fault is None:
-            outcome = _put_back(path, before)
+            outcome = _restore(path, before)
         if outcome.fault is None:
-            self._turn_round(path, now)
+            self._swap_records(path, now)
         else:
             self._failed[path] = outcome.fault
-            self._homeless |= {before.blob.digest} if before.blob else set()
+            self._unplaced |= {before.blob.digest} if before.blob else set()
         return outcome
 
     def pass_over(self, paths: Iterable[str]) -> None:
@@ -235,7 +235,7 @@ class _Undoing:
             if record.before.same_as(record.after):
                 now = self._ledger.snapshot(path, record.after)
                 if now.same_as(record.before):
-                    self._turn_round(path, now)
+                    self._swap_records(path, now)
 
     def _objection(self, path: str, now: Snapshot, asked: Snapshot | None) -> str | None:
         """Return why a file stays unchanged."""
@@ -247,21 +247,21 @@ class _Undoing:
         for origin in _origins(self.files, record):
             if origin in self._failed:
                 return self._failed[origin]
-        if record.before.is_absent and now.blob and now.blob.digest in self._homeless:
+        if record.before.is_absent and now.blob and now.blob.digest in self._unplaced:
             return ONLY_PLACE
         return _fault(self.files, path)
 
-    def _turn_round(self, path: str, now: Snapshot) -> None:
+    def _swap_records(self, path: str, now: Snapshot) -> None:
         for record in _chain(self._turns, path):
             now, record.before, record.after = record.before, now, record.before
             record.changed_by_others, record.undone = False, not record.undone
 
 
-def _put_back(path: str, before: Snapshot) -> Outcome:
+def _restore(path: str, before: Snapshot) -> UndoOutcome:
     try:
         restore_file(path, before)
     except FileDamaged as damaged:
-        return Outcome(path, damaged.strerror or str(damaged), damaged.copy)
+        return UndoOutcome(path, damaged.strerror or str(damaged), damaged.copy)
     except OSError as fault:
-        return Outcome(path, fault.strerror or str(fault))
-    return Outcome(path)
+        return UndoOutcome(path, fault.strerror or str(fault))
+    return UndoOutcome(path)

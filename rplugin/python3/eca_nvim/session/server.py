@@ -1,7 +1,7 @@
 """The agent's process as the user sees it: started, ready, ended, started again.
 
 Rules kept here:
-- Commands (start, restart, quit) are carried out one after the other.
+- Requests (start, restart, quit) are handled one after the other.
 - One run at a time: the next begins when the last has ended.
 - Every end is reported once, with its reason; an agent that fails to start ends like any other.
 - An agent that is slow to start is reported once, and still waited for.
@@ -38,7 +38,7 @@ class ServerState(StrEnum):
     FAILED = "failed"
 
 
-class ServerCommand(StrEnum):
+class ServerRequest(StrEnum):
     """What the user can ask of the server."""
 
     START = auto()
@@ -97,8 +97,8 @@ class Server:
         self._make_agent = make_agent
         self._listener = listener
         self._emit = emit
-        commands = anyio.create_memory_object_stream[tuple[ServerCommand, bool]](math.inf)
-        self._commands_in, self._commands = commands
+        requests = anyio.create_memory_object_stream[tuple[ServerRequest, bool]](math.inf)
+        self._requests_in, self._requests = requests
         self._current: _Run | None = None
         self._demo = False
         self._changed = anyio.Event()
@@ -114,23 +114,23 @@ class Server:
         ready = self.state is ServerState.READY and self._current is not None
         return self._current.agent if ready and self._current is not None else None
 
-    def request(self, command: ServerCommand, *, demo: bool = False) -> None:
-        """Request a command; `demo`: use the demo agent from now on.
+    def request(self, request: ServerRequest, *, demo: bool = False) -> None:
+        """Queue a request; `demo`: use the demo agent from now on.
 
         An agent that is about to end is not ready any more: what is sent from now on is for the
         next one.
         """
-        if self._current is not None and (command is not ServerCommand.START or demo):
+        if self._current is not None and (request is not ServerRequest.START or demo):
             self._current.wanted = False
-            is_quit = command is ServerCommand.QUIT
+            is_quit = request is ServerRequest.QUIT
             self._set_state(ServerState.STOPPED if is_quit else ServerState.STARTING)
-        self._commands_in.send_nowait((command, demo))
+        self._requests_in.send_nowait((request, demo))
 
     def ensure(self) -> None:
         """Start the agent unless it is running or starting."""
         if self.state in (ServerState.STOPPED, ServerState.FAILED):
             self._set_state(ServerState.STARTING)
-            self.request(ServerCommand.START)
+            self.request(ServerRequest.START)
 
     async def ready(self) -> Agent:
         """Return the agent once it is ready; starts it if needed.
@@ -150,13 +150,13 @@ class Server:
             self._current.agent.leave()
 
     async def run(self) -> None:
-        """Carry out commands until cancelled."""
-        async with self._commands, self._commands_in, anyio.create_task_group() as runs:
-            async for command, demo in self._commands:
+        """Carry out requests until cancelled."""
+        async with self._requests, self._requests_in, anyio.create_task_group() as runs:
+            async for request, demo in self._requests:
                 self._demo = self._demo or demo
-                if command is not ServerCommand.START or demo:
+                if request is not ServerRequest.START or demo:
                     await self._finish()
-                if command is not ServerCommand.QUIT and self._current is None:
+                if request is not ServerRequest.QUIT and self._current is None:
                     self._begin(runs)
 
     def _begin(self, runs: TaskGroup) -> None:

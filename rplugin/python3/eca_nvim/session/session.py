@@ -58,7 +58,7 @@ from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.secrets import hide_answers, without_secrets
-from eca_nvim.session.server import MakeAgent, Server, ServerCommand, ServerState
+from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
@@ -188,10 +188,10 @@ class Session:
                 self._ledger.attribution.user_writes(intent)
             case intents.StartServer(restart, demo):
                 self._server.request(
-                    ServerCommand.RESTART if restart else ServerCommand.START, demo=demo
+                    ServerRequest.RESTART if restart else ServerRequest.START, demo=demo
                 )
             case intents.QuitServer():
-                self._server.request(ServerCommand.QUIT)
+                self._server.request(ServerRequest.QUIT)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
             case (

@@ -62,15 +62,15 @@ class _Sides(Struct, frozen=True):
 
 
 async def diff(
-    chats: Callable[[str], Chat], wanted: RequestDiff, files: EditorFiles, read: ReadSnapshot
+    chats: Callable[[str], Chat], intent: RequestDiff, files: EditorFiles, read: ReadSnapshot
 ) -> ViewOp:
     """Return the op that opens the diff tab, or a warning if there is nothing to show."""
-    chat, block = _choose(chats, wanted)
+    chat, block = _choose(chats, intent)
     if block is None:
         return Notify("warn", NO_CHANGE)
     request = _request(chat, block)
     try:
-        place, sides = _next_sides(block, wanted.file, chat.settings, read)
+        place, sides = _next_sides(block, intent.file, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
     unsaved = [UNSAVED] if await files.unsaved([sides.path]) else []
@@ -94,14 +94,14 @@ def _file(block: ToolBlock, place: int) -> Mapping[str, object] | None:
     return {"block": block.id, "place": place, "count": count} if count > 1 else None
 
 
-def _choose(chats: Callable[[str], Chat], wanted: RequestDiff) -> tuple[Chat, ToolBlock | None]:
+def _choose(chats: Callable[[str], Chat], intent: RequestDiff) -> tuple[Chat, ToolBlock | None]:
     """Return the requested call, or the alternative if that one changes no file."""
-    chat = chats(wanted.chat)
-    block = _find(chat, wanted.block)
-    if wanted.instead is None or (block is not None and _changes_file(block)):
+    chat = chats(intent.chat)
+    block = _find(chat, intent.block)
+    if intent.instead is None or (block is not None and _changes_file(block)):
         return chat, block
-    other = chats(wanted.instead[0])
-    return other, _find(other, wanted.instead[1])
+    other = chats(intent.instead[0])
+    return other, _find(other, intent.instead[1])
 
 
 def _changes_file(block: ToolBlock) -> bool:

@@ -44,18 +44,18 @@ class Contexts:
         """Read the contexts of a prompt; reports those that cannot be sent."""
         for item in items:
             try:
-                yield self._there(item)
+                yield self._parse(item)
             except MalformedContext as fault:
                 self._view.push([Notify("warn", f"context not sent: {fault}")])
 
-    async def check(self, wanted: CheckContext) -> None:
+    async def check(self, intent: CheckContext) -> None:
         """Answer the intent `check_context`."""
-        with isolated(self._view, "check the context", wanted):
-            self._view.push([Answer(wanted.request, await self._checked(wanted.item))])
+        with isolated(self._view, "check the context", intent):
+            self._view.push([Answer(intent.request, await self._checked(intent.item))])
 
     async def _checked(self, item: object) -> dict[str, object]:
         try:
-            context = self._there(item)
+            context = self._parse(item)
             first = last = None
             if isinstance(context, FileContext):
                 first, last = await self._lines(context)
@@ -63,7 +63,7 @@ class Contexts:
             return {"fault": str(fault)}
         return {"first": first, "last": last}
 
-    def _there(self, item: object) -> Context:
+    def _parse(self, item: object) -> Context:
         """Parse a context; its file or folder must exist. Raises MalformedContext."""
         context = parse_context(item)
         if not isinstance(context, FileContext | DirectoryContext):

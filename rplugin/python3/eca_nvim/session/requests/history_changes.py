@@ -25,14 +25,14 @@ HistoryChange: TypeAlias = (
 )
 
 
-async def roll_back(chats: Chats, archive: Archive, chat: Chat, wanted: intents.Rollback) -> None:
+async def roll_back(chats: Chats, archive: Archive, chat: Chat, intent: intents.Rollback) -> None:
     """Remove a user's message and all after it, undo what tools did to files since, or both."""
     require_idle(chat)
-    prompt, content_id = named_prompt(chat, wanted.block)
-    await archive.rollback(chat.id, content_id, messages=wanted.messages, tools=wanted.tools)
-    if wanted.messages:
+    prompt, content_id = named_prompt(chat, intent.block)
+    await archive.rollback(chat.id, content_id, messages=intent.messages, tools=intent.tools)
+    if intent.messages:
         chats.show(history_changes.roll_back(chat, prompt, now()))
-    if wanted.tools:
+    if intent.tools:
         chats.show(history_changes.files_restored(chat, now()))
 
 

@@ -24,13 +24,13 @@ def match(pattern: str, lines: list[str], most: int) -> dict[str, object]:
     A pattern in lower case ignores case. most: how many matches are returned; the rest is counted.
     """
     try:
-        wanted = re.compile(pattern, re.IGNORECASE if pattern == pattern.lower() else re.NOFLAG)
+        compiled = re.compile(pattern, re.IGNORECASE if pattern == pattern.lower() else re.NOFLAG)
     except (re.error, OverflowError, RecursionError) as fault:
         return {FAULT: f"not a regular expression: {fault}"}
     matches = [
         (number, found.start())
         for number, line in enumerate(lines)
-        if (found := wanted.search(line)) is not None
+        if (found := compiled.search(line)) is not None
     ]
     return {MATCHES: matches[:most], MORE: max(0, len(matches) - most)}
 

@@ -31,7 +31,7 @@ from eca_nvim.review.files_used import list_files_used
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.turn_changes import TurnChanges
-from eca_nvim.review.undo import Outcome, UndoPlan, merged, moved_on, plan_undo, undo
+from eca_nvim.review.undo import UndoOutcome, UndoPlan, merged, moved_on, plan_undo, undo
 from eca_nvim.review.undo_words import done_line, no_plan, plan_table
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import EditorFiles, diff
@@ -102,17 +102,17 @@ class ReviewRequests:
             lines.append(f"what commands changed in {where} {', '.join(turns)} is not known: {why}")
         self._view.push([Notify("warn", line) for line in lines])
 
-    async def _list(self, wanted: ListChanges) -> list[ViewOp]:
+    async def _list(self, intent: ListChanges) -> list[ViewOp]:
         """Return the ops that answer with the remaining changes, or say that there are none."""
-        number = wanted.turn
-        turns = self._ledger.turns(wanted.chat)
+        number = intent.turn
+        turns = self._ledger.turns(intent.chat)
         turns = [turn for turn in turns if number in (None, turn.number)]
         if not turns:
             where = "here" if number is None else f"in turn {number}"
             nothing = Notify("info", f"the agent has changed nothing {where}")
-            return [nothing, Answer(wanted.request, None)]
+            return [nothing, Answer(intent.request, None)]
         odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd_names]
-        return [*odd, Answer(wanted.request, await self._entries(wanted.chat, turns))]
+        return [*odd, Answer(intent.request, await self._entries(intent.chat, turns))]
 
     async def _entries(self, chat: str, turns: Sequence[TurnChanges]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
@@ -124,24 +124,24 @@ class ReviewRequests:
             await anyio.lowlevel.checkpoint()
         return listed[:MOST_ENTRIES]
 
-    async def _plan(self, wanted: PlanUndo) -> Table | None:
+    async def _plan(self, intent: PlanUndo) -> Table | None:
         """Plan the undo of the turn that is named, else of the last one with something to undo."""
-        if wanted.since is not None:
-            return await self._plan_since(wanted, wanted.since)
-        turns = self._ledger.turns(wanted.chat)
+        if intent.since is not None:
+            return await self._plan_since(intent, intent.since)
+        turns = self._ledger.turns(intent.chat)
         for turn in reversed(turns):
-            if wanted.turn in (None, turn.number):
-                found = plan_undo([turn], await self._present(turn.files), wanted.paths)
-                if found.files and (wanted.turn is not None or not found.again):
+            if intent.turn in (None, turn.number):
+                found = plan_undo([turn], await self._present(turn.files), intent.paths)
+                if found.files and (intent.turn is not None or not found.again):
                     return plan_table([turn.number], turn.prompt, found)
-        later = [turn for turn in turns if wanted.turn is not None and turn.number > wanted.turn]
-        named = [turn for turn in turns if turn.number == wanted.turn]
+        later = [turn for turn in turns if intent.turn is not None and turn.number > intent.turn]
+        named = [turn for turn in turns if turn.number == intent.turn]
         return no_plan(moved_on(named[0], later) if named else None)
 
-    async def _plan_since(self, wanted: PlanUndo, block: int) -> Table | None:
+    async def _plan_since(self, intent: PlanUndo, block: int) -> Table | None:
         """Plan the undo of all turns from a user's message on."""
         try:
-            chat = self._chats.get(wanted.chat)
+            chat = self._chats.get(intent.chat)
             history_changes.require_idle(chat)
             prompt, _ = history_changes.named_prompt(chat, block)
         except AgentRefused as fault:
@@ -158,43 +158,43 @@ class ReviewRequests:
         found = plan_undo(turns, await self._present(paths))
         left = UndoPlan([]) if found.again else found
         numbers = [turn.number for turn in turns]
-        return plan_table(numbers, past[0].prompt, left, unkept, messages=wanted.messages)
+        return plan_table(numbers, past[0].prompt, left, unkept, messages=intent.messages)
 
-    async def _undo(self, wanted: UndoTurn) -> None:
-        paths = [path for path, _ in wanted.files]
+    async def _undo(self, intent: UndoTurn) -> None:
+        paths = [path for path, _ in intent.files]
         present = await self._present(paths)
-        changed = {path for path, seen in wanted.files if present[path].fingerprint != seen}
+        changed = {path for path, seen in intent.files if present[path].fingerprint != seen}
         asked = {path: present[path].disk for path in paths}
-        turns = self._turns(wanted.chat, wanted.turns)
+        turns = self._turns(intent.chat, intent.turns)
         again = all(it.undone for path, it in merged(turns).items() if path in asked)
-        outcomes: list[Outcome] = []
+        outcomes: list[UndoOutcome] = []
         for outcome in undo(turns, asked, self._ledger, changed):
             outcomes.append(outcome)
             self._ledger.attribution.changed_by_others([outcome.path])
             await anyio.lowlevel.checkpoint()
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
-        told = done_line(wanted.turns, len(done), again=again)
-        self._view.push([Answer(wanted.request, {"done": done, "failed": failed, "told": told})])
+        told = done_line(intent.turns, len(done), again=again)
+        self._view.push([Answer(intent.request, {"done": done, "failed": failed, "told": told})])
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
         if touched:
-            events = [Emit("EcaFileChanged", {"chat": wanted.chat, "path": it}) for it in touched]
-            self._view.push([FilesChanged(wanted.chat, touched), *events])
+            events = [Emit("EcaFileChanged", {"chat": intent.chat, "path": it}) for it in touched]
+            self._view.push([FilesChanged(intent.chat, touched), *events])
 
-    async def _show(self, wanted: ShowCheckpoint) -> None:
-        turns = self._turns(wanted.chat, wanted.turns)
+    async def _show(self, intent: ShowCheckpoint) -> None:
+        turns = self._turns(intent.chat, intent.turns)
         files = merged(turns)
-        if wanted.path not in files:
+        if intent.path not in files:
             self._view.push([Notify("warn", "this change is no longer there")])
             return
-        before = files[wanted.path].before
-        present = (await self._present([wanted.path]))[wanted.path]
+        before = files[intent.path].before
+        present = (await self._present([intent.path]))[intent.path]
         old, new = snapshot_text(before), present.text
         if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
             why = f": {before.fault}" if before.fault else ""
             self._view.push([Notify("warn", f"there is no text to compare{why}")])
             return
-        self._view.push([_diff(turns[-1], wanted.path, old or "", new or "")])
+        self._view.push([_diff(turns[-1], intent.path, old or "", new or "")])
 
     def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnChanges]:
         """Return some turns of a chat, the newest first."""
@@ -206,10 +206,10 @@ class ReviewRequests:
         return [] if chat is None else list_files_used(chat, self._ledger.turns(chat_id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
-        wanted: Sequence[str] = tuple(dict.fromkeys(paths))
-        unsaved = await self._files.unsaved(wanted) if wanted else {}
+        unique = tuple(dict.fromkeys(paths))
+        unsaved = await self._files.unsaved(unique) if unique else {}
         present: dict[str, Present] = {}
-        for path in wanted:
+        for path in unique:
             present[path] = Present(self._ledger.snapshot(path), unsaved.get(path))
             await anyio.lowlevel.checkpoint()
         return present
@@ -222,7 +222,7 @@ def _odd(turn: TurnChanges) -> str:
     return f"turn {turn.number}: {ODD_NAME}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
-def _failure(outcome: Outcome) -> Table:
+def _failure(outcome: UndoOutcome) -> Table:
     """Return why a file was not restored, and where its copy is if it was left damaged."""
     copy = {"copy": outcome.copy} if outcome.copy is not None else {}
     return {"path": outcome.path, "fault": outcome.fault, **copy}

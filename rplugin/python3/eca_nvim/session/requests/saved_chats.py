@@ -94,17 +94,17 @@ class SavedChats:
         chat = self._chats.table.get(chat_id)
         return chat is not None and not _is_blank(chat)
 
-    async def _resume(self, wanted: intents.ResumeChat) -> None:
-        if self._is_open(wanted.chat):
+    async def _resume(self, intent: intents.ResumeChat) -> None:
+        if self._is_open(intent.chat):
             return
         try:
-            opened = await (await self._archive()).open_chat(wanted.chat, PAGE)
+            opened = await (await self._archive()).open_chat(intent.chat, PAGE)
         except AgentRefused:
-            if not wanted.quiet:
+            if not intent.quiet:
                 raise
         else:
-            self._show(self._chats.get(wanted.chat), opened)
-            self._forget_blank(wanted.instead)
+            self._show(self._chats.get(intent.chat), opened)
+            self._forget_blank(intent.instead)
 
     def _forget_blank(self, chat_id: str | None) -> None:
         """Remove a chat if it has no messages."""

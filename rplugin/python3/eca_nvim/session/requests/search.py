@@ -23,11 +23,11 @@ TOO_LONG: Final = f"no result within {pattern_process.SECONDS} s: try a simpler 
 COMMAND: Final = (sys.executable, "-I", pattern_process.__file__)
 
 
-async def search(wanted: Grep, chats: Chats, view: View) -> None:
+async def search(intent: Grep, chats: Chats, view: View) -> None:
     """Answer the intent `grep`: hits and how many more there are, or the fault in the pattern."""
-    with isolated(view, "search the chat", wanted):
-        chat = chats.table.get(wanted.chat) or Chat(wanted.chat)
-        view.push([Answer(wanted.request, await grep(chat, wanted.pattern))])
+    with isolated(view, "search the chat", intent):
+        chat = chats.table.get(intent.chat) or Chat(intent.chat)
+        view.push([Answer(intent.request, await grep(chat, intent.pattern))])
 
 
 async def grep(chat: Chat, pattern: str) -> Mapping[str, object]:
