@@ -79,7 +79,7 @@ ROWS = [
         words=["no-config"],
         does=["open", "prompt", "stop", "other stream", "idle"],
         sent=[STOP],
-        hidden=["cannot be stopped"],
+        hidden=["cannot stop a turn"],
     ),
     Row(
         names="000-73 001-75",
