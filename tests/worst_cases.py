@@ -15,7 +15,7 @@ from tests.support.calls import eca_call
 from eca_nvim import redaction
 from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
-from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.prompt import mention_words, mentions
 from eca_nvim.chat.model import outside_paths
 from eca_nvim.chat.render import arguments, diff, markdown
@@ -93,7 +93,8 @@ def told(data: bytes) -> None:
 def progressed(words: str) -> None:
     """Read a server's progress."""
     content = eca.ProgressContent(state=eca.ProgressState.RUNNING, text=words)
-    chat_content.content_event(eca.ContentReceived(role=eca.Role.SYSTEM, content=content))
+    received = eca.ContentReceived(role=eca.Role.SYSTEM, content=content)
+    chat_content.content_event(received, ToolCallReader())
 
 
 def spelt(message: str) -> None:

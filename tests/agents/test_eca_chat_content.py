@@ -7,6 +7,7 @@ from tests.support.calls import eca_call
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca.content.chat_content import content_event
+from eca_nvim.agents.eca.content.tool_calls import ToolCallReader
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import call_details as d
 from eca_nvim.chat.vocabulary import events as e
@@ -16,12 +17,14 @@ from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.content import ContentReceived
 
 
-def event_of(content: Value, role: str = "assistant") -> ChatEvent:
+def event_of(
+    content: Value, role: str = "assistant", calls: ToolCallReader | None = None
+) -> ChatEvent:
     """Read a content as it comes from the wire."""
     params = {"chatId": "c", "role": role, "content": content}
     received = decode_notification("chat/contentReceived", params)
     assert isinstance(received, ContentReceived)
-    return content_event(received)
+    return content_event(received, calls or ToolCallReader())
 
 
 PLAIN = [
@@ -226,3 +229,22 @@ def test_a_call_that_waits_without_name_and_server_is_of_a_tool_that_does_not_ex
     runs = event_of({**waits, "manualApproval": False})
     assert isinstance(runs, e.ToolRequested)
     assert runs.call.origin != "unknown"
+
+
+def test_a_call_that_is_repeated_is_the_same_value_until_anything_of_it_changes() -> None:
+    calls = ToolCallReader()
+    same = {"id": "c", "name": "read_file", "server": "eca", "arguments": {"path": "a", "limit": 1}}
+
+    def read(kind: str, **more: Value) -> ToolCall:
+        event = event_of({"type": kind, **same, **more}, calls=calls)
+        assert isinstance(event, e.ToolRequested | e.ToolRunning | e.ToolFinished)
+        return event.call
+
+    requested = read("toolCallRun")
+    assert read("toolCallRunning") is requested
+    assert read("toolCalled", outputs=[], error=False) is requested
+    changed = read("toolCallRunning", arguments={"path": "a", "limit": True})
+    assert changed is not requested
+    assert changed.arguments is not None
+    assert changed.arguments["limit"] is True
+    assert read("toolCallRunning", id="d").id == "d"

@@ -21,7 +21,7 @@ from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.agents.eca.content.chat_content import content_event
 from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
 from eca_nvim.agents.eca.content.proposals import Proposals
-from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.readiness import Readiness
@@ -78,6 +78,7 @@ class Inbox:
         self._proposals = proposals
         self._held: list[ContentReceived | StatusChanged] = []
         self._code_blocks = CodeBlocks()
+        self._calls = ToolCallReader()
         self._peeks = Peeks()
         self._spent: dict[str, int] = {}  # tokens by chat, if the server does not add them up
         self._mentions = mentions
@@ -137,7 +138,7 @@ class Inbox:
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn content of a chat into events; replayed content changes no files."""
-        event, parent = content_event(received), received.parent_chat_id
+        event, parent = content_event(received, self._calls), received.parent_chat_id
         event = self._peeks.peek(received.chat_id or "", event)
         if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
             event = replace(event, text=self._mentions.read(user_text(event.text)))

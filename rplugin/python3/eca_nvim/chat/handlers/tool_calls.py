@@ -185,10 +185,12 @@ def merged(known: ToolCall, received: ToolCall) -> ToolCall:
     """Return `known` with the values of `received` that are not None; `known` if none is new."""
     fresh: dict[str, object] = {}
     for name in ToolCall.__struct_fields__:
-        value = getattr(received, name)
-        if name == "changes" and value is not None:
-            value = _with_texts(value, known.changes or ())
-        if value is not None and not is_same(value, getattr(known, name)):
+        value, before = getattr(received, name), getattr(known, name)
+        if value is None or value is before:
+            continue
+        if name == "changes":
+            value = _with_texts(value, before or ())
+        if not is_same(value, before):
             fresh[name] = value
     return replace(known, **fresh) if fresh else known
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from eca_nvim.agents.eca.content import tool_calls
-from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role
@@ -32,7 +31,7 @@ _RETRY: Final = late_pattern(r"\(attempt \d+/\d+\)")
 """How the server's progress text says that it retries a failed model request."""
 
 
-def content_event(received: eca.ContentReceived) -> ChatEvent:
+def content_event(received: eca.ContentReceived, calls: ToolCallReader) -> ChatEvent:
     """Turn one piece of content into an event."""
     content = received.content
     role = _ROLES[received.role]
@@ -41,7 +40,7 @@ def content_event(received: eca.ContentReceived) -> ChatEvent:
             return events.InsteadWanted(content.text)
         return events.TextReceived(role, content.text, content.content_id)
     if isinstance(content, ToolCall):
-        return tool_calls.tool_event(content)
+        return calls.event(content)
     return _CONVERTERS[type(content)](content, role)
 
 

@@ -232,7 +232,7 @@ def _strings(value: object) -> Iterator[str]:
                 yield text
             case list(items):
                 left += reversed(items)
-            case Mapping() as table:
+            case dict() as table:
                 items = [(key, item) for key, item in table.items() if key not in _TEXT_ARGUMENTS]
                 left += reversed([item for _, item in items])
-                left += reversed([key for key, _ in items if _PATH_CHARACTERS & set(key)])
+                left += reversed([key for key, _ in items if not _PATH_CHARACTERS.isdisjoint(key)])

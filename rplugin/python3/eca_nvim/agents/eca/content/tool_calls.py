@@ -21,6 +21,7 @@ from eca_nvim.chat.text.output import document
 from eca_nvim.chat.vocabulary import call_details as ours
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent
+from eca_nvim.chat.vocabulary.shown_request import is_same
 from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
 from eca_nvim.protocol.eca.details import FileChangeDetails
@@ -28,27 +29,54 @@ from eca_nvim.protocol.eca.details import FileChangeDetails
 _OLD_PREFIX: Final = "eca_"
 
 
-def tool_event(content: eca.ToolCall) -> ChatEvent:
-    """Turn one message about a tool call into its event.
+class ToolCallReader:
+    """Turns messages about tool calls into events.
 
-    A finished call has the id "" if the server only reports that it cleared its task list.
+    The messages about one call come in a row and repeat what is known of it: what they say is
+    worked out once, and told as the same value.
     """
-    match content:
-        case eca.ToolCallPrepare():
-            return events.ToolPreparing(_call(content, content.id), content.arguments_text)
-        case eca.ToolCallRun():
-            call = _call(content, content.id, content.arguments)
-            call = _marked_missing(call) if content.manual_approval else call
-            return events.ToolRequested(call, content.manual_approval)
-        case eca.ToolCallRunning():
-            return events.ToolRunning(_call(content, content.id, content.arguments))
-        case eca.ToolCalled():
-            return _finished(content)
-        case eca.ToolCallRejected():
-            call = _call(content, content.id, content.arguments)
-            return events.ToolRejected(call, content.reason)
-        case _:
-            raise TypeError(f"{type(content).__name__} is not a message about a tool call")
+
+    def __init__(self) -> None:
+        self._content: tuple[object, ...] = ()
+        self._call: ours.ToolCall | None = None
+
+    def event(self, content: eca.ToolCall) -> ChatEvent:
+        """Turn one message into its event.
+
+        A finished call has the id "" if the server only reports that it cleared its task list.
+        """
+        match content:
+            case eca.ToolCallPrepare():
+                return events.ToolPreparing(self._read(content, content.id), content.arguments_text)
+            case eca.ToolCallRun():
+                call = self._read(content, content.id, content.arguments)
+                call = _marked_missing(call) if content.manual_approval else call
+                return events.ToolRequested(call, content.manual_approval)
+            case eca.ToolCallRunning():
+                call = self._read(content, content.id, content.arguments)
+                return events.ToolRunning(call)
+            case eca.ToolCalled():
+                return events.ToolFinished(
+                    call=self._read(content, content.id or "", _named(content.arguments)),
+                    outputs=tuple(output.text for output in content.outputs),
+                    failed=bool(content.error),
+                    total_ms=content.total_time_ms,
+                    dialogue=dialogue(content),
+                )
+            case eca.ToolCallRejected():
+                call = self._read(content, content.id, content.arguments)
+                return events.ToolRejected(call, content.reason)
+            case _:
+                raise TypeError(f"{type(content).__name__} is not a message about a tool call")
+
+    def _read(
+        self, content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
+    ) -> ours.ToolCall:
+        names = (call_id, content.name, content.server, content.origin, content.summary)
+        whole = (*names, content.details, arguments)
+        if self._call is None or not is_same(whole, self._content):
+            self._content, self._call = whole, _call(content, call_id, arguments)
+        return self._call
 
 
 def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
@@ -57,23 +85,13 @@ def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
     return call if is_named else replace(call, origin="unknown")
 
 
-def _finished(content: eca.ToolCalled) -> ChatEvent:
-    return events.ToolFinished(
-        call=_call(content, content.id or "", _named(content.arguments)),
-        outputs=tuple(output.text for output in content.outputs),
-        failed=bool(content.error),
-        total_ms=content.total_time_ms,
-        dialogue=dialogue(content),
-    )
-
-
 def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
     """Return arguments with names; None for a list, because an earlier message had the names."""
     return None if arguments and all(name.isdigit() for name in arguments) else arguments
 
 
 def _call(
-    content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
+    content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None
 ) -> ours.ToolCall:
     details = content.details
     change = _file_change(details) if isinstance(details, FileChangeDetails) else None
