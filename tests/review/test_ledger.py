@@ -267,3 +267,14 @@ def test_keys_of_changes_stay_when_lines_move(desk: Desk) -> None:
     assert first["key"] == second["key"]
     assert (first["line"], second["line"]) == (2, 3)
     assert (second["above"], second["below"]) == (["0", "1"], ["3"])
+
+
+@pytest.mark.parametrize("kind", ToolKind)
+def test_only_a_call_that_may_change_any_file_needs_a_survey(desk: Desk, kind: ToolKind) -> None:
+    desk.hear(ToolRequested(ToolCall("any", kind=kind)))
+    desk.hear(ToolRequested(ToolCall("named", kind=kind, changes=(FileChange("/a", "", 0, 0),))))
+    calls = desk.driver.chat.root.calls
+    looks = {ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.FETCH, ToolKind.SWITCH_MODE}
+    looks |= {ToolKind.TASKS, ToolKind.ASK, ToolKind.AGENT}
+    assert desk.ledger.is_watched("chat", calls["any"].id) == (kind not in looks)
+    assert not desk.ledger.is_watched("chat", calls["named"].id)
