@@ -1,6 +1,6 @@
---- Commands and <Plug> mappings, as stubs: nothing of the plugin is loaded before its first use.
+--- Commands and <Plug> mappings as stubs: nothing of the plugin is loaded before its first use.
 ---
---- `lua/eca/keymaps/` has what each <Plug> does: `actions.lua` lists it, `plugs.lua` maps it.
+--- In `lua/eca/keymaps/`, `actions.lua` lists what each <Plug> does and `plugs.lua` maps them.
 
 if vim.g.loaded_eca then
   return
@@ -24,20 +24,20 @@ end, {
   nargs = '*',
   range = true,
   bang = true,
-  desc = 'All that can be done with a chat',
+  desc = 'All subcommands for chats',
   complete = function(lead, line)
     return require('eca.commands').complete(lead, line)
   end,
 })
 
--- Select mode by itself: one mapping for it and for Visual mode would put a key of Neovim's own
--- before the rest of the name.
+-- Select mode has a mapping of its own: with one for both it and Visual mode, Neovim would insert a
+-- key before the rest of the name.
 for _, mode in ipairs({ '', 's', '!', 't' }) do
   local first = "<Cmd>lua require('eca.keymaps.plugs').first()<CR>"
   vim.api.nvim_set_keymap(mode, '<Plug>(Eca', first, { noremap = true })
 end
 
--- Each buffer of ours gets its keys, whichever part of the plugin has made it.
+-- Maps the keys in each of our buffers, whichever part of the plugin has created it.
 vim.api.nvim_create_autocmd('User', {
   pattern = 'eca.buffer',
   callback = function(event)
@@ -45,7 +45,7 @@ vim.api.nvim_create_autocmd('User', {
   end,
 })
 
--- Of a chat's windows a session file makes empty ones; their buffers would keep its names from it.
+-- A session file restores a chat's windows with empty buffers, which would block the chat's names.
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   pattern = 'eca://*',
   callback = vim.schedule_wrap(function(event)

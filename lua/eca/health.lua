@@ -1,4 +1,4 @@
---- `:checkhealth eca`: all that the plugin needs, each with its remedy.
+--- `:checkhealth eca`: checks everything the plugin needs, with a remedy for each fault.
 local config = require('eca.config')
 local host = require('eca.host')
 local options = require('eca.config.options')
@@ -33,7 +33,7 @@ local function run(command)
 end
 
 local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
-  .. '"it is Python %d.%d, and 3.11 or newer is needed" % sys.version_info[:2]; '
+  .. '"this is Python %d.%d, but 3.11 or newer is required" % sys.version_info[:2]; '
   .. 'import pynvim, anyio, msgpack, msgspec, unidiff; print(sys.version.split()[0])'
 
 local function check_python()
@@ -54,11 +54,11 @@ end
 
 local GET_SERVER = {
   'get the server, eca, from the releases of editor-code-assistant/eca on GitHub (docs: eca.dev)',
-  'put it on your PATH or name it in server.command, and start Neovim again',
+  'put it on your PATH or set server.command, and restart Neovim',
   'then log in to a model provider: send the prompt /login in the chat',
 }
 
---- What the server says of its version tells whether it is one.
+--- Checks by its version whether a program is the server.
 ---@param path string
 ---@param is_eca boolean
 local function check_version(path, is_eca)
@@ -67,9 +67,9 @@ local function check_version(path, is_eca)
   if works and version:find('%d') then
     health.ok(('%s: %s'):format(path, sanitize.line(version)))
   elseif is_eca then
-    health.error(path .. ' does not tell its version', 'is it the ECA server? ' .. GET_SERVER[1])
+    health.error(path .. ' does not report a version', 'is it the ECA server? ' .. GET_SERVER[1])
   else
-    health.info(path .. ' can be run, and tells no version')
+    health.info(path .. ' is executable, but reports no version')
   end
 end
 
@@ -81,7 +81,7 @@ local function check_server()
   if path ~= '' then
     check_version(path, vim.fs.basename(path) == 'eca')
   elseif command then
-    health.error(name .. ' cannot be run', "correct the option 'server.command'")
+    health.error(name .. ' is not found or not executable', "correct the option 'server.command'")
   else
     health.warn('no eca on PATH: the built-in demo agent answers', GET_SERVER)
   end
@@ -96,21 +96,21 @@ local function check_options()
     health.warn(complaint)
   end
   if #complaints == 0 then
-    health.ok('nothing wrong in vim.g.eca')
+    health.ok('no faults in vim.g.eca')
   end
 end
 
-local DISABLE_WINBAR = 'give it no winbar there, with lualine: disabled_filetypes = { winbar = '
+local DISABLE_WINBAR = 'disable its winbar there; with lualine: disabled_filetypes = { winbar = '
   .. "{ 'eca-chat', 'eca-input' } }"
 
---- Trust, waiting requests and contexts are shown in the winbars of the chat's windows.
+--- The winbars of the chat's windows show trust, pending requests and contexts.
 local function check_winbars()
   health.start('Winbars')
   local foreign = vim.tbl_filter(winbar.is_foreign, vim.api.nvim_list_wins())
   if #foreign > 0 then
     health.warn('another plugin draws the winbars of the chat', DISABLE_WINBAR)
   else
-    health.ok('nobody else draws the winbars of the chat')
+    health.ok('no other plugin draws the winbars of the chat')
   end
 end
 

@@ -1,16 +1,17 @@
---- The Lua interface: what other code drives the plugin with.
+--- The Lua API of the plugin.
 ---
 --- Rules kept here:
---- - Nothing waits: what these functions return is what the host said before, and what was sent to
----   it since. `transcript` without a callback is the one exception.
---- - A configuration calls `setup` while Neovim starts: nothing else is loaded before it is used.
---- - A function that acts on "the chat" without naming one means that of the current buffer, else
+--- - No function blocks: they return what the host has sent so far, together with what was sent to
+---   it since. The one exception is `transcript` without a callback.
+--- - A configuration calls `setup` while Neovim starts, so everything else is loaded at its first
+---   use.
+--- - A function without the id of a chat acts on the current one: that of the current buffer, else
 ---   of this tab page, else the last one used.
 local M = {}
 
 local TRANSCRIPT_TIMEOUT = 5000 -- ms
 
---- Join the host with what draws, before anything is asked of either.
+--- Join the host with what draws. Called before either is used.
 local function join()
   require('eca.view')
 end
@@ -22,7 +23,7 @@ local function send(name, payload)
   require('eca.host').send(name, payload)
 end
 
---- Options, merged into those of `vim.g.eca`. Optional, and without any other effect.
+--- Set options, merged into those of `vim.g.eca`. Optional, and without any other effect.
 ---@param opts? table<string, any>
 function M.setup(opts)
   require('eca.config').setup(opts)
@@ -32,7 +33,7 @@ function M.setup(opts)
   end
 end
 
---- The chat that is meant when none is named; made when there is none yet.
+--- The current chat; created if there is none.
 ---@return string id
 function M.current()
   join()
@@ -40,10 +41,10 @@ function M.current()
 end
 
 ---@class eca.OpenOptions
----@field chat? string default: the current one; one of another day is resumed
+---@field chat? string default: the current one; a saved chat is resumed
 ---@field mods? table modifiers of a command (`smods`), for the layout
 
---- Open a chat, or go to it when it is open. Its input becomes the current window.
+--- Open a chat, or go to it if it is open. Its input becomes the current window.
 ---@param opts? eca.OpenOptions
 ---@return string id
 function M.open(opts)
@@ -57,12 +58,12 @@ function M.open(opts)
   return id
 end
 
---- Close the chat's windows in this tab page. The chat goes on.
+--- Close the chat's windows in this tab page. The chat itself stays.
 function M.hide()
   require('eca.window').hide()
 end
 
---- Hide the chat when this tab page shows it, else open it.
+--- Hide the chat if this tab page shows it, else open it.
 function M.toggle()
   if not require('eca.window').hide() then
     M.open()
@@ -81,10 +82,10 @@ end
 ---@class eca.SendOptions
 ---@field chat? string
 ---@field contexts? eca.Context[] in addition to those of the chat
----@field queue? boolean wait for the end of a running turn
+---@field queue? boolean send it when the running turn ends
 
---- Send a prompt. No window is opened, and who reads further up is left there: other code may send
---- at any time. What the user sends by a key or a command brings him to the end.
+--- Send a prompt. No window is opened or scrolled, because other code may send at any time. Keys
+--- and commands scroll to the end in addition.
 ---@param text string
 ---@param opts? eca.SendOptions
 ---@return string id of the chat
@@ -104,14 +105,15 @@ function M.stop(chat)
 end
 
 ---@class eca.DecideOptions
----@field id? string of `pending()`, or the agent's own while only one with it waits; default: what
----the float or the diff asks about, else the oldest, of the current chat first
----@field remember? boolean accept the like for this session
+---@field id? string of `pending()`, or the agent's own if only one request has it; default: that of
+---the float or the diff on the screen, else the oldest of the current chat, else the oldest
+---@field remember? boolean always allow it in this session
 ---@field all? boolean
----@field chat? string only what waits in this chat
+---@field chat? string only requests of this chat
 ---@field reason? string what to do instead
 
---- The requests with an id: that of `pending()`, else the agent's own, which several may have.
+--- The requests with an id of `pending()`, else those with the agent's own id, which several may
+--- have.
 ---@param items eca.Pending[]
 ---@param id string
 ---@return eca.Pending[]
@@ -125,10 +127,10 @@ local function named(items, id)
   return #found > 0 and found or having('call')
 end
 
---- The requests of a kind, of the chat and with the id that are named, if they are.
+--- The pending requests of a kind, limited to a chat or an id if one is given.
 ---@param kind 'approval'|'question'
 ---@param opts { chat?: string, id?: string }
----@return eca.Pending[], string fault why there is nothing, in one line
+---@return eca.Pending[], string fault one line, for when there is none
 local function candidates(kind, opts)
   local items = vim.tbl_filter(function(item)
     return item.kind == kind
@@ -138,13 +140,13 @@ local function candidates(kind, opts)
     local several = "%d requests have the id '%s': name one by its id in pending()"
     return {}, several:format(#found, opts.id)
   end
-  local nothing = kind == 'approval' and 'nothing waits for approval' or 'there is no question'
+  local nothing = kind == 'approval' and 'no pending request' or 'no pending question'
   return found, opts.id and ("%s with the id '%s'"):format(nothing, opts.id) or nothing
 end
 
---- The approvals that are meant.
+--- The tool calls that the options select.
 ---@param opts eca.DecideOptions
----@return eca.Pending[], string fault why there is none, in one line
+---@return eca.Pending[], string fault one line, for when there is none
 local function meant(opts)
   local waiting, fault = candidates('approval', opts)
   if opts.all or #waiting == 0 then
@@ -163,7 +165,7 @@ local function meant(opts)
   return { waiting[1] }, fault
 end
 
---- Answer what is meant, or tell why nothing is.
+--- Answer requests, or show why there is none.
 ---@param items eca.Pending[]
 ---@param fault string
 ---@param answer fun(item: eca.Pending)
@@ -176,7 +178,7 @@ local function decide(items, fault, answer)
   end
 end
 
---- Accept a waiting tool call, or all of them.
+--- Allow a pending tool call, or all of them.
 ---@param opts? eca.DecideOptions
 function M.approve(opts)
   opts = opts or {}
@@ -186,7 +188,7 @@ function M.approve(opts)
   end)
 end
 
---- Reject a waiting tool call; the reason is sent as the next prompt once the turn has ended.
+--- Reject a pending tool call. The reason is sent as the next prompt when the turn has ended.
 ---@param opts? eca.DecideOptions
 function M.reject(opts)
   opts = opts or {}
@@ -201,12 +203,12 @@ function M.reject(opts)
 end
 
 ---@class eca.AnswerOptions
----@field id? string of `pending()`, or the agent's own while only one with it waits; default: the
----oldest question, of the current chat first
----@field chat? string only what is asked in this chat
+---@field id? string of `pending()`, or the agent's own if only one request has it; default: the
+---oldest question of the current chat, else the oldest
+---@field chat? string only questions of this chat
 
---- Answer a question; nil cancels it.
----@param text? string
+--- Answer a question.
+---@param text? string nil: cancel the question
 ---@param opts? eca.AnswerOptions
 function M.answer(text, opts)
   local items, fault = candidates('question', opts or {})
@@ -221,12 +223,12 @@ end
 
 ---@class eca.PublicPending
 ---@field chat string
----@field id string opaque: of this request only
+---@field id string opaque and unique
 ---@field kind 'approval'|'question'
 ---@field title string
 ---@field detail? string
 
---- What waits for the user's word, oldest first.
+--- The pending requests, oldest first.
 ---@return eca.PublicPending[]
 function M.pending()
   return vim.tbl_map(function(item)
@@ -236,7 +238,7 @@ function M.pending()
   end, require('eca.state.expected').pending())
 end
 
---- Add something to the context of the current chat. What is wrong with it is told in one line.
+--- Add a context to the current chat. If it is refused, a message of one line says why.
 ---@param item eca.Context
 function M.add_context(item)
   local id = M.current()
@@ -249,10 +251,10 @@ function M.add_context(item)
   require('eca.window.winbar').refresh(id)
 end
 
---- Take something off the context of a chat; a file without lines means all of it that is there.
+--- Remove a context from a chat. A file without lines also removes contexts for some of its lines.
 ---@param what eca.Context|string a context, or its token, or a path
 ---@param chat? string default: the current one
----@return boolean removed false when it is not there
+---@return boolean removed false: there is none
 function M.remove_context(what, chat)
   local id = chat or M.current()
   local removed = require('eca.context.line').remove(id, what)
@@ -260,7 +262,7 @@ function M.remove_context(what, chat)
   return removed
 end
 
---- What would go along with a prompt now, the tokens of the draft included.
+--- The contexts that a prompt would be sent with now, tokens of the draft included.
 ---@return eca.Context[]
 function M.contexts()
   local id = M.current()
@@ -283,8 +285,8 @@ function M.status()
   return require('eca.state.expected').status(require('eca.window').current_chat())
 end
 
---- A short text for a statusline: state, how many requests wait, model, and TRUST while tools run
---- without asking. Empty without a chat, escaped.
+--- A short, escaped text for a statusline: state, number of pending requests, model, and TRUST
+--- while tools run without asking. Empty without a chat.
 ---@return string
 function M.statusline()
   local status = M.status()
@@ -298,8 +300,8 @@ function M.statusline()
   return require('eca.ui.sanitize').statusline(table.concat(words, ' '))
 end
 
---- The whole chat as Markdown, collapsed bodies included. Without a callback it waits for the
---- host, at most 5 s, and returns the text, or nil when none came.
+--- The whole chat as Markdown, closed blocks included. Without a callback it waits for the host, at
+--- most 5 s, and returns the text, or nil on timeout.
 ---@param chat? string
 ---@param callback? fun(markdown: string)
 ---@return string?

@@ -104,7 +104,7 @@ def test_a_shell_line_shows_command_and_output() -> None:
     assert shown(call("t", "shell_command", details=parts))[1:] == [
         "  $ ls -l; pwd",
         "  · ls -l",
-        "  · pwd    remembered",
+        "  · pwd    always allowed",
     ]
 
 

@@ -28,8 +28,8 @@ def test_default_keys(nvim: Neovim) -> None:
         for name, action in actions.items()
     }
     for name, action in actions.items():
-        if "waiting" in action:  # keys in the chat, too
-            wanted[name]["chat"] = wanted[name].get("chat", set()) | set(action["waiting"])
+        if "pending" in action:  # keys in the chat, too
+            wanted[name]["chat"] = wanted[name].get("chat", set()) | set(action["pending"])
     assert {name: _keys(documents.told(f"<Plug>(Eca{name})")) for name in actions} == wanted
 
 

@@ -21,7 +21,7 @@ def ask(nvim: Neovim, *items: object) -> None:
 
 def test_an_empty_input_is_for_the_answer(stage: Neovim) -> None:
     ask(stage, question())
-    screen = stage.wait_screen("Answer> your own words · <C-s> answers")
+    screen = stage.wait_screen("Answer> type an answer · <C-s> sends")
     assert "? Which colour?" in screen
     stage.keys("imauve<C-s>")
     assert wait_sent(stage, "answer") == [answer_to("q1", text="mauve")]

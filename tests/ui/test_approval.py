@@ -42,7 +42,7 @@ def pending(nvim: Neovim, *items: object) -> None:
 
 
 def shown(screen: Screen) -> bool:
-    return "a accept" in screen
+    return "a allow" in screen
 
 
 def corner(screen: Screen) -> tuple[int, int]:
@@ -176,7 +176,7 @@ def test_reject_without_a_reason_leaves_it_pending(stage: Neovim) -> None:
 def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
     pending(stage, approval())
     screen = stage.wait_screen(shown)
-    assert "remember" not in screen
+    assert "always" not in screen
     assert "diff" not in screen
     stage.command("Eca approval")
     stage.keys("A")
@@ -187,8 +187,8 @@ def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
 def test_says_what_remembering_remembers(stage: Neovim) -> None:
     pending(stage, approval(remember=["git commit", "git push"]))
     screen = stage.wait_screen(shown)
-    assert "A remember " in screen
-    assert "A remembers: git commit, git push" in screen
+    assert "A always " in screen
+    assert "A always allows: git commit, git push" in screen
 
 
 def test_guard_swallows_keys_under_the_users_hands(start_nvim: StartNeovim) -> None:
@@ -287,12 +287,12 @@ def test_long_commands_wrap_and_scroll(stage: Neovim) -> None:
     assert more
     assert "word399" not in screen
     stage.command("Eca approval")
-    stage.wait_screen("more lines, scroll to see")
+    stage.wait_screen("more lines, scroll to read")
     stage.keys("G$")
     screen = stage.wait_screen("word399")
     assert "more lines" not in screen
     stage.keys("gg0")
-    stage.wait_screen("more lines, scroll to see")
+    stage.wait_screen("more lines, scroll to read")
 
 
 def test_long_diffs_say_how_to_see_all(stage: Neovim) -> None:
@@ -326,12 +326,12 @@ def test_what_to_look_at_twice_is_told(stage: Neovim) -> None:
 
 
 def test_our_own_words_come_before_the_agents(stage: Neovim) -> None:
-    forged = ["$ rm -r x", "A remembers: nothing"]
+    forged = ["$ rm -r x", "A always allows: nothing"]
     pending(stage, approval(title="$ rm -r x", lines=forged, remember=["rm"]))
     rows = stage.wait_screen(shown).lines()
-    told = [row for row in rows if "A remembers" in row]
-    assert "A remembers: rm" in told[0]
-    assert "A remembers: nothing" in told[1]
+    told = [row for row in rows if "A always allows" in row]
+    assert "A always allows: rm" in told[0]
+    assert "A always allows: nothing" in told[1]
 
 
 def test_tabs_and_spaces_at_the_end_are_seen(stage: Neovim) -> None:

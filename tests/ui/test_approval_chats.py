@@ -35,7 +35,7 @@ def test_all_does_not_mean_what_has_only_just_come_up(stage: Neovim) -> None:
     pending(stage, approval("t1"), approval("t2"))
     stage.wait_screen("* all 2")
     stage.command('execute "normal \\<Plug>(EcaApproveAll)"')
-    stage.wait_screen("2 only just came up: look first")
+    stage.wait_screen("skipped requests that have just appeared: 2")
     assert sent(stage, "approve") == []
 
 
@@ -47,7 +47,7 @@ def test_approve_all_means_the_chat_and_with_a_bang_every_chat(stage: Neovim) ->
     assert [it["digest"] for it in wait_sent(stage, "approve")] == ["t1"]
     pending(stage, approval("t2", chat="c2"))
     stage.command("Eca approve-all")
-    stage.wait_screen("nothing waits for approval")
+    stage.wait_screen("no pending request")
     stage.command("Eca approve-all!")
     assert [it["digest"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
 
@@ -69,7 +69,7 @@ def test_mapped_keys_are_guarded_too(start_nvim: StartNeovim) -> None:
     pending(nvim, approval())
     nvim.wait_screen(shown)
     nvim.keys("y")
-    nvim.wait_screen("this has only just come up: look first")
+    nvim.wait_screen("the request has just appeared: press again to answer")
     assert sent(nvim, "approve") == []
 
 
@@ -78,7 +78,7 @@ def test_mapped_keys_are_guarded_too(start_nvim: StartNeovim) -> None:
 
 def test_a_hidden_chat_calls_with_a_line(stage: Neovim) -> None:
     draw(stage, ["status", CHAT, {"title": "Fix", "state": "waiting"}], ["pending", [approval()]])
-    stage.wait_screen("eca: waits for you: run ls t1 (Fix)")
+    stage.wait_screen("eca: approval needed: run ls t1 (Fix)")
 
 
 def test_a_chat_in_view_calls_only_who_looks_elsewhere(stage: Neovim) -> None:
@@ -86,15 +86,15 @@ def test_a_chat_in_view_calls_only_who_looks_elsewhere(stage: Neovim) -> None:
     stage.command("wincmd h")
     pending(stage, approval())
     stage.wait_screen(shown)
-    assert "eca: waits for you:" not in stage.screen
+    assert "eca: approval needed:" not in stage.screen
     stage.request("nvim_ui_set_focus", False)
     pending(stage, approval(), approval("t2"))
-    screen = stage.wait_screen("eca: waits for you: run ls t2")
+    screen = stage.wait_screen("eca: approval needed: run ls t2")
     assert "run ls t1 (" not in screen
     stage.request("nvim_ui_set_focus", True)
     pending(stage, approval("t3"))
     stage.wait_screen("$ ls t3")
-    assert "eca: waits for you: run ls t3" not in stage.screen
+    assert "eca: approval needed: run ls t3" not in stage.screen
 
 
 @pytest.mark.parametrize(("notify", "told"), [("always", True), (False, False)])
@@ -105,7 +105,7 @@ def test_the_option_says_when_a_line_is_shown(stage: Neovim, notify: object, tol
     pending(stage, approval())
     stage.wait_screen(shown)
     stage.keys("")
-    assert ("eca: waits for you: run ls t1" in stage.screen) == told
+    assert ("eca: approval needed: run ls t1" in stage.screen) == told
 
 
 def test_the_bell_rings_when_it_is_wanted(stage: Neovim) -> None:
@@ -155,7 +155,7 @@ def test_nothing_waiting_is_said(stage: Neovim) -> None:
 
 
 def test_keys_of_a_block_are_guarded_too(stage: Neovim) -> None:
-    ask = "return require('eca.approval').ripe({ id = 't1', digest = 't1' })"
+    ask = "return require('eca.approval').guard_is_over({ id = 't1', digest = 't1' })"
     assert stage.lua(ask) is False
     pending(stage, approval())
     stage.wait_screen(shown)
@@ -168,10 +168,10 @@ def test_trust_says_what_it_means_and_what_it_does_not(stage: Neovim) -> None:
     stage.lua("require('eca').open({ chat = ... })", CHAT)
     stage.command("Eca trust on")
     draw(stage, ["status", CHAT, {"trust": True, "state": "waiting"}])
-    stage.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
+    stage.wait_screen("trust on: tools of this chat run WITHOUT ASKING")
     pending(stage, approval())
     stage.command("Eca trust on")
-    stage.wait_until("vim.fn.execute('messages'):find('WITHOUT ASKING; what waits still asks')")
+    stage.wait_until("vim.fn.execute('messages'):find('WITHOUT ASKING (pending requests still ask)')")
     screen = stage.wait_screen("TRUST")
     assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))
 
@@ -185,7 +185,7 @@ def test_a_selection_is_not_held_up_by_a_line(stage: Neovim) -> None:
     assert stage.lua("return vim.uv.hrtime()") - began < 2e9
     assert "waits for you" not in stage.screen
     stage.keys("<Esc>")
-    stage.wait_screen("eca: waits for you: run ls t1")
+    stage.wait_screen("eca: approval needed: run ls t1")
 
 
 def test_the_request_of_the_chat_that_is_seen_comes_first(stage: Neovim) -> None:

@@ -29,7 +29,7 @@ STATES: Mapping[str, Sequence[Value]] = {
         approval(**{**DIFF, "lines": [f"+line {row}" for row in range(40)], "marks": []})
     ],
     "long_command": [approval(**{**SHELL, "lines": ["$ echo " + "word " * 400]})],
-    "forged_name": [approval(**{**DIFF, "tool": "edit · A remembers: nothing"})],
+    "forged_name": [approval(**{**DIFF, "tool": "edit · A always allows: nothing"})],
     "subagent": [approval(**SHELL, agent="explorer")],
     "unknown_tool": [
         approval(
@@ -74,9 +74,9 @@ def test_what_waits_is_seen(start_nvim: StartNeovim, state: str, columns: int) -
 
 
 def test_the_last_key_is_told_where_one_cell_is_missing(start_nvim: StartNeovim) -> None:
-    """So it is beside an empty buffer at 80 columns, where the chat has 59."""
+    """The keys with what they do, and the blank before them, take 56 cells."""
     nvim = start_nvim(init=WITHOUT_HOST, columns=80, lines=30)
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
-    nvim.command("vertical resize 59")
+    nvim.command("vertical resize 57")
     draw(nvim, ["pending", STATES["edit"]])
-    nvim.wait_screen("╰a accept  A remember  r reject  R say why  d diff  q hide╯")
+    nvim.wait_screen("╰a allow  A always  r reject  R + reason  d diff  q hide╯")

@@ -108,7 +108,7 @@ class TestBar:
         view.nvim.keys(":Eca chats<CR>")
         assert view.nvim.lua("return _G.row").startswith(f"chat {name} ? Third ")
         view.nvim.keys(":Eca chats 2<CR>")
-        view.nvim.wait_until("vim.fn.execute('messages'):find('there is no chat 2')")
+        view.nvim.wait_until("vim.fn.execute('messages'):find('no chat 2')")
         view.nvim.keys(f":Eca chats {name}<CR>")
         assert view.nvim.lua("return require('eca').status().chat") == "three"
 
@@ -133,7 +133,7 @@ class TestSwitching:
         view.nvim.keys(":Eca chats 1<CR>")
         assert view.nvim.lua("return require('eca').status().chat") == CHAT
         view.nvim.keys(":Eca chats 7<CR>")
-        view.nvim.wait_until("vim.fn.execute('messages'):find('there is no chat 7')")
+        view.nvim.wait_until("vim.fn.execute('messages'):find('no chat 7')")
 
     def test_a_chat_is_where_its_reader_was(self, view: View) -> None:
         for number in range(1, 41):
@@ -228,7 +228,7 @@ class TestComing:
         assert view.nvim.eval("[win_getid(), mode()]") == before
         assert view.nvim.lua("return require('eca.window').chat_shown()") == CHAT
         view.nvim.keys("<Esc>")
-        view.nvim.wait_until("""vim.fn.execute('messages'):find('there is a new chat, "Copy"')""")
+        view.nvim.wait_until("""vim.fn.execute('messages'):find('new chat: "Copy"')""")
 
     def test_the_chat_before_takes_the_place_of_one_that_is_gone(self, view: View) -> None:
         view.open("two")
@@ -347,6 +347,6 @@ class TestAsking:
         view.nvim.keys("ihello")
         view.draw(ops.Answer(asked["request"], [{"block": 3, "kind": "user", "title": "old"}]))
         view.nvim.keys(" you<Esc>")
-        view.nvim.wait_screen("the list did not come up, as you went on: ask again")
+        view.nvim.wait_screen("the list was not opened, as you kept typing: ask again")
         assert view.nvim.lua("return _G.came") is None
         assert view.nvim.eval("getline('.')") == "hello you"

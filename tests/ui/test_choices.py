@@ -62,7 +62,7 @@ def test_a_choice_is_named(view: View, typed: str, choice: tuple[str, object]) -
 
 def test_a_slip_trusts_nobody(view: View) -> None:
     view.nvim.keys(":Eca trust of<CR>")
-    view.nvim.wait_screen("trust is 'on' or 'off', not 'of'")
+    view.nvim.wait_screen("trust takes 'on' or 'off', not 'of'")
     assert chosen(view) == []
 
 
@@ -90,7 +90,7 @@ def test_the_list_marks_what_is_chosen_now(view: View, command: str, offered: li
 def test_variants_are_those_of_the_model(view: View) -> None:
     view.draw(ops.SetStatus(CHAT, {**STATUS, "model": "anthropic/claude-opus"}))
     view.nvim.keys(":Eca variant<CR>")
-    view.nvim.wait_screen("there is no variant to choose yet")
+    view.nvim.wait_screen("no variant to choose from yet")
     view.draw(ops.SetStatus(CHAT, {"state": "idle", "agent": "plan", "trust": False}))
     view.nvim.keys(":Eca variant<CR>")
     assert view.nvim.lua("return _G.offered") == ["● none", "  high", "  low"]
@@ -119,7 +119,7 @@ def test_trust_is_told_loudly_once_it_is_so(view: View) -> None:
     view.draw(ops.SetStatus(CHAT, {**STATUS, "title": "another"}))
     assert "is trusted" not in view.nvim.messages()
     view.draw(ops.SetStatus(CHAT, {**STATUS, "trust": True}))
-    view.nvim.wait_screen("this chat is trusted: its tools run WITHOUT ASKING")
+    view.nvim.wait_screen("trust on: tools of this chat run WITHOUT ASKING")
     view.nvim.wait_screen("TRUST · openai/gpt")
     view.nvim.keys(":Eca trust<CR>")
     assert "asks before" not in view.nvim.messages()

@@ -121,11 +121,11 @@ def test_completion_offers_what_works(view: View) -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("tools", "there is no :Eca tools in this version"),
-        ("login", "there is no :Eca login yet: send the prompt `/login` in the chat"),
-        ("appr", "there is no :Eca appr: it could be approval, approve, approve-all"),
-        ("aprove", "there is no :Eca aprove; did you mean :Eca approve?"),
-        ("xyzzyxyzzy", "there is no :Eca xyzzyxyzzy"),
+        ("tools", ":Eca tools does not exist in this version"),
+        ("login", ":Eca login does not exist yet: send the prompt `/login` in the chat"),
+        ("appr", ":Eca appr is ambiguous: approval, approve, approve-all"),
+        ("aprove", "unknown command :Eca aprove; did you mean :Eca approve?"),
+        ("xyzzyxyzzy", "unknown command :Eca xyzzyxyzzy"),
     ],
 )
 def test_what_is_not_there_is_told(view: View, typed: str, answer: str) -> None:
@@ -154,7 +154,7 @@ def test_health_says_where_to_get_the_server_and_how_to_log_in(
     ("says", "told"),
     [
         ("echo eca 0.155.1", "eca: eca 0.155.1"),
-        ("exit 1", "does not tell its version"),
+        ("exit 1", "does not report a version"),
     ],
 )
 def test_health_asks_the_server_for_its_version(

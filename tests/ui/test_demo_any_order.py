@@ -9,7 +9,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import lines_of, say, start_chat, wait_line
 
-ASKED = "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+ASKED = "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
 COUNT_ENDS = """
 ended = 0
 vim.api.nvim_create_autocmd('User', {

@@ -21,7 +21,7 @@ def chat(start_nvim: StartNeovim, demo_server: list[str]) -> Neovim:
 def waiting(nvim: Neovim) -> None:
     """Wait until the agent waits for the user, and takes keys for an answer."""
     nvim.wait_until(
-        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
     )
 
 

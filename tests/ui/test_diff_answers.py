@@ -29,7 +29,7 @@ def test_narrow_screens_name_the_keys_alone(start_nvim: StartNeovim, workspace: 
     assert "proposed" in screen
     nvim.resize(200, 24)
     nvim.command("wincmd =")
-    nvim.wait_screen("a accept")
+    nvim.wait_screen("a allow")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_answer_by_command_leads_back(compared: Neovim, command: str) -> None
 def test_a_diff_of_what_has_changed_answers_nothing(compared: Neovim, key: str) -> None:
     other = approval(paths=["/x"], remember=["edit_file"], digest="other")
     draw(compared, ["pending", [other]])
-    compared.wait_screen("proposed before")
+    compared.wait_screen("outdated proposal")
     compared.wait_screen("allow this?")
     compared.keys(key)
     compared.wait_screen("this request has changed since you saw it")
@@ -81,5 +81,5 @@ def test_a_diff_that_is_asked_for_again_shows_what_waits(compared: Neovim, works
 
 def test_a_request_that_is_gone_leaves_the_tab_page(compared: Neovim) -> None:
     draw(compared, ["pending", []])
-    compared.wait_screen(lambda screen: "a accept" not in screen)
+    compared.wait_screen(lambda screen: "a allow" not in screen)
     assert compared.eval("tabpagenr('$')") == 2

@@ -15,7 +15,7 @@ local real = vim.uv.hrtime
 function vim.uv.hrtime() return real() + (vim.g.ahead or 0) * 1e6 end
 """
 """A clock that is `g:ahead` ms ahead."""
-NOT_SHOWN = "the diff of code.txt did not come up, as you went on: ask again"
+NOT_SHOWN = "the diff of code.txt was not opened, as you kept typing: ask again"
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_a_command_waits_for_the_look_too(stage: Neovim, workspace: Path) -> Non
     stage.command("nmap <F6> <Plug>(EcaApprove)")
     set_guard(stage, NEVER)
     stage.keys("<F6>")
-    stage.wait_screen("this has only just come up: look first")
+    stage.wait_screen("the request has just appeared: press again to answer")
     assert sent(stage, "approve") == []
 
 

@@ -52,7 +52,7 @@ def test_ends_of_last_lines_are_told(stage: Neovim, workspace: Path) -> None:
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     path.write_text("one\ntwo\n")
     draw(stage, ["diff", CHAT, "t1", str(path), "one\ntwo\n", "one\n2", "changed", request(), None])
-    stage.wait_screen("drops the newline at the end")
+    stage.wait_screen("removes the newline at the end")
     assert diff_rows(stage) == [2]
 
 

@@ -21,7 +21,7 @@ def test_shows_the_file_beside_the_proposal(stage: Neovim, workspace: Path) -> N
     screen = show(stage, workspace / "code.txt")
     assert "code.txt  now" in screen
     assert "proposed" in screen
-    assert "a accept  A remember  r reject  R say why  q close  ]c next" in screen
+    assert "a allow  A always  r reject  R + reason  q close  ]c next" in screen
     assert stage.eval("map(range(1, winnr('$')), 'getwinvar(v:val, \"&diff\")')") == [1, 1]
     assert "line twenty" in screen
     assert stage.eval("line('.')") == 20
@@ -165,7 +165,7 @@ def test_real_files_own_options_stay(stage: Neovim, workspace: Path, leave: str)
 def test_float_is_not_shown_over_its_own_diff(stage: Neovim, workspace: Path) -> None:
     screen = show(stage, workspace / "code.txt")
     stage.wait_screen(lambda screen: "allow this?" not in screen)
-    assert "a accept" in screen
+    assert "a allow" in screen
     stage.keys("gt")
     stage.wait_screen("allow this?")
     stage.keys("gT")
@@ -175,7 +175,7 @@ def test_float_is_not_shown_over_its_own_diff(stage: Neovim, workspace: Path) ->
 def test_keys_go_when_it_waits_no_more(stage: Neovim, workspace: Path) -> None:
     show(stage, workspace / "code.txt")
     draw(stage, ["pending", []])
-    stage.wait_screen(lambda screen: "a accept" not in screen and "q close" in screen)
+    stage.wait_screen(lambda screen: "a allow" not in screen and "q close" in screen)
     stage.keys("q")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     assert sent(stage, "approve") == []
@@ -183,13 +183,13 @@ def test_keys_go_when_it_waits_no_more(stage: Neovim, workspace: Path) -> None:
 
 def test_without_anything_to_remember(stage: Neovim, workspace: Path) -> None:
     screen = show(stage, workspace / "code.txt", remember=False)
-    assert "A remember" not in screen
+    assert "A always" not in screen
 
 
 def test_edits_of_the_proposal_are_told_to_go_nowhere(stage: Neovim, workspace: Path) -> None:
     show(stage, workspace / "code.txt")
     stage.keys("Omine<Esc>a")
-    stage.wait_screen("your edits of the proposed code.txt go nowhere")
+    stage.wait_screen("your edits to the proposal of code.txt are discarded")
 
 
 def test_applied_changes_show_the_real_file_on_the_right(stage: Neovim, workspace: Path) -> None:
@@ -197,7 +197,7 @@ def test_applied_changes_show_the_real_file_on_the_right(stage: Neovim, workspac
     screen = show(stage, workspace / "code.txt", pending=False)
     assert "code.txt  before" in screen
     assert "after" in screen
-    assert "a accept" not in screen
+    assert "a allow" not in screen
     assert stage.eval("&buftype") == "nofile"
     stage.keys("<C-w>l")
     assert stage.eval("expand('%:p')") == str(workspace / "code.txt")

@@ -76,7 +76,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
     stage.lua("return 1")
     assert stage.mode == "i"
     stage.keys("<Esc>")
-    stage.wait_screen("the list of files did not come up, as you went on: ask again")
+    stage.wait_screen("the list of files was not opened, as you kept typing: ask again")
 
 
 def test_no_files_are_said(stage: Neovim) -> None:
@@ -87,4 +87,4 @@ def test_no_files_are_said(stage: Neovim) -> None:
 def test_without_a_chat_there_is_nothing(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST)
     nvim.command("Eca files")
-    nvim.wait_screen("there is no chat yet")
+    nvim.wait_screen("no chat yet")

@@ -35,12 +35,12 @@ def start(
 
 def ask(nvim: Neovim, **fields: Value) -> Screen:
     draw(nvim, ["pending", [approval(**{**EDIT, **fields})]])
-    return nvim.wait_screen("a accept")
+    return nvim.wait_screen("a allow")
 
 
 def rows_of(screen: Screen) -> set[int]:
     """Tell the rows of the screen that the float takes."""
-    return set(range(screen.find("allow this?").row, screen.find("a accept").row + 1))
+    return set(range(screen.find("allow this?").row, screen.find("a allow").row + 1))
 
 
 def input_rows(nvim: Neovim) -> set[int]:
@@ -67,7 +67,7 @@ def test_the_input_is_seen_while_it_is_typed_in(
     nvim.keys("i" + TEXT)
     assert not rows_of(ask(nvim)) & input_rows(nvim)
     nvim.keys(TEXT * 3)
-    nvim.wait_screen(lambda it: "a accept" in it and not rows_of(it) & input_rows(nvim))
+    nvim.wait_screen(lambda it: "a allow" in it and not rows_of(it) & input_rows(nvim))
     assert nvim.mode == "i"
 
 
@@ -125,7 +125,7 @@ def test_a_smaller_screen_does_not_put_it_on_the_cursor(start_nvim: StartNeovim)
     nvim.keys("18G")
     ask(nvim)
     nvim.resize(80, 24)
-    nvim.wait_screen(lambda it: "a accept" in it and max(rows_of(it)) < 22 and not covers(it))
+    nvim.wait_screen(lambda it: "a allow" in it and max(rows_of(it)) < 22 and not covers(it))
 
 
 def test_in_a_terminal_the_row_of_its_cursor_is_seen(start_nvim: StartNeovim) -> None:
@@ -175,7 +175,7 @@ LIST = "call setqflist(map(range(1, 30), {_, n -> {'text': 'change ' . n}}))"
 
 def shows_whole_window(nvim: Neovim, screen: Screen) -> bool:
     """Return whether the float is there and hides no cell of the current window."""
-    if "a accept" not in screen:
+    if "a allow" not in screen:
         return False
     code = """
     local corner = vim.api.nvim_win_get_position(0)
@@ -253,7 +253,7 @@ def test_the_block_and_the_words_before_it_are_seen(
     nvim = start(start_nvim, size, "right")
     draw_block(nvim, before)
     screen = ask(nvim, **BESIDE)
-    assert "A remembers: edit_file" in screen
+    assert "A always allows: edit" in screen
     for text in ("The words", "that say why:", "edit src/io.py", *BODY):
         assert screen.text().count(text) == 1, text
     assert "more lines" not in screen
@@ -268,7 +268,7 @@ def test_no_row_of_the_words_before_a_high_block_is_hidden(
     body = [*BODY, *[f" line {number} after" for number in range(6)]]
     draw_block(nvim, 60, body)
     screen = ask(nvim, **{**BESIDE, "lines": body})
-    assert "A remembers: edit_file" in screen
+    assert "A always allows: edit" in screen
     for text in ("The words", "that say why:", "edit src/io.py", *body):
         assert screen.text().count(text) == 1, text
 
@@ -281,7 +281,7 @@ def test_what_leaves_the_screen_is_in_the_float(start_nvim: StartNeovim) -> None
     nvim.wait_screen(lambda it: "more 39" in it and "│ │ +new" in it)
     nvim.keys("<C-w>kgg")
     screen = nvim.wait_screen(lambda it: it.text().count("+new") == 1)
-    assert "a accept" in screen
+    assert "a allow" in screen
 
 
 @pytest.mark.parametrize(

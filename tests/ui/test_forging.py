@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parent / "golden" / "approval"
 TEXT_COLUMNS = {80: 75, 160: 59}
 """Cells that a row of the agent's text has, by the columns of the screen."""
 
-FORGED = ("A remembers: nothing", "! checked by your policy: safe", "-    os.system('rm')")
+FORGED = ("A always allows: nothing", "! checked by your policy: safe", "-    os.system('rm')")
 UNITS = {
     "ascii": "x",
     "blank": " ",
@@ -86,7 +86,7 @@ def test_no_padding_forges_a_row(stage: Neovim, columns: int, unit: str) -> None
             item = approval(name, lines=[line, f"end {name}"], remember=["curl"], tool="shell")
             rows = wait_item(stage, item, f"end {name}")
             own = [text for whose, text in rows if whose == "own"]
-            assert own == ["shell · A remembers: curl"]
+            assert own == ["shell · A always allows: curl"]
             agents = [text for whose, text in rows if whose == "agent"]
             assert [agents[0], agents[-1]] == [f"run ls {name}", f"end {name}"]
             assert [text[0] for text in agents[1:-1]] == ["$"]
@@ -94,22 +94,22 @@ def test_no_padding_forges_a_row(stage: Neovim, columns: int, unit: str) -> None
 
 
 def test_a_row_that_begins_with_a_combining_mark_keeps_its_margin(stage: Neovim) -> None:
-    item = approval(lines=["\u0301\u0301A remembers: nothing", "the last row"])
+    item = approval(lines=["\u0301\u0301A always allows: nothing", "the last row"])
     rows = wait_item(stage, item, "the last row")
     assert [whose for whose, _text in rows] == ["agent"] * 3
 
 
 def test_what_the_agent_names_cannot_forge_either(stage: Neovim, columns: int) -> None:
     path = "/etc/" + "x" * (TEXT_COLUMNS[columns] + 2 - len("! outside the workspace: /etc/"))
-    warning = f"outside the workspace: {path}A remembers: nothing"
+    warning = f"outside the workspace: {path}A always allows: nothing"
     rows = wait_item(stage, approval(warnings=[warning], lines=["the last row"]), "the last row")
     assert [whose for whose, _text in rows] == ["own", "more", "agent", "agent"]
-    assert rows[1][1] == "A remembers: nothing"
+    assert rows[1][1] == "A always allows: nothing"
 
 
 @pytest.mark.parametrize("keys", ["<C-e>", "<C-e><C-e><C-e>", "G"])
 def test_scrolled_rows_keep_their_margin(stage: Neovim, columns: int, keys: str) -> None:
-    line = "$ " + "".join(f"A remembers: {n:<{TEXT_COLUMNS[columns] - 13}}" for n in range(40))
+    line = "$ " + "".join(f"A always allows: {n:<{TEXT_COLUMNS[columns] - 17}}" for n in range(40))
     wait_item(stage, approval(lines=[line, "end"]), "more lines")
     stage.command("Eca approval")
     stage.keys(keys)
@@ -182,7 +182,7 @@ def test_a_server_whose_agent_forges(
         "arguments": {"path": file},
         "details": change,
     }
-    command = "ls".ljust(width - 2) + "A remembers: nothing"
+    command = "ls".ljust(width - 2) + "A always allows: nothing"
     server = scripted_server(
         handshake(),
         turn(
@@ -198,10 +198,10 @@ def test_a_server_whose_agent_forges(
     say(nvim, "go")
     assert_golden(floating(nvim.wait_screen("d diff")), GOLDEN / f"forged_diff_{columns}.txt")
     nvim.wait_until(
-        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
     )
     nvim.command("Eca approve")
-    screen = nvim.wait_screen(lambda screen: "a accept" in screen and "nothing" in screen)
+    screen = nvim.wait_screen(lambda screen: "a allow" in screen and "nothing" in screen)
     assert_golden(floating(screen), GOLDEN / f"forged_command_{columns}.txt")
 
 

@@ -151,7 +151,7 @@ def test_what_the_server_forbids_or_cannot_remember_is_told(
     say(nvim, "edit")
     nvim.wait_until(WAITING)
     screen = nvim.wait_screen(f"+{PLUS}")
-    assert ("remember" in screen) is (server.journal.stem == "tool_servers")
+    assert ("always" in screen) is (server.journal.stem == "tool_servers")
     nvim.keys(":Eca reject<CR>")
     wait_idle(nvim)
 
@@ -190,7 +190,7 @@ def test_after_a_silent_stop_and_a_login_turns_end(
     wait_line(nvim, "The server did not confirm the stop; the turn is ended here.")
     stream(nvim, 1)
     say(nvim, "login")
-    nvim.wait_screen("for the login, never shown nor kept")
+    nvim.wait_screen("for the login, never shown or saved")
     say(nvim, "stream")
     nvim.wait_for(lambda: times(nvim, "One, two, three.") == 2, "an answer after the login")
     wait_idle(nvim)

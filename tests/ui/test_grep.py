@@ -85,7 +85,7 @@ def test_upper_case_tells_the_cases_apart(nvim: Neovim) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "told"),
-    [("straw", "not found: straw"), ("(", "not a regular expression"), ("", "what is to be found")],
+    [("straw", "not found: straw"), ("(", "not a regular expression"), ("", "usage: :Eca grep")],
 )
 def test_nothing_to_find_is_told(nvim: Neovim, pattern: str, told: str) -> None:
     nvim.keys(f":Eca grep {pattern}<CR>")
@@ -117,7 +117,7 @@ def test_the_chat_is_written_to_a_file_and_none_is_overwritten(nvim: Neovim) -> 
     assert "row 350" in exported
     path.write_text("mine")
     nvim.keys(":Eca export chat.md<CR>")
-    nvim.wait_screen("is there already")
+    nvim.wait_screen("already exists")
     assert path.read_text() == "mine"
     nvim.keys(":Eca export! chat.md<CR>")
     nvim.wait_for(lambda: path.read_text() == exported, "the chat to be written again")

@@ -28,7 +28,7 @@ def stage(start_nvim: StartNeovim) -> Neovim:
     nvim.lua("vim.keymap.set('n', '<F6>', '<Plug>(EcaApproveAll)')")
     nvim.lua("require('eca.chat.buffers').use(require('eca.chat.buffers').ensure(...).id)", CHAT)
     wait(nvim, approval(title="$ ls", lines=["$ ls"]))
-    nvim.wait_screen("a accept")
+    nvim.wait_screen("a allow")
     nvim.command("Eca approval")
     nvim.lua(HALF_A_SECOND)
     return nvim
@@ -88,7 +88,7 @@ def test_what_was_put_aside_is_not_answered_in_the_place_of_what_has_just_gone(
     stage.lua(HALF_A_SECOND)
     wait(stage, hidden)
     stage.keys("<F5>")
-    stage.wait_screen("look first")
+    stage.wait_screen("has just appeared")
     assert sent(stage, "approve") == []
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
@@ -112,7 +112,7 @@ def test_who_presses_twice_answers_what_he_has_seen(stage: Neovim) -> None:
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5><F5>")
     assert [it["digest"] for it in sent(stage, "approve")] == ["t2"]
-    stage.wait_screen("this has only just come up")
+    stage.wait_screen("the request has just appeared")
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
     assert [it["digest"] for it in sent(stage, "approve")] == ["t2", "t3"]

@@ -84,8 +84,8 @@ def test_a_finished_turn_is_printed(nvim_version: str, tmp_path: Path) -> None:
     ("scene", "complaint"),
     [
         (STOP, "eca: the turn ended: stopped\n"),
-        (LOGIN, "eca: nobody is there to log in\neca: the turn ended: stopped\n"),
-        (DIE, "eca: the server is gone\n"),
+        (LOGIN, "eca: cannot log in without a user\neca: the turn ended: stopped\n"),
+        (DIE, "eca: the server exited\n"),
         (FAIL, "eca: the model did not answer\n"),
     ],
 )
@@ -102,7 +102,7 @@ def test_the_reason_of_an_end_is_told_too(nvim_version: str, tmp_path: Path) -> 
     draw({ 'body', payload.chat, 1, { 'the server ended, exit code 3', 'no\tmemory' }, {} })
     """
     result = run(nvim_version, tmp_path, DIE + note)
-    told = "eca: the server ended, exit code 3\neca: no memory\neca: the server is gone\n"
+    told = "eca: the server ended, exit code 3\neca: no memory\neca: the server exited\n"
     assert (result.returncode, result.stderr) == (1, told)
 
 
@@ -112,13 +112,13 @@ def test_a_command_is_answered_by_what_the_server_says(nvim_version: str, tmp_pa
 
 def test_a_host_that_is_silent_is_not_waited_for(nvim_version: str, tmp_path: Path) -> None:
     result = run(nvim_version, tmp_path, f"answers.transcript = nil {DIE}")
-    assert (result.returncode, result.stderr) == (1, "eca: the server is gone\n")
+    assert (result.returncode, result.stderr) == (1, "eca: the server exited\n")
 
 
 def test_nobody_approves(nvim_version: str, tmp_path: Path) -> None:
     result = run(nvim_version, tmp_path, ASK)
     assert result.returncode == 1
-    assert result.stderr.startswith("eca: edit x: rejected, as nobody can be asked\n")
+    assert result.stderr.startswith("eca: edit x: rejected: no user to ask (ECA_APPROVE=1 allows all)\n")
 
 
 def test_all_is_approved_when_that_was_asked_for(nvim_version: str, tmp_path: Path) -> None:
@@ -129,4 +129,4 @@ def test_all_is_approved_when_that_was_asked_for(nvim_version: str, tmp_path: Pa
 
 def test_no_prompt_is_told(nvim_version: str, tmp_path: Path) -> None:
     result = run(nvim_version, tmp_path, FINISH, prompt=" ")
-    assert (result.returncode, result.stderr) == (1, "eca: there is no prompt\n")
+    assert (result.returncode, result.stderr) == (1, "eca: no prompt given\n")

@@ -151,7 +151,7 @@ def test_clear_delete_update(relive: Relive) -> None:
     reader.nvim.keys(":Eca delete!<CR>")
     reader.until("#require('eca').chats() == 0")
     reader.nvim.keys(":Eca resume<CR>")
-    reader.until("vim.fn.execute('messages'):find('keeps no chat')")
+    reader.until("vim.fn.execute('messages'):find('no saved chats')")
     reader.prompt("slow 20")
     reader.until_said("tick 5")
     reader.nvim.keys(":Eca new<CR>:Eca chats 2<CR>:Eca delete!<CR>")

@@ -61,7 +61,7 @@ def test_nothing_a_call_says_acts_or_hides(asking: Neovim) -> None:
     asking.keys("G")
     assert_harmless(asking)
     asking.wait_until(
-        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
     )
     asking.keys("a")
     wait_line(asking, "the end")
@@ -107,7 +107,7 @@ def test_nothing_in_a_question_acts_or_hides(
     assert_harmless(nvim)
     nvim.command("Eca approval")
     nvim.wait_until(
-        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
     )
     nvim.keys("1")
     wait_line(nvim, "the end")
@@ -152,7 +152,7 @@ def test_a_diff_shows_what_is_in_it(
     written = "+if access != 'user<U+202E> <U+2066># check<U+2069> <U+2066>': ␛[8mrm␛[m·→"
     nvim.wait_screen(written)
     nvim.wait_until(
-        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').ripe)"
+        "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
     )
     nvim.command("Eca approval")
     nvim.keys("d")
@@ -187,7 +187,7 @@ def test_a_subagents_name_and_a_nameless_tool_are_told(
     screen = nvim.wait_screen("! the server has no such tool, or it is switched off")
     assert f"subagent {SHOWN}" in screen
     assert "n: 1" in screen
-    assert "A remember" not in screen
+    assert "A always" not in screen
     assert_harmless(nvim)
     nvim.command("Eca reject use the other one")
     nvim.wait_screen("> use the other one")

@@ -100,7 +100,7 @@ def test_waiting_prompts_stand_above_the_input(view: View) -> None:
         {"chat": CHAT, "index": 1, "edit": True},
         {"chat": CHAT, "index": 1, "edit": False},
     ]
-    view.nvim.wait_screen("no such prompt waits")
+    view.nvim.wait_screen("no queued prompt with this number")
     view.draw(ops.SetQueue(CHAT, []))
     view.nvim.wait_screen(lambda screen: "now this" not in screen)
 

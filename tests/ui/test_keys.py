@@ -21,7 +21,7 @@ WAITING = {
 }
 
 
-TEXTS = ("open or close the block, follow", "accept, and remember", "stop the turn", "these keys")
+TEXTS = ("open or close the block, follow", "always allow", "stop the turn", "list the keys")
 SETTINGS = {"approval": {"float": False, "guard": 0}}
 
 
@@ -161,7 +161,7 @@ def test_keys_on_a_waiting_block(
 def test_keys_on_a_block_that_has_only_just_come_up_answer_nothing(view: View, key: str) -> None:
     view.nvim.lua("require('eca').setup({ approval = { guard = 60000 } })")
     view.nvim.keys("4gg" + key)
-    view.nvim.wait_screen("this has only just come up: look first")
+    view.nvim.wait_screen("the request has just appeared: press again to answer")
     assert view.sent("approve") == view.sent("reject") == []
     assert view.nvim.mode == "n"
 
@@ -169,7 +169,7 @@ def test_keys_on_a_block_that_has_only_just_come_up_answer_nothing(view: View, k
 def test_nothing_new_is_not_remembered(view: View) -> None:
     view.draw(ops.SetPending([{key: WAITING[key] for key in WAITING if key != "remember"}]))
     view.nvim.keys("4ggA")
-    view.nvim.wait_screen("there is nothing new to remember: only accept it")
+    view.nvim.wait_screen("this call cannot be allowed always: allow it once")
     assert view.sent("approve") == []
 
 
@@ -185,7 +185,7 @@ def test_who_types_on_after_such_a_key_answers_nothing(view: View, keys: str) ->
     view.nvim.lua("require('eca').setup({ approval = { guard = 60000 } })")
     view.nvim.lua("local now = vim.uv.hrtime vim.uv.hrtime = function() return now() + 7e13 end")
     view.nvim.keys(keys)
-    view.nvim.wait_screen("this has only just come up: look first")
+    view.nvim.wait_screen("the request has just appeared: press again to answer")
     assert view.sent("approve") == view.sent("reject") == []
 
 
@@ -273,7 +273,7 @@ def test_the_keys_are_listed_as_they_are(start_nvim: StartNeovim) -> None:
 def test_the_list_of_keys_has_an_order_and_columns(view: View) -> None:
     view.nvim.keys("g?")
     lines = view.nvim.buffer_lines()
-    assert lines[0] == "on a block that waits"
+    assert lines[0] == "on a pending block"
     assert [line.split()[0] for line in lines[1:4]] == ["a", "A", "d"]
     assert len({line.index(text) for line in lines for text in TEXTS if text in line}) == 1
     keys = [line.split()[0] for line in lines]
@@ -289,6 +289,6 @@ def test_a_long_chat_is_jumped_through(view: View) -> None:
 
 def test_a_buffer_that_comes_up_gets_the_keys_of_its_kind(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
-    view.nvim.lua("require('eca.ui.our_buffers').made(0, 'input')")
+    view.nvim.lua("require('eca.ui.our_buffers').announce(0, 'input')")
     assert view.nvim.eval("maparg('<C-s>', 'i')") == "<Plug>(EcaSubmit)"
     assert view.nvim.eval("maparg('i', 'n')") == ""

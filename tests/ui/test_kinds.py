@@ -120,7 +120,7 @@ DETAILS: dict[str, tuple[Steps, list[str]]] = {
                 ],
             },
         ),
-        ["? $ ls && pwd waiting", "A remembers ls", "pwd  remembered"],
+        ["? $ ls && pwd waiting", "A always allows ls", "pwd  always allowed"],
     ),
 }
 

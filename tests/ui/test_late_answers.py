@@ -20,12 +20,12 @@ def draft(nvim: Neovim) -> str:
 def type_too_late(nvim: Neovim) -> None:
     """Write a reason while the request that it is for goes away."""
     draw(nvim, ["pending", [approval()]])
-    nvim.wait_screen("a accept")
+    nvim.wait_screen("a allow")
     nvim.command("Eca approval")
     nvim.keys("R")
     nvim.keys("use the")
     draw(nvim, ["pending", []])
-    nvim.wait_screen(lambda screen: "a accept" not in screen)
+    nvim.wait_screen(lambda screen: "a allow" not in screen)
     nvim.keys(" other one<CR>")
     nvim.wait_screen("what you typed is in the input")
 
@@ -50,7 +50,7 @@ def test_a_reason_for_what_is_gone_is_kept(stage: Neovim) -> None:
     stage.wait_screen("what you typed is in the input")
     assert draft(stage) == "use the other one"
     stage.keys(":Eca reject<CR>")
-    stage.wait_screen("nothing waits for approval")
+    stage.wait_screen("no pending request")
 
 
 def test_what_comes_back_into_the_input_leaves_the_cursor_in_the_draft(stage: Neovim) -> None:

@@ -32,8 +32,8 @@ WORST = {
         ),
         ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],
     ),
-    "harmless": ("require('eca.ui.sanitize').line(text)", ["\u200b", "\ufe0f", "\u0007", "é"]),
-    "harmless.unseen": ("require('eca.ui.sanitize').unseen(text)", ["\u200b", "\ufe0f"]),
+    "sanitize.line": ("require('eca.ui.sanitize').line(text)", ["\u200b", "\ufe0f", "\u0007", "é"]),
+    "sanitize.invisible": ("require('eca.ui.sanitize').invisible(text)", ["\u200b", "\ufe0f"]),
     "markdown.inline": (
         "require('eca.markdown.inline').parse(text)",
         [

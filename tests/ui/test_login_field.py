@@ -100,7 +100,7 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     assert wait_sent(nvim, "login", 2)[1]["text"] == KEY
     nvim.lua("require('eca.input.drafts').flush()")
     draw(nvim, ["input", CHAT, "given back"])
-    nvim.wait_until(f"require('eca.input.field').aside('{CHAT}'):find('given back')")
+    nvim.wait_until(f"require('eca.input.field').draft_before_login('{CHAT}'):find('given back')")
     nvim.lua("require('eca.input.drafts').flush()")
     assert sent(nvim, "keep_draft")[-1]["text"] == "given back\ndraft"
     draw(nvim, ["status", CHAT, {"state": "idle"}])
@@ -128,7 +128,7 @@ def test_no_macro_gets_it(start_nvim: StartNeovim, scripted_server: PrepareScrip
     wait_line(nvim, "Inform one or more models")
     nvim.keys(":new<CR>q")
     nvim.wait_until("vim.fn.getreg('a') == 'mine'")
-    nvim.wait_screen("the macro is not kept")
+    nvim.wait_screen("macro discarded")
     nvim.input(f":EcaChat<CR>qci{KEY}<Esc>q:qa!<CR>")
     nvim.child.wait(TIMEOUT)
     assert_no_file_has_it(nvim)

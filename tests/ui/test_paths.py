@@ -270,7 +270,7 @@ def test_only_links_and_images_are_opened_outside(stage: Neovim, folder: Path) -
     assert stage.lua("return _G.opened") == wanted
     told = [line for line in stage.messages().splitlines() if "open" in line]
     assert len(told) == len(targets)
-    assert told[0] == "eca: opens https://a.b"
+    assert told[0] == "eca: opening https://a.b"
 
 
 @pytest.mark.parametrize("key", ["gf", "gx", "<CR>"])
@@ -303,7 +303,7 @@ def test_a_link_that_says_another_address_hides_nothing(stage: Neovim) -> None:
     stage.keys("gx")
     stage.lua("vim.fn.search('the docs')")
     stage.keys("gx")
-    stage.wait_screen("opens https://docs.org")
+    stage.wait_screen("opening https://docs.org")
     opened = stage.lua("return _G.opened")
     assert opened == ["https://good.org", "https://evil.org/a", "https://docs.org"]
     assert "docs.org" not in screen

@@ -24,7 +24,7 @@ def stage(start_nvim: StartNeovim) -> Neovim:
     nvim.lua("require('eca').hide()")
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one two three' })")
     draw(nvim, ["pending", [approval(remember=["ls"])]])
-    nvim.wait_screen("a accept")
+    nvim.wait_screen("a allow")
     return nvim
 
 
@@ -73,7 +73,7 @@ def test_a_name_that_is_none_is_told_and_not_typed(start_nvim: StartNeovim) -> N
     nvim.input("<F5>x")
     nvim.wait_until("vim.fn.getline(1) == 'x'")
     nvim.keys("<Esc>")
-    nvim.wait_screen("there is no <Plug>(EcaTickle)")
+    nvim.wait_screen("unknown action <Plug>(EcaTickle)")
 
 
 def test_the_first_one_from_a_mapping_for_visual_and_select_mode(start_nvim: StartNeovim) -> None:

@@ -26,7 +26,7 @@ def test_question_and_options_are_shown_without_taking_focus(stage: Neovim) -> N
     assert "Which colour?" in screen
     assert "1 red  warm" in screen
     assert "2 blue" in screen
-    assert "1-2 choose  i write  x cancel  q hide" in screen
+    assert "1-2 choose  i type answer  x cancel  q hide" in screen
     assert stage.eval("&buftype") == ""
     assert stage.mode == "n"
 
@@ -58,7 +58,7 @@ def test_escape_in_the_answer_leaves_the_question(stage: Neovim) -> None:
 
 def test_without_free_text_there_is_no_such_key(stage: Neovim) -> None:
     ask(stage, freeform=False)
-    assert "i write" not in stage.screen
+    assert "i type answer" not in stage.screen
     stage.keys("<CR>")  # the cursor is on the question, not on an option
     assert sent(stage, "answer") == []
 
@@ -105,4 +105,4 @@ def test_answer_command_asks_for_own_words(stage: Neovim) -> None:
 
 def test_answering_nothing_is_said(stage: Neovim) -> None:
     stage.lua("require('eca.approval.question').open()")
-    stage.wait_screen("there is no question")
+    stage.wait_screen("no pending question")

@@ -87,9 +87,9 @@ def test_a_call_that_changes_while_it_waits_is_shown_again(
     nvim.wait_screen(f"$ {SAFE}")
     [before] = waiting(nvim)
     nvim.keys(":Eca approval<CR>q")
-    nvim.wait_screen(lambda screen: "a accept" not in screen)
+    nvim.wait_screen(lambda screen: "a allow" not in screen)
     nvim.keys(":Eca steer now<CR>")
-    assert f"$ {WORSE}" in nvim.wait_screen("a accept")
+    assert f"$ {WORSE}" in nvim.wait_screen("a allow")
     [after] = waiting(nvim)
     assert (after["id"], after["title"]) == (before["id"], f"$ {WORSE}")
     assert nvim.lua("return _G.heard") == [f"$ {SAFE}", f"$ {WORSE}"]
@@ -119,7 +119,7 @@ def test_an_answer_that_was_on_its_way_is_refused(
     assert nvim.lua(APPROVE_TOO_LATE, str(mark)) == f"$ {SAFE}"
     nvim.wait_screen(CHANGED)
     wait_title(nvim, f"$ {WORSE}")
-    nvim.wait_screen("a accept")
+    nvim.wait_screen("a allow")
     assert server.received("chat/toolCallApprove") == []
     nvim.keys(":Eca approve<CR>")
     nvim.wait_for(lambda: server.received("chat/toolCallApprove"), "the approval")
@@ -179,7 +179,7 @@ def test_a_question_is_answered_by_its_id(
     say(nvim, "go")
     wait_title(nvim, "Which?")
     nvim.lua("require('eca').answer('no', { id = 'other' })")
-    nvim.wait_screen("there is no question with the id 'other'")
+    nvim.wait_screen("no pending question with the id 'other'")
     nvim.lua("require('eca').answer('this', { id = require('eca').pending()[1].id })")
     wait_idle(nvim)
     [answer] = [it for it in server.received() if "answer" in it.get("result", {})]

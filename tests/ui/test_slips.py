@@ -92,9 +92,9 @@ def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, tol
         ("undo-turn 1.5", "undo-turn takes the number of a turn, not '1.5'"),
         ("chats foo", "chats takes the number of a chat, not 'foo'"),
         ("chats -1", "chats takes the number of a chat, not '-1'"),
-        ("unqueue foo", "unqueue takes the number of a prompt that waits, not 'foo'"),
-        ("trust maybe", "trust is 'on' or 'off', not 'maybe'"),
-        ("approve b", "nothing waits for approval with the id 'b'"),
+        ("unqueue foo", "unqueue takes the number of a queued prompt, not 'foo'"),
+        ("trust maybe", "trust takes 'on' or 'off', not 'maybe'"),
+        ("approve b", "no pending request with the id 'b'"),
     ],
 )
 def test_an_argument_that_is_not_understood_does_nothing(
@@ -116,12 +116,12 @@ def test_numbers_and_words_that_are_understood_are_taken(view: View) -> None:
 @pytest.mark.parametrize(
     ("keys", "line"),
     [
-        ("]f", "no flag further down"),
-        ("[f", "no flag further up"),
-        ("]a", "nothing waits further down"),
-        ("[a", "nothing waits further up"),
-        (":Eca steer<CR>", "nothing is typed"),
-        (":Eca queue<CR>", "nothing is typed"),
+        ("]f", "no flag below"),
+        ("[f", "no flag above"),
+        ("]a", "no pending request below"),
+        ("[a", "no pending request above"),
+        (":Eca steer<CR>", "nothing to send: the input is empty"),
+        (":Eca queue<CR>", "nothing to send: the input is empty"),
     ],
 )
 def test_what_finds_nothing_to_do_says_so(view: View, told: Told, keys: str, line: str) -> None:
@@ -133,7 +133,7 @@ def test_what_finds_nothing_to_do_says_so(view: View, told: Told, keys: str, lin
 
 @pytest.mark.parametrize(
     ("command", "line"),
-    [("stop", "there is no chat yet"), ("queue", "nothing is typed")],
+    [("stop", "no chat yet"), ("queue", "nothing to send: the input is empty")],
 )
 def test_without_a_chat_none_is_made_for_nothing(
     start_nvim: StartNeovim, command: str, line: str

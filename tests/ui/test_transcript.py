@@ -314,7 +314,7 @@ def test_a_header_leads_to_the_one_file_it_names(
     view.draw(header((" edit", "EcaToolName"), (f" {target}", "EcaToolTarget"), (" 1s", "")))
     view.nvim.keys("<C-w>kgg0gf")
     if opened is None:
-        view.nvim.wait_screen("there is no file under the cursor")
+        view.nvim.wait_screen("no file under the cursor")
     assert view.current() == (opened or "chat")
 
 

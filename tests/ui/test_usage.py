@@ -93,7 +93,7 @@ def test_the_plan_is_a_line_and_a_way_to_its_list(view: View) -> None:
     view.draw(ops.SetTaskList(CHAT, None))
     view.nvim.wait_screen(lambda screen: "doing: the third" not in screen)
     view.nvim.keys(":Eca tasks<CR>")
-    view.nvim.wait_screen("the agent has no plan")
+    view.nvim.wait_screen("no task list yet")
 
 
 def test_work_in_the_background_and_retries_are_told(view: View) -> None:

@@ -55,8 +55,8 @@ def test_it_is_answered_with_the_keys_on_the_screen(stage: Neovim, before: str, 
     ask(stage, approval())
     assert way_in(stage) == way
     stage.keys(way + ("<CR>" if way.startswith(":") else ""))
-    screen = stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
-    key = screen.text().split(" accept")[0][-1]
+    screen = stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
+    key = screen.text().split(" allow  ")[0][-1]
     stage.keys(key)
     assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]
     ask(stage)
@@ -72,23 +72,23 @@ def test_the_way_is_the_one_of_the_mode_and_of_the_users_keys(stage: Neovim) -> 
     stage.keys("<Esc>i")
     stage.wait_screen("· <F5> to answer")
     stage.keys("<F5>")
-    stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
     assert stage.mode == "n"
 
 
 @pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
 def test_keys_of_what_waits_go_there_from_the_transcript(stage: Neovim, key: str) -> None:
     ask(stage, approval(paths=["/x"], remember=["ls"]))
-    stage.wait_screen("a accept")
+    stage.wait_screen("a allow")
     stage.keys("<C-w>k" + key)
-    stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
     assert sent(stage, "approve") == sent(stage, "reject") == sent(stage, "diff") == []
 
 
 def test_such_a_key_begins_the_guard_of_the_float_again(stage: Neovim) -> None:
     stage.lua("_G.now = 1e18 vim.uv.hrtime = function() return _G.now end")
     ask(stage, approval())
-    stage.wait_screen("a accept")
+    stage.wait_screen("a allow")
     stage.lua("require('eca').setup({ approval = { guard = 300 } }) _G.now = _G.now + 1e9")
     stage.keys("<C-w>kar")
     assert sent(stage, "approve") == sent(stage, "reject") == []
@@ -108,11 +108,11 @@ def test_the_float_lists_its_own_keys(stage: Neovim) -> None:
     ask(stage, approval(paths=["/x"]))
     stage.wait_screen("<F5> to answer")
     stage.keys("<F5>g?")
-    screen = stage.wait_screen("leave it waiting and hide the float")
+    screen = stage.wait_screen("hide the float and leave the request pending")
     assert re.search(r"R +reject and say what to do instead", screen.text())
     assert "remember for this session" not in screen
     stage.keys("g?")
-    stage.wait_screen(lambda it: "leave it waiting" not in it)
+    stage.wait_screen(lambda it: "leave the request pending" not in it)
     stage.keys("a")
     wait_sent(stage, "approve")
     ask(stage)
@@ -123,11 +123,11 @@ def test_unsaved_changes_of_each_file_are_told(stage: Neovim, workspace: Path) -
     paths = [str(workspace / name) for name in ("other", "README.md")]
     item = approval(paths=paths, lines=["+new"])
     ask(stage, item)
-    assert "unsaved" not in stage.wait_screen("a accept")
+    assert "unsaved" not in stage.wait_screen("a allow")
     stage.keys("<C-w>hAmore<Esc>")
     stage.wait_screen("! README.md has unsaved changes")
     stage.command("write")
-    stage.wait_screen(lambda it: "a accept" in it and "unsaved" not in it)
+    stage.wait_screen(lambda it: "a allow" in it and "unsaved" not in it)
 
 
 # --- after an answer ----------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def go_in(nvim: Neovim, *items: Value) -> None:
     ask(nvim, *items)
     nvim.wait_screen("to answer")
     nvim.command("Eca approval")
-    nvim.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    nvim.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
 
 
 def test_five_requests_in_a_row_are_accepted_without_leaving(stage: Neovim) -> None:
@@ -195,7 +195,7 @@ def test_other_keys_leave_and_go_where_they_were_typed_for(
     ask(stage, approval("t1"))
     stage.wait_screen("to answer")
     stage.keys("g<CR>" if before.endswith("<Esc>") else "<F5>")
-    stage.wait_screen(lambda it: "a accept" in it and "to answer" not in it)
+    stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
     stage.keys("a")
     stage.wait_screen("answered · next …")
     stage.keys(keys)
@@ -229,7 +229,7 @@ def test_a_click_on_a_key_answers(stage: Neovim) -> None:
     stage.keys("ityped")
     ask(stage, approval(), approval("t2"))
     screen = stage.wait_screen("r reject")
-    title, accept = screen.find("allow this?"), screen.find("a accept")
+    title, accept = screen.find("allow this?"), screen.find("a allow")
     for row, column in (title, (accept.row, accept.column - 2), (accept.row - 1, accept.column)):
         stage.click(row, column)
     assert sent(stage, "approve") == []
@@ -285,9 +285,9 @@ def test_a_turn_of_five_edits_is_answered_with_the_keys_on_the_screen(
     assert win != here
     for number in numbers:
         nvim.wait_screen(f"+row {number}")
-        screen = nvim.wait_screen(" accept")
+        screen = nvim.wait_screen(" allow  ")
         assert nvim.eval("win_getid()") == win
-        nvim.keys(screen.text().split(" accept")[0][-1])
+        nvim.keys(screen.text().split(" allow  ")[0][-1])
     wait_idle(nvim)
     approved = [it["params"]["toolCallId"] for it in server.received("chat/toolCallApprove")]
     assert approved == [f"edit-{number}" for number in numbers]

@@ -169,7 +169,7 @@ def test_health_says_that_another_plugin_draws_the_winbars(start_nvim: StartNeov
     view = open_view(start_nvim, lines=60)
     show(view)
     view.nvim.command("checkhealth eca")
-    view.nvim.wait_screen("nobody else draws the winbars of the chat")
+    view.nvim.wait_screen("no other plugin draws the winbars of the chat")
     view.nvim.command("tabclose")
     view.nvim.lua("vim.wo[require('eca.window').shown()][0].winbar = '%f'")
     view.nvim.command("checkhealth eca")

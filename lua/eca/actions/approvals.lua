@@ -1,7 +1,7 @@
---- Actions on what waits for the user's word: accept, reject, answer, look at the diff.
-local answers = require('eca.input.decide')
+--- Actions on pending requests: allow, reject, answer, show the diff.
 local approval = require('eca.approval')
 local blocks = require('eca.actions.blocks')
+local decide = require('eca.input.decide')
 local diff = require('eca.diff')
 local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
@@ -13,10 +13,10 @@ local windows = require('eca.window')
 
 local M = {}
 
---- What a key of what waits is mapped to where it does not answer.
-M.COME = "<Cmd>lua require('eca.actions.approvals').come()<CR>"
+--- What the keys of a pending block do elsewhere in the transcript: go to the request.
+M.GO_TO_REQUEST = "<Cmd>lua require('eca.actions.approvals').go_to_request()<CR>"
 
-local came = nil ---@type eca.Guard? since such a key led the user to what waits
+local arrived = nil ---@type eca.Guard? since such a key led the user to the request
 
 --- The block under the cursor, when the cursor is in a transcript.
 ---@return eca.BlockPlace?
@@ -25,7 +25,7 @@ local function block_here()
   return transcript.block_at(vim.api.nvim_get_current_buf(), row)
 end
 
---- What waits for approval in the block under the cursor.
+--- The pending tool call of the block under the cursor.
 ---@return eca.Pending?
 local function waiting_here()
   local block = block_here()
@@ -36,13 +36,13 @@ local function waiting_here()
   end
 end
 
---- Is the cursor on a block that waits for approval?
+--- Is the cursor on the block of a pending tool call?
 ---@return boolean
 function M.on_waiting_block()
   return waiting_here() ~= nil
 end
 
---- What waits for approval in a chat, or in any, longest.
+--- The tool call that has been pending for longest, in a chat or in any.
 ---@param chat? string
 ---@return eca.Pending?
 local function oldest(chat)
@@ -53,8 +53,8 @@ local function oldest(chat)
   end
 end
 
---- What the user means: the block under the cursor, else what is asked on the screen, else what
---- waits longest.
+--- The tool call that the user means: that of the block under the cursor, else the one asked about
+--- on the screen, else the oldest.
 ---@return eca.Pending?
 local function chosen()
   local shown = approval.shown()
@@ -62,31 +62,34 @@ local function chosen()
   return item or oldest(windows.current_chat()) or oldest()
 end
 
---- What a key answers: one that comes too soon after it came up was meant for something else.
+--- The tool call that a key answers. A key pressed too soon after the request appeared was meant
+--- for something else; then a message says so.
 ---@return eca.Pending?
 local function meant()
   local item = chosen()
-  local known = item and approval.ripe(item) and (waiting_here() or approval.settled())
-  known = known and (not came or guard.is_over(came))
+  local seen = item
+    and approval.guard_is_over(item)
+    and (waiting_here() or approval.front_guard_is_over())
+    and (not arrived or guard.is_over(arrived))
   if not item then
-    notify.info('nothing waits for approval')
-  elseif not known or not diff.ripe(item) then
-    notify.info('this has only just come up: look first')
+    notify.info('no pending request')
+  elseif not seen or not diff.guard_is_over(item) then
+    notify.info('the request has just appeared: press again to answer')
   else
     return item
   end
 end
 
---- Answer what is meant.
+--- Answer the tool call that the user means.
 ---@param answer fun(item: eca.Pending)
-local function decide(answer)
+local function with_meant(answer)
   local item = meant()
   if item then
     answer(item)
   end
 end
 
---- Go to what asks: the float, else the block that waits.
+--- Go to the float, the diff or the block that asks.
 function M.focus()
   local item = approval.focus()
   if item then
@@ -94,68 +97,69 @@ function M.focus()
   end
 end
 
---- Go there with a key that answers only there. Who types on answers nothing at once.
-function M.come()
-  came = guard.begin()
+--- Go there by a key that answers only there: the guard time begins again, so that typing on
+--- answers nothing.
+function M.go_to_request()
+  arrived = guard.begin()
   M.focus()
   float.guard()
 end
 
---- Accept what is meant.
+--- Allow the tool call.
 function M.approve()
-  decide(answers.accept)
+  with_meant(decide.accept)
 end
 
---- Accept it, and the like for this session.
+--- Allow it and others like it in this session.
 function M.remember()
-  decide(function(item)
+  with_meant(function(item)
     if item.remember then
-      answers.accept(item, true)
+      decide.accept(item, true)
     else
-      notify.info('there is nothing new to remember: only accept it')
+      notify.info('this call cannot be allowed always: allow it once')
     end
   end)
 end
 
---- Accept all that waits in the current chat.
+--- Allow all pending calls of the current chat.
 function M.approve_all()
   local chat = windows.current_chat()
-  local accepted, left = 0, 0
+  local accepted, skipped = 0, 0
   if chat then
-    accepted, left = approval.accept_all(chat)
+    accepted, skipped = approval.accept_all(chat)
   end
-  if accepted + left == 0 then
-    notify.info('nothing waits for approval in this chat')
-  elseif left > 0 then
-    notify.info(('%d only just came up: look first'):format(left))
+  if accepted + skipped == 0 then
+    notify.info('no pending request in this chat')
+  elseif skipped > 0 then
+    notify.info(('skipped requests that have just appeared: %d'):format(skipped))
   end
 end
 
---- Reject what is meant.
+--- Reject the tool call.
 function M.reject()
-  decide(answers.reject)
+  with_meant(decide.reject)
 end
 
---- Ask what to do instead, then reject; nothing typed leaves it pending.
+--- Ask what to do instead, then reject. If nothing is typed the call stays pending.
 function M.reject_reason()
-  decide(answers.reject_with_reason)
+  with_meant(decide.reject_with_reason)
 end
 
---- Show the diff of the tool call under the cursor; where there is none, of what is asked.
+--- Show the diff of the tool call under the cursor, else of the pending one.
 function M.diff()
   local block, item = block_here(), chosen()
-  local waits = item and { item.chat, item.block }
+  local pending = item and { item.chat, item.block }
   if block then
-    local wanted = { chat = block.chat, block = block.id, instead = waits }
+    local wanted = { chat = block.chat, block = block.id, instead = pending }
     diff.ask('diff', wanted)
-  elseif waits then
-    diff.ask('diff', { chat = waits[1], block = waits[2] })
+  elseif pending then
+    diff.ask('diff', { chat = pending[1], block = pending[2] })
   else
-    notify.info('there is no diff to show')
+    notify.info('no diff to show')
   end
 end
 
---- Answer the question that waits.
+--- Answer the pending question.
 function M.answer()
   question.open()
 end

@@ -23,13 +23,13 @@ local function block_here()
   return transcript.block_at(vim.api.nvim_get_current_buf(), cursor_row())
 end
 
----@param open? boolean nil turns it round
+---@param open? boolean nil: toggle
 local function set_open(open)
   local block = block_here()
   if not block or not block.header then
     return
   end
-  -- The body under the cursor is about to go: the header is what stays of the block.
+  -- The body under the cursor is about to be hidden, so go to the header.
   if open ~= true then
     vim.api.nvim_win_set_cursor(0, { block.header + 1, 0 })
   end
@@ -69,14 +69,14 @@ function M.close_all()
   set_all(false)
 end
 
---- Open the file named under the cursor, at its line when that is told, in a code window. Anywhere
---- on the header of a tool call it is the file that the call works on.
+--- Open the file named under the cursor in a code window, at the line if one is named. Anywhere on
+--- the header of a tool call it is the call's file.
 ---@return boolean opened
 function M.open_file()
   local target = transcript.target_at(vim.api.nvim_get_current_buf(), cursor_row())
   local file = reference.under_cursor() or (target and reference.only_in(target))
   if not file then
-    notify.info('there is no file under the cursor')
+    notify.info('no file under the cursor')
     return false
   end
   reference.show(file)
@@ -85,7 +85,7 @@ end
 
 local ACTS = { image = true, link = true }
 
---- The question that waits in a block.
+--- The pending question of a block.
 ---@param block eca.BlockPlace
 ---@return eca.Pending?
 local function question_in(block)
@@ -96,7 +96,7 @@ local function question_in(block)
   end
 end
 
---- Do what is meant by the text under the cursor: a link, a file, else the block.
+--- Open the link or file under the cursor, answer a question, or open or close the block.
 function M.act()
   local block = block_here()
   if not block then
@@ -125,7 +125,7 @@ function M.act()
   end
 end
 
---- Open the link under the cursor, or that of the block.
+--- Open the link under the cursor, or the block's link or image.
 function M.open_link()
   local block = block_here()
   local url = reference.url_under_cursor()
@@ -134,7 +134,7 @@ function M.open_link()
   elseif url then
     external.open(url)
   else
-    notify.info('there is no link under the cursor')
+    notify.info('no link under the cursor')
   end
 end
 
@@ -143,7 +143,7 @@ function M.yank_code()
   local buf = vim.api.nvim_get_current_buf()
   local fence = fences.at(buf, cursor_row())
   if not fence then
-    notify.info('there is no code block under the cursor')
+    notify.info('no code block under the cursor')
     return
   end
   local last = fence.fence.closed and fence.last - 1 or fence.last
@@ -173,29 +173,29 @@ function M.go_to(chat, block)
   end
 end
 
---- Go to the list of the agent's tasks, and open it.
+--- Go to the agent's task list, and open it.
 function M.tasks()
   local chat = windows.current_chat()
   local plan = chat and mirror.plan(chat)
   if not chat or not plan then
-    notify.info('the agent has no plan')
+    notify.info('no task list yet')
     return
   end
   M.go_to(chat, plan.block)
   host.send('toggle', { chat = chat, block = plan.block, open = true })
 end
 
---- Go to the next prompt of the user.
+--- Go to the user's next prompt.
 function M.next_turn()
   jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', 1))
 end
 
---- Go to the prompt of the user before.
+--- Go to the user's previous prompt.
 function M.previous_turn()
   jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', -1))
 end
 
---- First rows of the blocks of this chat that wait.
+--- First rows of this chat's pending blocks, in order.
 ---@return integer[]
 local function waiting_rows()
   local buf = vim.api.nvim_get_current_buf()
@@ -208,17 +208,17 @@ local function waiting_rows()
   return rows
 end
 
---- Go to the next block that waits.
+--- Go to the next pending block.
 function M.next_approval()
   for _, row in ipairs(waiting_rows()) do
     if row > cursor_row() then
       return jump(row)
     end
   end
-  notify.info('nothing waits further down')
+  notify.info('no pending request below')
 end
 
---- Go to the block before that waits.
+--- Go to the previous pending block.
 function M.previous_approval()
   local rows = waiting_rows()
   for index = #rows, 1, -1 do
@@ -226,7 +226,7 @@ function M.previous_approval()
       return jump(rows[index])
     end
   end
-  notify.info('nothing waits further up')
+  notify.info('no pending request above')
 end
 
 return M

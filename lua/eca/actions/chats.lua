@@ -1,13 +1,13 @@
---- Actions on chats: open, hide, make, choose.
+--- Actions on chats: open, hide, create, usage.
 ---
---- Rules kept here: the first key of a chat waits for this file, so what opening does not need is
---- loaded late.
+--- Rules kept here: the first key loads this file, so what opening a chat does not need is loaded
+--- late.
 local eca = require('eca')
 local windows = require('eca.window')
 
 local M = {}
 
---- Go to the chat; in visual mode, with the selected lines as context.
+--- Go to the chat. In visual mode the selected lines are added as a context.
 function M.open()
   if require('eca.context.selection').active() then
     require('eca.actions.contexts').add()
@@ -15,7 +15,7 @@ function M.open()
   eca.open()
 end
 
---- Hide the chat when it is shown, else open it.
+--- Hide the chat if it is shown, else open it.
 function M.toggle()
   eca.toggle()
 end
@@ -30,20 +30,20 @@ function M.new()
   eca.new()
 end
 
---- Go to the input and begin to type.
+--- Go to the input in insert mode.
 function M.insert()
   eca.open()
   vim.cmd.startinsert({ bang = true })
 end
 
---- Go to the input and put a register there, as |p| does.
+--- Go to the input and put a register there, like |p|.
 function M.put()
   local register = vim.v.register
   eca.open()
   vim.cmd.normal({ '"' .. register .. 'p', bang = true })
 end
 
---- Show what the chat uses: tokens by category, and cost.
+--- Show the chat's usage: tokens by category, and cost.
 function M.usage()
   require('eca.panels.usage').show(windows.current_chat())
 end

@@ -1,4 +1,4 @@
---- Actions on contexts: add what the user is at, see what goes along, take it away.
+--- Actions on contexts: add, list, remove.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local contexts = require('eca.context')
@@ -18,12 +18,13 @@ local function add(item)
   end
 end
 
---- Add the current buffer, or the selected lines of it; from the chat the last code window's.
+--- Add the current buffer, or its selected lines. In the chat, the buffer of the last code window.
 function M.add()
   add(contexts.here(selection.lines()))
 end
 
---- Add lines of the current buffer, or what is named: a file, some lines of it, a folder, a page.
+--- Add what is named: a file, some of its lines, a folder, a web page; without a name, lines of the
+--- current buffer.
 ---@param name? string
 ---@param first? integer
 ---@param last? integer
@@ -34,12 +35,12 @@ function M.add_named(name, first, last)
   end
   local item = tokens.named(name)
   if not item then
-    notify.warn('there is no ' .. name)
+    notify.warn('not found: ' .. name)
   end
   add(item)
 end
 
---- Take what is named off the context line; without a name what there is of the current buffer.
+--- Remove what is named from the context line; without a name, the current buffer or lines of it.
 ---@param name? string as on the line, or a path
 ---@param first? integer
 ---@param last? integer
@@ -51,7 +52,7 @@ function M.remove_named(name, first, last)
   end
 end
 
---- Take a token out of the draft, wherever it stands.
+--- Remove a token from the draft, wherever it is.
 ---@param buf integer
 ---@param token string
 local function delete_token(buf, token)
@@ -68,8 +69,8 @@ local function delete_token(buf, token)
 end
 
 ---@param chat string
----@param choice eca.Along
-local function take_away(chat, choice)
+---@param choice eca.ContextSource
+local function remove(chat, choice)
   if choice.entry then
     eca.remove_context(choice.entry, chat)
   elseif choice.item.token then
@@ -79,14 +80,14 @@ local function take_away(chat, choice)
   end
 end
 
----@param along eca.Along
+---@param source eca.ContextSource
 ---@return string
-local function describe(along)
-  local origin = along.entry and '' or (along.item.token and '  in the prompt' or '  always')
-  return sanitize.line(contexts.label(along.item)) .. origin
+local function describe(source)
+  local origin = source.entry and '' or (source.item.token and '  in the prompt' or '  always')
+  return sanitize.line(contexts.label(source.item)) .. origin
 end
 
---- Show what goes along with a prompt now; what is chosen does so no longer.
+--- List the contexts that are sent with a prompt; the chosen one is removed.
 function M.choose()
   local chat = eca.current()
   local all = contexts.sources(chat, field.of_chat(chat))
@@ -94,10 +95,10 @@ function M.choose()
     notify.info('no contexts')
     return
   end
-  local options = { prompt = 'Goes along; choose what no longer does', format_item = describe }
+  local options = { prompt = 'Sent with each prompt; choose one to remove', format_item = describe }
   choose.one(all, options, function(choice)
     if choice then
-      take_away(chat, choice)
+      remove(chat, choice)
     end
   end)
 end

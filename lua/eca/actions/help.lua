@@ -1,29 +1,29 @@
---- The list of keys, as they are really mapped in the buffer at hand.
+--- The list of keys, as they are mapped in the current buffer.
 local actions = require('eca.keymaps.actions')
 local key_list = require('eca.ui.key_list')
-local spelling = require('eca.ui.keys')
+local keys = require('eca.ui.keys')
 
 local M = {}
 
 ---@class eca.KeySection
 ---@field title string
 ---@field mode string
----@field waiting? boolean keys of what waits for approval, and no others
+---@field pending? boolean only keys that work on a pending block
 
 local ANYWHERE = { title = 'normal', mode = 'n' } ---@type eca.KeySection
 
 ---@type eca.KeySection[]
 local SECTIONS = {
-  { title = 'on a block that waits', mode = 'n', waiting = true },
+  { title = 'on a pending block', mode = 'n', pending = true },
   ANYWHERE,
   { title = 'insert', mode = 'i' },
   { title = 'visual', mode = 'x' },
 }
 
---- What is needed most comes first: modules of actions, in the order of their keys.
+--- Modules of actions, the most needed first.
 local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'manage', 'history', 'contexts' }
 
---- All mappings of a mode that the current buffer has, its own and global ones.
+--- All mappings of a mode in the current buffer, local and global ones.
 ---@param mode string
 ---@return vim.api.keyset.get_keymap[]
 local function mappings(mode)
@@ -31,34 +31,34 @@ local function mappings(mode)
   return vim.list_extend(own, vim.api.nvim_get_keymap(mode))
 end
 
---- Our keys have the description of their action, those of the user the name of its <Plug>.
+--- Does a mapping run an action? Ours have its text as their description, the user's its <Plug>.
 ---@param mapping vim.api.keyset.get_keymap
 ---@param name string
 ---@param text string
 ---@return boolean
-local function does(mapping, name, text)
-  return mapping.desc == 'eca: ' .. text or mapping.rhs == spelling.plug(name)
+local function runs(mapping, name, text)
+  return mapping.desc == 'eca: ' .. text or mapping.rhs == keys.plug(name)
 end
 
---- The keys of an action in a section, as the documentation writes them.
+--- The keys of an action in a section, as the help spells them.
 ---@param section eca.KeySection
 ---@param name string
 ---@param action eca.Action
 ---@return string[]
 local function keys_of(section, name, action)
-  local keys = {} ---@type string[]
+  local found = {} ---@type string[]
   for _, mapping in ipairs(mappings(section.mode)) do
-    local key = spelling.written(mapping.lhs)
-    local waiting = vim.list_contains(action.waiting or {}, key)
-    if does(mapping, name, action.text) and waiting == (section.waiting or false) then
-      keys[#keys + 1] = key
+    local key = keys.spell(mapping.lhs)
+    local pending = vim.list_contains(action.pending or {}, key)
+    if runs(mapping, name, action.text) and pending == (section.pending or false) then
+      found[#found + 1] = key
     end
   end
-  table.sort(keys)
-  return keys
+  table.sort(found)
+  return found
 end
 
---- Both directions of a jump stand together, `]]` before `[[`, and `a` before `A`.
+--- Sort both directions of a jump next to each other, `]]` before `[[`, and `a` before `A`.
 ---@param left string
 ---@param right string
 ---@return boolean
@@ -70,7 +70,7 @@ local function comes_first(left, right)
   return first < second
 end
 
---- Where the keys of a module stand, as text to sort by.
+--- The place of a module's keys, as text to sort by.
 ---@param module string
 ---@return string
 local function place_of(module)
@@ -82,15 +82,15 @@ local function place_of(module)
   return module
 end
 
---- The keys of a section, those of one concern together.
+--- The keys of a section, grouped by module.
 ---@param section eca.KeySection
 ---@return eca.KeyRow[]
 local function rows_of(section)
   local rows, places = {}, {} ---@type eca.KeyRow[], table<eca.KeyRow, string>
   for name, action in pairs(actions) do
-    local keys = keys_of(section, name, action)
-    if #keys > 0 then
-      local row = { table.concat(keys, ' '), action.text }
+    local found = keys_of(section, name, action)
+    if #found > 0 then
+      local row = { table.concat(found, ' '), action.text }
       rows[#rows + 1], places[row] = row, place_of(action.at)
     end
   end
@@ -118,7 +118,7 @@ local function content()
   return lines, marks
 end
 
---- The keys that do an action wherever the cursor is in the current buffer, in normal mode.
+--- The keys of an action in normal mode that work anywhere in the current buffer.
 ---@param name string
 ---@return string[]
 function M.of(name)

@@ -1,12 +1,12 @@
---- Actions on the history of chats: resume, look back, roll back, fork, flag.
+--- Actions on the history of chats: resume, go to a prompt, roll back, fork, flag.
 ---
 --- Rules kept here:
---- - "Here" is the block under the cursor in a transcript; elsewhere the user chooses one of his
----   messages first.
---- - A rollback names the message before it asks what is taken back.
-local chats = require('eca.chat.buffers')
+--- - "Here" is the block under the cursor in a transcript. Elsewhere the user chooses one of their
+---   prompts first.
+--- - A rollback names the prompt before it asks what to undo.
 local attention = require('eca.chat.attention')
 local blocks = require('eca.actions.blocks')
+local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
@@ -36,19 +36,19 @@ local function block_here()
   return transcript.block_at(buf, row) or transcript.block_at(buf, row - 1)
 end
 
---- The chat the user means.
+--- The current chat; shows a message if there is none.
 ---@return string?
 local function current()
   local id = windows.current_chat()
   if not id then
-    notify.info('there is no chat yet')
+    notify.info('no chat yet')
   end
   return id
 end
 
--- Chats of other days ---------------------------------------------------------------------------
+-- Saved chats -----------------------------------------------------------------------------------
 
----@class eca.Kept a chat that the agent keeps
+---@class eca.SavedChat a chat that the agent has saved
 ---@field id string
 ---@field title? string
 ---@field model? string
@@ -56,11 +56,11 @@ end
 ---@field created? integer ms since 1970
 ---@field updated? integer ms since 1970
 ---@field running boolean
----@field open boolean it is in this session already
+---@field open boolean it is open in this session
 
 local TITLE = 40
 
----@param chat eca.Kept
+---@param chat eca.SavedChat
 ---@return string
 local function describe(chat)
   local facts = {} ---@type string[]
@@ -72,9 +72,9 @@ local function describe(chat)
   return display_width.list_row(chat.title or 'No title', TITLE, facts)
 end
 
---- The chat that is left for another one; it need not stay when nothing was said in it.
+--- The shown chat, if its draft is empty: the host removes it if it has no messages either.
 ---@return string?
-local function left_behind()
+local function replaceable()
   local id = windows.chat_shown()
   local chat = id and chats.get(id)
   if chat and not field.draft(chat.input):find('%S') then
@@ -82,9 +82,9 @@ local function left_behind()
   end
 end
 
----@param chat eca.Kept
+---@param chat eca.SavedChat
 local function resume(chat)
-  local instead = left_behind()
+  local instead = replaceable()
   chats.ensure(chat.id)
   eca.open({ chat = chat.id })
   if not chat.open then
@@ -92,19 +92,19 @@ local function resume(chat)
   end
 end
 
---- Choose one of the chats that the agent keeps and go on with it.
+--- Choose one of the agent's saved chats and resume it.
 function M.resume()
-  requests.ask('list_chats', {}, function(kept)
-    if not kept then
+  requests.ask('list_chats', {}, function(saved)
+    if not saved then
       return
-    elseif #kept == 0 then
-      notify.info('the agent keeps no chat of this workspace')
+    elseif #saved == 0 then
+      notify.info('no saved chats for this workspace')
       return
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
-      notify.info('the server is ready, :Eca resume lists its chats')
+      notify.info('the server is ready: :Eca resume lists its chats')
       return
     end
-    choose.one(kept, { prompt = 'Resume', format_item = describe }, function(chat)
+    choose.one(saved, { prompt = 'Resume', format_item = describe }, function(chat)
       if chat then
         resume(chat)
       end
@@ -112,7 +112,7 @@ function M.resume()
   end)
 end
 
---- Load the messages before those that are shown.
+--- Load older messages.
 function M.older()
   local id = current()
   if id then
@@ -122,7 +122,7 @@ end
 
 -- Places in the history -------------------------------------------------------------------------
 
---- A place in a chat: a message of the user, a flag, or what is not loaded.
+--- A place in a chat: a prompt, a flag, or older messages that are not loaded.
 ---@class eca.Moment
 ---@field block integer
 ---@field kind 'user'|'flag'|'older'
@@ -138,14 +138,14 @@ local function label(moment)
   return ('%s %s'):format(SIGNS[moment.kind], moment.title)
 end
 
---- Ask for moments of a chat: all, or the message that a block belongs to. They come only to a user
---- who has not gone on.
+--- Ask the host for moments of a chat: all, or the prompt that a block belongs to. Nothing happens
+--- if the user has pressed a key meanwhile.
 ---@param wanted { chat: string, block?: integer }
 ---@param go_on fun(moments: eca.Moment[])
 local function ask_moments(wanted, go_on)
   local asked = return_window.asked()
   requests.ask('timeline', wanted, function(moments)
-    if return_window.may_take(asked, 'the list') then
+    if return_window.may_focus(asked, 'the list') then
       go_on(moments or {})
     end
   end)
@@ -165,7 +165,7 @@ local function choose_moment(id, prompt, kinds, go_on)
       end
     end
     if #found == 0 then
-      notify.info('there is nothing to choose from yet')
+      notify.info('nothing to choose from yet')
       return
     end
     choose.one(found, { prompt = prompt, format_item = label }, function(moment)
@@ -176,7 +176,7 @@ local function choose_moment(id, prompt, kinds, go_on)
   end)
 end
 
---- Choose one of your messages or flags and go there.
+--- Choose a prompt or a flag and go there.
 function M.timeline()
   local id = current()
   if not id then
@@ -191,7 +191,7 @@ function M.timeline()
   end)
 end
 
---- Do something at a message that the user chooses.
+--- Do something at a prompt that the user chooses.
 ---@param prompt string
 ---@param go_on fun(chat: string, moment: eca.Moment)
 local function at_choice(prompt, go_on)
@@ -204,12 +204,12 @@ local function at_choice(prompt, go_on)
 end
 
 local INCLUDED = {
-  { text = 'messages: what was said from here on', messages = true, tools = false },
-  { text = 'tools: what tools and commands did to files', messages = false, tools = true },
+  { text = 'messages: remove them from here on', messages = true, tools = false },
+  { text = 'files: undo what tools and commands changed', messages = false, tools = true },
   { text = 'both', messages = true, tools = true },
 }
 
---- Ask what is taken back from a message on, and do it.
+--- Ask what to undo from a prompt on, and do it.
 ---@param chat string
 ---@param moment eca.Moment
 local function roll_back_to(chat, moment)
@@ -229,7 +229,7 @@ local function roll_back_to(chat, moment)
   end)
 end
 
---- Roll the chat back to before a message of yours.
+--- Roll the chat back to before a prompt.
 function M.rollback()
   local block = block_here()
   if not block then
@@ -239,12 +239,12 @@ function M.rollback()
     if moments[1] then
       roll_back_to(block.chat, moments[1])
     else
-      notify.info('no prompt of yours above the cursor')
+      notify.info('no prompt above the cursor')
     end
   end)
 end
 
---- Go on from here in a new chat.
+--- Continue from here in a new chat.
 function M.fork()
   local block = block_here()
   if block then
@@ -258,8 +258,8 @@ end
 
 -- Flags -----------------------------------------------------------------------------------------
 
---- Put a flag here, or at the end; without a text, ask for it.
----@param text? string
+--- Set a flag here, or at the end of the chat.
+---@param text? string default: ask for it
 function M.add_flag(text)
   local block = block_here()
   local id = block and block.chat or current()
@@ -278,17 +278,17 @@ function M.add_flag(text)
   end
 end
 
---- Take the flag under the cursor away.
+--- Remove the flag under the cursor.
 function M.remove_flag()
   local block = block_here()
   if block and block.kind == 'flag' then
     send('remove_flag', { chat = block.chat, block = block.id })
   else
-    notify.info('there is no flag under the cursor')
+    notify.info('no flag under the cursor')
   end
 end
 
---- Put a flag here, or take the one under the cursor away.
+--- Set a flag here, or remove the one under the cursor.
 function M.flag()
   local block = block_here()
   if block and block.kind == 'flag' then
@@ -310,7 +310,7 @@ local function jump(direction)
     vim.cmd("normal! m'")
     vim.api.nvim_win_set_cursor(0, { found + 1, 0 })
   else
-    notify.info('no flag further ' .. (direction == 1 and 'down' or 'up'))
+    notify.info(direction == 1 and 'no flag below' or 'no flag above')
   end
 end
 
@@ -319,7 +319,7 @@ function M.next_flag()
   jump(1)
 end
 
---- Go to the flag before.
+--- Go to the previous flag.
 function M.previous_flag()
   jump(-1)
 end

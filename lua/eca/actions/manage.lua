@@ -1,4 +1,4 @@
---- Actions on chats as a whole: choose, go to the next, rename, empty, delete.
+--- Actions on whole chats: choose, go to the next, rename, clear, delete.
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
@@ -18,7 +18,7 @@ local TITLE = 50
 local function current()
   local id = windows.current_chat()
   if not id then
-    notify.info('there is no chat yet')
+    notify.info('no chat yet')
   end
   return id
 end
@@ -39,7 +39,7 @@ local function describe(id)
   return display_width.list_row(title, TITLE, { found.word, age })
 end
 
---- What needs attention comes first, then what changed last.
+--- The chats that need attention first, then those that changed last.
 ---@return string[] ids
 local function sorted()
   local ids = chats.ids()
@@ -62,7 +62,7 @@ end
 function M.pick()
   local ids = sorted()
   if #ids == 0 then
-    notify.info('there is no chat yet')
+    notify.info('no chat yet')
     return
   end
   choose.one(ids, { prompt = 'Chats', format_item = describe }, function(id)
@@ -72,14 +72,14 @@ function M.pick()
   end)
 end
 
---- Open the chat of a number in the bar.
+--- Open the chat with a number.
 ---@param number integer
 function M.go_to(number)
   local id = chats.numbered(number)
   if id then
     eca.open({ chat = id })
   else
-    notify.warn(('there is no chat %d'):format(number))
+    notify.warn(('no chat %d'):format(number))
   end
 end
 
@@ -94,18 +94,18 @@ local function cycle(step)
   end
 end
 
---- Go to the next chat, in the order they were made.
+--- Go to the next chat, in the order they were created.
 function M.next()
   cycle(1)
 end
 
---- Go to the chat before.
+--- Go to the previous chat.
 function M.previous()
   cycle(-1)
 end
 
---- Give the chat a title; without one, ask for it.
----@param title? string
+--- Rename the chat.
+---@param title? string default: ask for it
 function M.rename(title)
   local id = current()
   if not id then
@@ -124,7 +124,7 @@ function M.rename(title)
   end
 end
 
---- Ask before something is gone for good.
+--- Ask before something that cannot be undone.
 ---@param verb string
 ---@param id string
 ---@param sure? boolean
@@ -142,7 +142,7 @@ local function ask(verb, id, sure, go_on)
   end)
 end
 
---- Take all messages out of the chat.
+--- Remove all messages of the chat.
 ---@param sure? boolean do not ask
 function M.clear(sure)
   local id = current()

@@ -1,6 +1,6 @@
 --- Actions that choose from a list: model, agent, variant, trust, prompts.
 ---
---- Rules kept here: the current choice is marked; what is chosen is true once the host tells it.
+--- Rules kept here: the current choice is marked. A choice counts only once the host confirms it.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local eca = require('eca')
@@ -15,12 +15,12 @@ local windows = require('eca.window')
 
 local M = {}
 
---- The choice of no variant.
+--- Stands for no variant.
 local NONE = 'none'
 
 ---@alias eca.Choosable 'model'|'agent'|'variant'
 
---- The variants of a model; of all models when it is not known yet.
+--- The variants of a model; those of all models if it is not known yet.
 ---@param model? string
 ---@return string[]
 local function variants_of(model)
@@ -33,7 +33,7 @@ local function variants_of(model)
   return vim.fn.uniq(all) --[[@as string[] ]]
 end
 
---- What a chat may choose from.
+--- What a chat can choose from.
 ---@param what eca.Choosable
 ---@param chat? string default: the current one
 ---@return string[]
@@ -55,12 +55,12 @@ end
 ---@param what eca.Choosable
 ---@param choice string one of the offers
 ---@param chat string
-local function take(what, choice, chat)
+local function send_choice(what, choice, chat)
   send(what, what == 'variant' and choice == NONE and '' or choice, chat)
 end
 
---- The offer that a word means: the only one that has it in its name. Of any other word the host
---- says whether it is a name.
+--- The offer that a word means: the only one whose name contains it, else the word itself. The host
+--- checks that it is a name.
 ---@param word string
 ---@param offers string[]
 ---@return string
@@ -84,21 +84,21 @@ local function ask(what, chat, offers)
   }
   choose.one(offers, options, function(choice)
     if choice then
-      take(what, choice, chat)
+      send_choice(what, choice, chat)
     end
   end)
 end
 
---- Make a choice for the chat the user means; without a word, ask for one.
+--- Choose something for the current chat.
 ---@param what eca.Choosable
----@param word? string a name, or a part of one
+---@param word? string a name, or a part of one; default: show a list
 function M.choose(what, word)
   local chat = eca.current()
   local offers = M.offers(what, chat)
   if word then
-    take(what, meant(word, offers), chat)
+    send_choice(what, meant(word, offers), chat)
   elseif #offers == 0 then
-    notify.info(('there is no %s to choose yet'):format(what))
+    notify.info(('no %s to choose from yet'):format(what))
   else
     ask(what, chat, offers)
   end
@@ -114,13 +114,13 @@ function M.agent()
   M.choose('agent')
 end
 
---- Go on with the next agent of the list.
+--- Switch to the next agent of the list.
 function M.next_agent()
   local chat = eca.current()
   local agents = M.offers('agent')
   for index, agent in ipairs(agents) do
     if agent == mirror.status(chat).agent then
-      return take('agent', agents[index % #agents + 1], chat)
+      return send_choice('agent', agents[index % #agents + 1], chat)
     end
   end
   M.choose('agent', agents[1])
@@ -132,19 +132,16 @@ function M.variant()
 end
 
 ---@param chat string
-local function tell_trust(chat)
+local function notify_trust(chat)
   if mirror.status(chat).trust then
-    local waits = #mirror.pending(chat) > 0
-    notify.warn(
-      waits and 'trusted: its tools run WITHOUT ASKING; what waits still asks'
-        or 'this chat is trusted: its tools run WITHOUT ASKING'
-    )
+    local still = #mirror.pending(chat) > 0 and ' (pending requests still ask)' or ''
+    notify.warn('trust on: tools of this chat run WITHOUT ASKING' .. still)
   else
-    notify.info('this chat asks before its tools run')
+    notify.info('trust off: this chat asks before tools run')
   end
 end
 
---- Tell whether a chat is trusted whenever that changes.
+--- Show a message whenever a chat's trust changes.
 ---@param chat string
 local function watch_trust(chat)
   local known = mirror.status(chat).trust or false
@@ -155,14 +152,14 @@ local function watch_trust(chat)
       local trust = event.data.status.trust
       if event.data.chat == chat and trust ~= known then
         known = trust
-        tell_trust(chat)
+        notify_trust(chat)
       end
     end,
   })
 end
 
---- Let the chat work without asking, or no longer; what became of it is told when it is known.
----@param trusted? boolean default: the other way round
+--- Turn the chat's trust on or off. A message follows when the host confirms it.
+---@param trusted? boolean default: toggle
 function M.set_trust(trusted)
   local chat = eca.current()
   local known = mirror.status(chat).trust or false
@@ -172,11 +169,11 @@ function M.set_trust(trusted)
   watch_trust(chat)
   send('trust', trusted, chat)
   if trusted == known then
-    tell_trust(chat)
+    notify_trust(chat)
   end
 end
 
---- Let the chat work without asking, or no longer.
+--- Turn the chat's trust on or off.
 function M.trust()
   M.set_trust()
 end
@@ -187,11 +184,11 @@ local function has_text(line)
   return line ~= ''
 end
 
---- Choose one of the prompts of this project and put it into the input.
+--- Choose one of this project's prompts and put it into the input.
 function M.prompts()
   local prompts = history.newest_first()
   if #prompts == 0 then
-    notify.info('no prompt was sent in this project yet')
+    notify.info('no prompts sent in this project yet')
     return
   end
   local options = {
@@ -209,7 +206,7 @@ function M.prompts()
   end)
 end
 
---- Choose from what can be done now.
+--- Open the palette.
 function M.palette()
   vim.cmd.Eca()
 end

@@ -9,7 +9,7 @@ local windows = require('eca.window')
 
 local M = {}
 
---- The input of the chat the user means.
+--- The input of the current chat.
 ---@return integer? buf
 local function input_buffer()
   local id = windows.current_chat()
@@ -21,35 +21,35 @@ end
 local function submit(queue)
   local buf = input_buffer()
   if not buf or not input.submit(buf, queue) then
-    notify.info('nothing is typed')
+    notify.info('nothing to send: the input is empty')
   end
 end
 
---- Send what is typed.
+--- Send the draft.
 function M.submit()
   submit(false)
 end
 
---- Send what is typed when the running turn has ended.
+--- Send the draft when the running turn ends.
 function M.queue()
   submit(true)
 end
 
---- Take a waiting prompt back into the input, or drop it.
+--- Take a queued prompt back into the input, or drop it.
 ---@param index? integer 1-based place in the queue; default: the last
 ---@param drop? boolean
 function M.take_back(index, drop)
   local id = windows.current_chat()
-  local waiting = id and #mirror.queue(id) or 0
-  index = index or waiting
-  if index < 1 or index > waiting then
-    notify.info(waiting > 0 and 'no such prompt waits' or 'no prompt waits')
+  local queued = id and #mirror.queue(id) or 0
+  index = index or queued
+  if index < 1 or index > queued then
+    notify.info(queued > 0 and 'no queued prompt with this number' or 'no queued prompt')
     return
   end
   host.send('unqueue', { chat = id, index = index, edit = not drop })
 end
 
---- Take the last waiting prompt back into the input.
+--- Take the last queued prompt back into the input.
 function M.unqueue()
   M.take_back()
 end
@@ -58,9 +58,9 @@ end
 function M.stop()
   local chat = windows.current_chat()
   if chat then
-    eca.stop(chat) -- the host knows whether one runs
+    eca.stop(chat) -- the host knows whether a turn is running
   else
-    notify.info('there is no chat yet')
+    notify.info('no chat yet')
   end
 end
 
@@ -72,7 +72,7 @@ local function recall(step)
   end
 end
 
---- Put the prompt before into the input.
+--- Put the previous prompt into the input.
 function M.older()
   recall(-1)
 end

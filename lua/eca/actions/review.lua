@@ -1,4 +1,4 @@
---- Actions on what tools changed: list, keep, revert, comment, undo.
+--- Actions on the tools' changes: list, keep, revert, comment, undo.
 local conflicts = require('eca.review.conflicts')
 local files = require('eca.review.files')
 local notify = require('eca.ui.notify')
@@ -8,14 +8,14 @@ local windows = require('eca.window')
 
 local M = {}
 
---- The chat the user means, when there is one.
+--- Run something with the current chat; shows a message if there is none.
 ---@param run fun(chat: string)
 local function with_chat(run)
   local chat = windows.current_chat()
   if chat then
     run(chat)
   else
-    notify.info('there is no chat yet')
+    notify.info('no chat yet')
   end
 end
 
@@ -47,8 +47,8 @@ function M.send()
   review.send()
 end
 
---- Undo a turn, after a question.
----@param turn? integer default: the last that changed something
+--- Undo a turn, after a confirmation.
+---@param turn? integer default: the last one that changed something
 function M.undo(turn)
   with_chat(function(chat)
     undo.open(chat, turn)
@@ -62,7 +62,7 @@ function M.files()
   end)
 end
 
---- Say what becomes of a file that changed on disk under unsaved changes.
+--- Resolve a file that changed on disk while its buffer has unsaved changes.
 function M.conflicts()
   conflicts.choose()
 end

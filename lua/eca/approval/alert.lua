@@ -1,17 +1,17 @@
---- Calls the user when something begins to wait for his word, or a turn has ended: a line, a bell.
+--- Notifies the user, by a line and a bell, when a request becomes pending or a turn ends.
 ---
 --- Rules kept here:
---- - By default a line is shown only when he cannot see the chat where he looks: it is not in this
----   tab page, or Neovim has lost the focus. The options `approval` and `turn` say otherwise.
---- - A turn that the user stopped, or that another follows at once, calls nobody.
---- - The bell goes to the terminal, for its own ways to call: Vim's bell is off for most.
+--- - By default a line is shown only if the user cannot see the chat: it is not in this tab page,
+---   or Neovim has lost the focus. The options `approval` and `turn` change that.
+--- - A turn that the user stopped, or that is followed by another at once, gives no notice.
+--- - The bell goes to the terminal, which has its own ways to show it: most users turn Vim's off.
 local M = {}
 
 local focused = true
 
 local ended ---@type fun(data: { chat: string, reason: string })
 
---- Follow whether the user looks at Neovim, and turns as they end.
+--- Watch whether Neovim has the focus, and the ends of turns.
 function M.watch()
   local group = vim.api.nvim_create_augroup('eca.approval.alert', {})
   for event, is_here in pairs({ FocusGained = true, FocusLost = false }) do
@@ -33,7 +33,7 @@ function M.watch()
   })
 end
 
---- Is the chat in this tab page, and the user here?
+--- Is the chat in this tab page, and does Neovim have the focus?
 ---@param id string
 ---@return boolean
 local function is_seen(id)
@@ -55,11 +55,11 @@ local function ring()
   end
 end
 
---- Show a line about a chat, if the option wants it.
+--- Show a line about a chat, if the option says so.
 ---@param option 'hidden'|'always'|false
 ---@param chat string
 ---@param line string
-local function tell(option, chat, line)
+local function notify(option, chat, line)
   if option == 'always' or (option == 'hidden' and not is_seen(chat)) then
     local title = require('eca.state.mirror').status(chat).title
     require('eca.ui.notify').info(line .. (title and (' (%s)'):format(title) or ''))
@@ -67,7 +67,7 @@ local function tell(option, chat, line)
 end
 
 local ENDS = { done = 'the turn has ended', rejected = 'the turn has ended' }
-ENDS.failed, ENDS.gone = 'the turn has failed', 'the turn has ended with the server'
+ENDS.failed, ENDS.gone = 'the turn has failed', 'the turn has ended: the server exited'
 
 --- A turn has ended (event `EcaTurnFinished`).
 ---@param data { chat: string, reason: string }
@@ -77,18 +77,20 @@ function ended(data)
     return
   end
   local options = require('eca.config').get().turn
-  tell(options.notify, data.chat, line)
+  notify(options.notify, data.chat, line)
   if options.bell then
     ring()
   end
 end
 
---- Some requests have begun to wait.
+local NEEDS = { approval = 'approval needed: ', question = 'the agent asks: ' }
+
+--- Notify the user of new requests.
 ---@param items eca.Pending[]
-function M.call(items)
+function M.requested(items)
   local options = require('eca.config').get().approval
   for _, item in ipairs(items) do
-    tell(options.notify, item.chat, 'waits for you: ' .. item.title)
+    notify(options.notify, item.chat, NEEDS[item.kind] .. item.title)
   end
   if options.bell and #items > 0 then
     ring()

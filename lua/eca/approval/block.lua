@@ -1,8 +1,8 @@
---- The block that waits, as the chat beside the float shows it.
+--- The block of a pending request, as the chat beside the float shows it.
 ---
 --- Rules kept here:
---- - A block shows what is asked only when all of it is on the screen, in the same lines as in the
----   float. Tabs and blanks at a line's end are marked in the float alone.
+--- - A block stands in for the float's text only if all of that is on the screen, in the same
+---   lines. The float alone marks tabs and blanks at the end of a line, so these never count.
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
@@ -10,7 +10,7 @@ local M = {}
 
 ---@class eca.SeenBlock
 ---@field area eca.ScreenArea the part of the block that is on the screen
----@field whole boolean it shows all that is asked
+---@field whole boolean it shows all of the request
 
 ---@param line string
 ---@param is_diff boolean
@@ -20,10 +20,10 @@ local function has_marks(line, is_diff)
   return blank or line:find('\t', 1, true) ~= nil or line:find('\u{a0}', 1, true) ~= nil
 end
 
---- Are these the next lines from a row on?
+--- Do the lines after a row equal the wanted ones?
 ---@param lines string[]
 ---@param wanted string[]
----@param before integer rows before
+---@param before integer rows before the first that is compared
 ---@return boolean
 local function continues(lines, wanted, before)
   for index, line in ipairs(wanted) do
@@ -34,11 +34,11 @@ local function continues(lines, wanted, before)
   return true
 end
 
---- Do the lines of a block tell all that the request does?
+--- Do the lines of a block contain all of the request?
 ---@param lines string[] the header first
 ---@param item eca.Pending
 ---@return boolean
-local function tells(lines, item)
+local function contains(lines, item)
   local wanted = item.lines or {}
   for _, line in ipairs(wanted) do
     if has_marks(line, item.language == 'diff') then
@@ -57,7 +57,7 @@ local function tells(lines, item)
   return false
 end
 
---- The rows of the screen that some rows of a window's buffer take.
+--- The area of the screen that some rows of a window's buffer take.
 ---@param win integer
 ---@param first integer 0-based row, on the screen
 ---@param last integer the same
@@ -93,7 +93,7 @@ function M.seen(item)
   local cut = first < top or last > bottom
   cut = cut or (first == top and vim.api.nvim_win_call(win, vim.fn.winsaveview).skipcol > 0)
   local lines = cut and {} or vim.api.nvim_buf_get_lines(buf, first, last + 1, false)
-  return { area = area, whole = not cut and tells(lines, item) }
+  return { area = area, whole = not cut and contains(lines, item) }
 end
 
 return M

@@ -1,8 +1,8 @@
---- What the float says of a request: who asks, what it leads to, and what will happen.
+--- The text of the float for a tool call: who asks, what to be careful about, what will happen.
 ---
 --- Rules kept here:
---- - Our own words come first, so that nothing the agent wrote can be taken for them: who asks,
----   what remembering remembers, what to look at twice. Then what will happen, all of it.
+--- - Our own lines come first, so that no line of the agent can be mistaken for one: who asks, what
+---   `A` always allows, and warnings. Then everything that will happen.
 local chat_tabs = require('eca.window.chat_tabs')
 local mirror = require('eca.state.mirror')
 local paths = require('eca.files.paths')
@@ -22,7 +22,7 @@ local function add(body, line, group)
   body.lines[#body.lines + 1] = line
 end
 
---- Which chat it is, when there are several.
+--- The chat's number and title, if there are several chats.
 ---@param id string
 ---@return string?
 local function chat_name(id)
@@ -31,7 +31,7 @@ local function chat_name(id)
   return number and ('chat %d %s'):format(number, title or 'New chat') or nil
 end
 
---- Who asks: the tool unless the title says it, the subagent, the chat.
+--- Who asks: the tool unless the title names it, the subagent, the chat.
 ---@param item eca.Pending
 ---@return string
 local function who(item)
@@ -42,22 +42,22 @@ local function who(item)
   return table.concat(parts, ' · ')
 end
 
---- Who asks, and what `A` remembers: in one row where a plain name asks, which can be taken for
---- nothing else.
+--- Who asks, and what `A` always allows. Both share a row only if who asks is a plain name, which
+--- cannot be mistaken for anything else.
 ---@param item eca.Pending
 ---@return string[]
 local function head(item)
   local asks = who(item)
-  local remembers = item.remember and 'A remembers: ' .. table.concat(item.remember, ', ')
-  if remembers and asks:find('^[%w_./-]+$') then
-    return { asks .. ' · ' .. remembers }
+  local allows = item.remember and 'A always allows: ' .. table.concat(item.remember, ', ')
+  if allows and asks:find('^[%w_./-]+$') then
+    return { asks .. ' · ' .. allows }
   end
   local lines = { asks ~= '' and asks or nil } ---@type string[]
-  lines[#lines + 1] = remembers
+  lines[#lines + 1] = allows
   return lines
 end
 
---- The user's own changes of the files, which the call does not know.
+--- Warnings about files in which the user has unsaved changes, which the call does not know.
 ---@param item eca.Pending
 ---@return string[]
 local function unsaved(item)
@@ -65,15 +65,16 @@ local function unsaved(item)
   for _, path in ipairs(item.paths or {}) do
     local buf = paths.buffer_of(path)
     if buf and vim.bo[buf].modified then
-      lines[#lines + 1] = ('%s has unsaved changes here'):format(paths.short(path))
+      lines[#lines + 1] = ('%s has unsaved changes in Neovim'):format(paths.short(path))
     end
   end
   return lines
 end
 
---- The lines of the float, and their colours. A command is its own title: whole, as it will run.
+--- The lines of the float, and their colours. The title is left out where the lines begin with it,
+--- as those of a command do.
 ---@param item eca.Pending
----@return string[] lines, eca.Mark[] marks, integer own rows that are our own words, the first ones
+---@return string[] lines, eca.Mark[] marks, integer own_rows number of our own rows, the first ones
 function M.of(item)
   local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
   for _, line in ipairs(head(item)) do
@@ -84,19 +85,19 @@ function M.of(item)
   for _, warning in ipairs(warnings) do
     add(body, '! ' .. warning, 'EcaWarning')
   end
-  local own = #body.lines
+  local own_rows = #body.lines
   if not item.titled and (item.lines or {})[1] ~= item.title then
     add(body, item.title, 'EcaToolName')
   end
   local shift = #body.lines
   for _, line in ipairs(item.lines or {}) do
-    -- An empty line of a diff has no space at its end that could mean something.
+    -- The blank of an empty context line in a diff would be marked as a trailing one.
     body.lines[#body.lines + 1] = item.language == 'diff' and line == ' ' and '' or line
   end
   for _, mark in ipairs(item.marks or {}) do
     body.marks[#body.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
   end
-  return body.lines, body.marks, own
+  return body.lines, body.marks, own_rows
 end
 
 return M

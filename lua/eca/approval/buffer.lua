@@ -1,17 +1,17 @@
---- The buffer of the float that asks: its text, whose each row is, and how its window shows it.
+--- The buffer of the approval float: its text, and the options of its window.
 ---
---- Rules kept here: every row of the screen tells whose it is by its margin, where no text can come
---- to stand: blank before our own words, a bar before the agent's, an arrow where a line goes on.
+--- Rules kept here: the margin of every screen row shows who wrote it, and no text can reach the
+--- margin: blank before our own rows, a bar before the agent's, an arrow where a line wraps.
 local M = {}
 
-local BAR, GOES_ON = '│ ', '↳ '
+local BAR, WRAPPED = '│ ', '↳ '
 local BAR_CELLS = 2
---- Cells before every row.
+--- Cells of the margin before every row.
 local MARGIN = 1
 
 local namespace = vim.api.nvim_create_namespace('eca.prompt')
 
---- Cells that the widest line takes.
+--- Cells of the widest line, with its margin.
 ---@param content eca.PromptContent
 ---@return integer
 function M.columns(content)
@@ -24,8 +24,8 @@ function M.columns(content)
   return widest
 end
 
---- Mark the rows that are the agent's words. Neovim has no other margin that tells rows apart and
---- that is counted before it is drawn.
+--- Mark the rows that the agent wrote. No other margin of Neovim can differ from row to row and is
+--- counted when a window is measured.
 ---@param buf integer
 ---@param quoted [integer, integer]
 local function draw_bar(buf, quoted)
@@ -38,7 +38,7 @@ local function draw_bar(buf, quoted)
   end
 end
 
---- Write a question into a buffer of its own.
+--- Create a buffer with the text of a request.
 ---@param content eca.PromptContent
 ---@return integer buf
 function M.write(content)
@@ -66,12 +66,12 @@ end
 local COLOURS =
   'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat,NonText:EcaWrap'
 
---- Set the options of the window that shows such a buffer.
+--- Set the options of the float's window.
 ---@param win integer
-function M.dress(win)
+function M.set_window_options(win)
   vim.wo[win][0].winhighlight = COLOURS
-  vim.wo[win][0].foldcolumn = '1' -- a margin, also of rows that go on
-  vim.wo[win][0].showbreak = GOES_ON
+  vim.wo[win][0].foldcolumn = '1' -- a margin, also before wrapped rows
+  vim.wo[win][0].showbreak = WRAPPED
   vim.wo[win][0].fillchars = 'eob: ,lastline:…'
   vim.wo[win][0].breakindent = false
   vim.wo[win][0].list = true

@@ -1,7 +1,7 @@
---- What the float offers for a call that waits: its choices, and what they are about.
-local answers = require('eca.input.decide')
+--- What the float shows for a tool call that needs approval: its text and its keys.
 local block = require('eca.approval.block')
 local body = require('eca.approval.body')
+local decide = require('eca.input.decide')
 local diff = require('eca.diff')
 
 local M = {}
@@ -9,24 +9,24 @@ local M = {}
 ---@param item eca.Pending
 ---@param all? eca.Choice accepts all that waits in the chat
 ---@return eca.Choice[]
-local function accepting(item, all)
+local function allowing(item, all)
   local choices = { ---@type eca.Choice[]
     {
       key = 'a',
-      text = 'accept',
+      text = 'allow',
       main = true,
       run = function()
-        answers.accept(item)
+        decide.accept(item)
       end,
     },
   }
   if item.remember then
     choices[2] = {
       key = 'A',
-      text = 'remember',
-      about = 'accept, and remember for this session',
+      text = 'always',
+      about = 'always allow it in this session',
       run = function()
-        answers.accept(item, true)
+        decide.accept(item, true)
       end,
     }
   end
@@ -43,15 +43,15 @@ local function rejecting(item)
       text = 'reject',
       main = true,
       run = function()
-        answers.reject(item)
+        decide.reject(item)
       end,
     },
     {
       key = 'R',
-      text = 'say why',
+      text = '+ reason',
       about = 'reject and say what to do instead',
       run = function()
-        answers.reject_with_reason(item)
+        decide.reject_with_reason(item)
       end,
     },
   }
@@ -63,30 +63,30 @@ local function comparing(item)
   return {
     key = 'd',
     text = 'diff',
-    about = 'whole diff in a tab page',
+    about = 'show the whole diff in a tab page',
     run = function()
       diff.ask('diff', { chat = item.chat, block = item.block })
     end,
   }
 end
 
---- What the float shows for a call.
+--- What the float shows for a tool call.
 ---@param item eca.Pending
----@param all? eca.Choice accepts all that waits in the chat
+---@param all? eca.Choice allows all pending calls of the chat
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item, all)
-  local lines, marks, own = body.of(item)
-  local choices = vim.list_extend(accepting(item, all), rejecting(item))
+  local lines, marks, own_rows = body.of(item)
+  local choices = vim.list_extend(allowing(item, all), rejecting(item))
   choices[#choices + 1] = item.paths and comparing(item) or nil
   return {
     lines = lines,
     marks = marks,
-    quoted = { own, #lines - 1 },
+    quoted = { own_rows, #lines - 1 },
     choices = choices,
     seen = function()
       return block.seen(item)
     end,
-    rest = item.paths and 'd shows all' or 'scroll to see',
+    rest = item.paths and 'd shows all' or 'scroll to read',
   }
 end
 

@@ -1,41 +1,41 @@
---- What the diff tab asks about the request that it shows: the keys that answer it.
-local answers = require('eca.input.decide')
+--- The keys of the diff tab that answer the request it shows.
+local decide = require('eca.input.decide')
 
 local M = {}
 
 --- The keys that answer a request.
 ---@param request eca.Request with the digest of what is shown
----@return eca.DiffAction[] none when it does not wait any more
+---@return eca.DiffAction[] empty if it is not pending any more
 function M.keys(request)
-  local now = answers.now(request)
+  local now = decide.now(request)
   if not now then
     return {}
   end
   local function accept(remember)
     return function()
-      answers.accept(request, remember)
+      decide.accept(request, remember)
     end
   end
   local function reject()
-    answers.reject(request)
+    decide.reject(request)
   end
-  local function say_why()
-    answers.reject_with_reason(request)
+  local function reject_with_reason()
+    decide.reject_with_reason(request)
   end
-  local keys = { { key = 'a', text = 'accept', run = accept(false) } } ---@type eca.DiffAction[]
+  local keys = { { key = 'a', text = 'allow', run = accept(false) } } ---@type eca.DiffAction[]
   if now.remember then
-    keys[2] = { key = 'A', text = 'remember', run = accept(true) }
+    keys[2] = { key = 'A', text = 'always', run = accept(true) }
   end
   keys[#keys + 1] = { key = 'r', text = 'reject', run = reject }
-  keys[#keys + 1] = { key = 'R', text = 'say why', run = say_why }
+  keys[#keys + 1] = { key = 'R', text = '+ reason', run = reject_with_reason }
   return keys
 end
 
---- Does a request wait that has changed since it was shown?
+--- Is a request pending that has changed since it was shown?
 ---@param request eca.Request with the digest of what is shown
 ---@return boolean
 function M.is_outdated(request)
-  local now = answers.now(request)
+  local now = decide.now(request)
   return now ~= nil and now.digest ~= request.digest
 end
 

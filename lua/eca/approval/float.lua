@@ -1,19 +1,19 @@
---- The float that asks for the user's word, over the corner of the chat.
+--- The approval float: asks for a decision or an answer, over a corner of the chat.
 ---
 --- Rules kept here:
 --- - It appears without taking focus and without changing the mode, in the tab page the user is in.
---- - A key pressed within the guard time of a question's appearance does not answer it: the hand
----   that pressed it meant something else.
---- - Who went into it comes back to where he was, in insert mode or with his selection.
---- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. What
----   does not fit is counted in its title and can be scrolled to.
---- - It gets out of the way of what the user looks at, and otherwise stays where it is.
+--- - A key pressed within the guard time after a request appears does not answer it: it was meant
+---   for something else.
+--- - A user who entered it returns to where they were, in insert mode or with their selection.
+--- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. Its
+---   title counts the rows that do not fit; they can be scrolled to.
+--- - It moves away from what the user looks at, and otherwise stays where it is.
+local float_buffer = require('eca.approval.buffer')
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
 local key_list = require('eca.ui.key_list')
 local pause = require('eca.approval.pause')
 local place = require('eca.approval.place')
-local prompt_buffer = require('eca.approval.buffer')
 local return_window = require('eca.ui.return_window')
 local title = require('eca.approval.title')
 
@@ -22,14 +22,14 @@ local M = {}
 ---@class eca.PromptContent
 ---@field key string what is asked; another key is another question
 ---@field chat string
----@field title string one line of our own words
----@field rest string what to do to see all of it, in our own words
+---@field title string one line, our own text
+---@field rest string how to see all of the text, our own text
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
----@field quoted [integer, integer] first and last row of `lines` that are the agent's words, from 0
----@field seen? fun(): eca.SeenBlock? where the same is on the screen
+---@field quoted [integer, integer] 0-based first and last row of `lines` that the agent wrote
+---@field seen? fun(): eca.SeenBlock? the request's block on the screen
 ---@field choices eca.Choice[] what the keys do, in the order of the border
----@field gone fun(by_user: boolean) the window was closed by somebody else
+---@field gone fun(by_user: boolean) called when something other than this file closes the window
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
 
@@ -38,11 +38,11 @@ local M = {}
 ---@field content eca.PromptContent
 ---@field guard eca.Guard
 ---@field place? eca.PromptPlace
----@field block? eca.SeenBlock what it was placed for
+---@field block? eca.SeenBlock the block that `place` was chosen for
 ---@field origin? eca.Origin where the user came from
----@field selecting? boolean what he was doing there
----@field helping? boolean he looks at the list of its keys, and comes back
----@field paused? boolean it was answered here, and the next request may come
+---@field selecting? boolean the user was in visual mode there
+---@field helping? boolean the list of its keys is open
+---@field paused? boolean a request was answered here, and the next may come
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
 local ANSWERED = 'answered · next …'
@@ -54,19 +54,19 @@ local shown = nil ---@type eca.PromptFloat?
 local function wanted_columns(content)
   local keys = footer.width(footer.of(footer.keys(content.choices)))
   local named = vim.api.nvim_strwidth(content.title) + title.WAY_CELLS
-  return math.max(math.max(keys, named) + 2, prompt_buffer.columns(content))
+  return math.max(math.max(keys, named) + 2, float_buffer.columns(content))
 end
 
 --- The window the user works in: the current one, or where the user came from.
 ---@return integer
-local function watched_window()
+local function user_window()
   local win = vim.api.nvim_get_current_win()
   local origin = shown and shown.win == win and shown.origin
   return origin and vim.api.nvim_win_is_valid(origin.win) and origin.win or win
 end
 
 ---@param win integer
----@return integer rows of text under the window's last one
+---@return integer rows of text below the window's last row
 local function rows_below(win)
   local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
   local from = { start_row = view.topline - 1, start_vcol = view.skipcol }
@@ -83,13 +83,13 @@ local function draw_title(float)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end
 
---- Put the float where it belongs, as high as its text but no higher than there is room.
+--- Place the float, as high as its text if there is room for it.
 ---@param float eca.PromptFloat
 local function fit(float)
   local content = float.content
   local known = {} ---@type table<string, integer>
   ---@param width integer
-  ---@param last? integer row, default: the last of all
+  ---@param last? integer row, default: the last one
   local function rows(width, last)
     local name = width .. ' ' .. (last or '')
     if not known[name] then
@@ -106,18 +106,18 @@ local function fit(float)
       return rows(width, math.max(0, content.quoted[1] - 1))
     end,
     block = float.block,
-  }, watched_window())
+  }, user_window())
   local config = place.config(float.place)
   config.footer = footer.of(footer.keys(content.choices), float.place.width)
   vim.api.nvim_win_set_config(float.win, config)
   draw_title(float)
-  -- On the command line nothing else would draw it.
+  -- In command-line mode nothing else would draw it.
   if vim.api.nvim_get_mode().mode:find('^c') then
     vim.cmd.redraw()
   end
 end
 
---- The cursor, a list the user works in, or the block that waits may have come under the float.
+--- Move the float if it now hides the cursor, a list the user works in, or the request's block.
 local function make_way()
   local visible, focused = M.state()
   if not shown or not visible or not shown.place or shown.paused then
@@ -130,11 +130,11 @@ local function make_way()
   end
 end
 
---- The text of a chat has changed: what waits may be somewhere else on the screen.
+--- Called when the text of a chat has changed, which can move the request's block.
 M.make_way = make_way
 
---- The user is somewhere else now, or in another mode: another key leads into the float.
-local function tell_way_in()
+--- Name the key that enters the float from the current window and mode.
+local function refresh_title()
   if shown and M.state() then
     draw_title(shown)
   end
@@ -150,7 +150,7 @@ local function bind(buf, choice)
   end, { buffer = buf, nowait = true, silent = true })
 end
 
---- The mouse has pressed a key in the border.
+--- Called when the mouse clicks a key in the border.
 local function click()
   local choice = shown and footer.pressed(shown.win, shown.content.choices)
   if shown and choice and guard.is_over(shown.guard) then
@@ -158,14 +158,15 @@ local function click()
   end
 end
 
---- The user came into the float: remember from where. Keys answer here, they are not typed.
+--- Called when the user enters the float: remembers from where, and leaves insert mode, since keys
+--- answer here.
 local function entered()
   if not shown then
     return
   end
   local mode = vim.api.nvim_get_mode().mode
   local win = vim.fn.win_getid(vim.fn.winnr('#'))
-  if shown.helping or win == shown.win then -- the list of keys is closed
+  if shown.helping or win == shown.win then -- the list of keys was closed
     shown.helping = nil
     return
   end
@@ -175,7 +176,7 @@ local function entered()
   vim.cmd.stopinsert()
 end
 
---- List the keys, and come back.
+--- List the keys; closing the list returns here.
 local function help()
   if shown then
     shown.helping = true
@@ -188,8 +189,8 @@ end
 ---@param content eca.PromptContent
 ---@return integer buf
 local function write(content)
-  local buf = prompt_buffer.write(content)
-  vim.keymap.set('n', 'g?', help, { buffer = buf, nowait = true, desc = 'eca: these keys' })
+  local buf = float_buffer.write(content)
+  vim.keymap.set('n', 'g?', help, { buffer = buf, nowait = true, desc = 'eca: list the keys' })
   vim.keymap.set('n', '<LeftRelease>', click, { buffer = buf })
   for _, choice in ipairs(content.choices) do
     bind(buf, choice)
@@ -198,7 +199,7 @@ local function write(content)
   return buf
 end
 
---- Somebody else closed the float's window: the user in it, or a command that closes all others.
+--- Called when the float's window is closed by the user, or by a command that closes all others.
 ---@param win integer
 local function closed(win)
   local float = shown
@@ -234,10 +235,10 @@ local function watch(win)
   })
   vim.api.nvim_create_autocmd(MOVES, { group = group, callback = make_way })
   local changes = { 'WinEnter', 'BufEnter', 'ModeChanged' }
-  vim.api.nvim_create_autocmd(changes, { group = group, callback = tell_way_in })
+  vim.api.nvim_create_autocmd(changes, { group = group, callback = refresh_title })
 end
 
---- The float as it appears before its text is measured.
+--- The window before its text is measured.
 local FIRST = { relative = 'editor', row = 0, col = 0, width = 1, height = 1, border = 'rounded' }
 FIRST.style, FIRST.zindex, FIRST.noautocmd = 'minimal', 60, true
 
@@ -246,28 +247,28 @@ local function open(content)
   local win = vim.api.nvim_open_win(write(content), false, FIRST)
   shown = { win = win, content = content, guard = guard.begin() }
   watch(win)
-  prompt_buffer.dress(win)
+  float_buffer.set_window_options(win)
   fit(shown)
 end
 
---- Is the same asked, in the same words?
+--- Is it the same request, with the same text?
 ---@param left eca.PromptContent
 ---@param right eca.PromptContent
 ---@return boolean
-local function asks_same(left, right)
+local function same_request(left, right)
   return left.key == right.key and vim.deep_equal(left.lines, right.lines)
 end
 
---- Show something else in the float that is there.
+--- Show another request in the open float.
 ---@param float eca.PromptFloat
 ---@param content eca.PromptContent
 local function replace(float, content)
-  if not asks_same(float.content, content) then
+  if not same_request(float.content, content) then
     float.guard = guard.begin()
   end
   float.content, float.paused = content, nil
   vim.api.nvim_win_set_buf(float.win, write(content))
-  prompt_buffer.dress(float.win)
+  float_buffer.set_window_options(float.win)
   fit(float)
 end
 
@@ -275,7 +276,7 @@ end
 ---@param right eca.PromptContent
 ---@return boolean
 local function same(left, right)
-  return asks_same(left, right)
+  return same_request(left, right)
     and left.title == right.title
     and vim.deep_equal(left.marks, right.marks)
     and vim.deep_equal(footer.keys(left.choices), footer.keys(right.choices))
@@ -292,14 +293,14 @@ function M.state()
   return visible, vim.api.nvim_get_current_win() == shown.win
 end
 
---- Let the keys wait again: the last one led the user here, and the next may follow from habit.
+--- Begin the guard time again: the last key led the user here, and the next may follow from habit.
 function M.guard()
   if shown then
     shown.guard = guard.begin()
   end
 end
 
---- Take the float away; who is in it goes back to where he came from.
+--- Close the float. A user inside it returns to where they came from.
 function M.close()
   local float = shown
   if not float then
@@ -321,18 +322,19 @@ function M.close()
   vim.api.nvim_clear_autocmds({ group = group })
 end
 
---- It was answered: who is in it stays for a moment, without anything to answer.
+--- Called after an answer: a user inside the float stays there for a moment, with nothing to
+--- answer.
 function M.pause()
   local float = shown
   if not float or not select(2, M.state()) then
     return
   end
-  local buf = prompt_buffer.write(float.content)
+  local buf = float_buffer.write(float.content)
   pause.bind(buf, float.content.choices, M.close)
   float.content = vim.tbl_extend('force', float.content, { key = '', title = ANSWERED })
   float.paused = true
   vim.api.nvim_win_set_buf(float.win, buf)
-  prompt_buffer.dress(float.win)
+  float_buffer.set_window_options(float.win)
   vim.api.nvim_win_set_config(float.win, { footer = '' })
   draw_title(float)
   local function over()
@@ -348,18 +350,18 @@ function M.pause()
   end, pause.LENGTH)
 end
 
---- Does it stay only for the next request?
+--- Is it open only because the next request may come?
 ---@return boolean
 function M.is_paused()
   return shown ~= nil and shown.paused or false
 end
 
---- Show a question in this tab page. The one that is shown already stays as it is, its keys guarded
---- as before; another takes its place under the user's cursor, and its keys are guarded anew.
+--- Show a request in this tab page. If it is shown already, the float and its guard time stay. Else
+--- it replaces the one that is shown, and the guard time begins again.
 ---@param content eca.PromptContent
 function M.show(content)
   if shown and not M.state() then
-    local begun = asks_same(shown.content, content) and shown.guard
+    local begun = same_request(shown.content, content) and shown.guard
     M.close()
     open(content)
     shown.guard = begun or shown.guard
@@ -377,7 +379,7 @@ return_window.add_float(function()
   return shown and select(2, M.state()) and shown.origin or nil
 end)
 
---- Go into the float; false when there is none.
+--- Enter the float; returns false if there is none.
 ---@return boolean
 function M.focus()
   local visible = M.state()

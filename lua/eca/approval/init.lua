@@ -1,16 +1,18 @@
---- Approval: what waits for the user's word, one at a time, in the float.
+--- Approval: shows pending requests in the float, one at a time.
 ---
 --- Rules kept here:
---- - The list is the host's: what is answered, stopped or gone leaves it, and so the screen. What
----   is not in the list cannot be answered.
---- - Who answers in the float stays in it for a moment; what comes next is shown there.
---- - What was answered here is not shown again while the host still has to hear of it.
---- - `q` leaves a request pending and hides it until it is called for.
---- - A request that changes is another one: it is shown again, and begins to wait again.
+--- - The host sends the list. A request that is answered, stopped or gone leaves it, and so leaves
+---   the screen. Only requests in the list can be answered.
+--- - A user who answers in the float stays in it for a moment, and the next request is shown there.
+--- - A request that was answered here is not shown again while the answer is on its way to the
+---   host.
+--- - `q` hides a request and leaves it pending, until the user asks for it.
+--- - A request that changes counts as a new one: it is shown again, and its guard time begins
+---   again.
 local alert = require('eca.approval.alert')
-local answers = require('eca.input.decide')
 local choices = require('eca.approval.choices')
 local config = require('eca.config')
+local decide = require('eca.input.decide')
 local diff = require('eca.diff')
 local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
@@ -20,12 +22,12 @@ local windows = require('eca.window')
 
 local M = {}
 
----@alias eca.Aside 'left'|'answered'
+---@alias eca.WhyHidden 'by_user'|'answered'
 
 local items = {} ---@type eca.Pending[]
-local aside = {} ---@type table<string, eca.Aside> not shown, by key
-local guards = {} ---@type table<string, eca.Guard> since it began to wait, by key
-local front = nil ---@type { key?: string, guard: eca.Guard }? what is asked now
+local hidden = {} ---@type table<string, eca.WhyHidden> by key
+local guards = {} ---@type table<string, eca.Guard> since the request was pending, by key
+local front = nil ---@type { key?: string, guard: eca.Guard }? the request that is asked now
 local drawing = false
 
 ---@param item eca.Request
@@ -34,19 +36,19 @@ local function key_of(item)
   return item.id .. ' ' .. item.digest
 end
 
---- The request whose diff is before the user, also when its float is put aside.
+--- The request whose diff is on the screen, even if its float is hidden.
 ---@return eca.Pending?, integer
 local function compared()
   for index, item in ipairs(items) do
-    if aside[key_of(item)] ~= 'answered' and diff.shown(item) then
+    if hidden[key_of(item)] ~= 'answered' and diff.shown(item) then
       return item, index
     end
   end
   return nil, 0
 end
 
---- What is asked: in a diff its own request, else the first that is not put aside, of the chat in
---- this tab page or of any.
+--- The request to ask about: in a diff its own, else the first that is not hidden, of the chat in
+--- this tab page if it has one.
 ---@return eca.Pending?, integer
 local function first_open()
   local seen, number = compared()
@@ -56,7 +58,7 @@ local function first_open()
   local here = windows.chat_shown()
   local first, place = nil, 0
   for index, item in ipairs(items) do
-    if not aside[key_of(item)] then
+    if not hidden[key_of(item)] then
       if item.chat == here then
         return item, index
       elseif not first then
@@ -78,41 +80,41 @@ end
 local draw
 
 ---@param item eca.Request
----@param how eca.Aside
-local function put_aside(item, how)
-  aside[key_of(item)] = how
+---@param why eca.WhyHidden
+local function hide(item, why)
+  hidden[key_of(item)] = why
   draw()
 end
 
-answers.on_answered(function(item)
+decide.on_answered(function(item)
   float.pause()
-  put_aside(item, 'answered') -- what waits next takes its place
+  hide(item, 'answered') -- the next request takes its place
   diff.leave(item)
 end)
 
---- What waits for approval in a chat.
+--- The pending tool calls of a chat.
 ---@param chat string
 ---@return eca.Pending[]
 local function of_chat(chat)
   return vim.tbl_filter(function(item)
-    return item.kind == 'approval' and item.chat == chat and aside[key_of(item)] ~= 'answered'
+    return item.kind == 'approval' and item.chat == chat and hidden[key_of(item)] ~= 'answered'
   end, items)
 end
 
---- Accept all that waits in a chat and has been there long enough to be seen.
+--- Accept all pending calls of a chat whose guard time is over.
 ---@param chat string
----@return integer accepted, integer left those that have only just come up
+---@return integer accepted, integer skipped those that have only just appeared
 function M.accept_all(chat)
   local waiting = of_chat(chat)
   local accepted = #vim.tbl_filter(function(item)
-    return M.ripe(item) and answers.accept(item)
+    return M.guard_is_over(item) and decide.accept(item)
   end, waiting)
   return accepted, #waiting - accepted
 end
 
 ---@param chat string
----@return eca.Choice? all nil when only one waits
-local function accepting_all(chat)
+---@return eca.Choice? all nil if at most one is pending
+local function allowing_all(chat)
   local count = #of_chat(chat)
   if count < 2 then
     return nil
@@ -120,7 +122,7 @@ local function accepting_all(chat)
   return {
     key = '*',
     text = ('all %d'):format(count),
-    about = 'accept all that waits in the chat',
+    about = 'allow all pending calls of the chat',
     run = function()
       M.accept_all(chat)
     end,
@@ -133,20 +135,21 @@ local function hiding(item)
   return {
     key = 'q',
     text = 'hide',
-    about = 'leave it waiting and hide the float',
+    about = 'hide the float and leave the request pending',
     run = function()
-      put_aside(item, 'left')
+      hide(item, 'by_user')
     end,
   }
 end
 
---- Ends a closed window's part: who closed it himself wants it hidden, others took it by accident.
+--- What to do when the window was closed: a user who closed it wants the request hidden. Anything
+--- else closed it by accident, so it is shown again.
 ---@param item eca.Pending
 ---@return fun(by_user: boolean)
 local function gone(item)
   return function(by_user)
     if by_user then
-      put_aside(item, 'left')
+      hide(item, 'by_user')
     else
       draw()
     end
@@ -159,7 +162,7 @@ end
 ---@return eca.PromptContent
 local function content_of(item, index)
   local content = item.kind == 'question' and question.content(item)
-    or choices.content(item, accepting_all(item.chat))
+    or choices.content(item, allowing_all(item.chat))
   content.key, content.chat = key_of(item), item.chat
   content.title, content.gone = title_of(item, index), gone(item)
   table.insert(content.choices, hiding(item))
@@ -195,18 +198,18 @@ end
 local EVENTS =
   { 'BufModifiedSet', 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
 
---- The float moves with what the user does to his windows, as long as something waits.
-local function follow_windows()
+--- While a request is pending, the float adapts to changes of the user's windows.
+local function watch_windows()
   local group = vim.api.nvim_create_augroup('eca.approval', { clear = true })
   if #items > 0 then
     vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = draw_soon })
   end
 end
 
---- Take a new list, and give what is new in it, or has changed.
+--- Replace the list. Returns the requests that are new or have changed.
 ---@param pending eca.Pending[]
 ---@return eca.Pending[]
-local function take(pending)
+local function replace(pending)
   local before, now = guards, guard.begin()
   local new = {} ---@type eca.Pending[]
   guards = {}
@@ -215,58 +218,58 @@ local function take(pending)
     guards[key] = before[key] or now
     new[#new + 1] = not before[key] and item or nil
   end
-  for key in pairs(aside) do
-    aside[key] = guards[key] and aside[key]
+  for key in pairs(hidden) do
+    hidden[key] = guards[key] and hidden[key]
   end
   items = pending
   return new
 end
 
---- Show what waits now. Called with the op `pending`.
+--- Show the pending requests. Called with the op `pending`.
 ---@param pending eca.Pending[]
 function M.update(pending)
-  local new = take(pending)
-  follow_windows()
+  local new = replace(pending)
+  watch_windows()
   diff.update()
   draw()
-  alert.call(new)
+  alert.requested(new)
 end
 
---- What the float or the diff before the user asks about, if it does.
+--- The request that the float or the diff tab in sight asks about, if any.
 ---@return eca.Pending?
 function M.shown()
   local item = first_open()
   return item and (float.state() or diff.shown(item)) and item or nil
 end
 
---- Has it been there long enough that a key pressed now is meant for it?
+--- Has it been pending for long enough that a key pressed now is meant for it?
 ---@param item eca.Request
 ---@return boolean
-function M.ripe(item)
+function M.guard_is_over(item)
   local begun = guards[key_of(item)]
   return begun ~= nil and guard.is_over(begun)
 end
 
---- Has what is asked now, if anything, been asked long enough? Who answers may mean what was asked
---- before, and what waited behind that was not seen.
+--- Has the current request, if any, been asked for long enough? Otherwise an answer may be meant
+--- for the one before, behind which this one could not be seen.
 ---@return boolean
-function M.settled()
+function M.front_guard_is_over()
   return not front or guard.is_over(front.guard)
 end
 
---- Does anything wait that was not answered here?
+--- Is any request pending that was not answered here?
 ---@return boolean
-function M.waits()
+function M.has_pending()
   return vim.iter(items):any(function(item)
-    return aside[key_of(item)] ~= 'answered'
+    return hidden[key_of(item)] ~= 'answered'
   end)
 end
 
---- Go into what asks, also for what was put aside.
----@return eca.Pending? item what waits, when only its chat can show it
+--- Enter the float or the diff that asks; requests that the user has hidden are shown again.
+---@return eca.Pending? item the request, if only its chat can show it
 function M.focus()
-  for key, how in pairs(aside) do
-    aside[key] = how == 'answered' and how or nil
+  for key, why in pairs(hidden) do
+    hidden[key] = why == 'answered' and why or nil
   end
   local item = first_open()
   if not item then

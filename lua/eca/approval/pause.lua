@@ -1,11 +1,11 @@
---- The moment after an answer in which the user stays in the float, for the next request may come.
+--- The moment after an answer in which the user stays in the float, as the next request may come.
 ---
 --- Rules kept here:
 --- - It takes no answer: the keys that answered do nothing in it.
---- - Any other key leaves the float, and goes where it was typed for.
+--- - Any other key leaves the float, and is typed in the window the user returns to.
 local M = {}
 
---- Milliseconds that it lasts, at most.
+--- Milliseconds that it lasts at most.
 M.LENGTH = 1000
 
 local NAMED = {
@@ -29,7 +29,7 @@ local NAMED = {
   '<lt>',
 }
 
---- Every key that a keyboard has, by the names that mappings give them.
+--- Every key of a keyboard, as mappings name it.
 ---@return string[]
 local function all_keys()
   local keys = vim.list_extend({}, NAMED)
@@ -46,7 +46,7 @@ local function all_keys()
   return keys
 end
 
---- Let the keys of the float's buffer leave it.
+--- Map all keys of the float's buffer: they leave it, or do nothing.
 ---@param buf integer
 ---@param choices eca.Choice[] whose keys do nothing
 ---@param leave fun()

@@ -1,13 +1,15 @@
---- Where the float that asks goes: a corner in which it hides nothing the user works with.
+--- Where the approval float goes: a corner in which it hides nothing the user works with.
 ---
 --- Rules kept here:
---- - Over the chat when it is in sight, else over the screen; the lower right corner first.
---- - It never lies on the line of the cursor, nor on a list or another low window that the user is
----   in, nor on the chat's input, as long as any corner has room: its text scrolls before it hides
----   any of them. Where no corner is left, the list goes first, the line of the cursor last.
---- - What waits is read where it is on the screen: the float leaves that free, and the words before
----   it. Where the block shows all that is asked the float does not say it again.
---- - Rows and columns are cells of the screen, from 0; the last ones of an area are not in it.
+--- - It is placed over the chat if that is on the screen, else anywhere; the lower right corner
+---   first.
+--- - As long as any corner has room, it never hides the cursor line, a list or another low window
+---   the user is in, or the chat's input: its text scrolls instead. If no corner is left, it hides
+---   the list first and the cursor line last.
+--- - The user reads the request's block where it is on the screen, so the float hides neither that
+---   nor the agent's text before it. If the block shows all of the request, the float does not
+---   repeat it.
+--- - Rows and columns are 0-based cells of the screen; the end of an area is exclusive.
 local windows = require('eca.window')
 
 local M = {}
@@ -15,20 +17,20 @@ local M = {}
 local MOST_ROWS = 16
 local MOST_COLUMNS = 84
 local LEAST_COLUMNS = 20
---- A corner with room for this many rows of text is good enough to stay with the chat.
+--- A corner of the chat is good enough if it has room for this many rows of text.
 local ENOUGH_ROWS = 6
---- Over a chat narrower than this lines would break that need not; over a lower one the float rises
---- above it.
+--- Over a narrower chat too many lines would wrap, so other places are tried. Over a lower one the
+--- float may extend above the chat.
 local LEAST_WINDOW = { columns = 56, rows = 8 }
---- Fewer columns beside the chat would break each line of what is asked.
+--- With fewer columns beside the chat nearly every line would wrap.
 local LEAST_BESIDE = 36
---- Less of a question than this does not say what is asked: then a list is hidden in part.
+--- Fewer rows do not show what is asked: rather than that, part of a list is hidden.
 local LEAST_ROWS = 3
---- A window of so few rows is seen whole by who works in it: a list, a preview, a terminal.
+--- A user looks at all of a window this low: a list, a preview, a terminal.
 local LOW_WINDOW = 10
 local BORDER = 2
---- Rows before the block that waits, at most, in which the agent says why it asks.
-local WORDS = 6
+--- Rows before the request's block, at most, in which the agent says why it asks.
+local EXPLANATION_ROWS = 6
 
 ---@class eca.ScreenArea
 ---@field top integer
@@ -42,15 +44,15 @@ local WORDS = 6
 ---@field corner eca.Corner
 ---@field room eca.ScreenArea
 ---@field width integer of the text
----@field rows integer of the text, as many as there is room for
----@field missing integer rows that are wanted, and for which there is no room
----@field short? boolean only our own words, since the block that waits shows the rest
+---@field rows integer rows of the text that fit
+---@field missing integer rows of the text that do not fit
+---@field short? boolean show only our own rows, since the request's block shows the rest
 
 ---@class eca.PromptWant
 ---@field columns integer of the text
----@field rows fun(width: integer): integer rows of the text in a width
----@field own_rows fun(width: integer): integer the same of our own words
----@field block? eca.SeenBlock what waits, as it is on the screen
+---@field rows fun(width: integer): integer rows of the text at a width
+---@field own_rows fun(width: integer): integer rows of our own text at a width
+---@field block? eca.SeenBlock the request's block on the screen
 
 ---@param win integer
 ---@return eca.ScreenArea
@@ -73,7 +75,7 @@ local function screen()
   return { top = tabline and 1 or 0, bottom = bottom, left = 0, right = vim.o.columns }
 end
 
---- The transcript in this tab page, whichever chat it shows, with its winbar.
+--- The transcript window in this tab page with its winbar, whichever chat it shows.
 ---@return eca.ScreenArea?
 local function chat_area()
   local win = windows.shown()
@@ -84,7 +86,7 @@ local function chat_area()
   return area
 end
 
---- The row of the screen that a window's cursor is in, as wide as the window.
+--- The screen row of a window's cursor, as wide as the window.
 ---@param win integer
 ---@return eca.ScreenArea
 local function cursor_line(win)
@@ -95,7 +97,7 @@ local function cursor_line(win)
   return area
 end
 
---- What the user looks at in a window: all of a list or of a low window, else the cursor's row.
+--- What the user looks at in a window: all of a list or of a low window, else the cursor line.
 ---@param win integer
 ---@return eca.ScreenArea
 local function looked_at(win)
@@ -116,7 +118,7 @@ local function overlap(left, right)
     and right.left < left.right
 end
 
---- What the float must not hide, beside what the user looks at.
+--- What the float must not hide: what the user looks at, and the input.
 ---@param seen eca.ScreenArea
 ---@return eca.ScreenArea[]
 local function kept_free(seen)
@@ -124,7 +126,7 @@ local function kept_free(seen)
   return { seen, input and area_of(input) or nil }
 end
 
---- What is left of an area at one of its corners, for something of a width.
+--- The free part of an area at one of its corners, for a float of a width.
 ---@param area eca.ScreenArea
 ---@param corner eca.Corner
 ---@param width integer
@@ -147,7 +149,7 @@ local function free_corner(area, corner, width, kept)
   return free
 end
 
---- The first corner with room for all rows, else the one with the most.
+--- The first corner with room for all rows, else the one with most room.
 ---@param area eca.ScreenArea
 ---@param corners eca.Corner[]
 ---@param want eca.PromptWant
@@ -168,10 +170,10 @@ local function best_corner(area, corners, want, kept)
   return assert(best)
 end
 
----@alias eca.Corners { [1]: eca.ScreenArea, [2]: eca.Corner[] } an area, and those of its corners
+---@alias eca.Corners { [1]: eca.ScreenArea, [2]: eca.Corner[] } an area and corners of it to try
 
---- Where the float may be, the best first: over the chat, then over its winbar, too, over the
---- screen, or beside the chat.
+--- Where the float may be, the best first: over the chat, also over its winbar, anywhere, beside
+--- the chat.
 ---@return eca.Corners[]
 local function areas()
   local whole, chat = screen(), chat_area()
@@ -197,11 +199,11 @@ local function areas()
   return found
 end
 
---- The first place that hides nothing of what is kept free and has enough rows, else the one that
---- has to leave out the least.
+--- The first place with enough rows that hides none of the areas to keep free, else the one with
+--- the fewest missing rows.
 ---@param want eca.PromptWant
 ---@param kept eca.ScreenArea[]
----@param enough integer rows that are good enough for a place
+---@param enough integer rows that are good enough
 ---@return eca.PromptPlace
 local function best_place(want, kept, enough)
   local best ---@type eca.PromptPlace?
@@ -216,8 +218,8 @@ local function best_place(want, kept, enough)
   return assert(best)
 end
 
---- The place that hides nothing of the block that waits, nor of the words before it. Where there
---- is no room the words are hidden, the first of them first.
+--- A place that hides neither the request's block nor the agent's explanation before it. If there
+--- is no room, the explanation is hidden, from its first row on.
 ---@param want eca.PromptWant
 ---@param seen eca.ScreenArea
 ---@return eca.PromptPlace?
@@ -229,8 +231,8 @@ local function place_beside(want, seen)
   local short = block.whole
   local asked = { columns = want.columns, rows = short and want.own_rows or want.rows }
   local enough = short and MOST_ROWS or ENOUGH_ROWS
-  for words = WORDS, 0, -1 do
-    local area = vim.tbl_extend('force', block.area, { top = block.area.top - words })
+  for rows = EXPLANATION_ROWS, 0, -1 do
+    local area = vim.tbl_extend('force', block.area, { top = block.area.top - rows })
     local kept = vim.list_extend({ area }, kept_free(seen))
     local place = best_place(asked, kept, enough)
     if place.missing <= 0 or place.rows >= enough then
@@ -260,7 +262,7 @@ function M.choose(want, win)
   return place
 end
 
---- The part of a window's configuration that says where.
+--- The place as fields of a window's configuration.
 ---@param place eca.PromptPlace
 ---@return vim.api.keyset.win_config
 function M.config(place)
@@ -275,7 +277,7 @@ function M.config(place)
   }
 end
 
---- What it hides.
+--- The area that the float covers.
 ---@param place eca.PromptPlace
 ---@return eca.ScreenArea
 local function area_of_place(place)
@@ -289,7 +291,7 @@ local function area_of_place(place)
   return area
 end
 
---- Does what is placed there hide what the user looks at in a window?
+--- Does a float at this place hide what the user looks at in a window?
 ---@param place eca.PromptPlace
 ---@param win integer
 ---@return boolean
@@ -297,7 +299,7 @@ function M.hides(place, win)
   return overlap(area_of_place(place), looked_at(win))
 end
 
---- Is it right for a block that has come to be somewhere else on the screen?
+--- Is the place still right when the request's block has moved on the screen?
 ---@param place eca.PromptPlace
 ---@param block? eca.SeenBlock
 ---@return boolean

@@ -1,9 +1,9 @@
---- Questions of the agent, in the float: options by number, or an answer in the user's own words.
+--- Questions of the agent in the float: options by number, or an answer in the user's own words.
 ---
---- Rules kept here: an option is text of the agent; it is shown and sent back, nothing more.
+--- Rules kept here: an option is text of the agent. It is shown and sent back, nothing more.
 local answer_mode = require('eca.input.answer_mode')
-local answers = require('eca.input.decide')
 local choose = require('eca.ui.choose')
+local decide = require('eca.input.decide')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local windows = require('eca.window')
@@ -12,17 +12,17 @@ local M = {}
 
 local MOST_KEYS = 9
 
---- Choose the option the cursor is on.
+--- Answer with the option under the cursor.
 ---@param item eca.Pending
 ---@param first_row integer 1-based row of the first option
 local function choose_here(item, first_row)
   local option = (item.options or {})[vim.api.nvim_win_get_cursor(0)[1] - first_row + 1]
   if option then
-    answers.answer(item, option[1])
+    decide.answer(item, option[1])
   end
 end
 
---- A key for each of the first options, told as one in the border; the cursor chooses any.
+--- A key for each of the first options, listed as one in the border. `<CR>` chooses any option.
 ---@param item eca.Pending
 ---@param first_row integer
 ---@return eca.Choice[]
@@ -33,12 +33,12 @@ local function option_choices(item, first_row)
     choices[index] = {
       key = tostring(index),
       run = function()
-        answers.answer(item, options[index][1])
+        decide.answer(item, options[index][1])
       end,
     }
   end
   if choices[1] then
-    choices[1].told, choices[1].text = #choices > 1 and '1-' .. #choices or '1', 'choose'
+    choices[1].label, choices[1].text = #choices > 1 and '1-' .. #choices or '1', 'choose'
     choices[1].about = 'choose an option'
   end
   choices[#choices + 1] = {
@@ -60,7 +60,7 @@ local function choices_of(item, first_row)
   if item.freeform ~= false then
     choices[#choices + 1] = {
       key = 'i',
-      text = 'write',
+      text = 'type answer',
       about = 'answer in your own words',
       run = function()
         answer_mode.write(item)
@@ -72,7 +72,7 @@ local function choices_of(item, first_row)
     text = 'cancel',
     about = 'cancel the question',
     run = function()
-      answers.answer(item, nil)
+      decide.answer(item, nil)
     end,
   }
   return choices
@@ -109,11 +109,11 @@ function M.content(item)
     marks = marks,
     quoted = { 0, first_row - 2 },
     choices = choices_of(item, first_row),
-    rest = 'scroll to see',
+    rest = 'scroll to read',
   }
 end
 
---- The oldest question, of the current chat first.
+--- The oldest question of the current chat, else of any chat.
 ---@return eca.Pending?
 local function oldest()
   local chat = windows.current_chat()
@@ -126,12 +126,12 @@ end
 
 local OWN_WORDS = { 'answer in my own words' }
 
---- Let the user answer now: choose an option in a picker, or write in the chat's input.
+--- Ask for the answer: in a list of options, or in the chat's input.
 ---@param item? eca.Pending default: the oldest question
 function M.open(item)
   item = item or oldest()
   if not item then
-    notify.info('there is no question')
+    notify.info('no pending question')
     return
   end
   local choices = vim.list_extend({}, item.options or {})
@@ -151,7 +151,7 @@ function M.open(item)
     if option == OWN_WORDS then
       answer_mode.write(item)
     elseif option then
-      answers.answer(item, option[1])
+      decide.answer(item, option[1])
     end
   end)
 end

@@ -1,14 +1,14 @@
---- The title of the float that asks: what it is, what does not fit, and how to get in.
+--- The title of the approval float: what it asks, how much does not fit, and how to enter it.
 ---
---- Rules kept here: only our own words, and keys that do it from where the user is, in his mode.
+--- Rules kept here: it holds our own text only, and keys that work in the current window and mode.
 local keys = require('eca.ui.keys')
 
 local M = {}
 
---- Cells for the longest way in that is ours.
+--- Cells of the longest hint that we add. A key mapped by the user may be longer.
 M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
 
---- The key that goes to the float from the current buffer.
+--- The key that enters the float from the current buffer.
 ---@param mode string
 ---@return string?
 local function key_of(mode)
@@ -19,13 +19,13 @@ local function key_of(mode)
   }) do
     for _, mapping in ipairs(list) do
       if mapping.rhs == plug then
-        return keys.written(mapping.lhs)
+        return keys.spell(mapping.lhs)
       end
     end
   end
 end
 
---- What to press in the current window and mode to get into the float.
+--- What to press in the current window and mode to enter the float.
 ---@return string
 local function way_in()
   local mode = vim.api.nvim_get_mode().mode
@@ -35,10 +35,10 @@ local function way_in()
   return key or after and '<Esc>' .. after or ':Eca approval'
 end
 
---- The title; in a float that is too narrow for it, shorter.
+--- The title, shortened if the float is too narrow for it.
 ---@param content eca.PromptContent
 ---@param more integer rows that do not fit
----@param focused boolean the user is in it
+---@param focused boolean the cursor is in it
 ---@param room integer cells
 ---@return string
 function M.of(content, more, focused, room)

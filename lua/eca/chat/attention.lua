@@ -1,8 +1,8 @@
---- Which chats want the user's attention: what they do, since when, and what was not seen.
+--- Which chats need the user's attention: what each is doing, since when, and what is unseen.
 ---
 --- Rules kept here:
 --- - A chat that finished while no window showed it is unseen until one does.
---- - Times are of this Neovim: seconds since its epoch.
+--- - Times are seconds since the epoch, by this machine's clock.
 local M = {}
 
 local changed = {} ---@type table<string, integer> when the state changed, by chat
@@ -12,7 +12,7 @@ local unseen = {} ---@type table<string, true>
 ---@field word string
 ---@field sign string
 ---@field group string
----@field rank integer the lower, the sooner the user should look
+---@field rank integer the lower, the more urgent
 
 ---@type table<string, eca.Attention>
 local KINDS = {
@@ -32,12 +32,12 @@ local function is_shown(id)
   return chat ~= nil and #vim.fn.win_findbuf(chat.buf) > 0
 end
 
---- Take a new state of a chat.
+--- Record a new state of a chat.
 ---@param id string
 ---@param before eca.TurnState
 ---@param now eca.TurnState
 ---@return boolean changed
-function M.told(id, before, now)
+function M.record(id, before, now)
   if before == now then
     return false
   end
@@ -46,33 +46,33 @@ function M.told(id, before, now)
   return true
 end
 
---- A chat is shown: what it did is seen.
+--- Called when a chat is shown: it is not unseen any more.
 ---@param id string
 function M.seen(id)
   unseen[id] = nil
 end
 
---- A chat is gone.
+--- Called when a chat is gone.
 ---@param id string
 function M.forget(id)
   changed[id], unseen[id] = nil, nil
 end
 
---- What a chat wants of the user.
+--- The attention that a chat needs.
 ---@param id string
 ---@return eca.Attention
 function M.of(id)
   return KINDS[unseen[id] and 'finished' or require('eca.state.mirror').turn(id)]
 end
 
---- When the state of a chat changed last; nil when it never did.
+--- When the state of a chat last changed; nil if it never did.
 ---@param id string
 ---@return integer? seconds
 function M.since(id)
   return changed[id]
 end
 
---- How long ago something was, in a word: `5s`, `3m`, `2h`, `4d`.
+--- How long ago a time was: `5s`, `3m`, `2h`, `4d`.
 ---@param seconds integer since the epoch
 ---@return string
 function M.age(seconds)

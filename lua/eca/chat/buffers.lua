@@ -1,27 +1,27 @@
 --- The chats of this Neovim, and the two buffers of each.
 ---
 --- Rules kept here:
---- - Buffers are made when a chat is first drawn or opened, and outlive their windows.
---- - A chat has one number while it lives, wherever one is shown: in winbars, lists and floats, and
----   in the names of its buffers, for the id may come from a server.
---- - Buffers are named once. The title is beside the name, in `b:eca_title`.
---- - A buffer that was wiped out is made again; one that was emptied (`:edit`) is filled again: the
----   transcript by the host, the input with the draft.
+--- - Buffers are created when a chat is first drawn or opened, and outlive their windows.
+--- - A chat has one number while it lives. Winbars, lists, floats and the names of its buffers show
+---   it, because the id may come from a server.
+--- - Buffers are named once. The title is in `b:eca_title`.
+--- - A buffer that was wiped out is created again. One that was emptied (`:edit`) is filled again:
+---   the transcript by the host, the input with the draft.
 local M = {}
 
 ---@class eca.Chat
 ---@field id string
 ---@field number integer in this Neovim, from 1
 ---@field buf integer the transcript
----@field input integer the buffer to type in
+---@field input integer the input's buffer
 
 ---@alias eca.ChatBuffer 'chat'|'input'
 
---- What others do with the buffers of chats.
+--- What `view/` does with the buffers of chats.
 ---@class eca.BufferListener
----@field made fun(chat: eca.Chat, kind: eca.ChatBuffer, gone?: integer) in the place of one gone
----@field emptied fun(chat: eca.Chat, kind: eca.ChatBuffer) it is there, without its text
----@field leaves fun(chat: eca.Chat) its buffers are about to go
+---@field created fun(chat: eca.Chat, kind: eca.ChatBuffer, gone?: integer) `gone` was wiped out
+---@field emptied fun(chat: eca.Chat, kind: eca.ChatBuffer) it has lost its text
+---@field leaves fun(chat: eca.Chat) its buffers are about to be deleted
 ---@field gone fun(chat: eca.Chat)
 
 local chats = {} ---@type table<string, eca.Chat>
@@ -31,13 +31,13 @@ local last_number = 0
 local latest ---@type string? the chat that was last shown
 local listener ---@type eca.BufferListener
 
---- Name the one who is called for every buffer.
----@param it eca.BufferListener
-function M.listen(it)
-  listener = it
+--- Set the listener that is called for every buffer.
+---@param new_listener eca.BufferListener
+function M.listen(new_listener)
+  listener = new_listener
 end
 
---- A number by which no buffer is named; the user or a session may have made one.
+--- A number that no buffer's name has yet: the user or a session file may have created one.
 ---@return integer
 local function next_number()
   local taken
@@ -59,11 +59,11 @@ local function make_buffer(kind, chat)
   return buf
 end
 
---- When a buffer is emptied without being wiped out, have it filled again.
+--- Have a buffer filled again when it is unloaded without being wiped out.
 ---@param chat eca.Chat
 ---@param kind eca.ChatBuffer
 ---@param buf integer
-local function keep(chat, kind, buf)
+local function watch_unload(chat, kind, buf)
   vim.api.nvim_create_autocmd('BufUnload', {
     buffer = buf,
     callback = function()
@@ -81,15 +81,15 @@ end
 
 ---@param chat eca.Chat
 ---@param kind eca.ChatBuffer
----@param gone? integer the buffer whose place it takes
+---@param gone? integer wiped-out buffer that it replaces
 local function add(chat, kind, gone)
   local buf = make_buffer(kind, chat)
   chat[kind == 'chat' and 'buf' or 'input'] = buf
   by_buffer[buf] = chat
-  listener.made(chat, kind, gone)
+  listener.created(chat, kind, gone)
   vim.bo[buf].filetype = 'eca-' .. kind
-  require('eca.ui.our_buffers').made(buf, kind)
-  keep(chat, kind, buf)
+  require('eca.ui.our_buffers').announce(buf, kind)
+  watch_unload(chat, kind, buf)
 end
 
 ---@param chat eca.Chat
@@ -105,7 +105,7 @@ local function repair(chat)
   end
 end
 
---- The chat of an id, with both of its buffers; made when it is new.
+--- The chat of an id, with both buffers; created if there is none.
 ---@param id string
 ---@return eca.Chat
 function M.ensure(id)
@@ -124,7 +124,7 @@ function M.ensure(id)
   return chat
 end
 
---- A new chat, not shown yet.
+--- Create a chat without showing it.
 ---@return string id
 function M.new()
   return M.ensure(require('eca.text.uuid').new()).id
@@ -159,7 +159,7 @@ function M.numbered(number)
   end
 end
 
---- Remember that a chat is the one the user works with.
+--- Remember the chat that the user works with.
 ---@param id string
 function M.use(id)
   latest = id
@@ -171,7 +171,7 @@ function M.latest()
   return latest
 end
 
---- A chat has another title now: write it beside the names of its buffers.
+--- Called when a chat has another title: sets `b:eca_title` of its buffers.
 ---@param id string
 function M.retitle(id)
   local chat = chats[id]
@@ -182,7 +182,7 @@ function M.retitle(id)
   end
 end
 
---- Take a chat out with its buffers. It must not be in a window any more.
+--- Delete a chat and its buffers. No window may show it any more.
 ---@param id string
 function M.forget(id)
   local chat = chats[id]

@@ -1,6 +1,6 @@
---- The chat as Markdown: into a buffer, or a file.
+--- Exports the chat as Markdown, into a buffer or a file.
 ---
---- Rules kept here: a file that is there is overwritten only when the user said so.
+--- Rules kept here: an existing file is overwritten only if the user says so.
 local M = {}
 
 ---@param lines string[]
@@ -23,14 +23,14 @@ local function write(lines, path)
   end
 end
 
---- Export the chat the user means.
+--- Export the current chat.
 ---@param file? string default: a buffer
 ---@param overwrite? boolean
 function M.run(file, overwrite)
   local path = file and vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(file), ':p'))
   if path and vim.uv.fs_stat(path) and not overwrite then
     require('eca.ui.notify').warn(
-      ('%s is there already, :Eca export! … overwrites it'):format(file)
+      ('%s already exists; :Eca export! … overwrites it'):format(file)
     )
     return
   end

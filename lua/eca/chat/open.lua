@@ -1,10 +1,10 @@
---- Opens a chat: the host hears of it, its windows come up, the user is in its input.
+--- Opens a chat: notifies the host, opens the windows, and puts the cursor in the input.
 local buffers = require('eca.chat.buffers')
 local host = require('eca.host')
 
 local M = {}
 
---- Begin to type in a chat's input, if the user is there and does nothing else.
+--- Start insert mode in a chat's input, if the user is there in normal mode.
 ---@param id string
 local function start_insert(id)
   local chat = buffers.get(id)
@@ -14,15 +14,15 @@ local function start_insert(id)
   end
 end
 
---- Open a chat in this tab page, or go to it. One that is new here may be of another day: the agent
---- is asked for it.
+--- Open a chat in this tab page, or go to it. An id that is unknown here may belong to a saved
+--- chat, so the agent is asked for it.
 ---@param id string
 ---@param mods? table modifiers of a command (`smods`), for the layout
----@param is_new? boolean its id was minted just now
+---@param is_new? boolean its id was created just now
 function M.chat(id, mods, is_new)
-  local is_strange = buffers.get(id) == nil and not is_new
+  local is_unknown = buffers.get(id) == nil and not is_new
   host.send('open_chat', { chat = id })
-  -- What follows is loaded late: the host starts while buffers and windows are made.
+  -- The rest is loaded late: the host starts while buffers and windows are created.
   require('eca.context').track()
   require('eca.window').open(id, mods)
   require('eca.state.expected').publish()
@@ -31,7 +31,7 @@ function M.chat(id, mods, is_new)
       start_insert(id)
     end)
   end
-  if is_strange then
+  if is_unknown then
     host.send('resume', { chat = id, quiet = true })
   end
 end

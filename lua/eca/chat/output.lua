@@ -1,6 +1,7 @@
---- All of a block's text in a buffer of its own (file type `eca-output`).
+--- Shows all of a block's text in a buffer of its own (file type `eca-output`).
 ---
---- Rules kept here: it is text to read: not a file, never run, and gone with its window.
+--- Rules kept here: the text is only to read. It is no file, is never run, and is gone with its
+--- window.
 local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
@@ -15,11 +16,11 @@ local M = {}
 ---@field lines string[]
 ---@field marks eca.Mark[]
 ---@field language? string
----@field row integer 0-based, where the cursor is to be
+---@field row integer 0-based row for the cursor
 
 local last = 0
 
---- Languages that a body can be in, by the syntax that colours them.
+--- The syntax for each language of a body.
 local SYNTAX = { json = 'json', diff = 'diff' }
 
 ---@param output eca.Output
@@ -37,7 +38,7 @@ local function write(output)
   return buf
 end
 
---- Show it in a window beside the code; `q` closes it.
+--- Show the text below a code window; `q` closes it.
 ---@param output eca.Output
 function M.show(output)
   highlights.setup()

@@ -1,9 +1,9 @@
---- Images within the chat, where a plugin is there that can show them in this terminal.
+--- Images inside the chat, if a plugin can show them in this terminal.
 ---
 --- Rules kept here:
---- - That plugin is snacks.nvim, when the user has set it up: it draws with virtual lines, which go
----   with their row. Without it an image is a line that opens it.
---- - The file is asked for when it can be shown, not before.
+--- - The plugin is snacks.nvim, if the user has set it up: it draws with virtual lines, which move
+---   with their row. Without it an image is a line that opens the file.
+--- - The host is asked for the file only if it can be shown.
 local requests = require('eca.host.requests')
 local transcript = require('eca.transcript')
 
@@ -25,7 +25,7 @@ local function snacks()
   return image and image.config.enabled and image or nil
 end
 
---- Go on when the terminal can show images within text; that is found out once.
+--- Call `go_on` if the terminal can show images within text.
 ---@param image table
 ---@param go_on fun()
 local function when_possible(image, go_on)
@@ -65,13 +65,13 @@ local function place(buf, block, path)
     auto_resize = true,
     max_width = WIDEST,
     max_height = HIGHEST,
-    on_update_pre = function(placement) -- text above it may have come and gone
+    on_update_pre = function(placement) -- text above it may have changed
       placement.opts.pos = position(buf, block) or placement.opts.pos
     end,
   })
 end
 
---- An image's block was drawn.
+--- Called when an image's block was drawn.
 ---@param chat string
 ---@param buf integer
 ---@param block integer
@@ -89,7 +89,7 @@ function M.drawn(chat, buf, block)
   end)
 end
 
---- A block, or all of them, were taken out.
+--- Called when a block, or all blocks, were removed.
 ---@param buf integer
 ---@param block? integer
 function M.removed(buf, block)

@@ -1,6 +1,6 @@
---- Files and links named in the text under the cursor.
+--- Finds the file or link that the text under the cursor names.
 ---
---- Rules kept here: a name is data; it is looked up, never expanded or run.
+--- Rules kept here: a name is data: it is looked up, never expanded or run.
 local files = require('eca.files')
 local host = require('eca.host')
 local markdown_line = require('eca.markdown.line')
@@ -31,7 +31,7 @@ local function existing(name)
   return stat and stat.type == 'file' and path or nil
 end
 
---- The file named under the cursor, as `path`, `path:12` or `path:12-20`, when it is there.
+--- The existing file that the text under the cursor names: `path`, `path:12` or `path:12-20`.
 ---@return eca.FileReference?
 function M.under_cursor()
   local text = scan.without_end((word():gsub('^@', '')), '[.,;:!?]')
@@ -44,7 +44,7 @@ function M.under_cursor()
   return path and { path = path, line = tonumber(line) } or nil
 end
 
---- The one file that a text names, as a whole or by its words, when it is there.
+--- The existing file that a text names, as a whole or by one of its words; nil if it names several.
 ---@param text string
 ---@return eca.FileReference?
 function M.only_in(text)
@@ -72,13 +72,13 @@ local function linked()
   end
 end
 
---- The link under the cursor: its target where it is Markdown, else a web address as it stands.
+--- The link under the cursor: the target of a Markdown link, else a plain web address.
 ---@return string?
 function M.url_under_cursor()
   return linked() or word():match('https?://%S+')
 end
 
---- Show a file in a code window, which becomes the current one.
+--- Show a file in a code window, and go there.
 ---@param file eca.FileReference
 function M.show(file)
   vim.api.nvim_set_current_win(windows.code_window())

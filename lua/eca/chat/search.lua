@@ -1,30 +1,31 @@
---- Looks for text in a chat, what is closed included; the hits are in a location list.
+--- Searches a chat, closed blocks included. The hits are in a location list.
 ---
 --- Rules kept here:
---- - A hit is known by its block and its line in it; where that is, is asked anew with every jump:
----   the block is opened and the cursor put on the line.
---- - Jumps are Neovim's own (`:lnext`, `<CR>` in the list …): they are noticed, not replaced.
+--- - A hit is a block and a line in it. Each jump asks the host where that is now, opens the block
+---   and puts the cursor on the line.
+--- - Jumps are Neovim's own (`:lnext`, `<CR>` in the list …): we notice them and do not replace
+---   them.
 local M = {}
 
 ---@class eca.Hit
 ---@field block integer
----@field shown integer the block that is in the view: itself, or what it is nested in
----@field row? integer line of the block's whole text, 0-based; nil: in its header
----@field column integer byte, 0-based
+---@field shown integer the block itself, or the one in the view that it is nested in
+---@field row? integer 0-based line of the block's whole text; nil: in its header
+---@field column integer 0-based byte
 ---@field text string
 
 ---@class eca.Found
 ---@field hits eca.Hit[]
----@field more integer
+---@field more integer hits left out
 ---@field fault? string
 
 ---@class eca.Search
 ---@field chat string
 ---@field list integer id of the location list
----@field at integer the entry that was jumped to last
+---@field at integer the entry of the last jump
 
 local searches = {} ---@type table<integer, eca.Search> by window
-local entered = {} ---@type table<integer, boolean> windows that were just gone to from their list
+local entered = {} ---@type table<integer, boolean> windows just entered from their list
 
 local transcript = require('eca.transcript')
 
@@ -35,7 +36,7 @@ local function list_of(win, what)
   return vim.fn.getloclist(win, vim.tbl_extend('force', { id = searches[win].list }, what))
 end
 
---- Put the cursor on a line of a block, now that it is open.
+--- Put the cursor on a line of an open block.
 ---@param win integer
 ---@param hit eca.Hit
 ---@param row? integer row of its body
@@ -63,7 +64,7 @@ local function reveal(win, hit)
   end)
 end
 
---- Did the user come here from an entry of the list?
+--- Called when the cursor moved: reveals the hit if the user jumped to it from the list.
 local function moved()
   local win = vim.api.nvim_get_current_win()
   local search = searches[win]
@@ -71,12 +72,12 @@ local function moved()
   if index == 0 then
     return
   end
-  local came, again = entered[win], index ~= search.at
+  local from_list, is_other = entered[win], index ~= search.at
   entered[win], search.at = nil, index
   local item = list_of(win, { items = 0 }).items[index]
   local last = vim.api.nvim_buf_line_count(0)
   local there = vim.api.nvim_win_get_cursor(win)[1] == math.min(item.lnum, last)
-  if there and (came or again) then
+  if there and (from_list or is_other) then
     reveal(win, item.user_data)
   end
 end
@@ -95,7 +96,7 @@ local function items_of(buf, hits)
     local first = transcript.range(buf, hit.shown) or 0
     local place = transcript.block_at(buf, first)
     if place and not place.header and hit.shown == hit.block then
-      first = math.min(first + (hit.row or 0), place.last) -- text of its own is always open
+      first = math.min(first + (hit.row or 0), place.last) -- a block without header is always open
     end
     local item = { bufnr = buf, lnum = first + 1, text = hit.text, user_data = hit }
     item.module = 'chat'
@@ -123,16 +124,16 @@ local function show(chat, pattern, found)
   vim.api.nvim_set_current_win(win)
   vim.cmd('belowright lopen')
   if found.more > 0 then
-    require('eca.ui.notify').info(('%d more hits are left out'):format(found.more))
+    require('eca.ui.notify').info(('%d more hits not listed'):format(found.more))
   end
 end
 
---- Look for a regular expression in the chat the user means.
+--- Search the current chat for a regular expression.
 ---@param pattern string
 function M.run(pattern)
   local chat = require('eca.window').current_chat()
   if not chat or pattern == '' then
-    require('eca.ui.notify').info(chat and 'what is to be found?' or 'there is no chat yet')
+    require('eca.ui.notify').info(chat and 'usage: :Eca grep {pattern}' or 'no chat yet')
     return
   end
   require('eca.host.requests').ask('grep', { chat = chat, pattern = pattern }, function(found)

@@ -1,10 +1,10 @@
---- Chats that come and go by what the host did: a copy is shown, a deleted one is gone.
+--- Chats that the host has added or removed: a fork is shown, a deleted chat is closed.
 ---
---- Rules kept here: only a user who is still where he was is taken along, so that no key goes
---- elsewhere.
+--- Rules kept here: the focus moves only if the user is still in the chat's windows, so that no key
+--- ends up elsewhere.
 local M = {}
 
---- Show a chat that the user asked for, where he asked for it; elsewhere, tell of it.
+--- Show a chat that the user asked for. A user who has left the chat's windows gets a message.
 ---@param id string
 function M.show(id)
   require('eca.chat.buffers').ensure(id)
@@ -15,11 +15,11 @@ function M.show(id)
     require('eca.chat.open').chat(id)
   else
     local title = require('eca.state.mirror').title(id)
-    require('eca.ui.notify').info(('there is a new chat, "%s"'):format(title))
+    require('eca.ui.notify').info(('new chat: "%s"'):format(title))
   end
 end
 
---- Take a chat out; its windows show the chat before it, or go when it was the last one.
+--- Remove a chat. Its windows show the latest of the others, or are closed if there is none.
 ---@param id string
 function M.forget(id)
   local chats = require('eca.chat.buffers')

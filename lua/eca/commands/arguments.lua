@@ -1,13 +1,13 @@
---- What the subcommands of `:Eca` take for an argument.
+--- Checks the arguments of `:Eca`'s subcommands.
 ---
---- Rules kept here: one that is not named here takes none. What is not understood is told in one
---- line: a slip must not do something else than was meant.
+--- Rules kept here: a subcommand that is not named here takes no argument. A wrong argument gets a
+--- message of one line, because a typo must not do something unexpected.
 local M = {}
 
 --- What `:Eca changes` does with the change under the cursor.
 M.CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
 
---- These look at their words themselves.
+--- These check their arguments themselves.
 local WORDS = vim.split(
   'rename flag export grep steer queue approve reject answer trust add model agent variant help',
   ' '
@@ -17,12 +17,12 @@ local TURN = 'the number of a turn'
 ---@type table<string, string>
 local NUMBERS = {
   chats = 'the number of a chat',
-  unqueue = 'the number of a prompt that waits',
+  unqueue = 'the number of a queued prompt',
   changes = TURN,
   ['undo-turn'] = TURN,
 }
 
---- With a `!` these do what needs no words.
+--- With a `!` these take no argument.
 local ALONE_WITH_BANG = { 'flag', 'agent' }
 
 ---@param name string

@@ -1,13 +1,13 @@
---- One prompt without a screen: sends it, waits for the turn's end, prints the chat, exits.
+--- Runs one prompt without a screen: sends it, waits for the turn's end, prints the chat, exits.
 ---
 --- Rules kept here:
---- - Exit code 0 only when the turn finished by itself and there is an answer: text of the model,
----   or something it did; to a command, what the server says is answer enough. Else 1, and why on
----   standard error; the chat, as far as it goes, on standard output.
---- - Nobody is there to ask: what waits for approval is rejected, unless ECA_APPROVE is 1, and
+--- - The exit code is 0 only if the turn ended by itself with an answer: text of the model, or
+---   something it did. For a command, text of the server is enough. Otherwise it is 1, and the
+---   reason is on standard error. The chat, as far as it goes, is on standard output.
+--- - No user can be asked: tool calls that need approval are rejected unless ECA_APPROVE is 1, and
 ---   questions and logins are cancelled.
-local answers = require('eca.input.decide')
 local chats = require('eca.chat.buffers')
+local decide = require('eca.input.decide')
 local eca = require('eca')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
@@ -16,12 +16,12 @@ local transcript = require('eca.transcript')
 
 local M = {}
 
-local GONE = 'the server is gone'
+local GONE = 'the server exited'
 local PATIENCE = 2000 -- ms to wait for the chat's text at the end
 
 local complaints = {} ---@type table<string, true>
 
---- Say what is wrong, each thing once.
+--- Write a complaint to standard error, each one once.
 ---@param text string
 local function complain(text)
   local line = text:gsub('%c+', ' ')
@@ -31,7 +31,7 @@ local function complain(text)
   end
 end
 
---- What is told beside the chat goes to standard error, in lines.
+--- Write warnings and errors that Neovim would show to standard error.
 local function listen()
   rawset(vim, 'notify', function(line, level) -- as plugins that show messages do
     if level >= vim.log.levels.WARN then
@@ -48,7 +48,7 @@ local function exit(code)
   end)
 end
 
---- Say why the server is gone, in the words that the chat ends with.
+--- Write why the server exited: the last note of the chat.
 ---@param chat string
 local function complain_of_end(chat)
   local buf = chats.ensure(chat).buf
@@ -60,7 +60,7 @@ local function complain_of_end(chat)
   end
 end
 
---- Print the chat, then exit; without the chat when the host cannot tell it any more.
+--- Print the chat, then exit; without the chat if the host has failed.
 ---@param chat string
 ---@param fault? string
 local function finish(chat, fault)
@@ -74,7 +74,7 @@ local function finish(chat, fault)
     exit(fault and 1 or 0)
   end
   if host.has_failed() then
-    vim.schedule(leave) -- after the reason
+    vim.schedule(leave) -- the reason is written first
     return
   end
   vim.defer_fn(leave, PATIENCE)
@@ -85,12 +85,12 @@ local function finish(chat, fault)
 end
 
 ---@param item eca.Pending
-local function decide(item)
+local function answer_pending(item)
   local allowed = vim.env.ECA_APPROVE == '1'
-  local word = allowed and 'accepted' or 'rejected, as nobody can be asked'
+  local word = allowed and 'allowed' or 'rejected: no user to ask (ECA_APPROVE=1 allows all)'
   complain(('%s: %s'):format(item.title, item.kind == 'question' and 'not answered' or word))
   if item.kind == 'question' then
-    answers.answer(item)
+    decide.answer(item)
   elseif allowed then
     eca.approve({ id = item.id })
   else
@@ -98,13 +98,13 @@ local function decide(item)
   end
 end
 
---- Decide on all that waits, each once.
+--- Decide on all pending requests, each once.
 ---@param decided table<string, true>
 local function decide_all(decided)
   for _, item in ipairs(mirror.pending()) do
     if not decided[item.id .. item.digest] then
       decided[item.id .. item.digest] = true
-      decide(item)
+      answer_pending(item)
     end
   end
 end
@@ -122,8 +122,8 @@ local function on(event, callback)
   })
 end
 
---- What counts as an answer. Where the model fails, a server may end the turn as if nothing were
---- wrong, with a note.
+--- Kinds of blocks that count as an answer. If the model fails, a server may end the turn normally
+--- with a note.
 local ANSWERS = { 'assistant', 'tool', 'tasks', 'question', 'image', 'link' }
 
 ---@param chat string
@@ -138,7 +138,7 @@ local function answered(chat, prompt)
     end)
 end
 
---- Why a turn that has ended is no success; nil when it is one.
+--- Why a turn that has ended counts as a failure; nil if it does not.
 ---@param chat string
 ---@param prompt string
 ---@param reason string
@@ -154,7 +154,7 @@ end
 ---@param prompt? string
 function M.run(prompt)
   if not prompt or not prompt:find('%S') then
-    complain('there is no prompt')
+    complain('no prompt given')
     return exit(1)
   end
   listen()
@@ -173,7 +173,7 @@ function M.run(prompt)
   end)
   on('EcaStatusChanged', function(data)
     if data.status.state == 'login' then
-      complain('nobody is there to log in')
+      complain('cannot log in without a user')
       eca.stop(data.chat)
     end
   end)
@@ -183,7 +183,7 @@ function M.run(prompt)
   on('EcaServerExited', function()
     finish_once(GONE)
   end)
-  -- Last, as what cannot start is told at once.
+  -- Last, because a host that cannot start fails at once.
   chat = eca.new()
   if not host.has_failed() then
     eca.send(prompt, { chat = chat })

@@ -1,7 +1,7 @@
 --- `:Eca help`: the plugin's own pages of Neovim's help.
 ---
---- Rules kept here: where nobody made the tags (no plugin manager did), they are made first. What
---- there is no page for is told in one line.
+--- Rules kept here: help tags are generated first if no plugin manager did so. A message of one
+--- line says if there is no page.
 local notify = require('eca.ui.notify')
 local python = require('eca.host.python')
 
@@ -24,13 +24,13 @@ function M.open(topic)
   if not vim.uv.fs_stat(vim.fs.joinpath(folder, 'tags')) and vim.uv.fs_access(folder, 'W') then
     vim.cmd.helptags(vim.fn.fnameescape(folder))
   end
-  -- Help takes the nearest page for a word it does not know: only whole tags are asked for.
+  -- `:help` opens the nearest page for an unknown word, so only existing tags are asked for.
   for _, tag in ipairs(topic and { 'eca-' .. topic, ':Eca-' .. topic, topic } or { 'eca.txt' }) do
     if vim.list_contains(vim.fn.getcompletion(tag, 'help'), tag) and show(tag) then
       return
     end
   end
-  notify.warn(('no help on %s; :Eca help has the contents'):format(topic or 'eca'))
+  notify.warn(('no help on %s; :Eca help shows the contents'):format(topic or 'eca'))
 end
 
 return M

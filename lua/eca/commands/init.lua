@@ -1,10 +1,12 @@
 --- `:EcaChat` and `:Eca {sub}`.
 ---
 --- Rules kept here:
---- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` mean nothing in it.
---- - Completion offers what works; a name that is planned says so, any other says what is near.
---- - An argument that is not understood does nothing but be told (`arguments.lua`).
---- - The first chat waits for this file, and its host: what other subcommands need is loaded late.
+--- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` have no meaning in it.
+--- - Completion offers only what works. For a planned name the message says so, for any other wrong
+---   one it suggests the nearest.
+--- - A wrong argument does nothing but show a message (`arguments.lua`).
+--- - The first chat and its host have to wait for this file to load: what other subcommands need is
+---   loaded late.
 local arguments = require('eca.commands.arguments')
 local chats = require('eca.chat.buffers')
 local config = require('eca.config')
@@ -14,7 +16,7 @@ local names = require('eca.commands.names')
 
 local M = {}
 
----@class eca.Call what Neovim gives a command
+---@class eca.Call what Neovim passes to a command
 ---@field args string
 ---@field bang boolean
 ---@field range integer
@@ -23,7 +25,7 @@ local M = {}
 ---@field smods table
 
 ---@class eca.Subcommand
----@field text string for the palette: short, and without an argument
+---@field text string for the palette: short, for a call without an argument
 ---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
 ---@field choices? fun(lead: string, bang: boolean): string[] completion of its argument
 
@@ -33,7 +35,7 @@ local function given(rest)
   return rest ~= '' and rest or nil
 end
 
---- An action, as its <Plug> does it.
+--- Runs an action, as its <Plug> does.
 ---@param name string
 ---@return fun()
 local function action(name)
@@ -42,14 +44,14 @@ local function action(name)
   end
 end
 
---- An action on chats as a whole, with its argument.
+--- Run an action on whole chats, with its argument.
 ---@param name string
 ---@param argument any
 local function manage(name, argument)
   require('eca.actions.manage')[name](argument)
 end
 
---- Send a prompt as its command says, and show what comes of it.
+--- Send a prompt, and scroll to the end so that the user sees the answer.
 ---@param text string
 ---@param opts? eca.SendOptions
 ---@return string id of the chat
@@ -73,7 +75,7 @@ local function choice(what)
   }
 end
 
---- The lines that a command was given.
+--- The lines of a command's range.
 ---@param call eca.Call
 ---@return integer? first, integer? last
 local function lines_of(call)
@@ -114,15 +116,15 @@ M.subcommands = {
       end
     end,
   },
-  resume = { text = 'go on with an earlier chat', run = action('Resume') },
+  resume = { text = 'resume an earlier chat', run = action('Resume') },
   rename = {
-    text = 'give the chat a title',
+    text = 'rename the chat',
     run = function(rest)
       manage('rename', given(rest))
     end,
   },
   clear = {
-    text = 'take all messages out of the chat',
+    text = 'clear the chat',
     run = function(_, call)
       manage('clear', call.bang)
     end,
@@ -134,8 +136,8 @@ M.subcommands = {
     end,
   },
   history = { text = 'go to a prompt or a flag', run = action('History') },
-  rollback = { text = 'undo the chat from a prompt on', run = action('Rollback') },
-  fork = { text = 'go on from here in a new chat', run = action('Fork') },
+  rollback = { text = 'roll back to before a prompt', run = action('Rollback') },
+  fork = { text = 'continue from here in a new chat', run = action('Fork') },
   flag = {
     text = 'set a flag here',
     run = function(rest, call)
@@ -154,13 +156,13 @@ M.subcommands = {
     end,
   },
   queue = {
-    text = 'send a prompt after the running turn',
+    text = 'queue a prompt: send it when the turn ends',
     run = function(rest)
       return given(rest) and send(rest, { queue = true }) or action('Queue')()
     end,
   },
   unqueue = {
-    text = 'take a waiting prompt back to edit it',
+    text = 'take a queued prompt back to edit it',
     run = function(rest, call)
       require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
     end,
@@ -173,25 +175,25 @@ M.subcommands = {
     end,
   },
   approve = {
-    text = 'accept the request that waits',
+    text = 'allow the pending request',
     run = function(rest, call)
       eca.approve({ id = given(rest), remember = call.bang or nil })
     end,
   },
   ['approve-all'] = {
-    text = 'accept all that waits in the chat',
+    text = 'allow all pending requests of the chat',
     run = function(_, call)
       local chat = not call.bang and require('eca.window').current_chat() or nil
       eca.approve({ all = true, chat = chat })
     end,
   },
   reject = {
-    text = 'reject the request that waits',
+    text = 'reject the pending request',
     run = function(rest)
       eca.reject({ reason = given(rest) })
     end,
   },
-  approval = { text = 'go to the request that waits', run = action('Approval') },
+  approval = { text = 'go to the pending request', run = action('Approval') },
   answer = {
     text = 'answer the question',
     run = function(rest)
@@ -214,15 +216,15 @@ M.subcommands = {
     end,
   },
   ['undo-turn'] = {
-    text = 'put files back as they were before the last turn',
+    text = "undo the last turn's changes to files",
     run = function(rest)
       require('eca.actions.review').undo(tonumber(rest))
     end,
   },
   files = { text = 'list the files that tools read and changed', run = action('Files') },
-  conflicts = { text = 'decide on files changed on disk and here', run = action('Conflicts') },
-  tasks = { text = "go to the agent's list of tasks", run = action('Tasks') },
-  usage = { text = 'show what fills the context, and what it cost', run = action('Usage') },
+  conflicts = { text = 'files changed on disk and in a buffer', run = action('Conflicts') },
+  tasks = { text = "go to the agent's task list", run = action('Tasks') },
+  usage = { text = 'show what fills the context window, and the cost', run = action('Usage') },
   add = {
     text = 'send this file with every prompt',
     run = function(rest, call)
@@ -237,7 +239,7 @@ M.subcommands = {
     end,
   },
   contexts = {
-    text = 'see what is sent with a prompt, or remove it',
+    text = 'show or remove what is sent with a prompt',
     run = action('Contexts'),
   },
   model = choice('model'),
@@ -253,10 +255,10 @@ M.subcommands = {
   }),
   variant = choice('variant'),
   trust = {
-    text = 'let the chat work without asking, or no longer',
+    text = 'turn trust on or off: run tools without asking',
     run = function(rest)
-      if rest ~= '' and TRUST[rest] == nil then -- a slip must not let anything run
-        return require('eca.ui.notify').warn(("trust is 'on' or 'off', not '%s'"):format(rest))
+      if rest ~= '' and TRUST[rest] == nil then -- a typo must not let anything run
+        return require('eca.ui.notify').warn(("trust takes 'on' or 'off', not '%s'"):format(rest))
       end
       require('eca.actions.pickers').set_trust(TRUST[rest])
     end,
@@ -266,10 +268,10 @@ M.subcommands = {
   },
   log = { text = 'open the log', run = log },
   start = { text = 'start the server', run = start({}) },
-  restart = { text = 'start the server again', run = start({ restart = true }) },
+  restart = { text = 'restart the server', run = start({ restart = true }) },
   demo = { text = 'talk to the built-in demo agent', run = start({ restart = true, demo = true }) },
   quit = {
-    text = 'end the server',
+    text = 'stop the server',
     run = function()
       host.send('quit', {})
     end,
@@ -284,7 +286,7 @@ M.subcommands = {
     end,
   },
   grep = {
-    text = 'find text in the whole chat',
+    text = 'search the whole chat',
     run = function(rest)
       require('eca.chat.search').run(rest)
     end,
@@ -310,12 +312,12 @@ M.subcommands = {
   },
 }
 
---- `:Eca {sub} [rest]`. Without a name: the palette.
+--- `:Eca {sub} [rest]`; without a name it opens the palette.
 ---@param call eca.Call
 function M.run(call)
   local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')
   rest = require('eca.text.scan').trim(rest)
-  require('eca.view') -- what a command says is heard
+  require('eca.view') -- joins the host with what draws
   if name == '' then
     require('eca.commands.palette').choose(M.subcommands)
     return
@@ -346,7 +348,7 @@ function M.complete(lead, line)
   local found = M.subcommands[name:gsub('!$', '')]
   local banged = bang == '!' or vim.endswith(name, '!')
   local choices = found and found.choices and found.choices(lead, banged) or {}
-  ---@param place number where it may begin at most
+  ---@param place number column where the match may begin at most
   ---@return string[]
   local function having(place)
     return vim.tbl_filter(function(item)
@@ -363,7 +365,7 @@ end
 --- `:[range]EcaChat[!] [prompt]`
 ---@param call eca.Call
 function M.chat(call)
-  require('eca.view') -- what is said to the host is heard
+  require('eca.view') -- joins the host with what draws
   local item = call.range > 0 and require('eca.context').here(lines_of(call)) or nil
   local id = call.bang and chats.new() or nil
   id = eca.open({ chat = id, mods = call.smods })

@@ -1,9 +1,9 @@
---- `:Eca install`: build the plugin's own Python environment.
+--- `:Eca install`: builds the plugin's own Python environment.
 ---
 --- Rules kept here:
---- - It runs the installation's one build step, in the plugin's folder, and nothing waits for it.
---- - A host that has failed is started again, and hears all that waited for it.
---- - All it writes goes to the log; what the user reads is one line at its start and at its end.
+--- - It runs the build step of the installation, in the plugin's folder, without blocking Neovim.
+--- - A host that has failed is started again, and gets everything that was held for it.
+--- - Its output goes to the log; the user gets one line at its start and one at its end.
 local host = require('eca.host')
 local log = require('eca.host.log')
 local notify = require('eca.ui.notify')
@@ -14,13 +14,13 @@ local M = {}
 
 local BUILD = { 'python3', '-m', 'scripts.setup', 'plugin' }
 
---- What follows from an environment that is there, by what the host was doing until then.
-local FOLLOWS = {
-  failed = 'the environment is ready, the host starts',
-  stopped = 'the environment is ready; the first prompt uses it',
-  running = 'the environment is ready; the next Neovim uses it',
+--- The message when the environment is ready, by the state of the host.
+local READY = {
+  failed = 'the environment is ready: starting the host',
+  stopped = 'the environment is ready: the first prompt will use it',
+  running = 'the environment is ready: restart Neovim to use it',
 }
-FOLLOWS.shared = FOLLOWS.running
+READY.shared = READY.running
 
 local running = false
 
@@ -35,19 +35,19 @@ end
 ---@param result vim.SystemCompleted
 local function ended(result)
   running = false
-  local said = (result.stdout or '') .. (result.stderr or '')
-  log.write(said, result.code == 0 and 'INFO' or 'ERROR')
+  local output = (result.stdout or '') .. (result.stderr or '')
+  log.write(output, result.code == 0 and 'INFO' or 'ERROR')
   if result.code == 0 then
-    notify.info(FOLLOWS[host.revive()])
+    notify.info(READY[host.revive()])
   else
-    notify.error(('cannot install: %s (see :Eca log)'):format(last_line(said)))
+    notify.error(('cannot install: %s (see :Eca log)'):format(last_line(output)))
   end
 end
 
 --- Build the environment, once at a time.
 function M.run()
   if running then
-    notify.info('the environment is being built already')
+    notify.info('the environment is already being built')
     return
   elseif vim.fn.executable(BUILD[1]) == 0 then
     notify.error('no python3 on PATH: install Python 3.11 or newer and try again')

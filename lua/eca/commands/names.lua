@@ -1,14 +1,14 @@
---- Names of `:Eca`'s subcommands: found by their beginning, and what is said of a wrong one.
-local similar = require('eca.config.did_you_mean')
+--- Names of `:Eca`'s subcommands: finds them by a prefix, and words the message for a wrong one.
+local did_you_mean = require('eca.config.did_you_mean')
 
 local M = {}
 
---- Names of the contract that a later version will have.
+--- Names that are reserved for later versions.
 M.planned = vim.split('tools mcp providers login logout jobs update rewrite complete', ' ')
 
 local LOGIN = { login = true, logout = true }
 
---- The names that begin so.
+--- The names that begin with a text.
 ---@param lead string
 ---@param subcommands table<string, any>
 ---@return string[]
@@ -20,7 +20,7 @@ function M.beginning(lead, subcommands)
   return found
 end
 
---- The subcommand of a name, or of the beginning of one name alone.
+--- The subcommand of a name, or of an unambiguous prefix.
 ---@generic T
 ---@param name string
 ---@param subcommands table<string, T>
@@ -30,24 +30,22 @@ function M.find(name, subcommands)
   return subcommands[name] or (#found == 1 and subcommands[found[1]] or nil)
 end
 
---- What is wrong with a name, and what helps.
+--- What is wrong with a name, and the remedy.
 ---@param name string
 ---@param subcommands table<string, any>
 ---@return string
 function M.complaint(name, subcommands)
   local possible = M.beginning(name, subcommands)
-  local near = similar.nearest(name, vim.tbl_keys(subcommands))
-  local hint = ''
+  local near = did_you_mean.nearest(name, vim.tbl_keys(subcommands))
   if LOGIN[name] then
-    hint = ' yet: send the prompt `/login` in the chat'
+    return (':Eca %s does not exist yet: send the prompt `/login` in the chat'):format(name)
   elseif vim.list_contains(M.planned, name) then
-    hint = ' in this version'
+    return (':Eca %s does not exist in this version'):format(name)
   elseif #possible > 1 then
-    hint = ': it could be ' .. table.concat(possible, ', ')
-  elseif near then
-    hint = ('; did you mean :Eca %s?'):format(near)
+    return (':Eca %s is ambiguous: %s'):format(name, table.concat(possible, ', '))
   end
-  return ('there is no :Eca %s%s'):format(name, hint)
+  local hint = near and ('; did you mean :Eca %s?'):format(near) or ''
+  return ('unknown command :Eca %s%s'):format(name, hint)
 end
 
 return M

@@ -1,10 +1,9 @@
---- The palette: what can be done here and now, as subcommands of `:Eca`.
+--- The palette: lists the subcommands of `:Eca` that are useful here and now.
 ---
 --- Rules kept here:
---- - The most used come first; what waits for the user comes before all else.
---- - Every subcommand has its place here, which a test holds, and is offered when it would do
----   something.
---- - Neovim's own list fits the screen: its last row leads to those that have no room there.
+--- - The most used come first; pending requests come before everything else.
+--- - Every subcommand is listed here, which a test checks, and is offered if it would do something.
+--- - Neovim's own list must fit the screen: its last row opens the rest.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local conflicts = require('eca.editor.conflicts')
@@ -13,26 +12,26 @@ local display_width = require('eca.ui.display_width')
 local field = require('eca.input.field')
 local help = require('eca.actions.help')
 local history = require('eca.input.history')
-local pickers = require('eca.actions.pickers')
 local mirror = require('eca.state.mirror')
+local pickers = require('eca.actions.pickers')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
 local M = {}
 
---- Cells and rows that Neovim's own list needs for itself: numbers, prompt, question.
+--- Columns and rows that Neovim's own list needs for numbers, prompt and question.
 local MARGIN, OVERHEAD = 5, 4
 
---- What decides which commands do something.
+--- What decides which subcommands are offered.
 ---@class eca.Situation
 ---@field chat? string
 ---@field status eca.Status
----@field busy boolean a turn runs
----@field said boolean the user has said something in the chat
+---@field busy boolean a turn is running
+---@field prompted boolean the chat has a prompt
 ---@field shown boolean the chat is on the screen
----@field asked table<'approval'|'question', integer> how much waits, in all chats
+---@field pending table<'approval'|'question', integer> number of requests in all chats
 
---- Has the user said something in a chat?
+--- Has a chat a prompt?
 ---@param buf integer its transcript
 ---@return boolean
 local function has_prompt(buf)
@@ -44,17 +43,17 @@ end
 local function look()
   local id = windows.current_chat()
   local chat, status = id and chats.get(id), mirror.status(id)
-  local asked = { approval = 0, question = 0 }
+  local pending = { approval = 0, question = 0 }
   for _, item in ipairs(mirror.pending()) do
-    asked[item.kind] = asked[item.kind] + 1
+    pending[item.kind] = pending[item.kind] + 1
   end
   return {
     chat = id,
     status = status,
     busy = status.state ~= 'idle',
-    said = chat ~= nil and has_prompt(chat.buf),
+    prompted = chat ~= nil and has_prompt(chat.buf),
     shown = windows.chat_shown() ~= nil,
-    asked = asked,
+    pending = pending,
   }
 end
 
@@ -66,16 +65,16 @@ local IF = {
     return true
   end,
   approval = function(now)
-    return now.asked.approval > 0
+    return now.pending.approval > 0
   end,
   approvals = function(now)
-    return now.asked.approval > 1
+    return now.pending.approval > 1
   end,
   question = function(now)
-    return now.asked.question > 0
+    return now.pending.question > 0
   end,
   request = function(now)
-    return now.asked.approval + now.asked.question > 0
+    return now.pending.approval + now.pending.question > 0
   end,
   busy = function(now)
     return now.busy
@@ -93,11 +92,11 @@ local IF = {
   chats = function()
     return #chats.ids() > 1
   end,
-  said = function(now)
-    return now.said
+  prompted = function(now)
+    return now.prompted
   end,
   settled = function(now)
-    return now.said and not now.busy
+    return now.prompted and not now.busy
   end,
   code = function()
     local ours = vim.startswith(vim.bo.filetype, 'eca-')
@@ -151,8 +150,8 @@ end
 ---@class eca.PaletteRow
 ---@field name string of the subcommand
 ---@field applies eca.Applies
----@field action? string the action that does the same, and may have a key
----@field typed? boolean the user types its argument
+---@field action? string the action that does the same, which may have a key
+---@field typed? boolean the user has to type its argument
 
 ---@type eca.PaletteRow[]
 M.rows = {
@@ -170,8 +169,8 @@ M.rows = {
   { name = 'toggle', applies = IF.hidden, action = 'Toggle' },
   { name = 'add', applies = IF.code, action = 'AddContext' },
   { name = 'contexts', applies = IF.contexts, action = 'Contexts' },
-  { name = 'changes', applies = IF.said, action = 'Changes' },
-  { name = 'undo-turn', applies = IF.said, action = 'UndoTurn' },
+  { name = 'changes', applies = IF.prompted, action = 'Changes' },
+  { name = 'undo-turn', applies = IF.prompted, action = 'UndoTurn' },
   { name = 'new', applies = IF.always, action = 'New' },
   { name = 'chats', applies = IF.chats, action = 'Chats' },
   { name = 'resume', applies = IF.always, action = 'Resume' },
@@ -180,17 +179,17 @@ M.rows = {
   { name = 'variant', applies = several('variant'), action = 'Variant' },
   { name = 'trust', applies = IF.chat, action = 'Trust' },
   { name = 'tasks', applies = IF.plan, action = 'Tasks' },
-  { name = 'history', applies = IF.said, action = 'History' },
+  { name = 'history', applies = IF.prompted, action = 'History' },
   { name = 'prompts', applies = IF.prompts, action = 'Prompts' },
-  { name = 'grep', applies = IF.said, typed = true },
+  { name = 'grep', applies = IF.prompted, typed = true },
   { name = 'rollback', applies = IF.settled, action = 'Rollback' },
   { name = 'fork', applies = IF.settled, action = 'Fork' },
-  { name = 'files', applies = IF.said, action = 'Files' },
+  { name = 'files', applies = IF.prompted, action = 'Files' },
   { name = 'usage', applies = IF.used, action = 'Usage' },
   { name = 'hide', applies = IF.shown, action = 'Hide' },
-  { name = 'flag', applies = IF.said, action = 'Flag' },
-  { name = 'export', applies = IF.said },
-  { name = 'rename', applies = IF.said, action = 'Rename' },
+  { name = 'flag', applies = IF.prompted, action = 'Flag' },
+  { name = 'export', applies = IF.prompted },
+  { name = 'rename', applies = IF.prompted, action = 'Rename' },
   { name = 'clear', applies = IF.settled, action = 'Clear' },
   { name = 'delete', applies = IF.chat, action = 'Delete' },
   { name = 'install', applies = IF.failed },
@@ -219,7 +218,7 @@ end
 ---@param rows eca.PaletteRow[]
 ---@param subcommands table<string, eca.Subcommand>
 ---@return table<eca.PaletteRow, string> the line of each
-local function written(rows, subcommands)
+local function lines_of(rows, subcommands)
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
     keys[row] = key_of(row)
@@ -242,13 +241,13 @@ local function run(row)
   end
 end
 
---- Offer rows, as many as there is room for.
+--- Show as many rows as there is room for.
 ---@param rows eca.PaletteRow[]
 ---@param lines table<eca.PaletteRow, string>
 local function offer(rows, lines)
   local room = vim.o.lines - OVERHEAD
   local shown, rest = rows, {} ---@type eca.PaletteRow[], eca.PaletteRow[]
-  if #rows > room and choose.is_plain() then
+  if #rows > room and choose.is_builtin() then
     shown, rest = vim.list_slice(rows, 1, room - 1), vim.list_slice(rows, room)
     shown[#shown + 1] = MORE
   end
@@ -260,7 +259,7 @@ local function offer(rows, lines)
   }
   choose.one(shown, options, function(row)
     if row == MORE then
-      vim.schedule(function() -- the first list leaves the screen before the second comes
+      vim.schedule(function() -- clear the first list before the second is shown
         vim.cmd.redraw()
         offer(rest, lines)
       end)
@@ -270,14 +269,14 @@ local function offer(rows, lines)
   end)
 end
 
---- Choose from what can be done now, and do it where the cursor is.
+--- Let the user choose a subcommand, and run it.
 ---@param subcommands table<string, eca.Subcommand> of `:Eca`, by name
 function M.choose(subcommands)
   local now = look()
   local rows = vim.tbl_filter(function(row)
     return row.applies(now)
   end, M.rows)
-  offer(rows, written(rows, subcommands))
+  offer(rows, lines_of(rows, subcommands))
 end
 
 return M

@@ -213,11 +213,11 @@ function M.here(first, last)
   return M.of_lines(place.buf, kept and kept.first[1], kept and kept.last[1])
 end
 
----@class eca.Along
+---@class eca.ContextSource
 ---@field item eca.Context
 ---@field entry? eca.Context where it stands on the context line
 
----@param found eca.Along[]
+---@param found eca.ContextSource[]
 ---@param item? eca.Context
 ---@param entry? eca.Context
 local function include(found, item, entry)
@@ -239,9 +239,9 @@ end
 --- the cursor, or a token in the text.
 ---@param chat string
 ---@param text? string the prompt
----@return eca.Along[]
+---@return eca.ContextSource[]
 function M.sources(chat, text)
-  local found = {} ---@type eca.Along[]
+  local found = {} ---@type eca.ContextSource[]
   for _, item in ipairs(context_line.items(chat)) do
     include(found, resolve(item), item)
   end

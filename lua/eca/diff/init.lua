@@ -1,20 +1,20 @@
---- The diff tab page: a file as it is beside the file as proposed, with a real vimdiff.
+--- The diff tab page: a file beside its proposed version, in Vim's diff mode.
 ---
 --- Rules kept here:
---- - The tab page the user comes from is not touched, and is gone back to when this one is left.
---- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends the diff of both sides, before
+--- - The tab page the user came from stays as it is, and leaving this one returns there.
+--- - Leaving in any way (`q`, an answer, `:q`, `:tabclose`) ends diff mode on both sides before
 ---   their windows are gone, so that no option of ours stays with the real file.
---- - Its keys answer what its texts show. When the request has changed since, the float asks, and
+--- - Its keys answer for the texts it shows. If the request has changed since, the float asks, and
 ---   `d` there shows the new diff.
 --- - A call that changes several files shows one of them at a time.
---- - It comes up later than it was asked for: only before a user who has pressed no key since, and
----   its keys take none within the guard time, because they were meant for something else.
+--- - It opens later than it was asked for, and only if the user has pressed no key since. Its keys
+---   do nothing within the guard time: a key pressed then was meant for something else.
 local diff_notice = require('eca.diff.notice')
 local diff_sides = require('eca.diff.sides')
 local guard = require('eca.ui.guard')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
-local origin = require('eca.ui.return_window')
+local return_window = require('eca.ui.return_window')
 local winbar = require('eca.diff.winbar')
 
 local M = {}
@@ -24,26 +24,26 @@ local M = {}
 ---@field text string
 ---@field run fun()
 
---- What a tab page asks of those who opened it, about the request that it shows.
+--- What a diff tab needs to know about the request that it shows; it knows no approval itself.
 ---@class eca.DiffAnswers
----@field keys fun(request: eca.Request): eca.DiffAction[] none when it does not wait any more
----@field is_outdated fun(request: eca.Request): boolean it waits, and has changed since
+---@field keys fun(request: eca.Request): eca.DiffAction[] empty if it is not pending any more
+---@field is_outdated fun(request: eca.Request): boolean it is pending, and has changed since
 
 ---@class eca.DiffTab
 ---@field diff eca.Diff
 ---@field answers? eca.DiffAnswers
----@field keys string[] that are mapped
+---@field keys string[] the mapped ones
 ---@field sides eca.DiffSides
 ---@field tab integer
 ---@field home integer tab page the user came from
----@field origin eca.Origin where he was in it
----@field guard? eca.Guard nil: it cannot be seen yet
+---@field origin eca.Origin where the user was in it
+---@field guard? eca.Guard nil: it is not visible yet
 ---@field wins [integer, integer] left, right
----@field notice? integer window of what the texts do not show
----@field group integer of its autocommands
+---@field notice? integer window of the lines above both sides
+---@field group integer its autocommands
 
-local tabs = {} ---@type table<string, eca.DiffTab> by chat and what they show
-local asked ---@type eca.Asked? the last one who has asked for a diff
+local tabs = {} ---@type table<string, eca.DiffTab> by chat and `diff.id`
+local asked ---@type eca.Asked? when the user last asked for a diff
 
 ---@param diff eca.Diff
 ---@return string
@@ -51,7 +51,7 @@ local function key_of(diff)
   return diff.chat .. ' ' .. diff.id
 end
 
---- The tab page of a request, also when the request has changed since.
+--- The tab page of a request, even if the request has changed since.
 ---@param item eca.Request
 ---@return eca.DiffTab?
 local function tab_of(item)
@@ -67,7 +67,7 @@ local function valid(tab)
 end
 
 ---@param win integer
-local function undress(win)
+local function end_diff(win)
   if vim.api.nvim_win_is_valid(win) then
     vim.api.nvim_win_call(win, function()
       vim.cmd.diffoff()
@@ -82,15 +82,15 @@ local function forget(tab)
     tabs[key_of(tab.diff)] = nil
   end
   vim.api.nvim_clear_autocmds({ group = tab.group })
-  vim.tbl_map(undress, tab.wins)
+  vim.tbl_map(end_diff, tab.wins)
 end
 
---- Go back to where the user came from.
+--- Return to where the user came from.
 ---@param tab eca.DiffTab
 local function go_home(tab)
   if vim.api.nvim_tabpage_is_valid(tab.home) then
     vim.api.nvim_set_current_tabpage(tab.home)
-    origin.go_back(tab.origin)
+    return_window.go_back(tab.origin)
   end
 end
 
@@ -116,7 +116,7 @@ local function is_inside(tab)
   return vim.api.nvim_get_current_tabpage() == tab.tab
 end
 
---- A request was answered, wherever: its tab page goes.
+--- Close the tab page of a request that was answered, here or elsewhere.
 ---@param item eca.Request
 function M.leave(item)
   local tab = tab_of(item)
@@ -125,7 +125,7 @@ function M.leave(item)
   end
   if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
     local name = vim.fs.basename(tab.diff.path)
-    notify.warn(('your edits of the proposed %s go nowhere'):format(name))
+    notify.warn(('your edits to the proposal of %s are discarded'):format(name))
   end
   close(tab, is_inside(tab))
 end
@@ -165,10 +165,10 @@ local function draw_winbars(tab)
   winbar.draw(tab, actions(tab))
 end
 
---- Has it been there long enough that a key pressed now is meant for it?
+--- Has the tab been visible for long enough that a key pressed now is meant for it?
 ---@param tab eca.DiffTab
 ---@return boolean
-local function is_ripe(tab)
+local function tab_guard_is_over(tab)
   return tab.guard ~= nil and guard.is_over(tab.guard)
 end
 
@@ -181,7 +181,7 @@ local function bind(tab)
   for _, action in ipairs(actions(tab)) do
     tab.keys[#tab.keys + 1] = action.key
     vim.keymap.set('n', action.key, function()
-      if is_ripe(tab) then
+      if tab_guard_is_over(tab) then
         action.run()
       end
     end, { buffer = tab.sides.bound, nowait = true, silent = true })
@@ -212,7 +212,7 @@ local function watch(tab)
   })
 end
 
---- Begin to compare, at the first change.
+--- Turn on diff mode, with the cursor at the first change.
 ---@param tab eca.DiffTab
 local function compare(tab)
   for _, win in ipairs(tab.wins) do
@@ -244,28 +244,27 @@ local function open(diff, answers, home, from)
   return tab
 end
 
---- Go to a tab page that is there already.
+--- Go to an open tab page.
 ---@param tab eca.DiffTab
 local function enter(tab)
   if not is_inside(tab) then
-    tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), origin.here()
+    tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), return_window.here()
     vim.cmd.stopinsert()
     vim.api.nvim_set_current_tabpage(tab.tab)
   end
   tab.guard = guard.begin()
 end
 
---- Show a tool call's change, and go there; the tab page it has already is entered when it shows
---- the same.
+--- Show a diff and go there. If a tab page shows the same one already, it is entered.
 ---@param diff eca.Diff
----@param answers? eca.DiffAnswers what its keys do when it waits for approval
+---@param answers? eca.DiffAnswers for a diff that may be a pending request's
 function M.show(diff, answers)
   local known = tabs[key_of(diff)]
   if known and valid(known) and vim.deep_equal(known.diff, diff) then
     enter(known)
     return
   end
-  local home, from = vim.api.nvim_get_current_tabpage(), origin.here()
+  local home, from = vim.api.nvim_get_current_tabpage(), return_window.here()
   if known then
     if is_inside(known) then
       home, from = known.home, known.origin
@@ -281,7 +280,7 @@ function M.show(diff, answers)
     compare(tab)
   end
   draw_winbars(tab)
-  tab.guard = guard.begin() -- after all that may take its time, as what opens a file does
+  tab.guard = guard.begin() -- last, because opening a file may take long
 end
 
 --- The file of a call to show: the one after that which its tab page shows.
@@ -301,22 +300,22 @@ end
 ---@param wanted table<string, any>
 function M.ask(intent, wanted)
   wanted.file = wanted.file or next_file(wanted)
-  asked = origin.asked()
+  asked = return_window.asked()
   host.send(intent, wanted)
 end
 
---- Show what the host was asked for, if the user is still there for it (op `diff`).
+--- Show the diff that the host was asked for, unless the user has gone on (op `diff`).
 ---@param diff eca.Diff
 ---@param answers eca.DiffAnswers
 function M.arrived(diff, answers)
   local by = asked
   asked = nil
-  if origin.may_take(by, 'the diff of ' .. vim.fs.basename(diff.path)) then
+  if return_window.may_focus(by, 'the diff of ' .. vim.fs.basename(diff.path)) then
     M.show(diff, answers)
   end
 end
 
---- The tab page that shows a request as it waits now, when the user is in it.
+--- The tab page that shows a request as it is now, if the user is in it.
 ---@param item eca.Request
 ---@return eca.DiffTab?
 local function here(item)
@@ -324,22 +323,22 @@ local function here(item)
   return tab and tab.diff.request.digest == item.digest and is_inside(tab) and tab or nil
 end
 
---- Does this tab page show the change that waits? Then nothing else needs to ask.
+--- Does the current tab page show the request's change? Then the float need not ask.
 ---@param item eca.Request
 ---@return boolean
 function M.shown(item)
   return here(item) ~= nil
 end
 
---- Has the user had time to look at a change that waits? Yes where no tab page shows it.
+--- Is the guard time of the tab page over that shows a request? True if none shows it.
 ---@param item eca.Request
 ---@return boolean
-function M.ripe(item)
+function M.guard_is_over(item)
   local tab = here(item)
-  return not tab or is_ripe(tab)
+  return not tab or tab_guard_is_over(tab)
 end
 
---- What waits has changed: keys that answer nothing any more go.
+--- Called when the pending requests have changed: removes keys that answer nothing any more.
 function M.update()
   for _, tab in pairs(tabs) do
     bind(tab)

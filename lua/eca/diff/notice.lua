@@ -1,18 +1,17 @@
---- What the two texts of a diff do not show: lines above both sides, whole at any width.
+--- Lines above both sides of a diff, about what the two texts do not show.
 ---
 --- Rules kept here:
---- - Its window shares nothing with the sides: what is compared hides none of it, and nothing of
----   what is compared is hidden.
+--- - They have a window of their own, so that the sides and these lines never hide each other.
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('eca.diff.notice')
 
---- The part of the screen's rows that it may take.
+--- Part of the screen's rows that the window takes at most.
 local MOST = 1 / 3
 
---- What happens to the last line's end.
+--- What happens to the newline at the end of the file.
 ---@param diff eca.Diff
 ---@return string?
 local function about_end(diff)
@@ -20,7 +19,7 @@ local function about_end(diff)
   if diff.fault or before == after or diff.before == '' or diff.after == '' then
     return nil
   end
-  return after and 'adds the newline at the end' or 'drops the newline at the end'
+  return after and 'adds the newline at the end' or 'removes the newline at the end'
 end
 
 ---@param diff eca.Diff
@@ -28,7 +27,7 @@ end
 local function lines_of(diff)
   local lines = {} ---@type string[]
   if diff.fault then
-    lines[1] = ('does not apply, so these are the hunks as they came: %s'):format(diff.fault)
+    lines[1] = ('does not apply; these are the hunks as the agent sent them: %s'):format(diff.fault)
   end
   lines[#lines + 1] = about_end(diff)
   vim.list_extend(lines, diff.remark and vim.split(diff.remark, '\n') or {})
@@ -38,7 +37,7 @@ local function lines_of(diff)
 end
 
 ---@param win integer
-local function dress(win)
+local function set_options(win)
   local options = { wrap = true, linebreak = true, breakindent = true, winfixheight = true }
   options.winbar, options.statusline, options.breakindentopt = '', ' ', 'shift:2'
   for name, value in pairs(options) do
@@ -46,7 +45,7 @@ local function dress(win)
   end
 end
 
---- Give the window the height of its text, again when the screen has another width.
+--- Give the window the height of its text. Called again when the width changes.
 ---@param win? integer
 function M.fit(win)
   if win and vim.api.nvim_win_is_valid(win) then
@@ -58,9 +57,9 @@ function M.fit(win)
   end
 end
 
---- Show in this tab page what there is to say of a diff.
+--- Open the window in this tab page.
 ---@param diff eca.Diff
----@return integer? win nil when there is nothing to say
+---@return integer? win nil if there is nothing to say
 function M.open(diff)
   local lines = lines_of(diff)
   if #lines == 0 then
@@ -76,7 +75,7 @@ function M.open(diff)
   vim.bo[buf].modifiable = false
   local config = { split = 'above', win = -1, height = #lines, style = 'minimal' }
   local win = vim.api.nvim_open_win(buf, false, config)
-  dress(win)
+  set_options(win)
   M.fit(win)
   return win
 end

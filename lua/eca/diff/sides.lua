@@ -1,40 +1,40 @@
---- The two buffers of a diff: the real file where it can be one of them, scratch text otherwise.
+--- The two buffers of a diff: the real file if it can be one of them, scratch buffers otherwise.
 ---
 --- Rules kept here:
---- - What stands in the file now is the real file, so that `do` and `dp` work on it; it gets no
----   mapping and no option of ours. One that was opened just for this is put away again, unless the
----   user changed it.
---- - Text of the agent is content of a scratch buffer; its path is written, never run.
+--- - The current version is the real file's buffer, so that `do` and `dp` change the file. It gets
+---   no mapping and no option of ours. A buffer that was opened only for the diff is closed again,
+---   unless the user changed it.
+--- - Text of the agent is the content of a scratch buffer; its path is text, never a command.
 local files = require('eca.files')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
-local MOST_UNSEEN = 1000
+local MOST_INVISIBLE = 1000
 
 local namespace = vim.api.nvim_create_namespace('eca.unseen')
 
 ---@class eca.Diff
 ---@field chat string
----@field id string what it shows: a tool call, a checkpoint, a conflict
+---@field id string of the tool call, checkpoint or conflict it shows
 ---@field path string
 ---@field before string whole file
----@field after string whole file, or raw hunks where `fault` is set
+---@field after string whole file, or raw hunks if `fault` is set
 ---@field kind 'changed'|'new'|'deleted'|'moved'
----@field request? eca.Request what waits for approval, as these texts show it
+---@field request? eca.Request the pending request, as these texts show it
 ---@field fault? string why it cannot be shown side by side
----@field remark? string what the two texts do not show, a line each
----@field file? { block: integer, place: integer, count: integer } which of the files of the call in
----  a block it is (0-based), when there are several
----@field captions? [string, string] what the sides are, when they are none of a tool call
+---@field remark? string lines about what the two texts do not show
+---@field file? { block: integer, place: integer, count: integer } which file of the block's call it
+---  is (0-based), if there are several
+---@field captions? [string, string] names of the sides, unless they show a tool call
 
 ---@class eca.DiffSides
 ---@field left integer buffer
 ---@field right integer buffer
----@field bound integer the scratch buffer that carries the keys
----@field tick integer changedtick of `bound` as it was made
+---@field bound integer the scratch buffer with the keys
+---@field tick integer changedtick of `bound` when it was created
 ---@field real? integer the file's own buffer
----@field added? boolean `real` was not there before
+---@field added? boolean `real` was created for the diff
 
 --- Cut a file's text into lines, as Neovim would when it reads the file.
 ---@param text string
@@ -58,7 +58,7 @@ local function decode(text)
   return bare, 'dos', ends
 end
 
---- A buffer's name, which the tab line and the status line show: the file's own, and the side.
+--- A buffer's name for the tab line and the status line: the file name and the side.
 ---@param path string
 ---@param side string
 ---@return string
@@ -72,13 +72,13 @@ local function name_of(path, side)
   return name
 end
 
---- Write out, beside them, the characters that nobody would see.
+--- Show invisible characters written out, as virtual text beside them.
 ---@param buf integer
 ---@param lines string[]
-local function show_unseen(buf, lines)
-  local left = MOST_UNSEEN
+local function show_invisible(buf, lines)
+  local left = MOST_INVISIBLE
   for row, line in ipairs(lines) do
-    for _, found in ipairs(left > 0 and sanitize.unseen(line) or {}) do
+    for _, found in ipairs(left > 0 and sanitize.invisible(line) or {}) do
       vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, found.column, {
         virt_text = { { found.text, 'EcaWarning' } },
         virt_text_pos = 'inline',
@@ -101,13 +101,13 @@ local function scratch(diff, side, text)
   vim.bo[buf].undolevels = vim.o.undolevels
   vim.bo[buf].fileformat = format
   vim.bo[buf].endofline = ends or text == ''
-  show_unseen(buf, lines)
+  show_invisible(buf, lines)
   files.name(buf, name_of(diff.path, side))
   vim.bo[buf].filetype = 'eca-diff'
   return buf
 end
 
---- The real file's buffer, when it holds just what the diff says is there now.
+--- The real file's buffer, if its text is just what the diff says is the current version.
 ---@param diff eca.Diff
 ---@param text string
 ---@return integer? buf, boolean? added
@@ -117,14 +117,15 @@ local function real_file(diff, text)
   end
   local buf, added = files.load(diff.path)
   local now = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  local told = decode(text)
-  if vim.deep_equal(now, #told > 0 and told or { '' }) then
+  local wanted = decode(text)
+  if vim.deep_equal(now, #wanted > 0 and wanted or { '' }) then
     return buf, added
   end
   M.put_away({ real = buf, added = added })
 end
 
---- Colour a scratch buffer as the file is: the way its real buffer is, where that is shown.
+--- Highlight a scratch buffer as the file: by tree-sitter if the real buffer is, else by its
+--- syntax.
 ---@param buf integer
 ---@param diff eca.Diff
 ---@param real? integer
@@ -136,7 +137,7 @@ local function colour(buf, diff, real)
   end
 end
 
---- Make the two buffers of a diff.
+--- Create the two buffers of a diff.
 ---@param diff eca.Diff
 ---@return eca.DiffSides
 function M.make(diff)
@@ -167,7 +168,8 @@ function M.make(diff)
   return sides
 end
 
---- The diff is closed: the file opened for it goes, but not with the user's changes in it.
+--- Called when the diff is closed: closes a file that was opened for it, unless the user changed
+--- it.
 ---@param sides { real?: integer, added?: boolean }
 function M.put_away(sides)
   local buf = sides.real

@@ -1,13 +1,13 @@
---- The lines above the two sides of a diff: what each is, and the keys.
+--- The winbars of the two sides of a diff: what each side is, and the keys.
 ---
 --- Rules kept here:
---- - What a key does is left out where there is no room; the keys themselves stay.
+--- - If there is too little room, the keys are listed without what they do.
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
---- Cells that keys without their meaning get, whatever the caption needs.
+--- Cells that the keys get in any case, enough for them without what they do.
 local LEAST_KEYS = 14
 
 ---@type table<string, string>
@@ -30,12 +30,12 @@ local function captions(tab)
     return name .. '  before', 'after'
   end
   if tab.answers and tab.answers.is_outdated(diff.request) then
-    return name .. '  now', 'proposed before'
+    return name .. '  now', 'outdated proposal'
   end
   return name .. '  now', PROPOSED[diff.kind] or 'proposed'
 end
 
---- The keys as a winbar tells them: with their meaning where there is room, or not at all.
+--- The keys with what they do; the keys alone, or nothing, if there is too little room.
 ---@param list eca.DiffAction[]
 ---@param room integer cells
 ---@return string
@@ -53,9 +53,9 @@ local function keys_text(list, room)
   return short_cells <= room and table.concat(short, ' ') or ''
 end
 
---- Draw them for the room there is.
+--- Draw both winbars for the width of their windows.
 ---@param tab eca.DiffTab
----@param actions eca.DiffAction[] what the keys of the scratch side do
+---@param actions eca.DiffAction[] keys of the scratch side
 function M.draw(tab, actions)
   local escape = sanitize.statusline
   local texts = { captions(tab) }

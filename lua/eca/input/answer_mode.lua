@@ -1,9 +1,9 @@
---- Answers in the user's own words: while a question waits, the chat's input is for the answer.
+--- Answers in the user's own words: while a question is pending, the chat's input takes the answer.
 ---
 --- Rules kept here:
---- - A prompt that is being typed never becomes an answer: the input is for the answer only when it
----   was empty, or when the user asked for it; what was in it then comes back afterwards.
---- - When the question goes, what was typed stays, and the user is told that it is a prompt now.
+--- - A prompt that is being typed never becomes an answer: the input takes the answer only if it
+---   was empty or the user asked for that. What was in it is restored afterwards.
+--- - When the question is gone, the typed text stays, and a message says that it is a prompt now.
 local buffers = require('eca.chat.buffers')
 local decide = require('eca.input.decide')
 local field = require('eca.input.field')
@@ -12,22 +12,22 @@ local open = require('eca.chat.open')
 
 local M = {}
 
----@class eca.Answering
+---@class eca.AnswerMode
 ---@field item eca.Pending
 ---@field draft string what was in the input before
 
-local current = {} ---@type table<string, eca.Answering> by chat
+local current = {} ---@type table<string, eca.AnswerMode> by chat
 
 ---@param item eca.Pending
 ---@return boolean
-local function takes_words(item)
+local function takes_text(item)
   return item.kind == 'question' and item.freeform ~= false
 end
 
---- What was in a chat's input before it took answers.
+--- What was in a chat's input before it took the answer.
 ---@param chat string
 ---@return string
-function M.set_aside(chat)
+function M.draft_before(chat)
   return current[chat] and current[chat].draft or ''
 end
 
@@ -42,10 +42,10 @@ end
 local function begin(item, draft)
   current[item.chat] = { item = item, draft = draft }
   input_mode.set_question(item.chat, item)
-  field.redress(input_of(item))
+  field.mode_changed(input_of(item))
 end
 
---- Give the input back to prompts, with what was in it before.
+--- Let the input take prompts again, and restore what was in it.
 ---@param chat string
 local function finish(chat)
   local answering = current[chat]
@@ -55,38 +55,39 @@ local function finish(chat)
   if answering.draft:find('%S') then
     field.put_back(buf, answering.draft)
   end
-  field.redress(buf)
+  field.mode_changed(buf)
 end
 
 ---@param chat string
 local function withdraw(chat)
   if field.draft(input_of(current[chat].item)):find('%S') then
-    require('eca.ui.notify').warn('the question is gone; what you typed is a prompt now')
+    require('eca.ui.notify').warn('the question is gone: what you typed is a prompt now')
   end
   finish(chat)
 end
 
---- Take what waits now: questions that are gone, and new ones where nothing is typed.
+--- Called when the pending requests change: leaves the mode for questions that are gone, and enters
+--- it for new ones if nothing is typed.
 ---@param items eca.Pending[]
 function M.update(items)
   for chat, answering in pairs(current) do
     local now = decide.now(answering.item)
     if now then
-      answering.item = now -- its words are those of its id; who asks may be known only now
+      answering.item = now -- the same question; which subagent asks may be known only now
       input_mode.set_question(chat, now)
     else
       withdraw(chat)
     end
   end
   for _, item in ipairs(items) do
-    local free = takes_words(item) and not (current[item.chat] or input_mode.is_login(item.chat))
+    local free = takes_text(item) and not (current[item.chat] or input_mode.is_login(item.chat))
     if free and not field.draft(input_of(item)):find('%S') then
       begin(item, '')
     end
   end
 end
 
---- Give the input back to prompts, for a login begins.
+--- Leave the mode because a login begins.
 ---@param chat string
 function M.leave(chat)
   if current[chat] then
@@ -94,7 +95,7 @@ function M.leave(chat)
   end
 end
 
---- Go to the chat's input and let it answer a question.
+--- Go to the chat's input and let it take the answer to a question.
 ---@param item eca.Pending
 function M.write(item)
   local answering = current[item.chat]

@@ -1,10 +1,10 @@
---- What the user says to something that waits: accept, reject, answer. One place for all keys.
+--- Answers pending requests: accept, reject, answer. All keys and commands come here.
 ---
 --- Rules kept here:
---- - Only what still waits is answered; a late word is told to the user instead of being sent, and
----   what he typed is his draft then.
---- - An answer carries the digest of what was shown where the user gave it. If the request has
----   changed since, nothing is sent and the user looks again. The host checks the same.
+--- - Only a request that is still pending is answered. A late answer is not sent: a message says
+---   so, and what the user typed is put into the input.
+--- - An answer carries the digest of the request as it was shown. If the request has changed since,
+---   nothing is sent and a message asks the user to look again. The host checks the same.
 local buffers = require('eca.chat.buffers')
 local field = require('eca.input.field')
 
@@ -12,13 +12,13 @@ local M = {}
 
 local listeners = {} ---@type (fun(item: eca.Request))[]
 
---- Call a function after each answer that is sent, wherever the user gave it.
+--- Call a function after each answer that is sent.
 ---@param listener fun(item: eca.Request)
 function M.on_answered(listener)
   listeners[#listeners + 1] = listener
 end
 
---- A request as it waits now, or nil when it does not wait any more.
+--- The current version of a request; nil if it is not pending any more.
 ---@param item eca.Request
 ---@return eca.Pending?
 function M.now(item)
@@ -29,13 +29,13 @@ function M.now(item)
   end
 end
 
---- Why an answer to what was shown may not be sent, in one line.
+--- Why an answer to the request as it was shown may not be sent.
 ---@param item eca.Request
 ---@return string?
 local function fault_of(item)
   local now = M.now(item)
   if not now then
-    return 'this does not wait for an answer any more'
+    return 'this request is not pending any more'
   elseif now.digest ~= item.digest then
     return 'this request has changed since you saw it, look again'
   end
@@ -59,7 +59,7 @@ local function send(item, name, fields)
   return true
 end
 
---- Accept a tool call, for this session with `remember`.
+--- Accept a tool call; with `remember` for the rest of the session.
 ---@param item eca.Request
 ---@param remember? boolean
 ---@return boolean sent
@@ -74,8 +74,7 @@ function M.reject(item, reason)
   return send(item, 'reject', { reason = reason })
 end
 
---- Put what was typed for a request that it cannot answer into the chat's input, above what is
---- there.
+--- Put text that was typed for a request and cannot be sent into the chat's input, above the draft.
 ---@param chat string
 ---@param reason string
 ---@param fault string why, in one line
@@ -86,7 +85,7 @@ function M.keep(chat, reason, fault)
   require('eca.ui.notify').warn(fault .. ': what you typed is in the input')
 end
 
---- Reject, and say what to do instead. Nothing typed leaves it waiting.
+--- Reject and send what to do instead. If nothing is typed the request stays pending.
 ---@param item eca.Request
 function M.reject_with_reason(item)
   vim.ui.input({ prompt = 'What to do instead: ' }, function(reason)
@@ -101,9 +100,9 @@ function M.reject_with_reason(item)
   end)
 end
 
---- Answer a question; nil cancels it.
+--- Answer a question.
 ---@param item eca.Request
----@param text? string
+---@param text? string nil: cancel it
 ---@return boolean sent
 function M.answer(item, text)
   return send(item, 'answer', { text = text })

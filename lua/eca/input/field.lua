@@ -1,15 +1,15 @@
---- The text of a chat's input: what is typed there, and what comes back into it.
+--- The text of a chat's input: the draft, and text that is put back into it.
 ---
 --- Rules kept here:
---- - What is typed is the user's: what comes back goes above a draft that is there.
---- - The placeholder is virtual text; the buffer holds the draft alone. While a login runs the
----   buffer holds what that asks for, which is not read here: the draft is put aside.
+--- - Text that is put back goes above the draft and never replaces it.
+--- - The placeholder is virtual text; the buffer holds only the draft. During a login the buffer
+---   holds a secret, which is not read here; the draft is kept aside.
 local buffers = require('eca.chat.buffers')
-local heights = require('eca.window.input_height')
+local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
+local winbar = require('eca.window.winbar')
 local window_options = require('eca.window.options')
 local windows = require('eca.window')
-local winbar = require('eca.window.winbar')
 
 local M = {}
 
@@ -18,43 +18,43 @@ M.namespace = vim.api.nvim_create_namespace('eca.input')
 local PLACEHOLDERS = {
   insert = 'type here · <C-s> sends',
   normal = 'type here with i · <CR> sends · g? keys',
-  answer = 'your own words · <C-s> answers',
-  login = 'for the login, never shown nor kept · <C-s> sends',
+  answer = 'type an answer · <C-s> sends',
+  login = 'for the login, never shown or saved · <C-s> sends',
 }
 local PLACEHOLDER_MARK = 1
 
-local aside = {} ---@type table<string, string> what a login stands in for, by chat
-local on_keep ---@type fun(chat: string)
+local before_login = {} ---@type table<string, string> drafts by chat
+local kept ---@type fun(chat: string)
 
---- Name who is called when something is put aside that is not in the buffer.
----@param it fun(chat: string)
-function M.keep_with(it)
-  on_keep = it
+--- Set the function that is called when text is added to a draft that is not in the buffer.
+---@param callback fun(chat: string)
+function M.on_kept(callback)
+  kept = callback
 end
 
---- What is put aside while a login runs.
+--- The draft that is kept aside during a login.
 ---@param chat string
 ---@return string?
-function M.aside(chat)
-  return aside[chat]
+function M.draft_before_login(chat)
+  return before_login[chat]
 end
 
 ---@param chat string
----@param text? string nil: nothing is put aside any more
-function M.put_aside(chat, text)
-  aside[chat] = text
+---@param text? string nil: the login has ended
+function M.set_draft_before_login(chat, text)
+  before_login[chat] = text
 end
 
---- What is typed and not sent, as a prompt.
+--- The draft of an input.
 ---@param buf integer
 ---@return string
 function M.draft(buf)
   local chat = buffers.of_buffer(buf)
-  local before = chat and aside[chat.id]
+  local before = chat and before_login[chat.id]
   return before or table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
---- What is typed and not sent in a chat, as a prompt.
+--- The draft of a chat.
 ---@param chat string
 ---@return string
 function M.of_chat(chat)
@@ -62,18 +62,18 @@ function M.of_chat(chat)
   return known and M.draft(known.input) or ''
 end
 
---- Type something else.
+--- Replace the draft.
 ---@param buf integer
 ---@param text string
 function M.set_draft(buf, text)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
 end
 
---- Give the windows of an input the height its text asks for.
+--- Give the windows of an input the height its text needs.
 ---@param buf integer
 function M.fit_windows(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    windows.ask_rows(win, heights.of_text(buf, win))
+    windows.ask_rows(win, input_height.of_text(buf, win))
   end
 end
 
@@ -103,7 +103,7 @@ function M.draw_placeholder(buf, mode)
   })
 end
 
---- The text has changed: draw what depends on it.
+--- Called when the text has changed: draws what depends on it.
 ---@param buf integer
 function M.changed(buf)
   local typing = vim.api.nvim_get_current_buf() == buf and vim.api.nvim_get_mode().mode == 'i'
@@ -115,30 +115,32 @@ function M.changed(buf)
   end
 end
 
---- Show what the input is for now: prompts, the answer to a question, or a login.
+--- Called when the input takes something else: prompts, the answer to a question, or a login.
 ---@param buf integer
-function M.redress(buf)
-  vim.tbl_map(window_options.sign, vim.fn.win_findbuf(buf))
+function M.mode_changed(buf)
+  vim.tbl_map(window_options.set_prefix, vim.fn.win_findbuf(buf))
   M.changed(buf)
 end
 
---- Put text above what comes back after the login, and say so.
+--- Add text to the draft that is kept aside during a login.
 ---@param chat string
 ---@param text string
-local function keep(chat, text)
-  aside[chat] = aside[chat]:find('%S') and text .. '\n' .. aside[chat] or text
-  on_keep(chat)
-  require('eca.ui.notify').info('a login runs: what came back is in the input after it')
+local function add_to_kept(chat, text)
+  local draft = before_login[chat]
+  before_login[chat] = draft:find('%S') and text .. '\n' .. draft or text
+  kept(chat)
+  require('eca.ui.notify').info('login in progress: your text will be in the input afterwards')
 end
 
---- Put text back, above a draft that is there: the cursor stays in the draft. Else it is the draft,
---- with the cursor at its end. While a login runs it waits for the end of that.
+--- Put text into the input, above the draft; the cursor stays in the draft. In an empty input the
+--- cursor goes to the end of the text. During a login the text is added to the draft that is kept
+--- aside.
 ---@param buf integer
 ---@param text string
 function M.put_back(buf, text)
   local chat = buffers.of_buffer(buf)
-  if chat and aside[chat.id] then
-    keep(chat.id, text)
+  if chat and before_login[chat.id] then
+    add_to_kept(chat.id, text)
     return
   end
   if M.draft(buf):find('%S') then

@@ -1,25 +1,25 @@
---- The prompts of this project, of this Neovim and those before it, to go back and forth in.
+--- The prompts that were sent in this project, by this Neovim and earlier ones, to step through.
 ---
 --- Rules kept here:
---- - The host keeps them; what is sent here is in the list at once, each prompt once.
---- - The draft is the newest entry; going back keeps it, coming forth restores it. Who goes back
----   walks through the list as it was when he began.
+--- - The host saves them. A prompt sent here is in the list at once; each prompt is in it once.
+--- - The draft counts as the newest entry: stepping back keeps it, stepping forward restores it.
+---   The user steps through the list as it was when they began.
 local M = {}
 
 local MOST = 500
 
 ---@class eca.Walk
 ---@field prompts string[] oldest first
----@field at integer the prompt shown
+---@field at integer index of the prompt shown
 ---@field draft string
 
 local prompts = {} ---@type string[] oldest first
 local walks = {} ---@type table<string, eca.Walk> by chat
 
---- Op `prompts`: what the host keeps.
----@param kept string[] oldest first
-function M.set(kept)
-  prompts = kept
+--- Set the prompts that the host has saved (op `prompts`).
+---@param saved string[] oldest first
+function M.set(saved)
+  prompts = saved
 end
 
 --- All prompts, newest first.
@@ -28,7 +28,7 @@ function M.newest_first()
   return vim.iter(prompts):rev():totable()
 end
 
---- Remember a prompt that was sent.
+--- Add a prompt that was sent.
 ---@param chat string
 ---@param text string
 function M.add(chat, text)
@@ -41,11 +41,11 @@ function M.add(chat, text)
   require('eca.host').send('keep_prompt', { text = text })
 end
 
---- The draft of a chat whose user looks at older prompts, and the prompt that is shown instead.
+--- The draft while the user looks at older prompts, and the prompt that is shown instead.
 ---@param chat string
 ---@return string draft
 ---@return string? prompt
-function M.set_aside(chat)
+function M.draft_before(chat)
   local walk = walks[chat]
   return walk and walk.draft or '', walk and walk.prompts[walk.at]
 end

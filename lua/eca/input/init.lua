@@ -1,28 +1,28 @@
---- The buffer to type prompts in.
+--- The input: the buffer to type prompts in.
 ---
 --- Rules kept here:
---- - What is typed is taken away by sending it and by nothing else.
---- - The prompts that wait are virtual text above the draft.
---- - Sending never waits, for a server neither.
+--- - Only sending removes what is typed.
+--- - Queued prompts are virtual text above the draft.
+--- - Sending never blocks, not even before the server is ready.
 local answer_mode = require('eca.input.answer_mode')
 local buffers = require('eca.chat.buffers')
 local contexts = require('eca.context')
 local drafts = require('eca.input.drafts')
 local field = require('eca.input.field')
 local follow_end = require('eca.window.follow_end')
-local heights = require('eca.window.input_height')
 local history = require('eca.input.history')
 local host = require('eca.host')
+local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
-local windows = require('eca.window')
 local winbar = require('eca.window.winbar')
+local windows = require('eca.window')
 
 local M = {}
 
 local QUEUE_MARK = 2
 local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
 
---- Make a buffer a chat's input.
+--- Set up a buffer as a chat's input.
 ---@param buf integer
 function M.attach(buf)
   vim.bo[buf].textwidth = 0
@@ -54,11 +54,11 @@ function M.attach(buf)
   })
 end
 
---- Send the draft as a prompt, as the answer to the question that waits, or to the login that runs,
---- and empty the input; an empty one is not sent.
+--- Send the draft as a prompt, as the answer to the pending question, or to the running login, and
+--- empty the input. An empty draft is not sent.
 ---@param buf integer
----@param queue boolean wait for the end of a running turn instead of steering it
----@return boolean sent false when nothing is typed
+---@param queue boolean send it after the running turn instead of steering the turn
+---@return boolean sent false: nothing is typed
 function M.submit(buf, queue)
   local chat = assert(buffers.of_buffer(buf))
   if input_mode.is_login(chat.id) then
@@ -80,7 +80,7 @@ function M.submit(buf, queue)
   return true
 end
 
---- Send a prompt with the contexts that go along with it now.
+--- Send a prompt with its contexts.
 ---@param chat string
 ---@param text string
 ---@param opts? { queue?: boolean, contexts?: eca.Context[] }
@@ -93,7 +93,7 @@ function M.send(chat, text, opts)
   })
 end
 
---- Who has just sent something wants to see the answer: the transcript that he sees follows again.
+--- Scroll the visible transcript of a chat to its end, so that the user sees the answer.
 ---@param chat string
 function M.show_end(chat)
   local transcript = windows.shown()
@@ -103,13 +103,13 @@ function M.show_end(chat)
   end
 end
 
---- Replace the draft by an older or newer prompt of this chat.
+--- Replace the draft by an older or newer prompt.
 ---@param buf integer
 ---@param step -1|1 older or newer
 function M.recall(buf, step)
   local chat = assert(buffers.of_buffer(buf))
   if input_mode.is_login(chat.id) then
-    require('eca.ui.notify').info('a login runs: the input is for that')
+    require('eca.ui.notify').info('login in progress: the input is for the login')
     return
   end
   local text = history.step(chat.id, step, field.draft(buf))
@@ -122,7 +122,7 @@ function M.recall(buf, step)
   vim.api.nvim_win_set_cursor(0, { last, #vim.fn.getline(last) })
 end
 
---- Where several wait, each has the number by which `:Eca unqueue` takes it back.
+--- The lines of the queued prompts. If there are several, each has its number for `:Eca unqueue`.
 ---@param prompts [string, string][]
 ---@return [string, string][][]
 local function queue_lines(prompts)
@@ -135,7 +135,7 @@ local function queue_lines(prompts)
   return lines
 end
 
---- Show the prompts that wait, above the draft.
+--- Show the queued prompts above the draft.
 ---@param buf integer
 ---@param prompts [string, string][]
 function M.show_queue(buf, prompts)
@@ -150,7 +150,7 @@ function M.show_queue(buf, prompts)
     })
   end
   field.fit_windows(buf)
-  heights.reveal_queue(buf)
+  input_height.reveal_queue(buf)
 end
 
 return M

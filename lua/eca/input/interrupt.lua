@@ -1,17 +1,18 @@
---- A <C-c> that comes while Neovim works: it is an interrupt then, and passes all mappings.
+--- Handles <C-c> while Neovim is busy: it is an interrupt then, and no mapping gets it.
 ---
 --- Rules kept here:
---- - It does what <C-c> is mapped to in the current buffer when that is our own action; anything
----   else is none of our business.
---- - Vim may take one press for an interrupt and a key, in either order: it is acted upon once.
+--- - It runs our own action if <C-c> is mapped to that in the current buffer, and nothing
+---   otherwise.
+--- - Vim may report one press both as an interrupt and as a key, in either order: the action runs
+---   once.
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('eca.input.interrupt')
 
 local INTERRUPT = '\3'
 
---- Is this a <C-c> that should have been mapped?
----@param key string what arrived after mappings
+--- Is this a <C-c> that has passed its mapping?
+---@param key string the key after mappings
 ---@param plug string
 ---@return boolean
 local function passed(key, plug)
@@ -20,10 +21,10 @@ local function passed(key, plug)
     and vim.fn.maparg('<C-c>', 'n') == plug
 end
 
---- Milliseconds in which nobody presses a key twice.
+--- Milliseconds in which two reports are one press.
 local SAME_PRESS = 30
 
---- Begin to listen; listening twice is listening once.
+--- Begin to watch. Calling it again replaces the watch before.
 ---@param plug string what <C-c> is mapped to in our buffers
 ---@param act fun()
 function M.watch(plug, act)

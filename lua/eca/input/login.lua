@@ -1,10 +1,11 @@
---- A login in a chat: while it runs the chat's input takes what the agent asks for, a secret.
+--- A login in a chat: while it runs, the chat's input takes a secret for the agent.
 ---
 --- Rules kept here:
---- - What is typed goes into the intent `login` and nowhere else: it is no prompt, no draft, in no
----   history. What is not sent when the login ends is gone, and the user is told.
---- - Who types when the login ends goes on in the same field: the rest of a secret is no prompt.
---- - What was in the input before, and what is put back into it meanwhile, comes back afterwards.
+--- - What is typed goes into the intent `login` and nowhere else: not into a prompt, a draft or the
+---   history. Text that was not sent when the login ends is discarded, and a message says so.
+--- - A user who is typing when the login ends stays in the secret field, so that the rest of the
+---   secret does not become a prompt.
+--- - What was in the input before, and what is put back meanwhile, is restored afterwards.
 local answer_mode = require('eca.input.answer_mode')
 local buffers = require('eca.chat.buffers')
 local field = require('eca.input.field')
@@ -13,7 +14,7 @@ local secret = require('eca.input.secret')
 
 local M = {}
 
-local over = {} ---@type table<string, true> chats whose login has ended while a secret was typed
+local over = {} ---@type table<string, true> chats whose login ended while a secret was being typed
 
 ---@param chat string
 ---@return integer buf
@@ -27,9 +28,9 @@ local function begin(chat)
   local buf = input_of(chat)
   local draft = field.draft(buf)
   secret.begin(buf)
-  field.put_aside(chat, draft)
+  field.set_draft_before_login(chat, draft)
   input_mode.set_login(chat, true)
-  field.redress(buf)
+  field.mode_changed(buf)
 end
 
 ---@param chat string
@@ -37,20 +38,20 @@ local function finish(chat)
   local buf = input_of(chat)
   local unsent = secret.text(buf):find('%S')
   secret.finish(buf)
-  local draft = field.aside(chat)
-  field.put_aside(chat, nil)
+  local draft = field.draft_before_login(chat)
+  field.set_draft_before_login(chat, nil)
   input_mode.set_login(chat, false)
   over[chat] = nil
   if draft and draft:find('%S') then
     field.put_back(buf, draft)
   end
-  field.redress(buf)
+  field.mode_changed(buf)
   if unsent then
-    require('eca.ui.notify').warn('the login is over: what you typed for it was not sent')
+    require('eca.ui.notify').warn('the login has ended: what you typed for it was not sent')
   end
 end
 
---- Is the user in the middle of a secret? What is typed next is the rest of it.
+--- Is the user in the middle of typing a secret?
 ---@param buf integer
 ---@return boolean
 local function is_typing(buf)
@@ -58,7 +59,7 @@ local function is_typing(buf)
   return inserts and vim.api.nvim_get_current_buf() == buf and secret.text(buf) ~= ''
 end
 
---- End it, as soon as nobody types into it.
+--- End the login as soon as the user is not typing.
 ---@param chat string
 local function finish_typed(chat)
   local buf = input_of(chat)
@@ -78,7 +79,7 @@ local function finish_typed(chat)
   end
 end
 
---- Take what a chat does now.
+--- Called when a chat's state changes: begins or ends the login.
 ---@param chat string
 ---@param state eca.TurnState
 function M.update(chat, state)
@@ -94,10 +95,10 @@ end
 
 --- Send what is typed, and empty the input.
 ---@param chat string
----@return boolean sent false when nothing is typed
+---@return boolean sent false: nothing is typed
 function M.submit(chat)
   if over[chat] then
-    finish(chat) -- which tells that it was not sent
+    finish(chat) -- shows that it was not sent
     return true
   end
   local buf = input_of(chat)

@@ -1,34 +1,35 @@
---- A secret in a buffer: every character that is typed becomes a sign that stands for it.
+--- Hides a secret in a buffer: each typed character is replaced by a sign that stands for it.
 ---
 --- Rules kept here:
---- - The buffer holds signs, and what they stand for is only here. So whatever reads the buffer
----   (registers, completion, other plugins) does not get the secret, and any edit is one of it.
---- - What is drawn is one • a character, in every window and mode, whatever the buffer holds.
---- - There is no undo, and Vim forgets what was last inserted.
---- - A macro that is recorded meanwhile is not kept: its register holds what it held before.
+--- - The buffer holds signs, and only this file knows what they stand for. So nothing that reads
+---   the buffer (registers, completion, other plugins) gets the secret, and every edit works as
+---   usual.
+--- - Each character is drawn as •, in every window and mode, whatever the buffer holds.
+--- - There is no undo, and Vim forgets the last inserted text.
+--- - A macro that is being recorded is discarded: its register gets its old content back.
 local M = {}
 
 local DOT = '•'
---- The first sign: the last private plane of Unicode, of which nobody types anything.
+--- The first sign, in the last private-use plane of Unicode, which nobody types.
 local FIRST = 0x100000
 local SIGN_BYTES = 4
 local NEWLINE = 10
 
 ---@class eca.Secret
----@field characters string[] what the signs stand for, in their order
+---@field characters string[] what the signs stand for, in order
 ---@field undolevels integer the buffer's own
----@field came_whole boolean? a text came in otherwise than by typing: Vim has it as it was
+---@field pasted boolean? text was inserted other than by typing, so Vim still has it in clear
 ---@field group integer its autocommands
 
 local secrets = {} ---@type table<integer, eca.Secret> by buffer
 local namespace = vim.api.nvim_create_namespace('eca.input.secret')
 
---- What the register of a macro held before a secret was typed into it.
+--- The content of a macro's register before the macro recorded a secret.
 ---@type { name: string, info: table }?
 local recording
 
---- A macro is recorded and gets every key: have its register hold again what it held before.
-local function spoil_recording()
+--- If a macro is being recorded it gets every key: discard it when the recording ends.
+local function discard_recording()
   local name = vim.fn.reg_recording():lower()
   if name == '' or recording then
     return
@@ -38,7 +39,7 @@ local function spoil_recording()
     group = vim.api.nvim_create_augroup('eca.input.secret.recording', {}),
     once = true,
     callback = function()
-      -- The register is set after this event; nothing waits for a key before these two.
+      -- Vim sets the register after this event, and before these two.
       vim.api.nvim_create_autocmd({ 'SafeState', 'VimLeavePre' }, {
         group = vim.api.nvim_create_augroup('eca.input.secret.recording', {}),
         callback = M.restore_register,
@@ -47,16 +48,16 @@ local function spoil_recording()
   })
 end
 
---- Put back what the register of a macro held, now that the macro is in it.
+--- Restore the content of a macro's register, after Vim has stored the macro in it.
 function M.restore_register()
   local kept = assert(recording)
   recording = nil
   vim.api.nvim_create_augroup('eca.input.secret.recording', {})
   vim.fn.setreg(kept.name, next(kept.info) and kept.info or '')
-  require('eca.ui.notify').info('the macro is not kept: a secret was typed while it was recorded')
+  require('eca.ui.notify').info('macro discarded: a secret was typed while it was recorded')
 end
 
---- A text in signs; what is a sign already stays.
+--- Convert text to signs; signs in it stay.
 ---@param secret eca.Secret
 ---@param text string
 ---@return string
@@ -72,15 +73,15 @@ local function in_signs(secret, text)
   return vim.fn.list2str(codes)
 end
 
---- Turn what came into the buffer otherwise than by typing (a paste, a register) into signs.
+--- Convert text that was inserted other than by typing (a paste, a register) to signs.
 ---@param buf integer
 local function hide(buf)
-  spoil_recording()
+  discard_recording()
   local row, column = unpack(vim.api.nvim_win_get_cursor(0))
   for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local fresh = in_signs(secrets[buf], line)
     if fresh ~= line then
-      secrets[buf].came_whole = true
+      secrets[buf].pasted = true
       vim.api.nvim_buf_set_lines(buf, index - 1, index, false, { fresh })
       if index == row then
         local before = vim.fn.strchars(line:sub(1, column))
@@ -90,7 +91,8 @@ local function hide(buf)
   end
 end
 
---- Let Vim forget the text of the last insert, which `.` repeats and the register `.` tells.
+--- Make Vim forget the last inserted text, which the command `.` repeats and the register `.`
+--- holds.
 ---@param buf integer
 local function forget_insert(buf)
   vim.api.nvim_buf_call(buf, function()
@@ -100,15 +102,14 @@ local function forget_insert(buf)
   end)
 end
 
---- Forget an insert that a text came into whole. Not within an event: Vim puts back afterwards what
---- `.` repeats.
+--- Make Vim forget pasted text. Scheduled, because after an event Vim restores what `.` repeats.
 ---@param buf integer
 local function forget_paste(buf)
-  hide(buf) -- a paste of this very moment, which no event has told
+  hide(buf) -- a paste for which there was no event yet
   vim.schedule(function()
     local secret = secrets[buf]
-    if secret and secret.came_whole and vim.api.nvim_get_mode().mode == 'n' then
-      secret.came_whole = nil
+    if secret and secret.pasted and vim.api.nvim_get_mode().mode == 'n' then
+      secret.pasted = nil
       forget_insert(buf)
     end
   end)
@@ -122,7 +123,7 @@ local function watch(buf)
     group = group,
     buffer = buf,
     callback = function()
-      spoil_recording()
+      discard_recording()
       vim.v.char = in_signs(secrets[buf], vim.v.char)
     end,
   })
@@ -150,7 +151,7 @@ local function watch(buf)
   return group
 end
 
---- Make a buffer a field for a secret; the text that is in it goes, with its undo history.
+--- Turn a buffer into a field for a secret. Its text and undo history are removed.
 ---@param buf integer
 function M.begin(buf)
   local undolevels = vim.bo[buf].undolevels
@@ -159,7 +160,7 @@ function M.begin(buf)
   secrets[buf] = { characters = {}, undolevels = undolevels, group = watch(buf) }
 end
 
---- What is typed.
+--- The secret as it was typed.
 ---@param buf integer
 ---@return string
 function M.text(buf)
@@ -171,7 +172,7 @@ function M.text(buf)
   return table.concat(text)
 end
 
---- Empty the field, and leave nothing of what was typed.
+--- Empty the field and forget the secret.
 ---@param buf integer
 function M.clear(buf)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, {})
@@ -179,7 +180,7 @@ function M.clear(buf)
   forget_insert(buf)
 end
 
---- Make the buffer an ordinary one again, empty.
+--- Turn the field into an ordinary, empty buffer again.
 ---@param buf integer
 function M.finish(buf)
   M.clear(buf)

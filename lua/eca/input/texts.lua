@@ -1,9 +1,9 @@
---- The text of the inputs, known also when their buffers are gone.
+--- Copies of the inputs' text, available even after their buffers are gone.
 ---
 --- Rules kept here:
---- - The lines are copied as they change. A buffer can be unloaded at any time, and a Neovim that a
----   signal ends frees all of them before `VimLeavePre`.
---- - A key costs what it changes, not what the input holds.
+--- - The lines are copied as they change. A buffer can be unloaded at any time, and a Neovim that
+---   is ended by a signal frees all buffers before `VimLeavePre`.
+--- - The cost of a key depends on what it changes, not on how much the input holds.
 local M = {}
 
 local lines = {} ---@type table<integer, string[]> by buffer
@@ -32,14 +32,14 @@ function M.watch(buf, changed)
   })
 end
 
---- What was last in a buffer.
+--- The last known text of a buffer.
 ---@param buf integer
 ---@return string
 function M.text(buf)
   return table.concat(lines[buf] or {}, '\n')
 end
 
---- A buffer is gone for good.
+--- Called when a buffer is gone for good.
 ---@param buf integer
 function M.forget(buf)
   lines[buf] = nil

@@ -1,16 +1,16 @@
---- The actions of the user: one table of names, what each does, and its keys in our own buffers.
+--- The user's actions: one table with the name of each, what it does, and its keys in our buffers.
 ---
---- Rules kept here: it is a list and nothing more, so that all that names actions may read it.
+--- Rules kept here: this file is only a list, so that everything that names actions can read it.
 
 ---@class eca.Action
----@field text string for the list of keys
+---@field text string what it does, for the list of keys
 ---@field at string module `eca.actions.…`
 ---@field call string function of that module
 ---@field chat? string[] keys in the transcript, normal mode
 ---@field input? string[] keys in the input, normal mode
 ---@field insert? string[] keys in the input, insert mode
 ---@field changes? string[] keys in the list of changes
----@field waiting? string[] keys in the transcript on a block that waits for approval
+---@field pending? string[] keys in the transcript, on a block that needs approval
 
 ---@param at string
 ---@param call string
@@ -30,11 +30,11 @@ return {
     insert = { '<C-s>' },
     chat = { '<C-s>' },
   }),
-  Queue = action('prompts', 'queue', 'send it after the running turn', {
+  Queue = action('prompts', 'queue', 'queue the prompt: send it when the turn ends', {
     input = { QUEUE_KEY },
     insert = { QUEUE_KEY },
   }),
-  Unqueue = action('prompts', 'unqueue', 'take the last waiting prompt back to edit it', {
+  Unqueue = action('prompts', 'unqueue', 'take the last queued prompt back to edit it', {
     input = { '<M-BS>' },
     insert = { '<M-BS>' },
   }),
@@ -52,12 +52,12 @@ return {
     input = { STOP_KEY },
   }),
   AddContext = action('contexts', 'add', 'add this file or selection to the context'),
-  Contexts = action('contexts', 'choose', 'what goes along with a prompt; take it away', {
+  Contexts = action('contexts', 'choose', 'show or remove context', {
     chat = { 'gC' },
     input = { 'gC' },
   }),
 
-  Chat = action('chats', 'open', 'go to the chat; what is selected goes along'),
+  Chat = action('chats', 'open', 'go to the chat, with the selection as context'),
   Toggle = action('chats', 'toggle', 'open or hide the chat'),
   Hide = action('chats', 'hide', 'hide the chat', {
     chat = { 'q', 'gQ' },
@@ -66,42 +66,42 @@ return {
   New = action('chats', 'new', 'start a new chat'),
   Chats = action('manage', 'pick', 'choose a chat'),
   NextChat = action('manage', 'next', 'next chat', { chat = { ']b' }, input = { ']b' } }),
-  PreviousChat = action('manage', 'previous', 'chat before', {
+  PreviousChat = action('manage', 'previous', 'previous chat', {
     chat = { '[b' },
     input = { '[b' },
   }),
-  Rename = action('manage', 'rename', 'give the chat a title'),
-  Clear = action('manage', 'clear', 'take all messages out of the chat'),
+  Rename = action('manage', 'rename', 'rename the chat'),
+  Clear = action('manage', 'clear', 'clear the chat'),
   Delete = action('manage', 'delete', 'delete the chat'),
-  Usage = action('chats', 'usage', 'what fills the context, and what it cost'),
+  Usage = action('chats', 'usage', 'show what fills the context window, and the cost'),
   Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'I', 'o', 'O' } }),
   Put = action('chats', 'put', 'put a register into the input', { chat = { 'p', 'P' } }),
 
-  Resume = action('history', 'resume', 'go on with a chat of another day'),
+  Resume = action('history', 'resume', 'resume an earlier chat'),
   Older = action('history', 'older', 'load older messages'),
   History = action('history', 'timeline', 'go to a prompt or a flag', { chat = { 'gh' } }),
-  Rollback = action('history', 'rollback', 'undo the chat from here on', { chat = { 'gu' } }),
-  Fork = action('history', 'fork', 'go on from here in a new chat', { chat = { 'gb' } }),
-  Flag = action('history', 'flag', 'set a flag here, or take it away', { chat = { 'gm' } }),
+  Rollback = action('history', 'rollback', 'roll back to before this prompt', { chat = { 'gu' } }),
+  Fork = action('history', 'fork', 'continue from here in a new chat', { chat = { 'gb' } }),
+  Flag = action('history', 'flag', 'set or remove a flag here', { chat = { 'gm' } }),
   NextFlag = action('history', 'next_flag', 'next flag', { chat = { ']f' } }),
-  PreviousFlag = action('history', 'previous_flag', 'flag before', { chat = { '[f' } }),
+  PreviousFlag = action('history', 'previous_flag', 'previous flag', { chat = { '[f' } }),
 
-  Approval = action('approvals', 'focus', 'go to the request that waits', {
+  Approval = action('approvals', 'focus', 'go to the pending request', {
     chat = { 'g<CR>' },
     input = { 'g<CR>' },
   }),
-  Approve = action('approvals', 'approve', 'accept', { waiting = { 'a' } }),
-  ApproveRemember = action('approvals', 'remember', 'accept, and remember for this session', {
-    waiting = { 'A' },
+  Approve = action('approvals', 'approve', 'allow', { pending = { 'a' } }),
+  ApproveRemember = action('approvals', 'remember', 'always allow it in this session', {
+    pending = { 'A' },
   }),
-  ApproveAll = action('approvals', 'approve_all', 'accept all that waits in the chat'),
-  Reject = action('approvals', 'reject', 'reject', { waiting = { 'r' } }),
+  ApproveAll = action('approvals', 'approve_all', 'allow all pending requests of the chat'),
+  Reject = action('approvals', 'reject', 'reject', { pending = { 'r' } }),
   RejectReason = action('approvals', 'reject_reason', 'reject and say what to do instead', {
-    waiting = { 'R' },
+    pending = { 'R' },
   }),
-  Diff = action('approvals', 'diff', 'whole diff in a tab page', {
+  Diff = action('approvals', 'diff', 'show the whole diff in a tab page', {
     chat = { 'gd' },
-    waiting = { 'd' },
+    pending = { 'd' },
   }),
   Answer = action('approvals', 'answer', 'answer the question'),
 
@@ -118,11 +118,11 @@ return {
     chat = { 'gx' },
   }),
   YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
-  Tasks = action('blocks', 'tasks', "go to the agent's list of tasks"),
-  NextTurn = action('blocks', 'next_turn', 'next prompt of yours', { chat = { ']]' } }),
-  PreviousTurn = action('blocks', 'previous_turn', 'previous prompt of yours', { chat = { '[[' } }),
-  NextApproval = action('blocks', 'next_approval', 'next block that waits', { chat = { ']a' } }),
-  PreviousApproval = action('blocks', 'previous_approval', 'previous block that waits', {
+  Tasks = action('blocks', 'tasks', "go to the agent's task list"),
+  NextTurn = action('blocks', 'next_turn', 'next prompt', { chat = { ']]' } }),
+  PreviousTurn = action('blocks', 'previous_turn', 'previous prompt', { chat = { '[[' } }),
+  NextApproval = action('blocks', 'next_approval', 'next pending request', { chat = { ']a' } }),
+  PreviousApproval = action('blocks', 'previous_approval', 'previous pending request', {
     chat = { '[a' },
   }),
 
@@ -133,21 +133,21 @@ return {
   ChangeSend = action('review', 'send', 'send all comments', { changes = { 's' } }),
   UndoTurn = action('review', 'undo', "undo the last turn's changes", { changes = { 'u' } }),
   Files = action('review', 'files', "list the files that the chat's tools used"),
-  Conflicts = action('review', 'conflicts', 'files changed on disk, and here'),
+  Conflicts = action('review', 'conflicts', 'files changed on disk and in a buffer'),
 
   Model = action('pickers', 'model', 'choose the model'),
   Agent = action('pickers', 'agent', 'choose the agent'),
-  NextAgent = action('pickers', 'next_agent', 'go on with the next agent', {
+  NextAgent = action('pickers', 'next_agent', 'switch to the next agent', {
     chat = { '<S-Tab>' },
     input = { '<S-Tab>' },
   }),
   Variant = action('pickers', 'variant', 'choose the variant'),
-  Trust = action('pickers', 'trust', 'let this chat work without asking, or no longer'),
+  Trust = action('pickers', 'trust', 'turn trust on or off: run tools without asking'),
   Palette = action('pickers', 'palette', 'choose what to do', {
     chat = { 'ga' },
     input = { 'ga' },
   }),
-  Keys = action('help', 'keys', 'these keys', {
+  Keys = action('help', 'keys', 'list the keys', {
     chat = { 'g?' },
     input = { 'g?' },
     changes = { 'g?' },

@@ -1,12 +1,13 @@
---- The default keys, mapped in our own buffers.
+--- Maps the default keys in our own buffers.
 ---
 --- Rules kept here:
---- - Each action is `<Plug>(Eca{name})`, mapped in `plugs.lua`; a key leads to that.
---- - Keys are mapped in the chat's own buffers only, and each only when the user has not mapped its
----   <Plug>, and when the option `keymaps` is not false.
---- - A key of what waits answers on its block only. Elsewhere in the transcript it goes there, and
----   does what Vim does when nothing waits: an `a` too many must not begin to type.
---- - What a key does is loaded when it is pressed: the first chat opens without it.
+--- - Each action is `<Plug>(Eca{name})`, mapped in `plugs.lua`; keys are mapped to that.
+--- - Keys are mapped only in our own buffers, only if the user has not mapped the <Plug>, and only
+---   if the option `keymaps` is not false.
+--- - A key that answers a request does so only on its block. Elsewhere in the transcript it goes to
+---   the request, so that one `a` too many does not begin to type. If no request is pending it does
+---   what Vim does.
+--- - An action is loaded when its key is pressed: the first chat opens without it.
 local actions = require('eca.keymaps.actions')
 local config = require('eca.config')
 local interrupt = require('eca.input.interrupt')
@@ -18,37 +19,37 @@ local M = {}
 ---@class eca.KeyPlace
 ---@field mode string
 ---@field keys string[]
----@field plug? fun(name: string): string? what is done when a key is pressed; nil: what Vim does
+---@field keys_for? fun(name: string): string? what the key runs; nil: what Vim does
 
---- The key in the list of changes is ours while that is what the quickfix window shows.
+--- In the quickfix window a key is ours only while it shows the list of changes.
 ---@param name string
 ---@return string?
 local function in_changes(name)
   return require('eca.review').is_shown() and keys.plug(name) or nil
 end
 
---- On the block that waits a key answers, elsewhere it goes there.
+--- On a pending block a key answers, elsewhere it goes to the request.
 ---@param name string
 ---@return string?
-local function on_waiting(name)
+local function on_pending(name)
   local approvals = require('eca.actions.approvals')
   if approvals.on_waiting_block() then
     return keys.plug(name)
   end
-  return require('eca.approval').waits() and approvals.COME or nil
+  return require('eca.approval').has_pending() and approvals.GO_TO_REQUEST or nil
 end
 
---- Where an action's keys may be.
+--- Where an action's keys are mapped.
 ---@param found eca.Action
 ---@param kind 'chat'|'input'|'changes'
 ---@return eca.KeyPlace[]
 local function places(found, kind)
   if kind == 'changes' then
-    return { { mode = 'n', keys = found.changes or {}, plug = in_changes } }
+    return { { mode = 'n', keys = found.changes or {}, keys_for = in_changes } }
   elseif kind == 'chat' then
     return {
       { mode = 'n', keys = found.chat or {} },
-      { mode = 'n', keys = found.waiting or {}, plug = on_waiting },
+      { mode = 'n', keys = found.pending or {}, keys_for = on_pending },
     }
   end
   return { { mode = 'n', keys = found.input or {} }, { mode = 'i', keys = found.insert or {} } }
@@ -60,16 +61,16 @@ end
 ---@param key string
 local function map(buf, name, place, key)
   local desc = 'eca: ' .. actions[name].text
-  if not place.plug then
+  if not place.keys_for then
     vim.keymap.set(place.mode, key, keys.plug(name), { buffer = buf, desc = desc, remap = true })
     return
   end
   vim.keymap.set(place.mode, key, function()
-    return place.plug(name) or key
+    return place.keys_for(name) or key
   end, { buffer = buf, desc = desc, expr = true })
 end
 
---- Has the user mapped something to a <Plug>, or to any whose name begins so?
+--- Has the user mapped something to a <Plug>, or to any that begins like it?
 ---@param buf integer
 ---@param mode string
 ---@param plug string

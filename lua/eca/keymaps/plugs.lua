@@ -1,18 +1,19 @@
---- The <Plug> mappings and what they do: a stub at the start, all of them from the first use on.
+--- The <Plug> mappings: one stub at first, one mapping per action from the first use on.
 ---
 --- Rules kept here:
---- - A mapping takes 4 µs of every start, so `plugin/eca.lua` makes one for all actions. What was
----   pressed first is done by that one; then each action has its own.
+--- - Each mapping costs 4 µs of every start, so `plugin/eca.lua` maps one stub for all actions. The
+---   stub runs the first action; then each action gets its own mapping.
 --- - `<Plug>(Eca…)` is never typed into a buffer, whatever is loaded.
 local actions = require('eca.keymaps.actions')
 local keys = require('eca.ui.keys')
 
 local M = {}
 
---- Modes as mappings have them: '' stands for all without text to type into, '!' for those with.
+--- Modes as in mappings: '' stands for normal, visual and operator-pending, '!' for insert and
+--- command-line.
 local ANYWHERE = { '', '!', 't' }
 
---- The modes of actions that are not for normal mode alone.
+--- The modes of actions that are not only for normal mode.
 local MODES = {
   AddContext = { '' },
   Answer = ANYWHERE,
@@ -37,22 +38,22 @@ local MODES = {
 local STUB = '<Plug>(Eca'
 local defined = false
 
---- Do what an action does. Called by the <Plug> mappings.
+--- Run an action. Called by the <Plug> mappings.
 ---@param name string
 function M.run(name)
   local found = actions[name]
-  require('eca.view') -- what an action says is heard
+  require('eca.view') -- joins the host with what draws
   require('eca.actions.' .. found.at)[found.call]()
 end
 
---- Map each action's <Plug>, and take the stub away.
+--- Map each action's <Plug>, and remove the stub.
 function M.define()
   if defined then
     return
   end
   defined = true
   for _, mode in ipairs(ANYWHERE) do
-    vim.keymap.del(mode, STUB) -- '' takes the one of Select mode along
+    vim.keymap.del(mode, STUB) -- '' includes Select mode
   end
   for name in pairs(actions) do
     local run = ("<Cmd>lua require('eca.keymaps.plugs').run('%s')<CR>"):format(name)
@@ -62,7 +63,7 @@ function M.define()
   end
 end
 
---- Do what the rest of a <Plug> names, which is still to be read. Called by the stub.
+--- Read the rest of a <Plug>'s name, and run its action. Called by the stub.
 function M.first()
   M.define()
   local name = ''
@@ -74,8 +75,8 @@ function M.first()
   if actions[name] then
     M.run(name)
   else
-    -- late: almost nobody needs it
-    require('eca.ui.notify').warn(('there is no %s%s)'):format(STUB, name))
+    -- late: rarely needed
+    require('eca.ui.notify').warn(('unknown action %s%s)'):format(STUB, name))
   end
 end
 

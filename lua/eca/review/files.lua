@@ -21,7 +21,7 @@ local function show(uses, asked)
   if #uses == 0 then
     notify.info('the tools of this chat have used no file')
     return
-  elseif not return_window.may_take(asked, 'the list of files') then
+  elseif not return_window.may_focus(asked, 'the list of files') then
     return
   end
   local width = 0

@@ -68,7 +68,7 @@ local function attach()
   local found = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
   if found ~= 0 and vim.b[found].eca_review == nil then
     vim.b[found].eca_review = true
-    our_buffers.made(found, 'changes')
+    our_buffers.announce(found, 'changes')
   end
 end
 
@@ -89,7 +89,7 @@ local function show(chat, changes, turn, asked)
   if #ordered == 0 then
     notify.info('no change of the agent is left to look at')
     return
-  elseif not return_window.may_take(asked, 'the list of changes') then
+  elseif not return_window.may_focus(asked, 'the list of changes') then
     return
   end
   review = { id = 0, chat = chat, changes = {} }

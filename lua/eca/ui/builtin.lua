@@ -1,7 +1,7 @@
---- Tells Neovim's own functions from those that a plugin of the user has put in their place.
+--- Whether a function is Neovim's own, or a plugin has replaced it.
 local M = {}
 
---- Is a function Neovim's own? It comes from no file, or from one inside the program or its folder.
+--- Is a function Neovim's own? Then its source is no file, or one in the program or its runtime.
 ---@param candidate fun(...: any)
 ---@return boolean
 function M.is(candidate)

@@ -1,9 +1,9 @@
---- Lets the user choose from a list, by whatever shows lists here (`vim.ui.select`).
+--- Lets the user choose from a list (`vim.ui.select`).
 local builtin = require('eca.ui.builtin')
 
 local M = {}
 
---- Ask for one of some items. An interrupt (<C-c>) chooses nothing, as <Esc> does.
+--- Ask for one of some items. Both <C-c> and <Esc> choose nothing.
 ---@generic T
 ---@param items T[]
 ---@param options { prompt: string, format_item?: fun(item: T): string }
@@ -17,16 +17,16 @@ function M.one(items, options, on_choice)
   if shown then
     return
   end
-  -- Neovim's own list raises this where others call back with nothing.
+  -- On <C-c> Neovim's own list raises this error; others call back with nil.
   if chosen or not tostring(fault):find('Keyboard interrupt', 1, true) then
     error(fault, 0)
   end
   on_choice(nil)
 end
 
---- Does Neovim itself show lists, which have no more room than the screen?
+--- Does Neovim's own list show the items? It has no more room than the screen.
 ---@return boolean
-function M.is_plain()
+function M.is_builtin()
   return builtin.is(vim.ui.select)
 end
 

@@ -1,15 +1,16 @@
---- Texts of a given width on the screen.
+--- Cuts and pads texts to a width on the screen.
 ---
---- Rules kept here: they are measured for any place (`nvim_strwidth`); `strdisplaywidth()` counts
---- cells that the options of the current window add where it would wrap a text.
+--- Rules kept here: texts are measured by `nvim_strwidth`, which gives the same anywhere.
+--- `strdisplaywidth()` adds cells where the current window would wrap a text.
 local M = {}
 
---- Columns that a numbered list leaves free: its number, and one at the end so that no row wraps.
+--- Columns of a numbered list that a row cannot use: the number, and the last so that it does not
+--- wrap.
 local LIST_MARGIN = #'100: ' + 1
---- Part of a row that its title keeps in a narrow list.
+--- Least part of a row that its title gets in a narrow list.
 local LEAST_TITLE = 0.4
 
---- Cut a text to a number of cells, the last one an ellipsis.
+--- Cut a text to a number of cells; the last one is an ellipsis.
 ---@param text string
 ---@param cells integer
 ---@return string
@@ -22,11 +23,11 @@ function M.cut(text, cells)
   repeat
     length = length - 1
   until length <= 0 or vim.api.nvim_strwidth(vim.fn.strcharpart(head, 0, length)) < cells
-  -- late: only what is cut needs it
+  -- late: only needed if a text is cut
   return require('eca.text.scan').trim(vim.fn.strcharpart(head, 0, length)) .. '…'
 end
 
---- Make a path exactly so many cells wide: what is cut is its beginning, the name stays.
+--- Make a path exactly so many cells wide. Its beginning is cut, so that the file name stays.
 ---@param path string
 ---@param cells integer
 ---@return string
@@ -54,17 +55,17 @@ function M.pad(text, cells)
   return shown .. (' '):rep(cells - vim.api.nvim_strwidth(shown))
 end
 
---- A row of a picker's list that does not wrap: a title, then facts. Where the screen is narrow the
---- title is cut first, then the last facts.
+--- A row of a picker that does not wrap: a title, then facts. On a narrow screen the title is cut
+--- first, then the last facts.
 ---@param title string
----@param cells integer that the title takes where there is room
----@param facts string[] what the user needs most first
+---@param cells integer width of the title if there is room
+---@param facts string[] the most important first
 ---@return string
 function M.list_row(title, cells, facts)
   local room = vim.o.columns - LIST_MARGIN
-  local told = '  ' .. table.concat(facts, ' · ')
-  local left = math.max(math.floor(room * LEAST_TITLE), room - vim.api.nvim_strwidth(told))
-  return M.cut(M.pad(title, math.min(cells, left)) .. told, room)
+  local tail = '  ' .. table.concat(facts, ' · ')
+  local left = math.max(math.floor(room * LEAST_TITLE), room - vim.api.nvim_strwidth(tail))
+  return M.cut(M.pad(title, math.min(cells, left)) .. tail, room)
 end
 
 return M

@@ -1,7 +1,7 @@
---- Opens links and images with the system's own program. Without one the address is yanked.
+--- Opens links and images with the system's program for them. If there is none, yanks the address.
 ---
---- Rules kept here: a target is data. Only web and mail links are opened, and files of kinds that
---- are nothing but pixels: the program for another kind may run what is in it.
+--- Rules kept here: a target is data. Only web links, mail links and pictures are opened: the
+--- program for another kind of file may run what is in the file.
 local files = require('eca.files')
 local notify = require('eca.ui.notify')
 
@@ -17,12 +17,12 @@ local function refusal(target)
   if scheme and vim.list_contains(SCHEMES, scheme:lower()) and not target:find('[%c ]') then
     return nil
   elseif not vim.list_contains(IMAGES, target:match('%.(%w+)$')) then
-    return ('not opened, neither a web link nor an image: %s'):format(target)
+    return ('not opened (not a web link or an image): %s'):format(target)
   end
   return files.fault(target)
 end
 
---- Open a link, or the absolute path of an image; say what is opened, or why it is not.
+--- Open a link, or an image by its absolute path. Notifies what is opened, or why it is not.
 ---@param target string
 function M.open(target)
   local fault = refusal(target)
@@ -33,9 +33,9 @@ function M.open(target)
   fault = select(2, vim.ui.open(target))
   if fault then
     vim.fn.setreg(vim.v.register, target)
-    notify.warn('no program opens this here, it is yanked: ' .. target)
+    notify.warn('no program can open this; its address was yanked: ' .. target)
   else
-    notify.info('opens ' .. target)
+    notify.info('opening ' .. target)
   end
 end
 

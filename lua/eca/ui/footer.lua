@@ -1,13 +1,13 @@
---- The keys of a float, told in its lower border, where the mouse can press them.
+--- The keys of a float, listed in its lower border, where the mouse can click them.
 local M = {}
 
 ---@class eca.Choice
 ---@field key string
 ---@field run fun()
----@field text? string what it does, told in the border; nil: told elsewhere
----@field about? string the same, told in the list of keys, default: `text`
----@field told? string how the border names the key, default: `key`
----@field main? boolean what it does is told in a narrow border, too
+---@field text? string what it does, for the border; nil: the border does not list it
+---@field about? string what it does, for the list of keys, default: `text`
+---@field label? string name of the key, default: `key`
+---@field main? boolean a narrow border shows its text longer than others
 
 ---@class eca.FooterKey
 ---@field [1] string key
@@ -15,19 +15,19 @@ local M = {}
 ---@field main? boolean
 ---@alias eca.Segment [string, string] text and highlight group
 
---- The keys of some choices that are told in the border.
+--- The keys that the border lists.
 ---@param choices eca.Choice[]
 ---@return eca.FooterKey[]
 function M.keys(choices)
   local keys = {} ---@type eca.FooterKey[]
   for _, choice in ipairs(choices) do
-    local told = choice.told or choice.key
-    keys[#keys + 1] = choice.text and { told, choice.text, main = choice.main }
+    local label = choice.label or choice.key
+    keys[#keys + 1] = choice.text and { label, choice.text, main = choice.main }
   end
   return keys
 end
 
---- Cells that a footer takes.
+--- The width of a footer in cells.
 ---@param segments eca.Segment[]
 ---@return integer
 function M.width(segments)
@@ -38,8 +38,8 @@ function M.width(segments)
   return width
 end
 
---- The keys with what they do. Where one cell is missing the blank before them goes; where more
---- are, the last ones stand alone, and the main ones only when all others do.
+--- The keys with what they do. If one cell is missing, the blank before them is dropped. If more
+--- are missing, texts are dropped, the last first and those of the main keys at the end.
 ---@param keys eca.FooterKey[]
 ---@param room? integer cells
 ---@return eca.Segment[]
@@ -54,8 +54,8 @@ function M.of(keys, room)
   end
   for _, main in ipairs({ false, true }) do
     for index = #keys, 1, -1 do
-      local goes = (keys[index].main or false) == main
-      if goes and room and M.width(footer) > room then
+      local same = (keys[index].main or false) == main
+      if same and room and M.width(footer) > room then
         footer[2 * index][1] = ''
       end
     end
@@ -63,7 +63,7 @@ function M.of(keys, room)
   return footer
 end
 
---- Which of the keys in a window's lower border is under the mouse, counted from 1?
+--- The 1-based number of the key under the mouse in a window's lower border.
 ---@param win integer
 ---@return integer?
 local function under_mouse(win)
@@ -81,16 +81,16 @@ local function under_mouse(win)
   end
 end
 
---- The choice whose key is under the mouse. A key that stands for several chooses none.
+--- The choice whose key is under the mouse; nil for a label that stands for several keys.
 ---@param win integer
----@param choices eca.Choice[] that its border tells of
+---@param choices eca.Choice[]
 ---@return eca.Choice?
 function M.pressed(win, choices)
-  local told = vim.tbl_filter(function(choice)
+  local listed = vim.tbl_filter(function(choice)
     return choice.text ~= nil
   end, choices)
-  local choice = told[under_mouse(win)]
-  return choice and not choice.told and choice or nil
+  local choice = listed[under_mouse(win)]
+  return choice and not choice.label and choice or nil
 end
 
 return M

@@ -1,16 +1,16 @@
---- Guard: whether a key that comes now can be meant for what has come up.
+--- Guard time: whether a key pressed now can be meant for what has just appeared.
 ---
 --- Rules kept here:
---- - The time begins when Neovim has taken all keys that were typed before. While it is busy it
----   does not draw: a key that was typed meanwhile was not meant for what nobody could see.
+--- - The time begins when Neovim has processed all keys typed before. While it is busy it does not
+---   draw, so a key typed meanwhile was not meant for something nobody could see.
 local config = require('eca.config')
 
 local M = {}
 
 ---@class eca.Guard
----@field since? integer when it could be seen, in ns; nil: Neovim is still busy
+---@field since? integer ns, when it could first be seen; nil: Neovim is still busy
 
---- Something has come up.
+--- Begin the guard time: something has just appeared.
 ---@return eca.Guard
 function M.begin()
   local guard = {} ---@type eca.Guard
@@ -20,7 +20,7 @@ function M.begin()
   return guard
 end
 
---- Has it been there long enough?
+--- Is the guard time over?
 ---@param guard eca.Guard
 ---@return boolean
 function M.is_over(guard)

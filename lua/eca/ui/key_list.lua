@@ -15,9 +15,9 @@ function M.widest(rows)
   return widest
 end
 
---- Write rows below each other: what the keys do begins in the same column.
+--- Append rows; the texts begin in the same column.
 ---@param rows eca.KeyRow[]
----@param columns integer of the widest keys
+---@param columns integer bytes of the widest keys
 ---@param lines string[]
 ---@param marks eca.Mark[]
 function M.write(rows, columns, lines, marks)
@@ -27,22 +27,22 @@ function M.write(rows, columns, lines, marks)
   end
 end
 
---- Show a list; `q`, `<Esc>`, `g?` or leaving it closes it.
+--- Show a list; `q`, `<Esc>`, `g?` or leaving the window closes it.
 ---@param lines string[]
 ---@param marks eca.Mark[]
----@param origin? eca.Origin where closing it leads back to, default: where the user is
+---@param origin? eca.Origin where closing it returns to, default: where the user is
 function M.show(lines, marks, origin)
   panel.show({ title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin })
 end
 
---- Show the keys of a float; closing the list leads back into it.
+--- Show the keys of a float; closing the list returns to the float.
 ---@param choices eca.Choice[]
 ---@param origin eca.Origin
 function M.show_choices(choices, origin)
   local lines, marks, rows = {}, {}, {} ---@type string[], eca.Mark[], eca.KeyRow[]
   for _, choice in ipairs(choices) do
     local text = choice.about or choice.text
-    rows[#rows + 1] = text and { choice.told or choice.key, text }
+    rows[#rows + 1] = text and { choice.label or choice.key, text }
   end
   M.write(rows, M.widest(rows), lines, marks)
   M.show(lines, marks, origin)

@@ -1,12 +1,12 @@
---- One line for the user, outside the chat.
+--- Shows messages of one line, outside the chat.
 ---
 --- Rules kept here:
---- - What is shown is one line, and harmless.
---- - It never makes Neovim wait for a key: one that is too long for its place loses its middle, and
----   each takes the place of the one before. `:messages` has them all; the log has them whole.
---- - While the user types a command, answers a dialog, selects or inserts text it waits: nobody
----   could read it.
---- - It reads no options, for these have something to tell, too.
+--- - A message is one line without control characters.
+--- - A message never makes Neovim wait for a key: if it is too long its middle is cut, and each
+---   replaces the one before. `:messages` lists them all; the log has them uncut.
+--- - While the user types a command, answers a dialog, selects or inserts text, messages are held
+---   back, since nobody could read them.
+--- - This file reads no options, because the options themselves report errors by it.
 local builtin = require('eca.ui.builtin')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
@@ -19,12 +19,12 @@ local LEVELS = {
   info = vim.log.levels.INFO,
 }
 
---- Bytes of a message that are shown, at most.
+--- Bytes of a message that are shown at most.
 local LONGEST = 10000
 
-local waiting = {} ---@type [string, integer][] lines and their levels
+local held = {} ---@type [string, integer][] lines and their levels
 
---- The beginning of a list of characters that fits.
+--- The first characters of a list that fit.
 ---@param characters string[]
 ---@param cells integer
 ---@return string[]
@@ -40,7 +40,7 @@ local function beginning(characters, cells)
   return kept
 end
 
---- Cut out the middle of a line that is too long; what went wrong and the remedy stay.
+--- Cut the middle out of a line that is too long: what went wrong and the remedy stay.
 ---@param line string
 ---@param room integer cells
 ---@return string
@@ -54,16 +54,16 @@ local function fitted(line, room)
   return table.concat(first) .. '…' .. table.concat(vim.fn.reverse(last))
 end
 
---- Does Neovim itself show what is told?
+--- Does Neovim's own `vim.notify` show messages?
 ---@return boolean
-local function is_plain()
+local function is_builtin()
   return builtin.is(vim.notify)
 end
 
 ---@param line string
 ---@param level integer
-local function tell(line, level)
-  if not is_plain() then
+local function notify(line, level)
+  if not is_builtin() then
     vim.notify(line, level)
     return
   end
@@ -71,47 +71,47 @@ local function tell(line, level)
   vim.notify(fitted(line, vim.v.echospace), level)
 end
 
---- Would Neovim hide a line at once, or make the user wait for it? While he types a command or
---- selects it stops for three seconds, so that the line can be read before the mode's name takes
---- its place; while he inserts the mode's name takes it before anybody could. A line would take the
---- place of what a dialog asks.
+--- Would Neovim hide a message at once, or block because of it? In command-line and visual mode it
+--- blocks for three seconds, so that the message can be read before the name of the mode replaces
+--- it. In insert mode the name replaces it at once. In a dialog the message would replace the
+--- question.
 ---@return boolean
 local function is_bad_moment()
   local mode = vim.api.nvim_get_mode().mode
   return mode:find('^[crvVsS\22\19]') ~= nil
-    or (mode:find('^[iR]') ~= nil and vim.o.showmode and is_plain())
+    or (mode:find('^[iR]') ~= nil and vim.o.showmode and is_builtin())
 end
 
---- Tell what waits, as soon as it can be read.
-local function tell_all()
+--- Show all held messages, as soon as they can be read.
+local function flush()
   if is_bad_moment() then
     vim.api.nvim_create_autocmd({ 'CmdlineLeave', 'ModeChanged' }, {
       group = vim.api.nvim_create_augroup('eca.ui.message', {}),
       once = true,
-      callback = vim.schedule_wrap(tell_all),
+      callback = vim.schedule_wrap(flush),
     })
     return
   end
-  local lines = waiting
-  waiting = {}
+  local lines = held
+  held = {}
   for _, line in ipairs(lines) do
-    tell(line[1], line[2])
+    notify(line[1], line[2])
   end
 end
 
 ---@alias eca.MessageLevel 'error'|'warn'|'info'
 
---- Show a line, as soon as Neovim can.
+--- Show a message as soon as it can be read.
 ---@param level eca.MessageLevel
 ---@param text string
----@param least eca.MessageLevel|false the least level that is shown; false: none is
+---@param least eca.MessageLevel|false the lowest level that is shown; false: none is
 function M.show(level, text, least)
   if not least or LEVELS[level] < LEVELS[least] then
     return
   end
   local line = sanitize.line(text:sub(1, LONGEST))
-  waiting[#waiting + 1] = { 'eca: ' .. scan.trim(line), LEVELS[level] }
-  vim.schedule(tell_all)
+  held[#held + 1] = { 'eca: ' .. scan.trim(line), LEVELS[level] }
+  vim.schedule(flush)
 end
 
 return M

@@ -1,4 +1,4 @@
---- Tells the user something in one line, as far as the option `notify` lets it.
+--- Shows messages of one line, as the option `notify` says.
 local config = require('eca.config')
 local message = require('eca.ui.message')
 

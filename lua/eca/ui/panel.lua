@@ -1,9 +1,9 @@
---- A float in the middle of the screen to read something in; `q`, `<Esc>` or leaving it closes it.
+--- A float in the middle of the screen to read a text in; `q`, `<Esc>` or leaving it closes it.
 ---
 --- Rules kept here:
---- - All of its text is seen where the screen has room: what is longer than a row goes on below.
---- - Its keys are told in the border, so that no text hides them, and take no key within the guard
----   time: the hand that pressed it meant something else.
+--- - All of its text is visible if the screen has room: long lines wrap.
+--- - The border lists its keys, so that no text hides them. They do nothing within the guard time:
+---   a key pressed then was meant for something else.
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
 local return_window = require('eca.ui.return_window')
@@ -13,13 +13,13 @@ local M = {}
 local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
 
 ---@class eca.Panel
----@field title string one line of our own words
+---@field title string one line, our own text
 ---@field lines string[]
 ---@field marks eca.Mark[]
----@field key? string closes it too
----@field keys? eca.FooterKey[] told in the border
+---@field key? string another key that closes it
+---@field keys? eca.FooterKey[] listed in the border
 ---@field actions? table<string, fun()> by key
----@field origin? eca.Origin where it leads back to, default: where the user is
+---@field origin? eca.Origin where closing it returns to, default: where the user is
 
 ---@class eca.PanelText
 ---@field lines string[]
@@ -58,7 +58,7 @@ local function wanted_columns(panel)
   return widest + 2
 end
 
---- The float's place for so many rows of text.
+--- The window configuration for so many rows of text.
 ---@param panel eca.Panel
 ---@param rows integer
 ---@return vim.api.keyset.win_config
@@ -90,7 +90,7 @@ local function fit(win, panel)
   vim.api.nvim_win_set_config(win, place(panel, rows))
   if rows <= vim.api.nvim_win_get_height(win) then
     vim.api.nvim_win_call(win, function()
-      vim.fn.winrestview({ topline = 1 }) -- it was scrolled while it was too small
+      vim.fn.winrestview({ topline = 1 }) -- it scrolled while it was too small
     end)
   end
 end
@@ -142,7 +142,7 @@ local function bind(buf, panel, close)
   end
 end
 
---- Show something, and go there.
+--- Open a panel and enter it.
 ---@param panel eca.Panel
 ---@return eca.PanelHandle
 function M.show(panel)
@@ -158,7 +158,7 @@ function M.show(panel)
   end
   local function close()
     if vim.api.nvim_get_current_win() == win then
-      return_window.go_back(origin) -- it vanishes when it is left
+      return_window.go_back(origin) -- leaving the window closes it
     end
     vanish()
   end

@@ -1,9 +1,10 @@
---- Where the user is when something comes up before him, and the way back there.
+--- Remembers where the user is before a window of ours opens, and returns there.
 ---
 --- Rules kept here:
---- - What he asked for and what comes later takes him along only when he has pressed no key since:
----   keys go where they were typed. Else he is told to ask for it again.
---- - Who is led back is where the cursor was, in insert mode if that is where he came from.
+--- - A window that the user asked for may open late. It takes the focus only if the user has
+---   pressed no key since, because keys belong where they were typed. Otherwise a message says to
+---   ask again.
+--- - Returning restores the cursor, and insert mode if the user came from it.
 local notify = require('eca.ui.notify')
 
 local M = {}
@@ -21,7 +22,8 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.return_window')
 local waiting = {} ---@type eca.Asked[]
 local floats = {} ---@type (fun(): eca.Origin?)[]
 
---- A float that takes the user in says where he came from while he is in it, else nil.
+--- Register a float that the user can enter: while they are in it, the function returns where they
+--- came from, otherwise nil.
 ---@param origin fun(): eca.Origin?
 function M.add_float(origin)
   floats[#floats + 1] = origin
@@ -35,7 +37,7 @@ local function key_pressed()
   vim.on_key(nil, namespace)
 end
 
---- The user has just asked for something that comes later: look whether he goes on.
+--- The user has just asked for something that opens later: watch whether they press a key.
 ---@return eca.Asked
 function M.asked()
   local asked = { typed = false }
@@ -44,21 +46,21 @@ function M.asked()
   return asked
 end
 
---- May what was asked for take the user along? He is told when it may not.
----@param asked? eca.Asked nil: nobody has asked
+--- May something that was asked for take the focus? If not, a message says so.
+---@param asked? eca.Asked nil: the user has not asked for it
 ---@param what string
 ---@return boolean
-function M.may_take(asked, what)
+function M.may_focus(asked, what)
   local mode = vim.api.nvim_get_mode().mode
   local busy = mode:find('^[cr!]') or mode:find('^no')
   if asked and not asked.typed and not busy or not asked and mode == 'n' then
     return true
   end
-  notify.info(('%s did not come up, as you went on: ask again'):format(what))
+  notify.info(('%s was not opened, as you kept typing: ask again'):format(what))
   return false
 end
 
---- Where the user is now; from within a float, where he came from.
+--- Where the user is now; inside a registered float, where they came from.
 ---@return eca.Origin
 function M.here()
   for _, origin in ipairs(floats) do
@@ -76,7 +78,7 @@ function M.here()
   }
 end
 
---- Lead the user back.
+--- Return the user to where they were.
 ---@param origin eca.Origin
 function M.go_back(origin)
   if not vim.api.nvim_win_is_valid(origin.win) then

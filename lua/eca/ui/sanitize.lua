@@ -1,15 +1,14 @@
---- Text of others, made harmless for one line of the screen: a winbar, a message, a list to choose.
+--- Makes foreign text safe for one line of the screen: a winbar, a message, a row of a list.
 ---
 --- Rules kept here:
---- - Runs of control characters become a space; what nobody sees, or what turns the direction of
----   text, is written out as `<U+202E>`.
---- - What the agent says has been through the host's own cleaning; this is for names of files, and
----   for what reaches a line from elsewhere.
+--- - Runs of control characters become a space. Characters that are invisible or change the
+---   direction of text are written out, as in `<U+202E>`.
+--- - The host has cleaned the text of the agent already; this is for file names and other sources.
 local M = {}
 
---- Code points that are written out, first and last.
+--- First and last of the code points that are written out.
 ---@type [integer, integer][]
-local UNSEEN = {
+local INVISIBLE = {
   { 0x80, 0x9F },
   { 0xAD, 0xAD },
   { 0x34F, 0x34F },
@@ -34,7 +33,7 @@ local UNSEEN = {
   { 0xE01F0, 0xE0FFF },
 }
 
---- Joiners and selectors: written out after a character of ASCII.
+--- Joiners and variation selectors: written out only after ASCII.
 ---@type [integer, integer][]
 local JOINERS = { { 0x200C, 0x200D }, { 0xFE00, 0xFE0F }, { 0xE0100, 0xE01EF } }
 
@@ -50,17 +49,17 @@ local function within(code, ranges)
   return false
 end
 
---- Gives what writes out the characters of a text, from its first to its last: nil for one that is
---- seen.
+--- Returns a function to call with the characters of a text in order. It returns an invisible
+--- character written out, and nil for a visible one.
 ---@param text string
 ---@return fun(place: integer, character: string): string?
 local function writer(text)
-  local gone = 0 -- the last byte of a character that was written out
+  local written = 0 -- last byte of the last character that was written out
   return function(place, character)
     local code = vim.fn.char2nr(character, true)
-    local joins = place > 1 and text:byte(place - 1) >= 128 and gone ~= place - 1
-    if within(code, UNSEEN) or (not joins and within(code, JOINERS)) then
-      gone = place + #character - 1
+    local joins = place > 1 and text:byte(place - 1) >= 128 and written ~= place - 1
+    if within(code, INVISIBLE) or (not joins and within(code, JOINERS)) then
+      written = place + #character - 1
       return ('<U+%04X>'):format(code)
     end
   end
@@ -68,17 +67,17 @@ end
 
 local MANY_BYTES = '()([\194-\244][\128-\191]+)'
 
---- Write out what nobody sees; line breaks and other control characters stay.
+--- Write out invisible characters; line breaks and other control characters stay.
 ---@param text string
 ---@return string
 function M.visible(text)
   return (text:gsub(MANY_BYTES, writer(text)))
 end
 
---- Find what nobody sees in a line of a buffer; some characters Neovim itself writes out there.
+--- Find the invisible characters in a line of a buffer, except those that Neovim writes out itself.
 ---@param line string
 ---@return { column: integer, text: string }[] byte columns from 0
-function M.unseen(line)
+function M.invisible(line)
   local found, write = {}, writer(line) ---@type { column: integer, text: string }[]
   for place, character in line:gmatch(MANY_BYTES) do
     local text = write(place, character)
@@ -89,14 +88,14 @@ function M.unseen(line)
   return found
 end
 
---- Make a text one line without anything that acts or hides.
+--- Make a text one line without control characters and invisible ones.
 ---@param text string
 ---@return string
 function M.line(text)
   return M.visible((text:gsub('%c+', ' ')))
 end
 
---- Make text harmless in a statusline or winbar: one line, nothing in it is an item.
+--- Make text safe for a statusline or winbar: one line, and no part of it is a statusline item.
 ---@param text string
 ---@return string
 function M.statusline(text)

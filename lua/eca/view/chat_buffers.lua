@@ -15,7 +15,7 @@ chat_tabs.open_with(open.chat)
 
 ---@type eca.BufferListener
 return {
-  made = function(chat, kind, gone)
+  created = function(chat, kind, gone)
     if kind == 'chat' then
       transcript.attach(chat.buf, chat.id)
       follow_end.attach(chat.buf, winbar.refresh_window)

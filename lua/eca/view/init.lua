@@ -9,8 +9,8 @@ local expected = require('eca.state.expected')
 local host = require('eca.host')
 
 buffers.listen({
-  made = function(chat, kind, gone)
-    require('eca.view.chat_buffers').made(chat, kind, gone)
+  created = function(chat, kind, gone)
+    require('eca.view.chat_buffers').created(chat, kind, gone)
   end,
   emptied = function(chat, kind)
     require('eca.view.chat_buffers').emptied(chat, kind)

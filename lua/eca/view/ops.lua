@@ -145,7 +145,7 @@ function draw.status(chat, status)
     require('eca.input.login').update(chat, state)
   end
   tell_status(chat, vim.deepcopy(before))
-  local changed = attention.told(chat, before.state, status.state)
+  local changed = attention.record(chat, before.state, status.state)
   local retitled = before.title ~= mirror.status(chat).title
   if retitled then
     chats.retitle(chat)

@@ -1,18 +1,18 @@
---- The other chats, in the winbar of the one that is shown: number, sign, and title where there is
---- room. A click goes to a chat.
+--- The other chats, in the winbar of the chat that is shown: number, sign, and title if there is
+--- room. A click goes to the chat.
 ---
---- Rules kept here: there is no bar for one chat alone.
-local cells = require('eca.ui.display_width')
+--- Rules kept here: a single chat has no tabs.
+local display_width = require('eca.ui.display_width')
 
 local M = {}
 
---- Windows with at least so many columns show titles.
+--- Windows with at least this many columns show titles.
 local ROOMY = 110
 local TITLE = 18
---- Cells that a chat takes at least, with what stands between it and the next.
+--- Least cells of a tab, with the space before the next.
 local LEAST = 3
 
----@type table<integer, integer> the winbar's weight of a chat, by the rank of its attention
+---@type table<integer, integer> weight of a tab in the winbar, by the rank of the chat's attention
 local WEIGHTS = { 95, 85, 70, 45 }
 
 ---@param title string
@@ -21,7 +21,7 @@ local function one_line(title)
   return require('eca.text.scan').trim((title:gsub('%c+', ' ')))
 end
 
---- The number of a chat, when there are others.
+--- The number of a chat, if there are others.
 ---@param id string
 ---@return integer?
 function M.number(id)
@@ -34,10 +34,10 @@ end
 ---@field number integer
 ---@field attention eca.Attention
 
---- So many of the other chats as there can be room for: those that want the user first.
+--- As many of the other chats as can fit; those that need the user most are preferred.
 ---@param id string
 ---@param most integer
----@return eca.OtherChat[] by their numbers
+---@return eca.OtherChat[] sorted by number
 local function others(id, most)
   local ranks = { {}, {}, {}, {} } ---@type eca.OtherChat[][]
   for _, each in ipairs(require('eca.chat.buffers').ids()) do
@@ -55,7 +55,7 @@ local function others(id, most)
   return found
 end
 
---- The parts of a winbar for all chats but one, as far as there can be room.
+--- The winbar parts for all chats but one, as many as can fit.
 ---@param id string
 ---@param columns integer of the window
 ---@return eca.WinbarPart[]
@@ -65,12 +65,12 @@ function M.parts(id, columns)
     local sign = attention.sign ~= ' ' and attention.sign or ''
     local title = require('eca.state.mirror').title(other.id)
     local text = columns >= ROOMY
-      and ('%d%s %s'):format(other.number, sign, cells.cut(one_line(title), TITLE))
+      and ('%d%s %s'):format(other.number, sign, display_width.cut(one_line(title), TITLE))
     return {
       text = text or other.number .. sign,
       group = attention.group,
       weight = WEIGHTS[attention.rank],
-      join = '  ',
+      separator = '  ',
       click = other.number,
     }
   end, others(id, math.floor(columns / LEAST)))
@@ -78,13 +78,13 @@ end
 
 local open ---@type fun(id: string)
 
---- Name who opens a chat that is clicked.
----@param it fun(id: string)
-function M.open_with(it)
-  open = it
+--- Set the function that opens a clicked chat.
+---@param open_chat fun(id: string)
+function M.open_with(open_chat)
+  open = open_chat
 end
 
---- A chat was clicked. Called by the winbar.
+--- Called by the winbar when a tab is clicked.
 ---@param number integer
 function M.click(number)
   local id = require('eca.chat.buffers').numbered(number)

@@ -1,23 +1,23 @@
 --- Windows for files, beside the chat's own.
 ---
 --- Rules kept here:
---- - What opens a file in a window of the chat, be it a command or a picker, gets it in a window
----   for files: the last one the user was in, else any, else a new one. The cursor it has set
----   there stays, and the user goes where the file is if the window was the current one.
---- - The file is moved when the command is over, so that whatever else the command does to it
----   still happens.
+--- - A file that a command or a picker opens in a chat's window is moved to a window for files: the
+---   last one the user was in, else any, else a new one. The cursor position is kept. The focus
+---   follows the file if the chat's window was the current one.
+--- - The file is moved after the command has ended, so that the rest of the command still applies
+---   to it.
 local M = {}
 
----@class eca.ChatWindows what the guard must know of the windows of chats
----@field owner fun(win: integer): eca.Pair?, ('transcript'|'input')? whose window it is
----@field home fun(): integer a window for files
----@field show fun(chat: string) another chat
+---@class eca.ChatWindows what this file needs to know about the chats' windows
+---@field owner fun(win: integer): eca.Pair?, ('transcript'|'input')? the pair it belongs to
+---@field code_window fun(): integer a window for files
+---@field show fun(chat: string) shows another chat
 ---@field restore fun(win: integer, pair: eca.Pair, kind: 'transcript'|'input')
 ---@field hide fun()
 
 local guests = {} ---@type table<integer, true> windows whose buffer is about to be moved
 
---- Does a window of a chat show something else for a moment?
+--- Does a chat's window show another buffer for a moment?
 ---@param win integer
 ---@return boolean
 function M.has_guest(win)
@@ -36,7 +36,7 @@ local function is_code(win)
 end
 
 --- The last window for files that the user was in, else any, else a new one.
----@param origin? integer the window he came to the chat from
+---@param origin? integer the window the user came to the chat from
 ---@return integer
 function M.find(origin)
   local candidates = vim.api.nvim_tabpage_list_wins(0)
@@ -52,7 +52,7 @@ function M.find(origin)
   return vim.api.nvim_open_win(empty, false, { split = 'left', win = -1 })
 end
 
---- The file that was used last, for a window that has nothing else to show.
+--- The last used file, for a window that has nothing else to show.
 ---@return integer buf
 function M.last_file()
   local listed = vim.tbl_filter(function(info)
@@ -64,7 +64,7 @@ function M.last_file()
   return listed[1] and listed[1].bufnr or vim.api.nvim_create_buf(true, false)
 end
 
---- Show a buffer in a window for files; one that cannot give up its own is split.
+--- Show a buffer in a window for files. If the window cannot leave its buffer, it is split.
 ---@param win integer
 ---@param buf integer
 ---@return integer win
@@ -97,7 +97,7 @@ local function move(chats, win)
     chats.show(chat.id)
     return
   end
-  local target = show(chats.home(), buf)
+  local target = show(chats.code_window(), buf)
   vim.api.nvim_win_call(target, function()
     vim.fn.winrestview(view)
   end)
@@ -109,7 +109,7 @@ local function move(chats, win)
   end
 end
 
---- Keep the chat's windows to the chat.
+--- Move foreign buffers out of the chats' windows.
 ---@param chats eca.ChatWindows
 function M.guard(chats)
   vim.api.nvim_create_autocmd('BufWinEnter', {

@@ -1,11 +1,11 @@
---- Every window on a transcript follows its end, if its cursor was there.
+--- Windows on a transcript scroll with its end, if their cursor was there.
 ---
 --- Rules kept here:
 --- - A window whose cursor is not on the last row stays where it is, and counts the new rows that
 ---   it has not shown.
---- - The agent's welcome is read from its top, where there is not room for all of it.
---- - Nothing moves under a user who selects, searches or is in the middle of a command there.
---- - Neither the current window nor the mode is changed.
+--- - The agent's welcome is shown from its top if there is not room for all of it.
+--- - Nothing moves while the user selects, searches or is in the middle of a command in the window.
+--- - The current window and the mode never change.
 local M = {}
 
 local behind = {} ---@type table<integer, integer> rows that a window has not shown
@@ -13,12 +13,12 @@ local added = {} ---@type table<integer, integer> rows since `before`, by buffer
 local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
 local size = {} ---@type table<integer, integer> rows before the change, by buffer
 
----@class eca.Left where a reader was in a chat
+---@class eca.LeftView where a window was in a chat
 ---@field view table<string, integer>
 ---@field rows integer of the transcript
 ---@field at_end boolean
 
-local left = {} ---@type table<integer, eca.Left> by buffer
+local left = {} ---@type table<integer, eca.LeftView> by buffer
 
 --- Is the user selecting, searching or in the middle of a command in this window?
 ---@param win integer
@@ -33,7 +33,7 @@ local function is_busy(win)
     or (mode == 'c' and vim.fn.getcmdtype():find('[/?]') ~= nil)
 end
 
---- Does a transcript hold a welcome alone, of which this window cannot show all?
+--- Does the transcript hold only a welcome that is too long for this window?
 ---@param win integer
 ---@return boolean
 local function is_greeting(win)
@@ -41,7 +41,7 @@ local function is_greeting(win)
     and vim.api.nvim_win_text_height(win, {}).all > vim.api.nvim_win_get_height(win) - 1
 end
 
---- Is a window where it follows from?
+--- Is the cursor of a window where it scrolls with the end?
 ---@param win integer
 ---@param count integer rows of its buffer
 ---@return boolean
@@ -50,7 +50,7 @@ local function is_at_end(win, count)
   return row >= count or (row == 1 and is_greeting(win))
 end
 
---- Before a transcript changes: note which windows are at its end.
+--- Called before a transcript changes: notes which windows are at its end.
 ---@param buf integer
 function M.before(buf)
   local rows = {} ---@type table<integer, integer>
@@ -63,14 +63,14 @@ function M.before(buf)
   at_end[buf], size[buf] = rows, count
 end
 
---- Rows came that nobody has seen yet; those of a block that the user opens are none.
+--- Count new rows. Not called for rows of a block that the user opens.
 ---@param buf integer
 ---@param rows integer
 function M.added(buf, rows)
   added[buf] = (added[buf] or 0) + rows
 end
 
---- Rows went: who was at the end is there still, so many rows higher.
+--- Called when rows were removed: windows at the end stay there, so many rows higher.
 ---@param buf integer
 ---@param rows integer
 function M.removed(buf, rows)
@@ -79,7 +79,7 @@ function M.removed(buf, rows)
   end
 end
 
---- The transcript is empty now: rows are counted from here, and every window is at its end.
+--- Called when the transcript was emptied: counts begin again, and every window is at the end.
 ---@param buf integer
 function M.cleared(buf)
   added[buf], left[buf] = nil, nil
@@ -91,7 +91,7 @@ function M.cleared(buf)
   end
 end
 
---- Change rows above what the windows of a transcript show: what they show stays where it is.
+--- Change rows above those that windows show, so that what they show does not move.
 ---@param buf integer
 ---@param change fun(buf: integer, ...: any)
 function M.above(buf, change, ...)
@@ -110,7 +110,8 @@ function M.above(buf, change, ...)
   end
 end
 
---- The end of a row that is taller than its window is what the user wants to see.
+--- The cursor column in the last row: its end if the row is taller than the window, so that the
+--- window shows the end.
 ---@param win integer
 ---@param last integer 1-based
 ---@return integer column
@@ -120,7 +121,7 @@ local function column_to_show(win, last)
   return bytes > cells and bytes - 1 or 0
 end
 
---- Show the last row of a window's buffer at the bottom of the window; of a long welcome, the top.
+--- Scroll a window to the last row; to the top of a long welcome.
 ---@param win integer
 function M.go_to_end(win)
   if is_greeting(win) then
@@ -138,8 +139,8 @@ function M.go_to_end(win)
   end
 end
 
---- Rows went, so there may be room under the end: show again what was scrolled away. The user's own
---- window stays as it is: he may have closed a block there.
+--- Scroll back if rows below the end are empty because rows were removed. The current window stays
+--- as it is: the user may have closed a block there.
 ---@param win integer
 local function fill(win)
   if win ~= vim.api.nvim_get_current_win() then
@@ -149,7 +150,7 @@ local function fill(win)
   end
 end
 
---- A window stands somewhere else: the end is at its bottom again, if it was there.
+--- Called when a window was moved: the end is at its bottom again if it was before.
 ---@param win integer
 function M.moved(win)
   local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
@@ -158,7 +159,7 @@ function M.moved(win)
   end
 end
 
---- A window is about to show another chat: remember where its reader was in this one.
+--- Called before a window shows another chat: remembers where it was in this one.
 ---@param win integer
 function M.leave(win)
   local buf = vim.api.nvim_win_get_buf(win)
@@ -167,8 +168,7 @@ function M.leave(win)
   left[buf] = { view = view, rows = rows, at_end = is_at_end(win, rows) }
 end
 
---- A window shows a transcript again, or for the first time: go where its reader was, or to the
---- end when he was there.
+--- Called when a window begins to show a transcript: goes where it was before, or to the end.
 ---@param win integer
 function M.enter(win)
   local buf = vim.api.nvim_win_get_buf(win)
@@ -184,7 +184,7 @@ function M.enter(win)
   behind[win] = math.max(0, vim.api.nvim_buf_line_count(buf) - place.rows)
 end
 
---- Was this window at the end, and is it where it was?
+--- Was this window at the end, and has its cursor not moved away?
 ---@param win integer
 ---@param row? integer the last row before the change
 ---@param count integer rows now
@@ -193,9 +193,9 @@ local function follows(win, row, count)
   return row ~= nil and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, count)
 end
 
---- After a transcript changed: bring those windows to its new end.
+--- Called after a transcript changed: scrolls the windows that were at its end to the new one.
 ---@param buf integer
----@return true? counts a window has another count of new rows
+---@return true? counts the count of new rows has changed for some window
 function M.after(buf)
   local rows, new = at_end[buf] or {}, added[buf] or 0
   at_end[buf], added[buf] = nil, nil
@@ -217,8 +217,7 @@ function M.after(buf)
   return counts
 end
 
---- How many rows came that a window, which does not follow, has not shown. What it shows now is
---- new no more.
+--- The number of new rows that a window has not shown. Rows it shows now do not count any more.
 ---@param win integer
 ---@return integer
 function M.new_rows(win)
@@ -230,7 +229,7 @@ function M.new_rows(win)
   return behind[win] or 0
 end
 
---- The windows of a transcript may show other rows: say what is new there now.
+--- Called when the windows of a transcript may show other rows: reports changed counts of new rows.
 ---@param buf integer
 ---@param changed fun(win: integer)
 local function moved(buf, changed)
@@ -242,7 +241,7 @@ local function moved(buf, changed)
   end
 end
 
---- Watch what a transcript's windows show.
+--- Watch which rows a transcript's windows show.
 ---@param buf integer
 ---@param changed fun(win: integer) called when a window has shown new rows
 function M.attach(buf, changed)

@@ -1,20 +1,20 @@
---- The windows that show chats: one pair a tab page, transcript above input.
+--- The windows that show chats: at most one pair per tab page, transcript above input.
 ---
 --- Rules kept here:
---- - Windows are disposable: closing them in any way never touches a chat.
---- - Leaving the transcript with `:q` takes the input along; an input that is closed comes back
----   with the next `:EcaChat`. A window the user did not close himself stays.
+--- - Closing a window in any way never changes a chat.
+--- - `:q` in the transcript closes the input too. A closed input is opened again by the next
+---   `:EcaChat`. If something other than the user closes one window, the other stays.
 --- - The current window changes only in functions that a command of the user calls.
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local code_window = require('eca.window.code_window')
-local dress = require('eca.window.options')
 local follow_end = require('eca.window.follow_end')
-local heights = require('eca.window.input_height')
+local input_height = require('eca.window.input_height')
 local layout = require('eca.window.layout')
 local together = require('eca.window.together')
-local widths = require('eca.window.width')
+local width = require('eca.window.width')
 local winbar = require('eca.window.winbar')
+local window_options = require('eca.window.options')
 
 local M = {}
 
@@ -23,7 +23,7 @@ local M = {}
 ---@field transcript? integer window
 ---@field input? integer window
 ---@field origin integer window the user came from
----@field mods? table `smods` of the command that has said where
+---@field mods? table `smods` of the command that placed it
 
 local pairs_by_tab = {} ---@type table<integer, eca.Pair>
 
@@ -35,7 +35,7 @@ local function shows(win, buf)
   return there and (vim.api.nvim_win_get_buf(win) == buf or code_window.has_guest(win))
 end
 
---- The pair of a tab page, without windows that are gone; nil when both are.
+--- The pair of a tab page, without windows that are gone; nil if both are gone.
 ---@param tab? integer default: the current one
 ---@return eca.Pair?
 local function pair_of(tab)
@@ -68,8 +68,8 @@ local function show_other(pair, chat)
   for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
     if pair[name] then
       vim.api.nvim_win_set_buf(pair[name], buf)
-      dress.window(pair[name], name == 'input' and 'input' or 'chat')
-      widths.fix(pair[name])
+      window_options.set(pair[name], name == 'input' and 'input' or 'chat')
+      width.fix(pair[name])
     end
   end
   pair.chat = chat.id
@@ -78,25 +78,25 @@ local function show_other(pair, chat)
   end
 end
 
---- Bring back the one of two windows that was closed.
+--- Reopen the window of the pair that was closed.
 ---@param pair eca.Pair
 ---@param chat eca.Chat
 local function complete(pair, chat)
   if not pair.input then
     vim.api.nvim_set_current_win(pair.transcript)
-    local rows = heights.of_text(chat.input)
+    local rows = input_height.of_text(chat.input)
     pair.input = layout.open_input(pair.transcript, chat.input, rows)
     if pair.input then
-      dress.window(pair.input, 'input')
-      heights.ask(pair, rows)
+      window_options.set(pair.input, 'input')
+      input_height.ask(pair, rows)
     end
   elseif not pair.transcript then
     pair.transcript = layout.open_transcript(pair.input, chat.buf)
     if pair.transcript then
-      dress.window(pair.transcript, 'chat')
+      window_options.set(pair.transcript, 'chat')
       follow_end.go_to_end(pair.transcript)
-      heights.ask(pair, heights.of_text(chat.input))
-      heights.restore(pair)
+      input_height.ask(pair, input_height.of_text(chat.input))
+      input_height.restore(pair)
     end
   end
 end
@@ -106,20 +106,20 @@ end
 ---@return eca.Pair
 local function make(chat, mods)
   local origin = vim.api.nvim_get_current_win()
-  local rows = heights.of_text(chat.input)
+  local rows = input_height.of_text(chat.input)
   local transcript, input = layout.open(chat.buf, chat.input, layout.choose(mods), rows)
   local pair = { chat = chat.id, transcript = transcript, input = input, origin = origin }
   pair.mods = mods
   pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
-  dress.window(transcript, 'chat')
-  dress.window(input, 'input')
-  heights.ask(pair, rows)
-  widths.opened(transcript)
+  window_options.set(transcript, 'chat')
+  window_options.set(input, 'input')
+  input_height.ask(pair, rows)
+  width.opened(transcript)
   follow_end.go_to_end(transcript)
   return pair
 end
 
---- The user works with a chat now: what it did is seen.
+--- The user works with a chat now, so nothing of it is unseen.
 ---@param id string
 local function use(id)
   chats.use(id)
@@ -152,8 +152,8 @@ function M.open(id, mods)
   winbar.refresh(id)
 end
 
---- Show another chat wherever one is shown, or close its windows when there is none. The current
---- window stays, unless it is closed.
+--- Show another chat in every window of a chat, or close them if `other` is nil. The current window
+--- stays the same unless it is closed.
 ---@param id string
 ---@param other? string
 function M.replace(id, other)
@@ -174,13 +174,13 @@ end
 
 ---@param win integer
 local function close(win)
-  if not pcall(vim.api.nvim_win_close, win, true) then -- the last one of all
+  if not pcall(vim.api.nvim_win_close, win, true) then -- the last window
     vim.api.nvim_win_set_buf(win, code_window.last_file())
   end
 end
 
 --- Close the windows of the chat in this tab page.
----@return boolean closed something was there
+---@return boolean closed false: there were none
 function M.hide()
   local pair = pair_of()
   if not pair then
@@ -208,7 +208,7 @@ function M.chat_shown()
   return pair and pair.chat
 end
 
---- The chat the user means: of the current buffer, else in this tab page, else the last shown.
+--- The current chat: that of the current buffer, else of this tab page, else the last used.
 ---@return string?
 function M.current_chat()
   local chat = chats.of_buffer(vim.api.nvim_get_current_buf())
@@ -231,9 +231,9 @@ function M.code_window()
   return code_window.find(pair and pair.origin)
 end
 
---- The transcript was closed from inside: the input goes too, and Neovim when it was all there was.
+--- The user closed the transcript: close the input, too. If that is the last window, quit Neovim.
 ---@param input integer
-local function close_left_over(input)
+local function close_remaining(input)
   if not vim.api.nvim_win_is_valid(input) then
     return
   end
@@ -258,25 +258,26 @@ local function closed(event)
       if win == vim.api.nvim_get_current_win() and pair.input then
         pairs_by_tab[tab] = nil
         vim.schedule(function()
-          close_left_over(pair.input)
+          close_remaining(pair.input)
         end)
       end
     elseif pair.input == win then
       pair.input = nil
     end
   end
-  heights.forget(win)
-  widths.forget(win)
+  input_height.forget(win)
+  width.forget(win)
 end
 
---- The text of an input asks for a height. Without a transcript beside it, nobody has rows to give.
+--- Called when the text of an input needs another height. Without a transcript there are no rows to
+--- take.
 ---@param win integer the input's
 ---@param rows integer
 function M.ask_rows(win, rows)
   local pair = pairs_by_tab[vim.api.nvim_win_get_tabpage(win)]
   local beside = pair and pair.input == win and pair.transcript
   if beside and vim.api.nvim_win_is_valid(beside) then
-    heights.ask(pair, rows)
+    input_height.ask(pair, rows)
   end
 end
 
@@ -284,19 +285,19 @@ local function restore()
   local pair = pair_of()
   if pair and pair.transcript and pair.input then
     together.restore(pair)
-    heights.fill(pair.input)
+    input_height.fill(pair.input)
   elseif pair and pair.transcript then
-    widths.restore(pair.transcript)
+    width.restore(pair.transcript)
   end
 end
 
---- Splits come or go, or the screen has another size: what that does to a chat is undone.
+--- Called when splits open or close, or the screen changes its size: the chat's sizes are restored.
 ---@param what eca.Rearranged
 local function rearranged(what)
   for _, pair in pairs(pairs_by_tab) do
-    heights.rearranged(pair)
+    input_height.rearranged(pair)
     if pair.transcript then
-      widths.rearranged(pair.transcript, what)
+      width.rearranged(pair.transcript, what)
     end
   end
   if next(pairs_by_tab) then
@@ -308,9 +309,9 @@ local function windows_rearranged()
   rearranged('windows')
 end
 
---- A float takes no room from others.
+--- Called when a window opens or closes. A float takes no room from others.
 ---@param event { event: string, match: string }
-local function came_or_went(event)
+local function opened_or_closed(event)
   local win = event.event == 'WinClosed' and tonumber(event.match) or 0
   if event.event == 'WinClosed' then
     closed(event)
@@ -320,12 +321,12 @@ local function came_or_went(event)
   end
 end
 
---- The screen has another size: floats are placed again.
+--- Called when the screen changes its size: floats are placed again.
 local function screen_resized()
   for _, pair in pairs(pairs_by_tab) do
     local both = pair.transcript and pair.input and vim.api.nvim_win_is_valid(pair.input)
     if both and vim.api.nvim_win_get_config(pair.input).relative ~= '' then
-      heights.fit(pair)
+      input_height.fit(pair)
     end
   end
   rearranged('screen')
@@ -344,11 +345,11 @@ local function resized()
     return
   end
   if pair and pair.transcript then
-    widths.resized(pair.transcript)
+    width.resized(pair.transcript)
   end
   if pair and both then
-    heights.resized(pair)
-    heights.fill(pair.input)
+    input_height.resized(pair)
+    input_height.fill(pair.input)
   end
 end
 
@@ -359,13 +360,13 @@ local group = vim.api.nvim_create_augroup('eca.window', {})
 local function on(events, callback, pattern)
   vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
 end
-on({ 'WinNew', 'WinClosed' }, came_or_went)
+on({ 'WinNew', 'WinClosed' }, opened_or_closed)
 on('TabEnter', windows_rearranged)
 on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
-on({ 'VimResized', 'UIEnter' }, screen_resized) -- for its first screen Neovim lays out again
+on({ 'VimResized', 'UIEnter' }, screen_resized) -- the first UI can change the size, too
 on('WinResized', resized)
 
---- Whose window is it, whatever it shows?
+--- The pair that a window belongs to, whatever it shows.
 ---@param win integer
 ---@return eca.Pair? pair, ('transcript'|'input')? kind
 local function owner(win)
@@ -377,20 +378,20 @@ local function owner(win)
   end
 end
 
---- Give a window of a chat its buffer back.
+--- Show the chat's buffer in one of its windows again.
 ---@param win integer
 ---@param pair eca.Pair
 ---@param kind 'transcript'|'input'
 local function give_back(win, pair, kind)
   local chat = assert(chats.get(pair.chat))
   vim.api.nvim_win_set_buf(win, kind == 'input' and chat.input or chat.buf)
-  dress.window(win, kind == 'input' and 'input' or 'chat')
-  widths.fix(win)
+  window_options.set(win, kind == 'input' and 'input' or 'chat')
+  width.fix(win)
 end
 
 code_window.guard({
   owner = owner,
-  home = M.code_window,
+  code_window = M.code_window,
   show = M.open,
   restore = give_back,
   hide = M.hide,

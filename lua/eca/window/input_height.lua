@@ -1,23 +1,25 @@
---- The height of an input's window: what its text asks for, or what the user gave it.
+--- The height of an input's window: what its text needs, or what the user gave it.
 ---
 --- Rules kept here:
---- - What comes and goes around the chat leaves no trace: Neovim 0.10 gives the room of a closed
----   window to the input, 'winfixheight' or not, and any Neovim does so with 'cmdheight'.
---- - A height that the user gave is kept until the text asks for another one. It was the user when
----   nothing was rearranged, and he is in the chat or moved the line between its two windows.
---- - Only windows of the current tab page are resized; others when the user comes there.
+--- - Windows that open and close around the chat do not change it. Neovim 0.10 gives the room of a
+---   closed window to the input even with 'winfixheight', and every version does so when
+---   'cmdheight' changes.
+--- - A height that the user gave is kept until the text needs another one. A change is the user's
+---   if nothing was rearranged, and the cursor is in the chat or the line between its two windows
+---   moved.
+--- - Only windows of the current tab page are resized; others when the user goes there.
 local layout = require('eca.window.layout')
 
 local M = {}
 
 ---@class eca.Height rows of an input's window, its winbar included
----@field asked integer by the text
----@field wanted integer by the text, or by the user since
----@field given integer what it has
+---@field needed integer by the text
+---@field wanted integer by the text, or by the user since then
+---@field current integer
 ---@field both integer rows of transcript and input together
 
 local heights = {} ---@type table<integer, eca.Height> by window
-local rearranged = {} ---@type table<integer, boolean> windows to be looked at again
+local rearranged = {} ---@type table<integer, boolean> windows whose next change is not the user's
 
 ---@param transcript integer
 ---@param input integer
@@ -33,23 +35,23 @@ local function height_of(pair)
   return valid and heights[pair.input] or nil
 end
 
---- Note what a window has now.
+--- Record the current heights.
 ---@param pair eca.Pair
 ---@param height eca.Height
-local function note(pair, height)
-  height.given = vim.api.nvim_win_get_height(pair.input)
+local function record(pair, height)
+  height.current = vim.api.nvim_win_get_height(pair.input)
   height.both = rows_of_both(pair.transcript, pair.input)
   rearranged[pair.input] = nil
 end
 
---- The rows that a window should have, if there is room for them.
+--- The rows that a window should have.
 ---@param win integer
 ---@return integer
 function M.wanted(win)
   return heights[win] and heights[win].wanted or vim.api.nvim_win_get_height(win)
 end
 
---- Give an input's window the height it should have; floats share theirs with the transcript.
+--- Give an input's window the rows it should have. Floats share their rows with the transcript.
 ---@param pair eca.Pair with both windows
 function M.fit(pair)
   local rows = M.wanted(pair.input)
@@ -60,7 +62,7 @@ function M.fit(pair)
   end
 end
 
---- Rows the input's window should have, its winbar included.
+--- The rows that an input's text needs, the winbar included.
 ---@param buf integer
 ---@param win? integer
 ---@return integer
@@ -73,8 +75,8 @@ function M.of_text(buf, win)
   return math.max(limits.min, math.min(limits.max, rows)) + 1
 end
 
---- Rows above the first line, the prompts that wait, are shown only when the window is scrolled to
---- them.
+--- Scroll an input's windows so that the queued prompts, virtual rows above the first line, are
+--- visible.
 ---@param buf integer
 function M.reveal_queue(buf)
   local chat = assert(require('eca.chat.buffers').of_buffer(buf))
@@ -86,8 +88,8 @@ function M.reveal_queue(buf)
   end
 end
 
---- A window has another size: rows stay empty under its text only where all of it is in sight.
---- Neovim scrolls to keep the cursor seen in a small window, and never back.
+--- Called when a window has another size: scrolls back if rows below the text are empty. Neovim
+--- scrolls down to keep the cursor visible in a small window, and never back.
 ---@param win integer
 function M.fill(win)
   local room = vim.api.nvim_win_get_height(win) - 1
@@ -105,21 +107,22 @@ function M.fill(win)
   end
 end
 
---- The text of a window asks for rows. Has it asked for them before, the height is the user's.
+--- Give a window the rows that its text needs. If the need has not changed, the height that the
+--- user set stays.
 ---@param pair eca.Pair with both windows
 ---@param rows integer
 function M.ask(pair, rows)
   local height = heights[pair.input]
-  if height and height.asked == rows then
+  if height and height.needed == rows then
     return
   end
-  height = { asked = rows, wanted = rows, given = rows, both = 0 }
+  height = { needed = rows, wanted = rows, current = rows, both = 0 }
   heights[pair.input] = height
   M.fit(pair)
-  note(pair, height)
+  record(pair, height)
 end
 
---- Give a window its rows again.
+--- Restore the rows that a window should have.
 ---@param pair eca.Pair with both windows
 function M.restore(pair)
   local height = height_of(pair)
@@ -127,11 +130,12 @@ function M.restore(pair)
     if vim.api.nvim_win_get_height(pair.input) ~= height.wanted then
       M.fit(pair)
     end
-    note(pair, height)
+    record(pair, height)
   end
 end
 
---- Windows came or went, or lines of the screen did: the next change of a height is not the user's.
+--- Called when windows open or close, or the screen changes: the next change of a height is not the
+--- user's.
 ---@param pair eca.Pair
 function M.rearranged(pair)
   if height_of(pair) then
@@ -149,7 +153,7 @@ local function by_user(pair, height)
   return not rearranged[pair.input] and (inside or moved)
 end
 
---- Heights have changed: keep what the user did, take back anything else.
+--- Called when heights have changed: keeps a change by the user, undoes any other.
 ---@param pair eca.Pair with both windows
 function M.resized(pair)
   local height = height_of(pair)
@@ -157,13 +161,13 @@ function M.resized(pair)
     return
   end
   local rows = vim.api.nvim_win_get_height(pair.input)
-  if rows ~= height.given and by_user(pair, height) then
+  if rows ~= height.current and by_user(pair, height) then
     height.wanted = rows
   end
   M.restore(pair)
 end
 
---- A window is gone.
+--- Called when a window was closed.
 ---@param win integer
 function M.forget(win)
   heights[win], rearranged[win] = nil, nil

@@ -1,12 +1,13 @@
---- Where the chat's two windows come to be: splits, a tab page, or floats when there is no room.
+--- Opens and places the chat's two windows: splits, a tab page, or floats if there is no room.
 ---
 --- Rules kept here:
---- - Window modifiers of the command (`:vertical`, `:tab`, `:topleft` …) win over the option.
---- - A split that does not fit becomes a float; E36 is never seen.
---- - Sizes are cells; a window's height counts its winbar.
+--- - Window modifiers of the command (`:vertical`, `:tab`, `:topleft` …) take precedence over the
+---   option.
+--- - A split that does not fit becomes a float; the user never gets E36.
+--- - Sizes are in cells; the height of a window includes its winbar.
 local M = {}
 
---- Columns that a vertical split leaves to the others.
+--- Columns that a vertical split leaves to other windows.
 M.LEAST_BESIDE = 15
 
 ---@alias eca.Layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
@@ -18,36 +19,36 @@ M.LEAST_BESIDE = 15
 local NARROWEST, WIDEST = 60, 100
 local LEAST_HEIGHT = 10
 
---- A screen with fewer columns has no room for a chat of 60 beside code.
+--- A screen with fewer columns has no room for code beside a chat of 60 columns.
 local NARROW_SCREEN = 100
---- What others have there, the line between included, as long as the chat has its least. The hint
---- in its input takes that.
-local HALF, LEAST_CHAT = 40, 41
---- Columns that are left to others unless the user has said how wide the chat is to be.
-local LEAST_HALF = 30
+--- On a narrow screen, columns of the other windows, the separator included, and the least ones of
+--- the chat. The hint in the input needs those.
+local BESIDE, LEAST_CHAT = 40, 41
+--- Columns that are left to other windows unless the user has set the option `width`.
+local LEAST_BESIDE_DEFAULT = 30
 --- Rows of a screen that is high enough for code above the chat.
 local HIGH_SCREEN = 40
 
 local SIDES = { right = 'right', left = 'left', bottom = 'below', top = 'above' }
 
---- Does a command say where?
+--- Do a command's modifiers say where to open?
 ---@param mods table `smods`
 ---@return boolean
 function M.has_mods(mods)
   return mods.vertical or mods.horizontal or mods.tab >= 0 or mods.split ~= ''
 end
 
---- Where the chat stands when a command does not say: on a narrow, high screen below the code, as
---- neither could be read beside the other, unless the user has said how he wants it.
+--- The layout if a command does not say: that of the option. By default the chat is below the code
+--- on a narrow, high screen, because side by side neither could be read.
 ---@return eca.Layout
 local function usual()
   local config = require('eca.config')
-  local said = config.is_set('layout') or config.is_set('width')
-  local below = not said and vim.o.columns < NARROW_SCREEN and vim.o.lines >= HIGH_SCREEN
+  local by_user = config.is_set('layout') or config.is_set('width')
+  local below = not by_user and vim.o.columns < NARROW_SCREEN and vim.o.lines >= HIGH_SCREEN
   return below and 'bottom' or config.get().layout
 end
 
---- Where to open, from the command's modifiers or else the option.
+--- Where to open: from the command's modifiers, else from the option.
 ---@param mods? table
 ---@return eca.Place
 function M.choose(mods)
@@ -65,7 +66,7 @@ function M.choose(mods)
   return { layout = first and 'top' or 'bottom', near = near }
 end
 
---- Columns of the chat when it stands beside other windows.
+--- Columns of the chat when it is beside other windows.
 ---@param option number
 ---@return integer
 function M.width(option)
@@ -73,11 +74,11 @@ function M.width(option)
     return math.floor(option)
   end
   local part = math.floor(vim.o.columns * option)
-  local least = math.min(NARROWEST, math.max(LEAST_CHAT, vim.o.columns - HALF))
+  local least = math.min(NARROWEST, math.max(LEAST_CHAT, vim.o.columns - BESIDE))
   return math.max(least, math.min(WIDEST, part))
 end
 
---- Rows of the chat when it stands above or below other windows.
+--- Rows of the chat when it is above or below other windows.
 ---@return integer
 local function height()
   return math.max(LEAST_HEIGHT, math.floor(vim.o.lines * 0.5))
@@ -92,14 +93,14 @@ local function split_config(place)
   if side == 'left' or side == 'right' then
     local options = require('eca.config')
     config.width = M.width(options.get().width)
-    local least = options.is_set('width') and M.LEAST_BESIDE or LEAST_HALF
+    local least = options.is_set('width') and M.LEAST_BESIDE or LEAST_BESIDE_DEFAULT
     return vim.o.columns - config.width >= least and config or nil
   end
   config.height = height()
   return vim.o.lines - config.height >= LEAST_HEIGHT and config or nil
 end
 
---- Where the floats are: the transcript in the middle of the screen, the input under it.
+--- The configurations of floats: in the middle of the screen, the input below the transcript.
 ---@param input_height integer
 ---@return vim.api.keyset.win_config transcript, vim.api.keyset.win_config input
 local function float_configs(input_height)
@@ -132,13 +133,13 @@ local function open_floats(buf, input, input_height)
   return win, vim.api.nvim_open_win(input, true, below)
 end
 
---- Place floats that are there again, for another screen or another height of the input.
+--- Place open floats again, for another screen size or another height of the input.
 ---@param win integer the transcript's
 ---@param below integer the input's
 ---@param rows integer height of the input
 function M.place_floats(win, below, rows)
   local upper, lower = float_configs(rows)
-  upper.style, lower.style = nil, nil -- told again, it would undo the windows' options
+  upper.style, lower.style = nil, nil -- setting it again would reset the windows' options
   vim.api.nvim_win_set_config(win, upper)
   vim.api.nvim_win_set_config(below, lower)
 end
@@ -156,18 +157,18 @@ local function open_one(buf, place)
     vim.api.nvim_win_set_buf(0, buf)
     return vim.api.nvim_get_current_win()
   end
-  -- Not entered: `<C-w>p` in the input is to lead back to where the user was.
+  -- Not entered, so that `<C-w>p` in the input returns to where the user was.
   local config = split_config(place)
   local opened, win = pcall(vim.api.nvim_open_win, buf, false, config or {})
   return opened and win or nil
 end
 
---- Make a split of the windows of a chat, or put them somewhere else. The current window stays.
+--- Move the windows of a chat to a split. The current window stays the same.
 ---@param win integer the transcript's
 ---@param below integer the input's
 ---@param place eca.Place
 ---@param rows integer height of the input
----@return boolean moved false: there is no room, or it is no place for a split
+---@return boolean moved false: there is no room, or the place is not a split
 function M.move(win, below, place, rows)
   local config = SIDES[place.layout] and split_config(place)
   if not config or not pcall(vim.api.nvim_win_set_config, win, config) then
@@ -180,7 +181,7 @@ function M.move(win, below, place, rows)
   return moved
 end
 
---- Put the input under the transcript again.
+--- Put the input below the transcript again.
 ---@param win integer the transcript's
 ---@param below integer the input's
 ---@param rows integer height of the input
@@ -197,7 +198,7 @@ function M.put_above(win, below)
   return (pcall(vim.api.nvim_win_set_config, win, { split = 'above', win = below }))
 end
 
---- Give a chat that stands above or below other windows its part of the screen's rows.
+--- Give a chat above or below other windows its part of the screen's rows.
 ---@param win integer the transcript's
 ---@param rows integer height of the input
 function M.share_rows(win, rows)
@@ -209,7 +210,7 @@ function M.share_rows(win, rows)
   end
 end
 
---- Open the input under a transcript's window.
+--- Open the input below a transcript's window.
 ---@param win integer the transcript's
 ---@param input integer buffer
 ---@param rows integer

@@ -1,7 +1,7 @@
---- How the chat's windows look: their local options.
+--- The local options of the chat's windows.
 ---
---- Rules kept here: options are set for this buffer in this window only, so that none of them is
---- still there when the window shows something else.
+--- Rules kept here: options are set for this buffer in this window only, so that another buffer in
+--- the window does not get them.
 local input_mode = require('eca.state.input_mode')
 
 local M = {}
@@ -22,8 +22,8 @@ local COMMON = {
   wrap = true,
 }
 
---- A margin of one cell: where a line in a block goes on, it says so, as text in the row could look
---- like another line of the block.
+--- A margin of one cell. It marks wrapped rows of a block, whose text could otherwise be mistaken
+--- for another line.
 local MARGIN = '%#EcaNormal#%{%v:virtnum > 0'
   .. " ? v:lua.require'eca.transcript.decoration'.margin() : ' '%}"
 
@@ -34,7 +34,7 @@ local OPTIONS = {
     concealcursor = 'nc',
     conceallevel = 2,
     foldcolumn = '0',
-    number = true, -- with it, the width of the margin is known before it is drawn
+    number = true, -- makes the width of the margin known before it is drawn
     numberwidth = 1,
     statuscolumn = MARGIN,
   },
@@ -45,45 +45,45 @@ local OPTIONS = {
   },
 }
 
---- The sign before the input: only the first row of the text has it.
+--- The text before the first row of the input.
 local PROMPT = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? '> ' : '  '}"
 local ANSWER = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Answer> ' : '        '}"
 local LOGIN = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Login> ' : '       '}"
 
 ---@param win integer
 ---@param options table<string, any>
-local function set(win, options)
+local function set_all(win, options)
   for name, value in pairs(options) do
     vim.wo[win][0][name] = value
   end
 end
 
---- Let an input's window tell what is typed there: a prompt, an answer, or what a login asks for.
+--- Show in an input's window what is typed there: a prompt, an answer, or a reply to a login.
 ---@param win integer
-function M.sign(win)
+function M.set_prefix(win)
   local chat = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
-  local sign = PROMPT
+  local prefix = PROMPT
   if chat and input_mode.is_login(chat.id) then
-    sign = LOGIN
+    prefix = LOGIN
   elseif chat and input_mode.question(chat.id) then
-    sign = ANSWER
+    prefix = ANSWER
   end
-  vim.wo[win][0].statuscolumn = sign
+  vim.wo[win][0].statuscolumn = prefix
 end
 
---- Make a window one of the chat's.
+--- Set the options of a window that shows a chat's buffer.
 ---@param win integer
 ---@param kind 'chat'|'input'
-function M.window(win, kind)
+function M.set(win, kind)
   local floating = vim.api.nvim_win_get_config(win).relative ~= ''
-  set(win, COMMON)
-  set(win, OPTIONS[kind])
+  set_all(win, COMMON)
+  set_all(win, OPTIONS[kind])
   if kind == 'input' then
-    M.sign(win)
+    M.set_prefix(win)
   end
   local text = floating and 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder' or 'Normal:EcaNormal'
   vim.wo[win][0].winhighlight = text .. ',WinBar:EcaWinbar,WinBarNC:EcaWinbar'
-  require('eca.window.statusline').dress(win)
+  require('eca.window.statusline').set(win)
   require('eca.window.winbar').refresh_window(win)
 end
 

@@ -1,17 +1,17 @@
---- The status lines of the chat's windows, where nobody else has one for them.
+--- The status lines of the chat's windows, unless the user or a plugin sets them.
 ---
 --- Rules kept here:
---- - Where each window has its own, it is a quiet line between transcript and input.
---- - Where all share one ('laststatus' 3), it tells the title in place of a buffer's name, as text
----   that cannot be an expression; a 'statusline' of the user's tells what he wants.
---- - A local value that others gave is left alone.
+--- - If each window has its own, it is a plain line between transcript and input.
+--- - If all share one ('laststatus' 3), it shows the title instead of the buffer's name, escaped so
+---   that it cannot be an expression. A 'statusline' of the user's is left alone.
+--- - A local value that others have set is left alone.
 local M = {}
 
-local QUIET = '%#EcaSeparator#%='
-local QUIET_FILL = 'eob: ,stl:─,stlnc:─'
+local SEPARATOR = '%#EcaSeparator#%='
+local SEPARATOR_FILL = 'eob: ,stl:─,stlnc:─'
 local FILL = 'eob: '
 
---- Has the user no status line of his own? What Neovim has by default is none of his.
+--- Is 'statusline' Neovim's default, so that the user has none of their own?
 ---@return boolean
 local function is_default()
   local default = vim.api.nvim_get_option_info2('statusline', {}).default
@@ -20,13 +20,13 @@ end
 
 ---@param win integer
 ---@return boolean
-local function is_quiet(win)
+local function has_separator(win)
   return vim.o.laststatus ~= 3 and vim.api.nvim_win_get_config(win).relative == ''
 end
 
---- The title, cut at its end where there is no room.
+--- The title, cut at its end if there is no room.
 ---@param win integer
----@return string value of the option, empty: the global one
+---@return string value of the option; empty: use the global one
 local function title(win)
   local chat = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
   if not chat or vim.o.laststatus ~= 3 or not is_default() then
@@ -38,7 +38,7 @@ end
 
 ---@param win integer
 ---@param text string value of the option
-local function give(win, text)
+local function set(win, text)
   local own = vim.wo[win][0].statusline
   if own ~= text and (own == '' or own == vim.w[win].eca_statusline) then
     vim.wo[win][0].statusline = text
@@ -46,33 +46,33 @@ local function give(win, text)
   end
 end
 
---- Tell the title, if it is to be told here.
+--- Show the chat's current title, if the status line shows titles.
 ---@param win integer that shows a transcript or an input
 function M.refresh(win)
   if vim.o.laststatus == 3 then
-    give(win, title(win))
+    set(win, title(win))
   end
 end
 
---- Give a window of the chat its status line.
+--- Set the status line of a chat's window.
 ---@param win integer
-function M.dress(win)
-  local quiet = is_quiet(win)
-  vim.wo[win][0].fillchars = quiet and QUIET_FILL or FILL
-  give(win, quiet and QUIET or title(win))
+function M.set(win)
+  local separator = has_separator(win)
+  vim.wo[win][0].fillchars = separator and SEPARATOR_FILL or FILL
+  set(win, separator and SEPARATOR or title(win))
 end
 
---- The user has another status line than before.
+--- Called when the user changes the option.
 ---@param event { match: string }
 local function changed(event)
   if vim.v.option_type ~= 'global' then
     return
   end
-  local chats, follow =
-    require('eca.chat.buffers'), event.match == 'laststatus' and M.dress or M.refresh
+  local chats = require('eca.chat.buffers')
+  local update = event.match == 'laststatus' and M.set or M.refresh
   for _, win in ipairs(vim.api.nvim_list_wins()) do
     if chats.of_buffer(vim.api.nvim_win_get_buf(win)) then
-      follow(win)
+      update(win)
     end
   end
 end

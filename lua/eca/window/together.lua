@@ -1,14 +1,14 @@
---- The two windows of a chat stay together, transcript above input, wherever they are moved.
+--- Keeps the two windows of a chat together, transcript above input, wherever they are moved.
 ---
 --- Rules kept here:
---- - The one that the user is in stays where he put it; the other follows.
---- - A chat that floats for lack of room becomes a split as soon as there is some.
+--- - The window that the user is in stays where they moved it; the other follows.
+--- - A chat that floats for lack of room becomes a split as soon as there is room.
 --- - The current window, its cursor and its mode stay.
-local dress = require('eca.window.options')
 local follow_end = require('eca.window.follow_end')
-local heights = require('eca.window.input_height')
+local input_height = require('eca.window.input_height')
 local layout = require('eca.window.layout')
-local widths = require('eca.window.width')
+local width = require('eca.window.width')
+local window_options = require('eca.window.options')
 
 local M = {}
 
@@ -18,8 +18,8 @@ local function floats(win)
   return vim.api.nvim_win_get_config(win).relative ~= ''
 end
 
---- Is the input right under the transcript? Floats are placed by themselves, and a window that
---- was moved to another tab page is left there.
+--- Is the input right below the transcript? True for floats, which are placed by their
+--- configuration, and for windows in different tab pages, which stay there.
 ---@param pair eca.Pair with both windows
 ---@return boolean
 function M.is_joined(pair)
@@ -34,14 +34,14 @@ function M.is_joined(pair)
     and vim.api.nvim_win_get_width(lower) == vim.api.nvim_win_get_width(upper)
 end
 
---- The windows stand somewhere else now.
+--- Called when the windows were moved.
 ---@param pair eca.Pair
 local function settle(pair)
-  dress.window(pair.transcript, 'chat')
-  dress.window(pair.input, 'input')
-  widths.moved(pair.transcript)
-  heights.restore(pair)
-  layout.share_rows(pair.transcript, heights.wanted(pair.input))
+  window_options.set(pair.transcript, 'chat')
+  window_options.set(pair.input, 'input')
+  width.moved(pair.transcript)
+  input_height.restore(pair)
+  layout.share_rows(pair.transcript, input_height.wanted(pair.input))
   follow_end.moved(pair.transcript)
 end
 
@@ -49,7 +49,7 @@ end
 ---@param place eca.Place
 ---@return boolean moved
 local function move(pair, place)
-  local rows = heights.wanted(pair.input)
+  local rows = input_height.wanted(pair.input)
   local moved = layout.move(pair.transcript, pair.input, place, rows)
   if moved then
     settle(pair)
@@ -57,7 +57,7 @@ local function move(pair, place)
   return moved
 end
 
---- Put the windows of a chat where a command says, or where they belong.
+--- Move the windows of a chat to where a command says, else to where the option says.
 ---@param pair eca.Pair with both windows
 ---@param mods? table `smods` of the command
 function M.move(pair, mods)
@@ -66,7 +66,7 @@ function M.move(pair, mods)
   end
 end
 
---- Where the user has put a window that takes all columns: at the top of the screen or the bottom.
+--- The edge of the screen, top or bottom, to which the user moved a window that takes all columns.
 ---@param win integer
 ---@return eca.Place?
 local function edge_of(win)
@@ -76,7 +76,7 @@ local function edge_of(win)
   end
 end
 
---- Put the window that the user has not moved to the other one.
+--- Move the other window to the one that the user moved.
 ---@param pair eca.Pair with both windows
 local function join(pair)
   local here = vim.api.nvim_get_current_win()
@@ -86,13 +86,13 @@ local function join(pair)
     return
   end
   local moved = by_input and layout.put_above(pair.transcript, pair.input)
-  if moved or layout.put_below(pair.transcript, pair.input, heights.wanted(pair.input)) then
+  if moved or layout.put_below(pair.transcript, pair.input, input_height.wanted(pair.input)) then
     settle(pair)
   end
 end
 
---- Undo what has torn the windows apart or taken their room, and give floats a place in the layout
---- if they want one.
+--- Rejoin windows that were separated, restore their sizes, and turn floats into a split if there
+--- is room now.
 ---@param pair eca.Pair with both windows
 function M.restore(pair)
   if floats(pair.transcript) and floats(pair.input) then
@@ -100,10 +100,10 @@ function M.restore(pair)
   elseif not M.is_joined(pair) then
     join(pair)
   end
-  if widths.restore(pair.transcript) then
-    layout.share_rows(pair.transcript, heights.wanted(pair.input))
+  if width.restore(pair.transcript) then
+    layout.share_rows(pair.transcript, input_height.wanted(pair.input))
   end
-  heights.restore(pair)
+  input_height.restore(pair)
 end
 
 return M

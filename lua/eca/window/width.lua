@@ -1,41 +1,41 @@
---- The width of a chat that stands beside other windows: its part of the screen, or what the user
---- gave it.
+--- The width of a chat beside other windows: its part of the screen, or what the user gave it.
 ---
 --- Rules kept here:
---- - A screen that shrinks and grows leaves no trace: the chat has its width again as soon as there
----   is room for it and for something beside it. Nor does a window that goes: when one below does,
----   Neovim may give a column of the chat to another.
---- - A width that the user gave is kept. It was the user when nothing was rearranged.
---- - Only windows of the current tab page are resized; others when the user comes there.
+--- - When the screen shrinks and grows again, the chat gets its width back as soon as there is room
+---   for it and for something beside it. The same when a window closes: Neovim may then give
+---   columns of the chat to another window.
+--- - A width that the user gave is kept. A change is the user's if nothing was rearranged.
+--- - Only windows of the current tab page are resized; others when the user goes there.
 local layout = require('eca.window.layout')
 
 local M = {}
 
 ---@class eca.Width columns of a transcript's window
----@field own? integer by the user, or by where it was opened; nil: its part of the screen
----@field given integer what it has
----@field beside boolean it does not take the whole width of the screen
+---@field own? integer from the user, or from where it was opened; nil: its part of the screen
+---@field current integer
+---@field beside boolean it is narrower than the screen
 
----@alias eca.Rearranged 'windows'|'closed'|'screen' what did it
+---@alias eca.Rearranged 'windows'|'closed'|'screen' why windows were rearranged
 
 local widths = {} ---@type table<integer, eca.Width> by window
 local RANKS = { windows = 1, closed = 2, screen = 3 }
-local rearranged = {} ---@type table<integer, eca.Rearranged> windows to be looked at again
+--- Windows whose next change of width is not the user's.
+local rearranged = {} ---@type table<integer, eca.Rearranged>
 
 ---@return integer columns of a chat that has its part of the screen
 local function part()
   return layout.width(require('eca.config').get().width)
 end
 
---- Take a width as one that is to be kept.
+--- Remember a width as the one to keep.
 ---@param width eca.Width
 ---@param columns integer
 local function keep(width, columns)
   width.own = columns ~= part() and columns or nil
-  width.given = columns
+  width.current = columns
 end
 
---- A window shows another buffer: it keeps its width from windows that come and go.
+--- Called when a window shows another buffer: sets 'winfixwidth' again.
 ---@param win integer
 function M.fix(win)
   local width = widths[win]
@@ -44,11 +44,11 @@ function M.fix(win)
   end
 end
 
---- A transcript's window was opened.
+--- Called when a transcript's window was opened.
 ---@param win integer
 function M.opened(win)
   local columns = vim.api.nvim_win_get_width(win)
-  widths[win] = { given = columns, beside = columns < vim.o.columns }
+  widths[win] = { current = columns, beside = columns < vim.o.columns }
   if widths[win].beside and vim.api.nvim_win_get_config(win).relative == '' then
     keep(widths[win], columns)
   end
@@ -66,7 +66,7 @@ local function fit(win, width)
   vim.api.nvim_win_set_width(win, math.min(width.own or part(), most))
 end
 
---- A window stands somewhere else: it has its width there, too, unless it takes all columns.
+--- Called when a window was moved: it gets its width there, too, unless it takes all columns.
 ---@param win integer
 function M.moved(win)
   local width = widths[win]
@@ -74,11 +74,12 @@ function M.moved(win)
     width.beside = vim.api.nvim_win_get_width(win) < vim.o.columns
     M.fix(win)
     fit(win, width)
-    width.given = vim.api.nvim_win_get_width(win)
+    width.current = vim.api.nvim_win_get_width(win)
   end
 end
 
---- Windows came or went, or the screen has another size: the next change is not the user's.
+--- Called when windows open or close, or the screen has another size: the next change is not the
+--- user's.
 ---@param win integer
 ---@param what eca.Rearranged
 function M.rearranged(win, what)
@@ -88,32 +89,32 @@ function M.rearranged(win, what)
   end
 end
 
---- Give a window of the current tab page its columns again, if the screen took them, or a window
---- that went; one that came keeps those that it took.
+--- Restore the columns of a window that it lost to the screen or to a closed window. A new window
+--- keeps the columns it took.
 ---@param win integer
----@return boolean by_screen the screen has had another size
+---@return boolean by_screen the screen has changed its size
 function M.restore(win)
   local width, what = widths[win], rearranged[win]
   if width then
-    local had_its_own = width.given == (width.own or part())
-    if what == 'screen' or (what == 'closed' and had_its_own) then
+    local was_right = width.current == (width.own or part())
+    if what == 'screen' or (what == 'closed' and was_right) then
       fit(win, width)
     end
-    width.given, rearranged[win] = vim.api.nvim_win_get_width(win), nil
+    width.current, rearranged[win] = vim.api.nvim_win_get_width(win), nil
   end
   return what == 'screen'
 end
 
---- Widths have changed: keep what the user did.
+--- Called when widths have changed: keeps a change by the user.
 ---@param win integer
 function M.resized(win)
   local width, columns = widths[win], vim.api.nvim_win_get_width(win)
-  if width and columns ~= width.given and not rearranged[win] then
+  if width and columns ~= width.current and not rearranged[win] then
     keep(width, columns)
   end
 end
 
---- A window is gone.
+--- Called when a window was closed.
 ---@param win integer
 function M.forget(win)
   widths[win], rearranged[win] = nil, nil

@@ -1,17 +1,17 @@
---- The lines above the transcript and above the input.
+--- The winbars of the transcript and of the input.
 ---
 --- Rules kept here:
---- - A winbar is plain text set when something changed, never an expression to be evaluated; what
----   others wrote is escaped, so that it cannot become one.
+--- - A winbar is plain text that is set when something changes, never an expression. Foreign text
+---   is escaped, so that it cannot become one.
 local chat_tabs = require('eca.window.chat_tabs')
 local chats = require('eca.chat.buffers')
 local contexts = require('eca.context')
-local fitting = require('eca.window.winbar_fit')
 local follow_end = require('eca.window.follow_end')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
 local sanitize = require('eca.ui.sanitize')
 local statusline = require('eca.window.statusline')
+local winbar_fit = require('eca.window.winbar_fit')
 
 local M = {}
 
@@ -86,9 +86,9 @@ local function add(parts, text, group, weight, least)
   end
 end
 
---- What the transcript's winbar tells, in its order.
+--- The parts of the transcript's winbar, in order.
 ---@param status eca.Status
----@param new integer rows below that were not seen
+---@param new integer unseen rows below the window
 ---@return eca.WinbarPart[]
 function M.transcript_parts(status, new)
   local title = { text = status.title or mirror.UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
@@ -109,7 +109,7 @@ function M.transcript_parts(status, new)
   return parts
 end
 
---- Parts as the text of a winbar.
+--- The text of a winbar with these parts.
 ---@param parts eca.WinbarPart[]
 ---@return string
 function M.render(parts)
@@ -119,8 +119,10 @@ function M.render(parts)
     if part.click then
       text = ("%%%d@v:lua.require'eca.window.chat_tabs'.click@%s%%X"):format(part.click, text)
     end
-    local joint = index > 1 and '%#EcaWinbarDim#' .. (part.join or fitting.SEPARATOR) or ''
-    pieces[#pieces + 1] = ('%s%%#%s#%s'):format(joint, part.group, text)
+    if index > 1 then
+      pieces[#pieces + 1] = '%#EcaWinbarDim#' .. (part.separator or winbar_fit.SEPARATOR)
+    end
+    pieces[#pieces + 1] = ('%%#%s#%s'):format(part.group, text)
   end
   return table.concat(pieces) .. '%#EcaWinbar#'
 end
@@ -133,7 +135,7 @@ local function set(win, text)
   end
 end
 
---- How many prompts wait: those that steer the running turn, then those for its end.
+--- How many prompts are queued: those that steer the running turn, then those for its end.
 ---@param prompts [string, string][]
 ---@return string
 local function queue_text(prompts)
@@ -144,7 +146,7 @@ local function queue_text(prompts)
   local words = {} ---@type string[]
   words[#words + 1] = steering > 0 and ('%d steering'):format(steering) or nil
   words[#words + 1] = queued > 0 and ('%d queued'):format(queued) or nil
-  return table.concat(words, fitting.SEPARATOR)
+  return table.concat(words, winbar_fit.SEPARATOR)
 end
 
 ---@param plan eca.Plan
@@ -157,7 +159,7 @@ local function plan_text(plan, status)
   return ('%s tasks %d/%d%s'):format(sign, plan.done, plan.total, doing)
 end
 
---- What the input's winbar tells, in its order.
+--- The parts of the input's winbar, in order.
 ---@param chat string
 ---@return eca.WinbarPart[]
 function M.input_parts(chat)
@@ -167,7 +169,7 @@ function M.input_parts(chat)
   add(parts, login and 'login' or nil, 'EcaWaiting', 95)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
   for _, item in ipairs(login and {} or contexts.list(chat)) do
-    add(parts, contexts.label(item), 'EcaContext', item.type == 'cursor' and fitting.MINOR or 60)
+    add(parts, contexts.label(item), 'EcaContext', item.type == 'cursor' and winbar_fit.MINOR or 60)
   end
   add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)
   local plan = mirror.plan(chat)
@@ -178,18 +180,18 @@ function M.input_parts(chat)
   local activity = status.state ~= 'idle' and status.activity or nil
   local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
   add(parts, activity, attention, status.retrying and 90 or 30, LEAST_WORDS)
-  add(parts, vim.fs.basename(mirror.server().label), 'EcaWinbarDim', fitting.MINOR)
+  add(parts, vim.fs.basename(mirror.server().label), 'EcaWinbarDim', winbar_fit.MINOR)
   if #parts == 0 then
     add(parts, 'eca', 'EcaWinbarDim', 10)
   end
   return parts
 end
 
---- Tell of the other chats, after the title.
+--- Add the tabs of the other chats after the title.
 ---@param parts eca.WinbarPart[]
 ---@param chat string
 ---@param columns integer
-local function add_bar(parts, chat, columns)
+local function add_tabs(parts, chat, columns)
   local number = chat_tabs.number(chat)
   parts[1].text = number and ('%d %s'):format(number, parts[1].text) or parts[1].text
   for index, part in ipairs(chat_tabs.parts(chat, columns)) do
@@ -197,8 +199,8 @@ local function add_bar(parts, chat, columns)
   end
 end
 
---- Draw the winbar, and the title in the status line, of a window that shows a transcript or an
---- input; others are left alone.
+--- Draw the winbar of a window, and the title in its status line, if it shows a transcript or an
+--- input.
 ---@param win integer
 function M.refresh_window(win)
   local chat, kind = chats.of_buffer(vim.api.nvim_win_get_buf(win))
@@ -209,15 +211,15 @@ function M.refresh_window(win)
   if kind == 'chat' then
     local new = follow_end.new_rows(win)
     parts = M.transcript_parts(mirror.status(chat.id), new)
-    add_bar(parts, chat.id, vim.api.nvim_win_get_width(win))
+    add_tabs(parts, chat.id, vim.api.nvim_win_get_width(win))
   else
     parts = M.input_parts(chat.id)
   end
-  set(win, M.render(fitting.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
+  set(win, M.render(winbar_fit.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
   statusline.refresh(win)
 end
 
---- Has somebody else drawn over the winbar of a window of ours?
+--- Has something else replaced the winbar of a chat's window?
 ---@param win integer
 ---@return boolean
 function M.is_foreign(win)

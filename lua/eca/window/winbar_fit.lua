@@ -1,9 +1,9 @@
---- Which parts of a winbar fit into its window.
+--- Chooses and cuts the parts of a winbar that fit into its window.
 ---
 --- Rules kept here:
---- - Minor parts go first. Then parts are cut, the lightest first, each down to the cells that
----   still say something. Only then a part goes, again the lightest.
---- - A part with `keep` never goes.
+--- - Minor parts are dropped first. Then parts are cut, the lightest first, each down to its least
+---   cells. Only then other parts are dropped, again the lightest first.
+--- - A part with `keep` is never dropped.
 local cut = require('eca.ui.display_width').cut
 
 local M = {}
@@ -11,15 +11,15 @@ local M = {}
 ---@class eca.WinbarPart
 ---@field text string
 ---@field group string
----@field weight integer the higher, the longer it stays
----@field least? integer cells it may be cut to; nil when it means nothing unless it is whole
+---@field weight integer the higher, the later it is dropped
+---@field least? integer cells it may be cut to; nil: it is never cut
 ---@field keep? boolean
----@field join? string what stands between it and the part before, instead of a dot
----@field click? integer number of the chat that a click goes to
+---@field separator? string between it and the part before, default: a dot
+---@field click? integer number of the chat that a click opens
 
 M.SEPARATOR = ' · '
 
---- Parts of this weight and less go before any other part is cut.
+--- Parts of this weight and less are dropped before any other part is cut.
 M.MINOR = 10
 
 ---@param text string
@@ -28,11 +28,11 @@ local function cells(text)
   return vim.api.nvim_strwidth(text)
 end
 
---- A part with what was measured of it, once.
+--- A part and its measures.
 ---@class eca.MeasuredPart
 ---@field part eca.WinbarPart
 ---@field place integer
----@field width integer cells, with what stands before it
+---@field width integer cells, with its separator
 ---@field slack integer cells by which it can be cut
 
 ---@param part eca.WinbarPart
@@ -40,12 +40,12 @@ end
 ---@return eca.MeasuredPart
 local function measure(part, place)
   local width = cells(part.text)
-  local before = place > 1 and cells(part.join or M.SEPARATOR) or 0
+  local before = place > 1 and cells(part.separator or M.SEPARATOR) or 0
   local slack = part.least and math.max(0, width - part.least) or 0
   return { part = part, place = place, width = width + before, slack = slack }
 end
 
---- Lighter parts come first; of equals the last.
+--- Sort lighter parts first; of equal ones the last first.
 ---@param a eca.MeasuredPart
 ---@param b eca.MeasuredPart
 ---@return boolean
@@ -57,7 +57,7 @@ local function is_lighter(a, b)
 end
 
 ---@param measured eca.MeasuredPart[] lighter first
----@param over integer cells there are too many
+---@param over integer cells too many
 local function cut_parts(measured, over)
   for _, it in ipairs(measured) do
     local less = math.min(over, it.slack)
@@ -77,10 +77,10 @@ local function sum(measured, key)
   end)
 end
 
---- Those that stay, lighter first, and how many cells there are still too many.
+--- The parts that are not dropped, and how many cells there are still too many.
 ---@param measured eca.MeasuredPart[] lighter first
 ---@param over integer
----@return eca.MeasuredPart[] stay
+---@return eca.MeasuredPart[] stay lighter first
 ---@return integer over
 local function drop(measured, over)
   local stay, slack = {}, sum(measured, 'slack') ---@type eca.MeasuredPart[], integer
@@ -95,8 +95,8 @@ local function drop(measured, over)
   return stay, over
 end
 
---- Make parts fit, in their order.
----@param parts eca.WinbarPart[] their texts are cut
+--- Make parts fit; their order stays.
+---@param parts eca.WinbarPart[] their texts may be cut
 ---@param width integer cells
 ---@return eca.WinbarPart[]
 function M.fit(parts, width)

@@ -40,7 +40,7 @@ def _command(part: ShellPart) -> str:
 
 def _note(part: ShellPart, *, waits: bool) -> str:
     if part.remembered:
-        return "remembered"
+        return "always allowed"
     if waits and part.remember_key:
-        return f"A remembers {literal_line(part.remember_key)}"
+        return f"A always allows {literal_line(part.remember_key)}"
     return ""
