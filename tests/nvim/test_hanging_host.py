@@ -50,7 +50,7 @@ def test_a_restart_ends_a_host_that_does_not_answer(
     say(nvim, "hello")
     nvim.wait_for(lambda: prompts(server) == ["hello"], "the prompt, by another host")
     assert not wait_gone(old, DEADLINE)
-    told = "the host did not answer: it was ended, and another one starts"
+    told = "the plugin host did not answer: it was killed, and another one starts"
     assert [line for line in nvim.messages().splitlines() if "host" in line] == [f"eca: {told}"]
     assert draft(nvim) == ""
     nvim.wait_for(lambda: "hello" in lines_of(nvim), "the prompt in the chat")

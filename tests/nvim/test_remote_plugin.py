@@ -107,7 +107,7 @@ def test_a_shared_host_that_cannot_start_is_told_in_one_line(
     nvim.lua(OWN, "/nowhere/python")
     nvim.command("function EcaIntent(...) \n throw 'no provider' \n endfunction")
     nvim.keys(":EcaChat hello<CR>")
-    nvim.wait_screen(":checkhealth provider helps")
+    nvim.wait_screen("see :checkhealth provider")
     assert nvim.lua("return require('eca').status().server") == "failed"
     assert nvim.messages().count("no provider") == 1
     nvim.take_errors()

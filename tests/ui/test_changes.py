@@ -53,9 +53,9 @@ def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
 def test_nothing_to_list_is_said(stage: Neovim) -> None:
     show(stage, command="Eca changes 3")
     assert sent(stage, "changes")[-1]["turn"] == 3
-    stage.wait_screen("no change of the agent is left to look at")
+    stage.wait_screen("no changes left to review")
     stage.command("Eca changes revert")
-    stage.wait_screen("there is no list")
+    stage.wait_screen("open the list first with :Eca changes")
 
 
 def test_who_goes_on_is_not_taken_to_the_list(stage: Neovim, file: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_change_is_reverted_in_its_buffer(stage: Neovim, file: Path) -> None:
     assert stage.eval(f"bufloaded('{file}')") == 0
     stage.keys("r")
     wait_row(stage, 1, "reverted")
-    stage.wait_screen("reverted in code.txt (not written): undo it there with u")
+    stage.wait_screen("reverted in code.txt (not written); u in its buffer undoes it")
     assert file_lines(stage, file) == LINES
     assert "LINE 5" in file.read_text()
     assert stage.eval("&buftype") == "quickfix"
@@ -111,7 +111,7 @@ def test_a_change_that_is_gone_says_so(stage: Neovim, file: Path, edit: str) -> 
     stage.command(f"wincmd p | {edit} | wincmd p")
     before = file_lines(stage, file)
     stage.keys("r")
-    stage.wait_screen("the change is not there any more")
+    stage.wait_screen("the change was not found")
     assert file_lines(stage, file) == before
     assert rows(stage)[1] == "+1 -1  LINE 5"
     stage.command("wincmd p | edit!")
@@ -121,7 +121,7 @@ def test_the_change_under_the_cursor_of_a_file(stage: Neovim, file: Path) -> Non
     show(stage, change(file))
     stage.command("wincmd p | edit code.txt | 4")
     stage.command("Eca changes revert")
-    stage.wait_screen("there is no change of the agent here")
+    stage.wait_screen("no change under the cursor")
     stage.command("5 | Eca changes revert")
     wait_row(stage, 1, "reverted")
     assert stage.buffer_lines() == LINES
@@ -155,7 +155,7 @@ def test_how_many_files_were_reverted_is_said(stage: Neovim, file: Path) -> None
     other.write_text(file.read_text())
     show(stage, change(file), change(other, key="other"))
     stage.keys("ggr")
-    stage.wait_screen("reverted in 2 files (not written): undo it there with u")
+    stage.wait_screen("reverted in 2 files (not written); u in its buffer undoes it")
 
 
 def test_lines_put_in_and_taken_out(stage: Neovim, file: Path) -> None:
@@ -245,7 +245,7 @@ def test_what_a_turn_did_to_whole_files_is_put_back_by_the_host(stage: Neovim, f
 def test_lines_under_the_cursor_are_meant_before_their_file(stage: Neovim, file: Path) -> None:
     show(stage, change(file, key="new", kind="new", line=5, turn=1), change(file, turn=2))
     stage.command("wincmd p | edit code.txt | 5 | Eca changes revert")
-    stage.wait_screen("reverted in code.txt (not written): undo it there with u")
+    stage.wait_screen("reverted in code.txt (not written); u in its buffer undoes it")
     assert stage.buffer_lines() == LINES
     assert sent(stage, "plan_undo") == []
     stage.command("edit!")

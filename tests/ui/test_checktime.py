@@ -36,7 +36,7 @@ local due = held.due
 held.due = nil
 due()
 """
-WARNING = "changed on disk, your edits stay; :Eca conflicts"
+WARNING = "changed on disk; your version is kept, see :Eca conflicts"
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_vim_does_not_ask_about_it_later(stage: Neovim, workspace: Path) -> None
 
 def test_deleted_files_keep_their_buffer(stage: Neovim, workspace: Path) -> None:
     change(stage, workspace / "code.txt", None)
-    stage.wait_screen("was deleted on disk, its buffer is kept")
+    stage.wait_screen("was deleted on disk; its buffer is kept")
     assert stage.buffer_lines() == ["old"]
     change(stage, workspace / "code.txt", "born again\n")
     stage.wait_screen("born again")

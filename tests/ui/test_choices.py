@@ -124,7 +124,7 @@ def test_trust_is_told_loudly_once_it_is_so(view: View) -> None:
     view.nvim.keys(":Eca trust<CR>")
     assert "asks before" not in view.nvim.messages()
     view.draw(ops.SetStatus(CHAT, STATUS))
-    view.nvim.wait_screen("this chat asks before its tools run")
+    view.nvim.wait_screen("this chat asks before tools run")
     assert chosen(view) == [("trust", True), ("trust", False)]
 
 

@@ -13,7 +13,7 @@ SHELL: dict[str, Value] = {"name": "shell_command", "arguments": COMMAND}
 
 LISTEN = """
 Mentioned = {}
-require('eca.host').mention = function(...)
+require('eca.host').send_if_running = function(...)
   table.insert(Mentioned, { ... })
 end
 """

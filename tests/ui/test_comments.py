@@ -30,7 +30,7 @@ def test_comments_become_one_prompt(stage: Neovim, file: Path) -> None:
     fenced = {"before": ["```"], "after": ["a", "b"], "count": 2, "line": 9}
     show(stage, change(file), change(file, key="k9", **fenced))
     stage.keys("s")
-    stage.wait_screen("there is no comment to send")
+    stage.wait_screen("no comments to send")
     stage.keys("cwhy loud?<CR>")
     wait_row(stage, 1, "commented")
     stage.keys("jcand this?<CR>")
@@ -66,7 +66,7 @@ def test_comments_wait_until_they_are_sent(stage: Neovim, file: Path) -> None:
     stage.keys("j")
     comment(stage, "and this?", "code.txt:9")
     show(stage, *both)
-    stage.wait_screen("2 comments wait to be sent")
+    stage.wait_screen("2 comments not sent yet")
     assert rows(stage)[1:] == ["commented  +1 -1  LINE 5"] * 2
     show(stage, change(file, turn=2), command="Eca changes 2")
     stage.keys("s")
@@ -77,7 +77,7 @@ def test_comments_wait_until_they_are_sent(stage: Neovim, file: Path) -> None:
     assert rows(stage)[1] == "sent  +1 -1  LINE 5"
     assert stage.messages() == ""
     stage.keys("s")
-    stage.wait_screen("there is no comment to send")
+    stage.wait_screen("no comments to send")
 
 
 def test_a_comment_outlives_what_it_is_about(stage: Neovim, file: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_comment_outlives_what_it_is_about(stage: Neovim, file: Path) -> None:
         "kept  commented  +1 -1  LINE 5",
     ]
     show(stage, change(file, key="k2", line=2, turn=2))
-    stage.wait_screen("3 comments wait to be sent")
+    stage.wait_screen("3 comments not sent yet")
     assert rows(stage) == [
         "turn 1: shout",
         "reverted  commented  +1 -1  LINE 5",
@@ -127,10 +127,10 @@ def test_a_chat_takes_its_comments_along(stage: Neovim, file: Path) -> None:
     show(stage, change(file))
     comment(stage, "why?")
     draw(stage, ["forget", CHAT], ["emit", "EcaChatClosed", {"chat": CHAT}])
-    stage.wait_screen("1 comment waits no more: the chat is deleted")
+    stage.wait_screen("1 comment discarded: the chat was deleted")
     draw(stage, ["emit", "EcaChatClosed", {"chat": CHAT}])
     stage.keys("s")
-    stage.wait_screen("there is no comment to send")
+    stage.wait_screen("no comments to send")
 
 
 def test_a_turn_is_commented(stage: Neovim, file: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_turn_is_commented(stage: Neovim, file: Path) -> None:
     show(stage, change(file, turn=2))
     assert rows(stage)[0] == "commented  turn 1: shout"
     stage.keys("ggr")
-    stage.wait_screen("there is no change of the agent here")
+    stage.wait_screen("no change under the cursor")
     stage.keys("s")
     (prompt,) = wait_sent(stage, "prompt")
     assert prompt["text"] == (

@@ -26,7 +26,7 @@ def clash(nvim: Neovim, path: Path, theirs: str = "theirs now\n") -> None:
     nvim.wait_until(f"vim.fn.execute('messages'):find('{path.name} changed on disk', 1, true)")
 
 
-def choose(nvim: Neovim, number: int, prompt: str = "changed on disk, and here") -> None:
+def choose(nvim: Neovim, number: int, prompt: str = "changed on disk and in its buffer") -> None:
     nvim.input(":Eca conflicts<CR>")
     nvim.wait_screen(prompt)
     nvim.keys(f"{number}<CR>")
@@ -34,7 +34,7 @@ def choose(nvim: Neovim, number: int, prompt: str = "changed on disk, and here")
 
 def test_nothing_is_asked_by_itself(stage: Neovim, workspace: Path) -> None:
     clash(stage, workspace / "code.txt")
-    screen = stage.wait_screen("your edits stay; :Eca conflicts")
+    screen = stage.wait_screen("your version is kept, see :Eca conflicts")
     assert "keep mine" not in screen
     assert stage.buffer_lines() == ["mine"]
     stage.command("edit!")
@@ -47,7 +47,7 @@ def test_keep_mine(stage: Neovim, workspace: Path) -> None:
     stage.command("write!")
     assert (workspace / "code.txt").read_text() == "mine\n"
     stage.command("Eca conflicts")
-    stage.wait_screen("no file changed on disk under unsaved changes of yours")
+    stage.wait_screen("no conflicts with unsaved buffers")
 
 
 def test_take_theirs(stage: Neovim, workspace: Path) -> None:
@@ -81,7 +81,7 @@ def test_taking_that_fails_leaves_the_options_of_the_user(stage: Neovim, workspa
     clash(stage, workspace / "code.txt")
     stage.command("set undoreload=7 | autocmd BufReadPre * throw 'not now'")
     stage.input(":Eca conflicts<CR>")
-    stage.wait_screen("changed on disk, and here")
+    stage.wait_screen("changed on disk and in its buffer")
     stage.keys("2<CR>")
     stage.wait_screen("not now")
     assert stage.eval("&undoreload") == 7
@@ -133,10 +133,10 @@ def test_of_several_one_is_chosen_first(stage: Neovim, workspace: Path) -> None:
     stage.command("set hidden | edit other.txt")
     clash(stage, workspace / "other.txt")
     stage.input(":Eca conflicts<CR>")
-    stage.wait_screen("Changed on disk, and here")
+    stage.wait_screen("Changed on disk and in a buffer")
     stage.input("1<CR>")
     stage.wait_screen("1: keep mine")
-    assert "code.txt changed on disk, and here" in stage.screen
+    assert "code.txt changed on disk and in its buffer" in stage.screen
     stage.keys("2<CR>")
     assert stage.eval("getbufline('code.txt', 1)") == ["theirs now"]
     assert stage.buffer_lines() == ["mine"]

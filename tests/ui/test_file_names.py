@@ -72,6 +72,6 @@ def test_in_the_questions_about_a_conflict(stage: Neovim, file: Path) -> None:
     stage.input(":Eca conflicts<CR>")
     stage.wait_screen(f"1: {SHOWN}")
     stage.input("1<CR>")
-    stage.wait_screen(f"{SHOWN} changed on disk, and here")
+    stage.wait_screen(f"{SHOWN} changed on disk and in its buffer")
     stage.keys("1<CR>")
     stage.command("edit!")

@@ -52,7 +52,7 @@ def test_a_file_that_is_gone_is_told(stage: Neovim, workspace: Path) -> None:
     show(stage, use(workspace / "src" / "gone.py", 3), use(workspace / "src" / "calc.py", 1))
     stage.wait_screen("files of this chat")
     stage.keys("<CR>")
-    stage.wait_screen("src/gone.py is not there any more")
+    stage.wait_screen("src/gone.py does not exist any more")
     assert stage.eval("bufexists('src/gone.py')") == 0
     stage.keys("j<CR>")
     assert stage.eval("expand('%:t')") == "calc.py"
@@ -81,7 +81,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
 
 def test_no_files_are_said(stage: Neovim) -> None:
     show(stage)
-    stage.wait_screen("the tools of this chat have used no file")
+    stage.wait_screen("the tools of this chat have not used any files")
 
 
 def test_without_a_chat_there_is_nothing(start_nvim: StartNeovim) -> None:

@@ -124,7 +124,7 @@ def test_nobody_approves(nvim_version: str, tmp_path: Path) -> None:
 def test_all_is_approved_when_that_was_asked_for(nvim_version: str, tmp_path: Path) -> None:
     result = run(nvim_version, tmp_path, ASK, ECA_APPROVE="1")
     assert result.returncode == 0
-    assert "eca: edit x: accepted\n" in result.stderr
+    assert "eca: edit x: allowed\n" in result.stderr
 
 
 def test_no_prompt_is_told(nvim_version: str, tmp_path: Path) -> None:

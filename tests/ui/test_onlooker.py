@@ -176,7 +176,7 @@ def test_a_window_of_ours_goes_on_with_a_file_that_is_moved(stage: Neovim, works
     move(stage, workspace / "a.txt", workspace / "c.txt")
     wait_shown(stage, "c.txt")
     assert stage.lua(LINE, "c.txt") == 50
-    stage.wait_screen("a.txt was moved to c.txt, its buffer is kept")
+    stage.wait_screen("a.txt was moved to c.txt; its buffer is kept")
     assert stage.eval("&filetype") == "eca-input"
 
 
@@ -199,7 +199,7 @@ def test_a_window_the_user_is_at_stays_with_what_was_moved(
     wait_shown(stage, "a.txt")
     stage.keys("<C-w>h" if where == "inside" else "<C-w>hOmine<Esc><C-w>l")
     move(stage, workspace / "a.txt", workspace / "c.txt")
-    stage.wait_screen("a.txt was moved to c.txt, its buffer is kept")
+    stage.wait_screen("a.txt was moved to c.txt; its buffer is kept")
     change(stage, workspace / "b.txt", (5, 1))
     stage.wait_until("vim.fn.bufloaded('b.txt') == 1")
     assert stage.lua(SHOWN) == ["a.txt"]
@@ -211,7 +211,7 @@ def test_a_window_of_the_user_stays_with_what_was_moved(stage: Neovim, workspace
     wait_shown(stage, "b.txt")
     stage.command("wincmd h | leftabove vsplit a.txt | wincmd b")
     move(stage, workspace / "a.txt", workspace / "c.txt")
-    stage.wait_screen("a.txt was moved to c.txt, its buffer is kept")
+    stage.wait_screen("a.txt was moved to c.txt; its buffer is kept")
     change(stage, workspace / "b.txt", (70, 1))
     stage.wait_for(lambda: stage.lua(LINE, "b.txt") == 70, "the next change")
     assert stage.lua(SHOWN) == ["a.txt", "b.txt"]
@@ -229,7 +229,7 @@ def test_a_window_of_ours_says_that_its_file_is_deleted(
     stage.wait_screen("a.txt line 50")
     path.unlink()
     draw(stage, ["files", stage.eval("g:eca_status.chat"), [str(path)]])
-    stage.wait_screen("a.txt was deleted on disk, its buffer is kept")
+    stage.wait_screen("a.txt was deleted on disk; its buffer is kept")
     remark = re.compile("a.txt line 50 .* deleted on disk ")
     assert bool(remark.search(stage.screen.text())) == ours
     path.write_text(text)

@@ -238,7 +238,7 @@ def test_a_conflict_with_a_pipe_reads_nothing(choice: int, stage: Neovim, folder
     file.unlink()
     os.mkfifo(file)
     stage.input(":Eca conflicts<CR>")
-    stage.wait_screen("changed on disk, and here")
+    stage.wait_screen("changed on disk and in its buffer")
     stage.keys(f"{choice}<CR>")
     stage.wait_for(lambda: message_tells(stage), "the refusal")
     assert stage.buffer_lines() == ["mine"]

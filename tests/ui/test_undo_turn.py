@@ -181,7 +181,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
     stage.keys("Ofull")
     draw(stage, ["answer", wanted["request"], plan(planned("/x"))])
     stage.keys(" house<Esc>")
-    stage.wait_screen("the preview of the undo was not opened, as you kept typing: ask again")
+    stage.wait_screen("the undo preview was not opened, as you kept typing: ask again")
     assert stage.buffer_lines()[0] == "full house"
     stage.command("edit!")
 

@@ -45,7 +45,7 @@ def test_usage_is_a_bar_with_its_legend(view: View) -> None:
         "█ System prompt     10,000    5.0%",
         "█ Conversation      40,000   20.0%",
         "░ free             150,000   75.0%",
-        "┃ is compacted at 75%",
+        "┃ compacted at 75%",
         "answers of up to 8,000 tokens",
         "this chat $0.09 · last message $0.01",
     ):
@@ -75,7 +75,7 @@ def test_without_colours_groups_of_our_own_tell_categories_apart(view: View) -> 
 
 def test_usage_that_is_not_known_is_said(view: View) -> None:
     view.nvim.keys(":Eca usage<CR>")
-    view.nvim.wait_screen("the agent has not told yet what this chat uses")
+    view.nvim.wait_screen("usage of this chat is not known yet")
 
 
 def test_the_plan_is_a_line_and_a_way_to_its_list(view: View) -> None:

@@ -99,7 +99,7 @@ def test_such_a_key_begins_the_guard_of_the_float_again(stage: Neovim) -> None:
 
 def test_the_keys_are_listed(stage: Neovim) -> None:
     stage.keys("g?")
-    stage.wait_screen(re.compile(r"g<CR> +go to the request"))
+    stage.wait_screen(re.compile(r"g<CR> +go to the pending request"))
 
 
 def test_the_float_lists_its_own_keys(stage: Neovim) -> None:

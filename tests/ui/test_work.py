@@ -86,7 +86,7 @@ def test_usage_is_shown(nvim: Neovim) -> None:
     nvim.keys(":EcaChat hello<CR>")
     nvim.wait_until("require('eca').status().tokens")
     nvim.keys("<Esc>:Eca usage<CR>")
-    screen = nvim.wait_screen("is compacted at 75%")
+    screen = nvim.wait_screen("compacted at 75%")
     assert "Tool definitions" in screen
 
 

@@ -1,15 +1,15 @@
---- The user's options: defaults, then `vim.g.eca` (a table, or a function that returns one), then
---- what `setup` was given.
+--- The user's options: the defaults, overridden by `vim.g.eca` (a table, or a function that returns
+--- one), overridden by what `setup` was given.
 ---
 --- Rules kept here:
 --- - Options are read when they are first needed, never while Neovim starts.
---- - A wrong option is told in one line and its default used; it is never fatal.
+--- - For a wrong option a message of one line is shown and the default is used; it is never fatal.
 local options = require('eca.config.options')
 
 local M = {}
 
 local given = {} ---@type table<string, any>
-local chosen = {} ---@type table<string, any> by the user
+local by_user = {} ---@type table<string, any>
 local merged ---@type eca.Options?
 
 ---@return table<string, any>
@@ -29,30 +29,30 @@ function M.setup(opts)
   merged = nil
 end
 
---- The options, all set and of the right types.
+--- The options; all are set and have the right types.
 ---@return eca.Options
 function M.get()
   if not merged then
     local complaints = {} ---@type string[]
     local base = options.check(from_global(), complaints)
-    chosen = vim.tbl_deep_extend('force', base, options.check(given, complaints))
-    merged = vim.tbl_deep_extend('force', options.defaults(), chosen)
+    by_user = vim.tbl_deep_extend('force', base, options.check(given, complaints))
+    merged = vim.tbl_deep_extend('force', options.defaults(), by_user)
     for _, complaint in ipairs(complaints) do
-      require('eca.ui.message').show('warn', complaint, merged.notify) -- late: seldom needed
+      require('eca.ui.message').show('warn', complaint, merged.notify) -- late: rarely needed
     end
   end
   return merged
 end
 
---- Has the user set an option, be it to its default?
----@param name string one that is in no group
+--- Has the user set an option, even if to its default?
+---@param name string of an option outside any group
 ---@return boolean
 function M.is_set(name)
   M.get()
-  return chosen[name] ~= nil
+  return by_user[name] ~= nil
 end
 
---- Read `vim.g.eca` again when the options are next needed.
+--- Read `vim.g.eca` again when options are needed next.
 function M.forget()
   merged = nil
 end

@@ -1,7 +1,7 @@
---- What options there are, and the check of a table of them.
+--- All options with their types and defaults, and the check of a table of options.
 ---
---- Rules kept here: one entry an option; a test holds that each is in the help.
-local similar = require('eca.config.did_you_mean')
+--- Rules kept here: each option has one entry; a test checks that each is in the help.
+local did_you_mean = require('eca.config.did_you_mean')
 
 local M = {}
 
@@ -9,42 +9,42 @@ local M = {}
 ---@field server eca.options.Server
 ---@field python? string Python of the host; default: the plugin's own environment
 ---@field layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
----@field width number part of the columns when less than 1, else columns
+---@field width number columns, or below 1 a part of them
 ---@field input eca.options.Input
 ---@field icons table<string, string> glyphs by name
 ---@field keymaps boolean default keys in the chat's own buffers
 ---@field approval eca.options.Approval
 ---@field diff { lines: integer } rows of a diff shown in the chat
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
----@field contexts { cursor: boolean, repo_map: boolean } what goes along with each prompt
+---@field contexts { cursor: boolean, repo_map: boolean } what is sent with each prompt
 ---@field completion boolean
 ---@field follow boolean open files in a code window as the agent changes them
----@field turn { notify: 'hidden'|'always'|false, bell: boolean } when a turn ends
----@field notify 'error'|'warn'|'info'|false least level shown
+---@field turn { notify: 'hidden'|'always'|false, bell: boolean } notice when a turn ends
+---@field notify 'error'|'warn'|'info'|false lowest level shown
 ---@field log_level 'error'|'warn'|'info'|'debug'
 
 ---@class eca.options.Input
 ---@field min integer rows of its window
 ---@field max integer
----@field insert boolean begin in insert mode when the chat is opened
+---@field insert boolean start insert mode when the chat is opened
 
 ---@class eca.options.Approval
 ---@field float boolean
----@field guard integer ms before what has come up takes keys
+---@field guard integer ms after a request appears in which keys do not answer it
 ---@field bell boolean
----@field notify 'hidden'|'always'|false a line when something begins to wait
+---@field notify 'hidden'|'always'|false message when a request becomes pending
 
 ---@class eca.options.Server
----@field command? string[] default: found
+---@field command? string[] default: `eca` on PATH, else the demo agent
 ---@field env table<string, string>
 ---@field download boolean
 
 ---@class eca.options.Entry
 ---@field default? any
 ---@field types string[]
----@field values? any[] all that is allowed
+---@field values? any[] the only allowed ones
 ---@field list? boolean
----@field open? boolean a table of any keys, with strings
+---@field open? boolean a table with any keys, of strings
 
 ---@type table<string, eca.options.Entry>
 M.entries = {
@@ -104,7 +104,7 @@ for name in pairs(M.entries) do
   end
 end
 
---- The names that may stand beside an option of this path.
+--- The option names with this prefix, without it.
 ---@param prefix string '' or 'server.' and so on
 ---@return string[]
 local function siblings(prefix)
@@ -122,7 +122,7 @@ end
 ---@return string? fault
 local function fault_of(entry, value)
   if entry.list and type(value) ~= 'table' then
-    return ("must be a list of words, like { 'eca', 'server' }, not a %s"):format(type(value))
+    return ("must be a list of strings, like { 'eca', 'server' }, not a %s"):format(type(value))
   elseif not vim.list_contains(entry.types, type(value)) then
     return ('must be a %s, not a %s'):format(table.concat(entry.types, ' or '), type(value))
   end
@@ -135,7 +135,7 @@ local function fault_of(entry, value)
   end
   for _, item in pairs((entry.list or entry.open) and value or {}) do
     if type(item) ~= 'string' then
-      return ('must hold strings only, not %s'):format(vim.inspect(item))
+      return ('must contain only strings, not %s'):format(vim.inspect(item))
     end
   end
 end
@@ -144,9 +144,9 @@ end
 ---@param key any
 ---@return string
 local function unknown(prefix, key)
-  local guess = similar.nearest(tostring(key), siblings(prefix))
+  local guess = did_you_mean.nearest(tostring(key), siblings(prefix))
   local hint = guess and (" (did you mean '%s%s'?)"):format(prefix, guess) or ''
-  return ("there is no option '%s%s'%s"):format(prefix, key, hint)
+  return ("unknown option '%s%s'%s"):format(prefix, key, hint)
 end
 
 local check_level
@@ -154,7 +154,7 @@ local check_level
 ---@param path string
 ---@param value any
 ---@param complaints string[]
----@return any? value nil when it is wrong
+---@return any? value nil if it is wrong
 local function check_one(path, value, complaints)
   local entry = M.entries[path]
   if groups[path] and type(value) == 'table' then
@@ -186,7 +186,7 @@ function check_level(prefix, given, complaints)
   return right
 end
 
---- Keep what is right of a table of options; what is wrong goes to `complaints`, a line each.
+--- Returns the valid options of a table. Each fault adds a line to `complaints`.
 ---@param given any
 ---@param complaints string[]
 ---@return table<string, any>

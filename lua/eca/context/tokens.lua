@@ -156,7 +156,7 @@ function M.write(item)
   elseif item.type == 'text' then
     return '@' .. item.label
   end
-  local name = '@' .. paths.written(item.path):gsub(' ', '\\ ')
+  local name = '@' .. paths.as_typed(item.path):gsub(' ', '\\ ')
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end

@@ -1,10 +1,10 @@
---- Buffers of files that a tool changed on disk.
+--- Updates the buffers of files that a tool changed on disk.
 ---
 --- Rules kept here:
---- - A buffer without unsaved changes is read again, with its undo; one with unsaved changes is
----   never touched, and the user is told once until it is written or read again.
---- - Vim finds out what changed, but asks and prints nothing: its question is answered here.
---- - Checks come together, once nothing more arrives.
+--- - A buffer without unsaved changes is reloaded and keeps its undo history. One with unsaved
+---   changes is never touched; one message says so, until the buffer is written or reloaded.
+--- - Vim finds out what changed, but neither asks nor prints: its question is answered here.
+--- - Several checks are made together when no more changes arrive.
 local conflicts = require('eca.editor.conflicts')
 local files = require('eca.files')
 local follow_agent = require('eca.editor.follow_agent')
@@ -14,27 +14,28 @@ local reload = require('eca.editor.reload')
 
 local M = {}
 
+--- Milliseconds without a new change before the buffers are checked.
 local DEBOUNCE_MS = 50
 
-local TOLD = {
-  conflict = '%s changed on disk, your edits stay; :Eca conflicts',
-  deleted = '%s was %s, its buffer is kept',
+local MESSAGES = {
+  conflict = '%s changed on disk; your version is kept, see :Eca conflicts',
+  deleted = '%s was %s; its buffer is kept',
 }
 
-local waiting = {} ---@type table<string, true>
-local everything = false
-local moves = {} ---@type table<string, string> where files that are waited for were moved to
+local changed_paths = {} ---@type table<string, true>
+local everything = false -- any file may have changed
+local moves = {} ---@type table<string, string> new paths of moved files
 local timer = nil ---@type uv.uv_timer_t?
-local told = {} ---@type table<integer, true> buffers whose user knows
+local reported = {} ---@type table<integer, true> buffers
 
----@param new_path? string where a file that is not there any more was moved to
+---@param new_path? string where the missing file was moved to
 ---@return string
 local function fate_of(new_path)
   local moved = new_path and vim.uv.fs_stat(new_path)
   return moved and ('moved to %s'):format(paths.short(new_path)) or 'deleted on disk'
 end
 
---- What becomes of a buffer whose file changed. Called while Vim asks that very question.
+--- Decide what Vim does with a buffer whose file changed. Called in `FileChangedShell`.
 ---@param buf integer
 ---@param reason string as in `v:fcs_reason`
 ---@param new_path? string where its file was moved to
@@ -45,18 +46,18 @@ local function decide(buf, reason, new_path)
     conflicts.note(buf)
   end
   follow_agent.gone(buf, fate)
-  if TOLD[reason] and not told[buf] then
-    told[buf] = true
+  if MESSAGES[reason] and not reported[buf] then
+    reported[buf] = true
     local name = paths.short(vim.api.nvim_buf_get_name(buf))
-    notify.warn(TOLD[reason]:format(name, fate))
+    notify.warn(MESSAGES[reason]:format(name, fate))
   end
 end
 
---- Was a buffer's file made after the buffer? Vim asks about that in a dialog, and no autocommand
---- can answer; only |:file| tells.
+--- Was a buffer's file created after the buffer? Vim asks about that in a dialog that no
+--- autocommand can answer. Only the output of |:file| shows it.
 ---@param buf integer
 ---@return boolean
-local function came_later(buf)
+local function is_created_later(buf)
   local about = vim.api.nvim_buf_call(buf, function()
     return vim.fn.execute('file')
   end)
@@ -68,9 +69,9 @@ end
 ---@param new_path? string where its file was moved to
 local function check(buf, new_path)
   if not vim.bo[buf].modified then
-    told[buf] = nil
+    reported[buf] = nil
   end
-  if came_later(buf) then
+  if is_created_later(buf) then
     if vim.bo[buf].modified then
       decide(buf, 'conflict')
     else
@@ -91,26 +92,26 @@ local function check(buf, new_path)
 end
 
 local function check_all()
-  local named, all, ends = waiting, everything, moves
-  waiting, everything, moves = {}, false, {}
+  local named, all, new_paths = changed_paths, everything, moves
+  changed_paths, everything, moves = {}, false, {}
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local file = vim.api.nvim_buf_is_loaded(buf) and paths.of_buffer(buf)
     local fault = file and files.fault(file)
     if fault and named[file] then
       notify.warn(fault)
     elseif file and not fault and (all or named[file]) then
-      check(buf, ends[file])
+      check(buf, new_paths[file])
     end
   end
 end
 
---- Files changed on disk; none named means that any may have.
----@param changed string[] absolute
----@param moved? [string, string] where one of them was moved from and to
+--- Called when files changed on disk.
+---@param changed string[] absolute; empty: any file may have changed
+---@param moved? [string, string] old and new path of one of them
 function M.files(changed, moved)
   everything = everything or #changed == 0
   for _, path in ipairs(changed) do
-    waiting[paths.normalize(path)] = true
+    changed_paths[paths.normalize(path)] = true
   end
   if moved then
     moves[paths.normalize(moved[1])] = moved[2]

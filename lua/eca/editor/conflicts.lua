@@ -1,7 +1,7 @@
 --- Files that changed on disk while their buffers have unsaved changes.
 ---
---- Rules kept here: nothing happens to such a buffer before the user has said so. What he takes
---- from disk can be undone.
+--- Rules kept here: such a buffer is not changed before the user decides. Taking the version on
+--- disk can be undone.
 local files = require('eca.files')
 local reload = require('eca.editor.reload')
 
@@ -9,13 +9,13 @@ local M = {}
 
 local found = {} ---@type table<integer, true>
 
---- A buffer's file changed on disk, and the buffer has unsaved changes.
+--- Record that a buffer with unsaved changes has changed on disk.
 ---@param buf integer
 function M.note(buf)
   found[buf] = true
 end
 
---- The buffers of which the user has not said what becomes of them.
+--- The buffers for which the user has not decided yet.
 ---@return integer[] buffers
 function M.list()
   local buffers = vim.tbl_filter(function(buf)
@@ -25,13 +25,13 @@ function M.list()
   return buffers
 end
 
---- Leave a buffer as it is.
+--- Keep the buffer's version.
 ---@param buf integer
 function M.keep(buf)
   found[buf] = nil
 end
 
---- Read a buffer's file again, over unsaved changes; `u` brings them back.
+--- Reload a buffer from disk over its unsaved changes; `u` brings them back.
 ---@param buf integer
 function M.take(buf)
   local taken = reload.undoably(function()

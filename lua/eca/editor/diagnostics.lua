@@ -1,11 +1,11 @@
---- What the linters and language servers of this Neovim found, for the agent.
+--- Collects this Neovim's diagnostics for the agent.
 ---
 --- Rules kept here:
 --- - Lines and columns are 0-based, columns in UTF-16 code units, the end exclusive.
---- - The whole workspace means files inside its folders: what else is open is nobody's business.
---- - Nothing is loaded, opened or changed to answer.
-local columns = require('eca.text.utf16')
+--- - "The whole workspace" means files inside its folders: the agent learns nothing about others.
+--- - Nothing is loaded, opened or changed for it.
 local paths = require('eca.files.paths')
+local utf16 = require('eca.text.utf16')
 
 local M = {}
 
@@ -36,9 +36,9 @@ local function export(found, path, line_at)
   return {
     path = path,
     start_line = found.lnum,
-    start_column = columns.utf16(line_at(found.lnum), found.col),
+    start_column = utf16.from_byte(line_at(found.lnum), found.col),
     end_line = end_line,
-    end_column = columns.utf16(line_at(end_line), found.end_col or found.col),
+    end_column = utf16.from_byte(line_at(end_line), found.end_col or found.col),
     severity = SEVERITIES[found.severity] or 'error',
     message = found.message,
     source = found.source,
@@ -46,7 +46,7 @@ local function export(found, path, line_at)
   }
 end
 
---- Collect the findings for one file, or for every file of some folders, in any order.
+--- Collect the diagnostics of one file, or of all files in some folders, in any order.
 ---@param path? string absolute
 ---@param folders string[] absolute
 ---@return eca.Diagnostic[]
@@ -57,7 +57,7 @@ function M.collect(path, folders)
     local found = vim.diagnostic.get(buf)
     local file = #found > 0 and paths.of_buffer(buf)
     if file and (file == wanted or (not wanted and paths.inside(file, folders))) then
-      local line_at = columns.reader(file, buf)
+      local line_at = utf16.reader(file, buf)
       for _, diagnostic in ipairs(found) do
         all[#all + 1] = export(diagnostic, file, line_at)
       end

@@ -1,12 +1,12 @@
---- The option `follow`: the file that the agent changes, in a code window, at the change.
+--- The option `follow`: shows the file that the agent changes in a code window, at the change.
 ---
 --- Rules kept here:
---- - Nothing is taken from the user: not the window he is in, no window of a chat, none that keeps
----   its buffer, and none whose unsaved text would have to go.
---- - Only the chat that is shown is followed, and only the last of many changes at once.
---- - A window that shows a file because of us goes on with the file when that is moved, and says
----   when it is deleted. Windows of the user stay.
---- - Lines that were changed are marked until the next turn, or until the file is edited.
+--- - It never uses the user's current window, a window of a chat, one that must keep its buffer, or
+---   one whose unsaved text would be lost.
+--- - It follows only the chat that is shown, and of several changes in a short time only the last.
+--- - A window that we filled shows the file under its new path when that is moved, and says when it
+---   is deleted. The user's windows stay as they are.
+--- - Changed lines are highlighted until the next turn, or until the user edits the file.
 local config = require('eca.config')
 local files = require('eca.files')
 local log = require('eca.host.log')
@@ -20,25 +20,25 @@ local M = {}
 local namespace = vim.api.nvim_create_namespace('eca.editor.follow_agent')
 local gone_space = vim.api.nvim_create_namespace('eca.editor.follow_agent.gone')
 
---- Milliseconds in which changes count as one; a changed file has been read again by then.
-local PAUSE = 120
+--- Milliseconds in which only the last change is shown; a changed file has been reloaded by then.
+local PAUSE_MS = 120
 
----@class eca.Sight
+---@class eca.FollowedChange
 ---@field chat string
 ---@field path string
 ---@field places [integer, integer][] first line (1-based) and count
----@field done boolean
+---@field done boolean false: the tool is about to change it
 
 ---@class eca.Move
 ---@field chat string
 ---@field from string
 ---@field to string
 
-local latest ---@type eca.Sight?
+local latest ---@type eca.FollowedChange?
 local moves = {} ---@type eca.Move[]
 local timer ---@type uv.uv_timer_t?
 local marked = {} ---@type table<integer, true> buffers
-local filled = {} ---@type table<integer, integer> the buffers that we have put into windows
+local filled = {} ---@type table<integer, integer> the buffer that we have put into a window
 
 ---@param buf integer
 local function clear(buf)
@@ -48,7 +48,7 @@ local function clear(buf)
   end
 end
 
---- Does a window show its buffer because of us?
+--- Does a window show the buffer that we have put into it?
 ---@param win integer
 ---@return boolean
 local function is_ours(win)
@@ -64,19 +64,19 @@ local function is_code(win)
   return plain and not floating and not vim.wo[win].diff and not vim.wo[win].previewwindow
 end
 
---- May a window show another buffer without anything being lost or asked?
+--- Can a window show another buffer without losing text or asking?
 ---@param win integer
 ---@return boolean
-local function may_change(win)
+local function can_change(win)
   local buf = vim.api.nvim_win_get_buf(win)
   local stays = vim.o.hidden or #vim.fn.win_findbuf(buf) > 1
   return stays or not vim.bo[buf].modified
 end
 
---- The window for a file: one that shows it, else one of ours, else the last one the user was in
---- that may; a new one when the chat is all there is. Nil when there is none to take.
+--- The window for a file: one that shows it, else one that we filled, else the last used one that
+--- can change its buffer, else a new one if there are only windows of the chat.
 ---@param buf integer
----@return integer? win
+---@return integer? win nil: there are code windows, but none can be used
 local function window_for(buf)
   local here, free = vim.api.nvim_get_current_win(), {} ---@type integer, integer[]
   local candidates = vim.api.nvim_tabpage_list_wins(0)
@@ -86,7 +86,7 @@ local function window_for(buf)
     local usable = win ~= 0 and is_code(win)
     if usable and vim.api.nvim_win_get_buf(win) == buf then
       return win
-    elseif usable and win ~= here and may_change(win) then
+    elseif usable and win ~= here and can_change(win) then
       free[#free + 1] = win
     end
   end
@@ -117,7 +117,7 @@ local function mark(buf, places)
   end
 end
 
---- Let the marks go with the first edit of the user.
+--- Remove the highlights at the user's first edit.
 ---@param buf integer
 local function watch(buf)
   local tick = vim.api.nvim_buf_get_changedtick(buf)
@@ -136,7 +136,7 @@ end
 ---@param win integer
 ---@param buf integer
 ---@param line integer 1-based
-local function look(win, buf, line)
+local function show_line(win, buf, line)
   if vim.api.nvim_win_get_buf(win) ~= buf then
     vim.api.nvim_win_set_buf(win, buf)
     filled[win] = buf
@@ -151,33 +151,33 @@ local function look(win, buf, line)
   end)
 end
 
----@param sight eca.Sight
-local function show(sight)
-  if sight.chat ~= windows.chat_shown() or not vim.uv.fs_stat(sight.path) then
+---@param change eca.FollowedChange
+local function show(change)
+  if change.chat ~= windows.chat_shown() or not vim.uv.fs_stat(change.path) then
     return
   end
-  local fault = files.refusal(sight.path)
+  local fault = files.refusal(change.path)
   if fault then
     notify.warn(fault)
     return
   end
-  local buf = files.load(sight.path)
+  local buf = files.load(change.path)
   local win = window_for(buf)
   if not win then
     return
   end
   vim.bo[buf].buflisted = true
-  local first = sight.places[1]
-  look(win, buf, first and first[1] or 1)
-  if sight.done then
-    mark(buf, sight.places)
+  local first = change.places[1]
+  show_line(win, buf, first and first[1] or 1)
+  if change.done then
+    mark(buf, change.places)
     watch(buf)
   end
 end
 
---- Let our windows go on with a file that was moved.
+--- Show a moved file under its new path in the windows that we filled.
 ---@param move eca.Move
-local function go_on(move)
+local function follow_move(move)
   local shown = move.chat == windows.chat_shown()
   if not shown or vim.uv.fs_stat(move.from) or not vim.uv.fs_stat(move.to) then
     return
@@ -186,40 +186,40 @@ local function go_on(move)
   for win, buf in pairs(filled) do
     local stays = win == vim.api.nvim_get_current_win() or not is_ours(win) or vim.bo[buf].modified
     if not stays and paths.of_buffer(buf) == from then
-      look(win, files.load(move.to), vim.api.nvim_win_get_cursor(win)[1])
+      show_line(win, files.load(move.to), vim.api.nvim_win_get_cursor(win)[1])
     end
   end
 end
 
 ---@param path string
 ---@param run fun(it: any)
----@param it eca.Sight|eca.Move
+---@param it eca.FollowedChange|eca.Move
 local function try(path, run, it)
   local worked, fault = pcall(run, it)
-  if not worked then -- the command-line window and its like: what follows is seen again
+  if not worked then -- in the command-line window, for example; later changes are shown again
     log.write(('cannot follow to %s: %s'):format(path, fault))
   end
 end
 
 local function show_latest()
-  local sight, moved = latest, moves
+  local change, moved = latest, moves
   latest, moves = nil, {}
   for _, move in ipairs(moved) do
-    try(move.to, go_on, move)
+    try(move.to, follow_move, move)
   end
-  if sight then
-    try(sight.path, show, sight)
+  if change then
+    try(change.path, show, change)
   end
 end
 
-local function look_soon()
+local function show_soon()
   timer = timer or assert(vim.uv.new_timer())
   if not timer:is_active() then
-    timer:start(PAUSE, 0, vim.schedule_wrap(show_latest))
+    timer:start(PAUSE_MS, 0, vim.schedule_wrap(show_latest))
   end
 end
 
---- A tool is about to change lines of a file, or has (op `place`).
+--- Called when a tool is about to change lines of a file, or has changed them (op `place`).
 ---@param chat string
 ---@param path string
 ---@param places [integer, integer][]
@@ -229,17 +229,17 @@ function M.show(chat, path, places, done)
     return
   end
   latest = { chat = chat, path = path, places = places, done = done }
-  look_soon()
+  show_soon()
 end
 
---- A tool has moved a file.
+--- Called when a tool has moved a file.
 ---@param chat string
 ---@param from string
 ---@param to string
 function M.moved(chat, from, to)
   if next(filled) then
     moves[#moves + 1] = { chat = chat, from = from, to = to }
-    look_soon()
+    show_soon()
   end
 end
 
@@ -248,10 +248,9 @@ local function clear_gone(buf)
   vim.api.nvim_buf_clear_namespace(buf, gone_space, 0, -1)
 end
 
---- The file of a buffer is there no more: a window that shows it because of us says so, until it is
---- there again.
+--- Show in a window that we filled what happened to its missing file, until the file exists again.
 ---@param buf integer
----@param what? string what became of it; nil: it is there
+---@param what? string what happened; nil: the file exists
 function M.gone(buf, what)
   clear_gone(buf)
   local win = vim.iter(vim.tbl_keys(filled)):find(function(win)

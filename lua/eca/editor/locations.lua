@@ -1,10 +1,10 @@
---- Where something is defined or used, asked of the language servers of this Neovim.
+--- Asks this Neovim's language servers where something is defined or used.
 ---
---- Rules kept here: lines and columns are 1-based, columns in UTF-16 code units, both ways. A file
---- that is not open is loaded without a window, so that its language server starts.
-local columns = require('eca.text.utf16')
+--- Rules kept here: lines and columns are 1-based, columns in UTF-16 code units, in requests and
+--- answers. A file that is not open is loaded without a window, so that its language server starts.
 local files = require('eca.files')
 local paths = require('eca.files.paths')
+local utf16 = require('eca.text.utf16')
 
 local M = {}
 
@@ -15,8 +15,8 @@ local M = {}
 ---@field end_line integer
 ---@field end_column integer
 
---- Milliseconds in which a server may still be started for a file that was loaded for the agent.
-local PATIENCE = 3000
+--- Milliseconds after a file was loaded in which its server may still be starting.
+local PATIENCE_MS = 3000
 
 local loaded = {} ---@type table<integer, integer> when a buffer was loaded, in ms
 
@@ -27,7 +27,7 @@ local METHODS = {
 
 ---@param found table an LSP Location or LocationLink
 ---@param encoding string
----@return eca.Location? location nil when it is in no file, but in what only its server can show
+---@return eca.Location? location nil if it is not in a file
 local function export(found, encoding)
   local range = found.targetSelectionRange or found.range
   local uri = found.targetUri or found.uri
@@ -35,9 +35,9 @@ local function export(found, encoding)
     return nil
   end
   local path = vim.uri_to_fname(uri)
-  local line_at = columns.reader(path, paths.buffer_of(path))
+  local line_at = utf16.reader(path, paths.buffer_of(path))
   local function column(place)
-    return columns.to_utf16(line_at(place.line), place.character, encoding) + 1
+    return utf16.to_utf16(line_at(place.line), place.character, encoding) + 1
   end
   return {
     path = path,
@@ -68,26 +68,27 @@ local function gather(results)
   return found
 end
 
---- Is a server of this buffer on its way? Configurations take a moment to start one for a file that
---- was just loaded; one that was started is not initialized yet.
+--- Is a server of this buffer starting? A configuration takes a moment to start one for a file that
+--- was just loaded, and the server takes another to initialize.
 ---@param buf integer
 ---@return boolean
 local function is_starting(buf)
   local started = vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
-  return #started > 0 or vim.uv.now() - (loaded[buf] or 0) < PATIENCE
+  return #started > 0 or vim.uv.now() - (loaded[buf] or 0) < PATIENCE_MS
 end
 
---- What to say of a file whose servers cannot answer.
+--- The answer for a file whose servers cannot answer.
 ---@param buf integer
 ---@return eca.Location[]|'starting'|'no-server'
 local function without_answer(buf)
   if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
-    return {} -- there are servers, and none knows such places
+    return {} -- no server supports the method
   end
   return is_starting(buf) and 'starting' or 'no-server'
 end
 
---- Find definitions or references of what is at a place; a word when no server can look for them.
+--- Find definitions or references of what is at a place; a word instead of a list if there is no
+--- server to ask.
 ---@param kind 'definition'|'references'
 ---@param path string
 ---@param line integer
@@ -104,18 +105,18 @@ function M.find(kind, path, line, column, callback)
     callback(without_answer(buf))
     return
   end
-  local text = columns.reader(path, buf)(line - 1)
+  local text = utf16.reader(path, buf)(line - 1)
   local function params(client)
-    local character = columns.from_utf16(text, column - 1, client.offset_encoding or 'utf-16')
+    local character = utf16.from_utf16(text, column - 1, client.offset_encoding or 'utf-16')
     return {
       textDocument = { uri = vim.uri_from_bufnr(buf) },
       position = { line = line - 1, character = character },
       context = { includeDeclaration = true },
     }
   end
-  -- Each server has its own units; before 0.11 all of them get the same question.
-  local question = vim.fn.has('nvim-0.11') == 1 and params or params(clients[1])
-  vim.lsp.buf_request_all(buf, method, question, function(results)
+  -- Each server has its own column units, but before 0.11 all of them get the same parameters.
+  local request = vim.fn.has('nvim-0.11') == 1 and params or params(clients[1])
+  vim.lsp.buf_request_all(buf, method, request, function(results)
     callback(gather(results))
   end)
 end

@@ -1,12 +1,12 @@
---- Reading files again into their buffers.
+--- Reloads files into their buffers.
 ---
---- Rules kept here: undo leads back to what a buffer held, however long the file is. Neovim's own
---- limit, 'undoreload', is the user's and comes back in any case.
+--- Rules kept here: a reload can be undone, however long the file is. The user's value of Neovim's
+--- own limit, 'undoreload', is always restored.
 local notify = require('eca.ui.notify')
 
 local M = {}
 
---- Run what reads buffers again, and tell when that fails.
+--- Run a function that reloads buffers. A message says if it fails.
 ---@param read fun()
 ---@return boolean worked
 function M.undoably(read)
@@ -15,7 +15,7 @@ function M.undoably(read)
   local worked, fault = pcall(read)
   vim.o.undoreload = most
   if not worked then
-    local line = tostring(fault):match('[^\n]*'):gsub('^%S+:%d+: ', '') -- no place in our code
+    local line = tostring(fault):match('[^\n]*'):gsub('^%S+:%d+: ', '') -- without our file and line
     notify.warn(line)
   end
   return worked

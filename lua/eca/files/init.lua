@@ -1,26 +1,27 @@
---- Files that a server, a model or a repository names: checked here, and opened only here.
+--- Checks and opens files that a server, a model or a repository names. No other file opens them.
 ---
 --- Rules kept here:
---- - A path is data. It is absolute, is no URL, and names a regular file, else it is refused in one
----   line: reading a pipe would block Neovim, and so would a file that the system makes up.
---- - A buffer's name never looks like a scheme (`term:`): autocommands run what such a name says.
---- - A file that a plugin reads in its own way (an archive, or one that grows when it is unpacked)
----   is loaded only by the user.
---- - Only here Neovim gets the name of a file. A test reads all other modules.
-local harmless = require('eca.ui.sanitize')
+--- - A path is data. It must be absolute, not a URL, and name a regular file. Otherwise it is
+---   refused with one line: reading a pipe or a file in `/proc` could block Neovim.
+--- - The name of a buffer never looks like a scheme (`term:`), because autocommands would act on
+---   it.
+--- - A file that a plugin reads in its own way (an archive, or compressed) is loaded only by the
+---   user.
+--- - Only this file passes names of files to Neovim. A test checks all others.
 local paths = require('eca.files.paths')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
 local MIB = 1024 * 1024
 
---- MiB of a file that is loaded or read when the user has not opened it himself.
+--- MiB of a file that is loaded or read without the user having opened it.
 local LARGEST = 8
 
---- Where files are made up while they are read. Some have no end, and some wait for something.
-local MADE_UP = { '/proc', '/sys' }
+--- Folders of files that the system generates when they are read. Some have no end, and some block.
+local GENERATED = { '/proc', '/sys' }
 
---- The events of plugins that read files in their own way, and of Neovim's own that unpacks them.
+--- The events by which plugins read files in their own way, and Neovim's own plugin unpacks them.
 local READERS = {
   { event = { 'BufReadCmd', 'FileReadCmd' } },
   { event = 'BufReadPost', group = 'gzip' },
@@ -28,11 +29,11 @@ local READERS = {
 
 local KINDS = { directory = 'a folder', fifo = 'a pipe', socket = 'a socket' }
 
---- What a path names, without `//` and `.`. Only the file system knows where `..` leads, because
---- the folder before it may be a link.
+--- A path without `//` and `.`. A path with `..` is resolved by the file system, because the folder
+--- before it may be a link.
 ---@param path string
 ---@return string? clean
----@return string? why not
+---@return string? why it is refused
 local function clean(path)
   if not vim.startswith(path, '/') then
     return nil, 'an absolute path is needed'
@@ -61,10 +62,10 @@ local function why_not(path, is_new, most)
     return not (is_new and code == 'ENOENT') and fault or nil
   elseif stat.type ~= 'file' then
     return ('a regular file is needed, not %s'):format(KINDS[stat.type] or 'a device')
-  elseif paths.inside(vim.uv.fs_realpath(path) or path, MADE_UP) then
-    return 'the system makes it up while it is read'
+  elseif paths.inside(vim.uv.fs_realpath(path) or path, GENERATED) then
+    return 'the system generates its content'
   elseif stat.size > most then
-    return ('larger than %d MiB, :edit it first'):format(LARGEST)
+    return ('larger than %d MiB, use :edit first'):format(LARGEST)
   end
 end
 
@@ -72,8 +73,8 @@ end
 ---@param why string
 ---@return string line
 local function refused(path, why)
-  local shown = path:find('%z') and harmless.line(path) or paths.short(path)
-  return ('not opened, %s: %s'):format(why, shown) -- a long line loses its middle
+  local shown = path:find('%z') and sanitize.line(path) or paths.short(path)
+  return ('not opened, %s: %s'):format(why, shown) -- the middle of a long line is cut
 end
 
 ---@param path string
@@ -92,7 +93,7 @@ local function check(path, is_new, most)
   return name
 end
 
---- The same, but what is refused is an error.
+--- The same, but raises an error for a file that is refused.
 ---@param path string
 ---@param is_new boolean
 ---@param most number
@@ -102,7 +103,7 @@ local function require_file(path, is_new, most)
   return name or error(fault, 0)
 end
 
---- Is there a plugin that reads files of this name, and may run a program to do so?
+--- Does a plugin read files with this name, perhaps by running a program?
 ---@param name string
 ---@return boolean
 local function has_reader(name)
@@ -117,19 +118,19 @@ local function has_reader(name)
   end)
 end
 
---- Check a file that is to be loaded when the user has not opened it himself.
+--- Check a file that is loaded without the user having opened it.
 ---@param path string
 ---@return string? clean
 ---@return string? fault one line
 local function check_loadable(path)
   local name, fault = check(path, false, LARGEST * MIB)
   if name and has_reader(name) then
-    return nil, refused(path, 'a plugin has its own way to read it, :edit it first')
+    return nil, refused(path, 'a plugin has its own way to read it, use :edit first')
   end
   return name, fault
 end
 
---- Why a file may not be loaded, in one line; nil: it may. One that the user has opened may.
+--- Why a file may not be loaded, in one line; nil: it may. A file that the user has opened may.
 ---@param path string
 ---@return string? fault
 function M.refusal(path)
@@ -139,15 +140,15 @@ function M.refusal(path)
   end
 end
 
---- Why what is there cannot be read, in one line; nil: it is a regular file, or nothing is there.
+--- Why a path cannot be read, in one line; nil: it is a regular file, or does not exist.
 ---@param path string
 ---@return string? fault
 function M.fault(path)
   return select(2, check(path, true, math.huge))
 end
 
---- Give a file a buffer, which is not loaded yet. It has the name that `:edit` would give: relative
---- inside the working folder, but not if that looks like a scheme. The file may be missing.
+--- Add a buffer for a file without loading it. It gets the name that `:edit` would give: relative
+--- inside the working folder, unless that looks like a scheme. The file may be missing.
 ---@param path string
 ---@return integer? buf
 ---@return string? fault one line
@@ -160,11 +161,11 @@ function M.add(path)
   return vim.fn.bufadd(short:find('^%a[%w+.-]*:') and name or short)
 end
 
---- Load a file into a buffer without a window, or give the one that has it. Raises an error for a
---- file that is refused, and what Neovim raises.
+--- Load a file into a buffer without a window. Returns its buffer if it is loaded already. Raises
+--- an error for a file that is refused, and Neovim's own errors.
 ---@param path string
 ---@return integer buf
----@return boolean added the buffer was not there before
+---@return boolean added the buffer is new
 function M.load(path)
   local known = paths.buffer_of(clean(path) or '')
   if known then
@@ -176,7 +177,7 @@ function M.load(path)
   end
   local before = vim.api.nvim_list_bufs()
   local buf = assert(M.add(name))
-  -- A swap file of another Neovim would stop everything with a question.
+  -- Without this, a swap file of another Neovim would block with a question.
   local shortmess = vim.o.shortmess
   vim.opt.shortmess:append('A')
   local loaded, why = pcall(vim.fn.bufload, buf)
@@ -187,9 +188,9 @@ function M.load(path)
   return buf, not vim.list_contains(before, buf)
 end
 
---- Show a file in the current window. Raises what Neovim raises.
+--- Show a file in the current window. Raises Neovim's own errors.
 ---@param path string
----@return string? fault one line, when it is refused
+---@return string? fault one line, if it is refused
 function M.show(path)
   local name, fault = check(path, false, math.huge)
   if not name then
@@ -215,22 +216,22 @@ function M.read(path)
   return text
 end
 
---- Write a file, over what is there. Raises an error for one that is refused, and what Neovim
---- raises.
+--- Write a file; an existing one is overwritten. Raises an error for one that is refused, and
+--- Neovim's own errors.
 ---@param path string
 ---@param lines string[]
 function M.write(path, lines)
   vim.fn.writefile(lines, require_file(path, true, math.huge))
 end
 
---- Let Neovim find out whether a buffer's file has changed, without a question or a message.
----@param buf integer of a regular file, or of one that is gone
+--- Make Neovim check whether a buffer's file has changed, without a question or a message.
+---@param buf integer of a regular file, or of a missing one
 function M.check_time(buf)
   vim.cmd({ cmd = 'checktime', range = { buf }, mods = { silent = true } })
 end
 
---- Read a buffer's file again, over unsaved changes. Raises an error for a file that is refused,
---- and what Neovim raises.
+--- Reload a buffer over unsaved changes. Raises an error for a file that is refused, and Neovim's
+--- own errors.
 ---@param buf integer
 function M.reload(buf)
   require_file(vim.api.nvim_buf_get_name(buf), false, math.huge)
@@ -239,11 +240,11 @@ function M.reload(buf)
   end)
 end
 
---- Name a buffer that is no file: `eca://` and a text.
+--- Name a buffer without a file: `eca://` and a text.
 ---@param buf integer
 ---@param text string
 function M.name(buf, text)
-  vim.api.nvim_buf_set_name(buf, 'eca://' .. harmless.line(text))
+  vim.api.nvim_buf_set_name(buf, 'eca://' .. sanitize.line(text))
 end
 
 return M

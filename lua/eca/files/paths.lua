@@ -1,6 +1,7 @@
---- Paths of files, compared the same way everywhere.
+--- Compares and shows paths of files.
 ---
---- Rules kept here: pure but for resolving links; a path is data and never part of a command.
+--- Rules kept here: nothing is changed; links are resolved. A path is data and never part of a
+--- command.
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
@@ -11,8 +12,8 @@ local function absolute(path)
   return vim.startswith(path, '/') and path or vim.fs.joinpath(vim.fn.getcwd(), path)
 end
 
---- Make a path absolute, with links resolved, so that two names of one file are equal. A file that
---- is not there has at least its folder resolved.
+--- Make a path absolute and resolve links, so that two names of one file are equal. Of a missing
+--- file at least the folder is resolved.
 ---@param path string
 ---@return string
 function M.normalize(path)
@@ -52,7 +53,7 @@ function M.buffer_of(path)
   return nil
 end
 
---- Is a file inside one of some folders?
+--- Is a file inside one of these folders?
 ---@param path string
 ---@param folders string[]
 ---@return boolean
@@ -66,18 +67,18 @@ function M.inside(path, folders)
   return false
 end
 
---- A path as people write it: relative to the working folder when inside it, else with `~`.
+--- A path as users write it: relative to the working folder if it is inside, else with `~`.
 ---@param path string
 ---@return string
-function M.written(path)
+function M.as_typed(path)
   return vim.fn.fnamemodify(path, ':~:.')
 end
 
---- The same for people to read: one line in which nothing acts or hides.
+--- The same, safe to show: one line without control characters and invisible ones.
 ---@param path string
 ---@return string
 function M.short(path)
-  return sanitize.line(M.written(path))
+  return sanitize.line(M.as_typed(path))
 end
 
 return M

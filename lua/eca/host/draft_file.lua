@@ -1,37 +1,37 @@
---- What is typed while no host keeps it, and at the end: a file, until a host has it all.
+--- Saves unsent text in a file while there is no host to save it, and when Neovim exits.
 ---
 --- Rules kept here:
---- - One file a Neovim and project, readable by its owner alone: nobody else writes it, so nothing
----   must be locked. It lies beside what the host keeps.
---- - Its name has the process that takes it away: this Neovim, or at its end the host, once all is
----   kept. When that process is gone, the first Neovim that looks takes the file. It renames it, so
----   that one gets it.
---- - It is written whole under another name first: what was in it is never half gone.
+--- - There is one file per Neovim and project, readable only by its owner. Only one process writes
+---   it, so it needs no lock. It is in the folder of the host's files.
+--- - Its name has the id of the process that will remove it: this Neovim, or when Neovim exits the
+---   host, once it has saved everything. If that process is gone, the first Neovim that looks takes
+---   the file over. It renames the file, so that only one Neovim gets it.
+--- - It is first written whole under another name, so that its old content is never half lost.
 local M = {}
 
 local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
 
----@type { text: string, path?: string } what is in our file
-local kept = { text = '' }
-local told = false -- that the disk refuses
+---@type { text: string, path?: string } our file
+local saved = { text = '' }
+local has_warned = false -- that writing failed
 
---- The folder of all that is kept.
+--- The folder of the saved files.
 ---@return string
 local function folder_of()
   return vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
 end
 
---- How the names of this project's files begin. Vim checks its SHA-256 before the first use, which
---- takes 3 ms: not to be asked for while a window opens.
+--- The prefix of this project's file names. Vim tests its SHA-256 at the first use, which takes 3
+--- ms, so this must not be called while a window opens.
 ---@return string
-local function start()
+local function prefix()
   return vim.fn.sha256(table.concat(require('eca.host.workspace').folders(), '\n')):sub(1, 16)
 end
 
 ---@param pid integer
 ---@return string
 local function path_of(pid)
-  return vim.fs.joinpath(folder_of(), ('%s.%d.unsent'):format(start(), pid))
+  return vim.fs.joinpath(folder_of(), ('%s.%d.unsent'):format(prefix(), pid))
 end
 
 ---@param path string
@@ -45,7 +45,7 @@ local function read(path)
   return text
 end
 
---- Write a file whole, or leave it as it was.
+--- Write a whole file, or leave it unchanged.
 ---@param path string
 ---@param text string
 ---@return string? fault
@@ -68,61 +68,61 @@ local function write(path, text)
   return full or 'the disk is full'
 end
 
---- Tell once that the disk refuses.
+--- Log that writing failed, and warn once.
 ---@param fault string
-local function refused(fault)
-  local line = 'what is typed is not kept: ' .. fault
+local function warn(fault)
+  local line = 'unsent text is not saved: ' .. fault
   require('eca.host.log').write(line)
-  if not told then
-    told = true
+  if not has_warned then
+    has_warned = true
     require('eca.ui.notify').warn(line)
   end
 end
 
---- Keep a text, instead of what was kept before; an empty one takes the file away.
+--- Save a text instead of the one before; an empty one removes the file.
 ---@param text string
----@param keeper? integer process id of who takes the file away; default: this Neovim's
-function M.keep(text, keeper)
-  local before, path = kept.path, nil ---@type string?, string?
+---@param remover? integer id of the process that will remove the file; default: this Neovim
+function M.save(text, remover)
+  local before, path = saved.path, nil ---@type string?, string?
   if text ~= '' then
-    path = path_of(keeper or vim.fn.getpid())
-    local same = text == kept.text and path == before
+    path = path_of(remover or vim.fn.getpid())
+    local same = text == saved.text and path == before
     local fault = not same and write(path, text)
     if fault then
-      refused(fault)
+      warn(fault)
       return
     end
   end
-  kept = { text = text, path = path }
+  saved = { text = text, path = path }
   if before and before ~= path then
     vim.uv.fs_unlink(before)
   end
 end
 
---- Does a process run? One that has ended and that nobody has waited for (in a container) does not.
+--- Is a process running? A zombie is not.
 ---@param pid integer
 ---@return boolean
-local function runs(pid)
+local function is_running(pid)
   local _, _, fault = vim.uv.kill(pid, 0)
   local state = (read(('/proc/%d/stat'):format(pid)) or ''):match('^.*%) (%a)')
   return fault ~= 'ESRCH' and state ~= 'Z' and state ~= 'X'
 end
 
---- Take over what Neovims of this project that are gone have left.
+--- Take over the text that exited Neovims of this project have left.
 ---@return string? text
 function M.take()
   local found, own = {}, path_of(vim.fn.getpid()) ---@type string[], string
   for name in vim.fs.dir(folder_of()) do
     local project, number = name:match('^(%x+)%.(%d+)%.unsent$')
     local pid = tonumber(number)
-    local left = pid and (pid == vim.fn.getpid() or not runs(pid)) -- ids are used again
-    if left and project == start() and vim.uv.fs_rename(path_of(pid), own) then
+    local left = pid and (pid == vim.fn.getpid() or not is_running(pid)) -- ids are reused
+    if left and project == prefix() and vim.uv.fs_rename(path_of(pid), own) then
       found[#found + 1] = read(own)
-      kept = { text = found[#found], path = own }
+      saved = { text = found[#found], path = own }
     end
   end
   if #found > 1 then
-    M.keep(table.concat(found, '\n'))
+    M.save(table.concat(found, '\n'))
   end
   return found[1] and table.concat(found, '\n')
 end

@@ -1,65 +1,66 @@
---- What the user did that no host has heard of yet.
+--- Intents that no host has received yet.
 ---
 --- Rules kept here:
---- - It is kept in order, for the host that follows. Of what was meant for one that is gone only
----   what does not depend on it is kept: its blocks and its questions mean nothing to another.
---- - While there is no host, the prompts that wait stand above the input and can be taken back;
----   they and the drafts are on the disk, too.
---- - The host counts the intents that it has taken. Words that it has not taken when it ends are in
----   the input again: they may be why it hung, so no other host gets them by itself.
+--- - They are held in order for the next host. When a host exits, only intents that any host
+---   understands are held: ids of blocks and questions mean nothing to another host.
+--- - While there is no host, held prompts are shown above the input and can be taken back. They and
+---   the drafts are also saved on disk.
+--- - The host counts the intents that it has handled. If it exits before it has handled some text
+---   of the user, the text is put back into the input: it may be why the host hung, so no other
+---   host gets it automatically.
+local draft_file = require('eca.host.draft_file')
 local input_mode = require('eca.state.input_mode')
-local unsent = require('eca.host.draft_file')
 
 local M = {}
 
---- What any host can be told.
-local LASTING = { open_chat = true, prompt = true, choose = true, keep_prompt = true }
-LASTING.keep_draft = true
+--- Intents that any host understands.
+local PORTABLE = { open_chat = true, prompt = true, choose = true, keep_prompt = true }
+PORTABLE.keep_draft = true
 
---- The fields of intents that hold the user's own words. Those for a login are kept nowhere.
-local WORDS = { prompt = 'text', answer = 'text', reject = 'reason' }
+--- The fields of intents that hold text of the user. Text for a login is never held.
+local TEXT_FIELDS = { prompt = 'text', answer = 'text', reject = 'reason' }
 
----@class eca.SentWords
+---@class eca.SentText
 ---@field number integer of the intent, as the host counts
 ---@field intent eca.Intent
 ---@field text string
 
 local intents = {} ---@type eca.Intent[]
-local words = {} ---@type eca.SentWords[] that the host has not taken yet
-local sent = 0 -- intents, to this host
-local shown = {} ---@type table<string, true> chats with prompts above the input that wait here
+local texts_sent = {} ---@type eca.SentText[] not handled by the host yet
+local count_sent = 0 -- intents sent to this host
+local shown = {} ---@type table<string, true> chats whose held prompts are shown
 
---- The host: not heard of yet, at work, or gone.
----@type 'awaited'|'there'|'gone'
-local host = 'awaited'
+--- What is known of the host.
+---@type 'no sign yet'|'running'|'gone'
+local host = 'no sign yet'
 
---- Who keeps what is typed and not sent.
----@class eca.DraftKeeper
+--- Access to the drafts.
+---@class eca.DraftSource
 ---@field ids fun(): string[] all chats
 ---@field text fun(chat: string): string
----@field forget fun() a host has ended: the next one knows no draft
----@field flush fun() tell the drafts that changed
+---@field forget fun() called when a host has exited: the next one has no drafts
+---@field flush fun() sends the drafts that have changed
 
 local draw ---@type fun(op: any[])
-local drafts ---@type eca.DraftKeeper
+local drafts ---@type eca.DraftSource
 
 local host_pid ---@type fun(): integer?
 
---- Name who draws what waits here, who keeps the drafts, and who knows the host's process id.
----@param draws fun(op: any[])
----@param keeper eca.DraftKeeper
----@param pid fun(): integer?
-function M.listen(draws, keeper, pid)
-  draw, drafts, host_pid = draws, keeper, pid
+--- Set the functions that this file needs from others.
+---@param draw_op fun(op: any[])
+---@param draft_source eca.DraftSource
+---@param pid fun(): integer? the host's process id
+function M.listen(draw_op, draft_source, pid)
+  draw, drafts, host_pid = draw_op, draft_source, pid
 end
 
---- All of it, in order.
+--- All held intents, in order.
 ---@return eca.Intent[]
 function M.all()
   return intents
 end
 
---- The prompts of a chat.
+--- The held prompts of a chat.
 ---@param chat string
 ---@return eca.Intent[]
 local function prompts_of(chat)
@@ -76,12 +77,12 @@ local function texts_of(prompts)
   end, prompts)
 end
 
---- The words of a chat that are on their way to the host, and are not kept here anyway.
+--- The texts of a chat that are on their way to the host and are not held.
 ---@param chat string
 ---@return string[]
-local function words_of(chat)
+local function texts_on_their_way(chat)
   local list = {} ---@type string[]
-  for _, it in ipairs(words) do
+  for _, it in ipairs(texts_sent) do
     if it.intent.payload.chat == chat and not vim.list_contains(intents, it.intent) then
       list[#list + 1] = it.text
     end
@@ -89,29 +90,30 @@ local function words_of(chat)
   return list
 end
 
---- The prompts of a chat that nobody has sent: those that wait here, in the host, or before it.
+--- The prompts of a chat that the agent has not got: held, queued in the host, or on their way to
+--- it.
 ---@param chat string
 ---@return string[]
-local function waiting(chat)
-  if host ~= 'there' then
+local function unsent_prompts(chat)
+  if host ~= 'running' then
     return texts_of(prompts_of(chat))
   end
   local queued = vim.tbl_map(function(prompt)
     return prompt[2]
   end, require('eca.state.mirror').queue(chat))
-  return vim.list_extend(queued, words_of(chat))
+  return vim.list_extend(queued, texts_on_their_way(chat))
 end
 
---- Keep on the disk prompts that wait, and drafts.
----@param keeper? integer process id of who takes the file away when it has all that is in it
-local function save(keeper)
+--- Save unsent prompts and drafts on disk.
+---@param remover? integer id of the process that will remove the file
+local function save(remover)
   local texts = {} ---@type string[]
   for _, id in ipairs(drafts.ids()) do
-    vim.list_extend(texts, waiting(id))
+    vim.list_extend(texts, unsent_prompts(id))
     local draft = drafts.text(id)
     texts[#texts + 1] = draft ~= '' and draft or nil
   end
-  unsent.keep(table.concat(texts, '\n'), keeper)
+  draft_file.save(table.concat(texts, '\n'), remover)
 end
 
 ---@param intent eca.Intent
@@ -129,7 +131,7 @@ local function show(chat)
   end
 end
 
---- Take what waits here off the screen.
+--- Stop showing the held prompts.
 function M.hide()
   for chat in pairs(shown) do
     draw({ 'queue', chat, {} })
@@ -137,14 +139,14 @@ function M.hide()
   shown = {}
 end
 
---- Show what waits, and keep it on the disk as long as no host does; at Neovim's end also for a
---- host that may be ended before it has written it.
+--- Show held prompts, and save unsent text on disk as long as no host does. When Neovim exits it is
+--- saved in any case, because the host may be killed before it has saved it.
 function M.settle()
   if vim.v.exiting ~= vim.NIL then
     save(host_pid())
-  elseif host == 'there' and #words == 0 then
-    unsent.keep('')
-  elseif host == 'there' then
+  elseif host == 'running' and #texts_sent == 0 then
+    draft_file.save('')
+  elseif host == 'running' then
     save()
   elseif host == 'gone' then
     vim.tbl_map(show, drafts.ids())
@@ -152,10 +154,10 @@ function M.settle()
   end
 end
 
---- Keep an intent; of one draft only the last.
+--- Hold an intent; of each draft only the last.
 ---@param intent eca.Intent
 function M.add(intent)
-  if vim.list_contains(intents, intent) or (host == 'gone' and not LASTING[intent.name]) then
+  if vim.list_contains(intents, intent) or (host == 'gone' and not PORTABLE[intent.name]) then
     return
   end
   intents = vim.tbl_filter(function(other)
@@ -166,43 +168,43 @@ function M.add(intent)
   M.settle()
 end
 
---- Say something before all else.
+--- Hold an intent before all others.
 ---@param intent eca.Intent
 function M.begin_with(intent)
   table.insert(intents, 1, intent)
 end
 
---- An intent goes to the host.
+--- Called when an intent is sent to the host.
 ---@param intent eca.Intent
 function M.sent(intent)
-  sent = sent + 1
-  local text, chat = intent.payload[WORDS[intent.name]], intent.payload.chat
+  count_sent = count_sent + 1
+  local text, chat = intent.payload[TEXT_FIELDS[intent.name]], intent.payload.chat
   if text and not input_mode.is_login(chat) then
-    words[#words + 1] = { number = sent, intent = intent, text = text }
+    texts_sent[#texts_sent + 1] = { number = count_sent, intent = intent, text = text }
   end
 end
 
---- The host has taken so many intents.
+--- Called when the host has handled this many intents.
 ---@param count integer
-function M.taken(count)
-  local before = #words
-  words = vim.tbl_filter(function(it)
+function M.handled(count)
+  local before = #texts_sent
+  texts_sent = vim.tbl_filter(function(it)
     return it.number > count
-  end, words)
-  if #words < before then
+  end, texts_sent)
+  if #texts_sent < before then
     M.settle()
   end
 end
 
---- Another host counts from the beginning.
+--- Called for a new host, which counts from the beginning.
 function M.forget_sent()
-  words, sent = {}, 0
+  texts_sent, count_sent = {}, 0
 end
 
---- Put words that the host has not taken back into the inputs; what waited longer goes above.
+--- Put texts that the host has not handled back into the inputs, the oldest first.
 function M.give_back()
   for _, chat in ipairs(drafts.ids()) do
-    local texts = words_of(chat)
+    local texts = texts_on_their_way(chat)
     if #texts > 0 then
       draw({ 'input', chat, table.concat(texts, '\n') })
     end
@@ -210,21 +212,21 @@ function M.give_back()
   M.forget_sent()
 end
 
---- There is no host: show what waits for one.
-function M.strand()
+--- Called when the host is gone: shows and saves what is held for the next.
+function M.host_gone()
   host = 'gone'
   drafts.forget()
   intents = vim.tbl_filter(function(intent)
-    return LASTING[intent.name] == true
+    return PORTABLE[intent.name] == true
   end, intents)
   M.settle()
 end
 
---- A host has heard all.
-function M.heard()
-  intents, host = {}, 'there'
+--- Called when a host has received all intents.
+function M.received()
+  intents, host = {}, 'running'
   M.hide()
-  drafts.flush() -- what is in the file only because it was not told yet
+  drafts.flush() -- drafts that are only in the file, because they were not sent yet
 end
 
 ---@param chat string
@@ -240,9 +242,9 @@ local function take_out(chat, prompts, edit)
   M.settle()
 end
 
---- What can be done without a host, by intent.
+--- Intents that can be carried out without a host.
 ---@type table<string, fun(payload: table<string, any>)>
-local ALONE = {
+local WITHOUT_HOST = {
   unqueue = function(payload)
     local prompt = prompts_of(payload.chat)[payload.index]
     take_out(payload.chat, { prompt }, payload.edit ~= false)
@@ -252,11 +254,11 @@ local ALONE = {
   end,
 }
 
---- Do without a host what can be done without one.
+--- Carry out an intent without a host, if that is possible.
 ---@param intent eca.Intent
 ---@return boolean done
-function M.do_alone(intent)
-  local run = ALONE[intent.name]
+function M.do_without_host(intent)
+  local run = WITHOUT_HOST[intent.name]
   if run then
     run(intent.payload)
   end

@@ -1,15 +1,16 @@
---- The host, the Python side of the plugin: starts it when needed and talks to it.
+--- The host is the Python side of the plugin: this file starts it when needed and talks to it.
 ---
 --- Rules kept here:
---- - It starts with the first intent and is never waited for: what is sent early, pynvim queues.
---- - What was sent before the host gave a sign of life is sent again to the next one (`unheard`).
---- - Its end is told in one line with the remedy; `:Eca restart` starts it again, with the options
----   as they are then. A host that does not answer a restart is ended, and another one starts.
+--- - It starts with the first intent, and nothing waits for it: pynvim queues what is sent early.
+--- - Intents sent before the host's first sign of life are sent again to the next host
+---   (`held_intents`).
+--- - When it exits, a message of one line names the remedy. `:Eca restart` starts it again with the
+---   current options. A host that does not answer a restart is killed, and another one starts.
+local held_intents = require('eca.host.held_intents')
 local intents = require('eca.host.intents')
 local log = require('eca.host.log')
 local process = require('eca.host.process')
 local python = require('eca.host.python')
-local unheard = require('eca.host.held_intents')
 local workspace = require('eca.host.workspace')
 
 local M = {}
@@ -18,9 +19,9 @@ local M = {}
 ---@field name string
 ---@field payload table<string, any>
 
---- Intents that answer the host: what one that is gone had asked interests nobody.
+--- Intents that answer the host: no other host needs them.
 local ANSWERS = { drawn = true, returned = true }
---- What is sent by itself, not by a key: that it must wait is no news.
+--- Intents that are not sent by a key: no message says that they are held.
 local QUIET = { keep_prompt = true, keep_draft = true, check_context = true }
 local METHOD = '%s:function:EcaIntent'
 --- Milliseconds that a host has to answer a restart.
@@ -31,8 +32,8 @@ M.PATIENCE = 5000
 local state = 'stopped'
 local channel ---@type integer?
 local answered = false
-local fault_of = '' -- why it does not run
-local told = false -- that the host does not run, since Neovim last waited for its user
+local last_fault = '' -- why it is not running
+local has_notified = false -- of a fault, in the current event
 
 --- The file that both sides log to.
 ---@return string
@@ -40,13 +41,13 @@ function M.log_path()
   return log.path()
 end
 
---- Write to the log what went wrong on this side.
+--- Log what went wrong on this side.
 ---@param text string
 function M.log(text)
   log.write(text)
 end
 
---- The process id of a host that runs for this Neovim alone.
+--- The process id of the host, unless it is the shared one.
 ---@return integer?
 function M.pid()
   local worked, pid = pcall(vim.fn.jobpid, channel)
@@ -56,45 +57,45 @@ end
 --- The folders the agent works in.
 M.folders = workspace.folders
 
---- Called when something happens to the host.
+--- Functions that are called when something happens to the host.
 ---@class eca.HostListener
----@field draw fun(op: any[]) an op, as the host sends them
----@field sending fun(intent: eca.Intent) it is about to be sent
----@field starting fun(serves: boolean) a host starts, and with `serves` its server
----@field note fun(fault: string) why it does not run, for the chats
----@field lost fun() it is gone: nothing runs or waits any more
----@field cut fun() what it has sent and is not drawn is nobody's any more
----@field drafts eca.DraftKeeper
+---@field draw fun(op: any[]) draws an op, as if the host had sent it
+---@field sending fun(intent: eca.Intent) an intent is about to be sent
+---@field starting fun(starts_server: boolean) the host starts, and perhaps its server
+---@field note fun(fault: string) shows in the chats why the host is not running
+---@field lost fun() the host is gone: nothing is running or pending any more
+---@field cut fun() the host is gone: discards ops that are not drawn yet
+---@field drafts eca.DraftSource
 
 local listener ---@type eca.HostListener
 
---- Set the listener; called once, before the first intent.
----@param it eca.HostListener
-function M.listen(it)
-  listener = it
-  unheard.listen(it.draw, it.drafts, M.pid)
+--- Set the listener. Called once, before the first intent.
+---@param new_listener eca.HostListener
+function M.listen(new_listener)
+  listener = new_listener
+  held_intents.listen(listener.draw, listener.drafts, M.pid)
 end
 
---- Keep on the disk what no host keeps. Before there is a listener nothing can be typed.
+--- Save on disk what no host saves. Without a listener nothing can have been typed.
 function M.settle()
   if listener then
-    unheard.settle()
+    held_intents.settle()
   end
 end
 
---- Functions cannot travel; the host needs none.
+--- Remove functions, which cannot be sent to the host.
 ---@param value any
 ---@return any
-local function plain(value)
+local function without_functions(value)
   if type(value) == 'table' then
-    return vim.tbl_map(plain, value)
+    return vim.tbl_map(without_functions, value)
   end
   return type(value) ~= 'function' and value or nil
 end
 
 ---@return eca.Intent
 local function attach()
-  local settings = plain(require('eca.config').get())
+  local settings = without_functions(require('eca.config').get())
   settings.log_path = log.path()
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   local payload = {
@@ -106,88 +107,88 @@ local function attach()
   return { name = 'attach', payload = payload }
 end
 
---- Tell of a host that does not run; what follows from the same key is not told again.
+--- Show that the host is not running, once per event.
 ---@param level 'error'|'warn'
 ---@param line string
-local function tell(level, line)
-  if not told then
-    told = true
+local function notify(level, line)
+  if not has_notified then
+    has_notified = true
     require('eca.ui.notify').show(level, line)
     if level == 'error' then
       vim.schedule(function()
-        listener.note(line) -- when the chat that needed the host is there
+        listener.note(line) -- scheduled, so that the chat that needed the host exists
       end)
     end
     vim.schedule(function()
-      told = false
+      has_notified = false
     end)
   end
 end
 
 ---@param fault string
 local function fail(fault)
-  state, channel, answered, fault_of = 'failed', nil, false, fault
-  tell('error', fault)
+  state, channel, answered, last_fault = 'failed', nil, false, fault
+  notify('error', fault)
   listener.cut()
-  unheard.hide() -- what is then still above the input was the host's
-  unheard.give_back()
+  held_intents.hide() -- the prompts then left above the input are the host's
+  held_intents.give_back()
   listener.lost()
-  unheard.strand()
+  held_intents.host_gone()
 end
 
---- Keep an intent that did not arrive.
+--- Hold an intent that did not arrive.
 ---@param intent eca.Intent
-local function missed(intent)
+local function hold(intent)
   answered = false
-  unheard.add(intent)
+  held_intents.add(intent)
 end
 
---- Hand an intent to the host of `:UpdateRemotePlugins`, which starts or fails in the call.
+--- Send an intent to the host of `:UpdateRemotePlugins`, which starts or fails during the call.
 ---@param intent eca.Intent
 local function transmit_shared(intent)
   local worked, fault = pcall(vim.fn.EcaIntent, intent.name, intent.payload)
   if not worked then
     local first = vim.split(tostring(fault), '\n')[1]
-    missed(intent)
-    fail(':checkhealth provider helps, the shared Python host fails: ' .. first)
+    hold(intent)
+    fail('see :checkhealth provider, the shared Python host fails: ' .. first)
   end
 end
 
 ---@param intent eca.Intent
 local function transmit(intent)
-  unheard.sent(intent)
+  held_intents.sent(intent)
   if state == 'shared' then
     transmit_shared(intent)
   elseif channel then
     local method = METHOD:format(python.package())
-    -- Its exit is told a moment after it is gone: what it cannot hear is for the one that follows.
+    -- The exit event comes a moment after the exit: what cannot be sent is held for the next host.
     if not pcall(vim.rpcnotify, channel, method, { intent.name, intent.payload }) then
-      missed(intent)
+      hold(intent)
     end
   end
 end
 
---- Will the host start its server for this? It says so itself as soon as it can.
+--- Will the host start its server for this intent?
 ---@param intent eca.Intent
 ---@return boolean
 local function wants_server(intent)
   return intent.name == 'open_chat' or intent.name == 'prompt' or intent.name == 'start'
 end
 
---- The server that the host may start before it hears of it: the chat that opens needs it.
----@return eca.HeadStart? head_start nil when no server is wanted, or the demo agent
+--- The server that the host may start before it receives any intent.
+---@return eca.HeadStart? head_start nil if no server is needed, or the demo agent is
 local function head_start()
-  local wanting = vim.tbl_filter(wants_server, unheard.all())
+  local wanting = vim.tbl_filter(wants_server, held_intents.all())
   local of_demo = vim.tbl_filter(function(intent) -- `vim.iter` would have to be loaded first
     return intent.payload.demo == true
   end, wanting)
   if wanting[1] and not of_demo[1] then
-    local settings = { server = plain(require('eca.config').get().server) }
+    local settings = { server = without_functions(require('eca.config').get().server) }
     return { settings = settings, folder = workspace.folders()[1] }
   end
 end
 
---- Start the host and tell it all that it, or one before it, has not answered.
+--- Start the host and send it all held intents.
 local function start()
   local fault ---@type string?
   if python.shared() then
@@ -195,7 +196,7 @@ local function start()
   else
     local started ---@type integer?
     started, fault = process.start(head_start(), function(end_of_it)
-      if started == channel then -- else it was let go before
+      if started == channel then -- else we have given it up already
         fail(end_of_it)
       end
     end)
@@ -205,36 +206,37 @@ local function start()
     fail(fault)
     return
   end
-  listener.starting(vim.iter(unheard.all()):any(wants_server))
-  unheard.forget_sent()
+  listener.starting(vim.iter(held_intents.all()):any(wants_server))
+  held_intents.forget_sent()
   transmit(attach())
-  for _, intent in ipairs(unheard.all()) do
+  for _, intent in ipairs(held_intents.all()) do
     transmit(intent)
   end
 end
 
---- Start the host after one that ended: it begins with a server of its own, nothing is restarted.
+--- Start a host after one has exited. It starts its own server, so no server is restarted.
 ---@param payload? table<string, any> of the intent `start`
 local function start_again(payload)
   local demo = payload and payload.demo or false
   require('eca.config').forget()
-  unheard.begin_with({ name = 'start', payload = { restart = false, demo = demo } })
+  held_intents.begin_with({ name = 'start', payload = { restart = false, demo = demo } })
   start()
 end
 
---- End a host that hangs, and start another one. The shared host belongs to Neovim: it stays.
+--- Kill a host that hangs, and start another one. The shared host belongs to Neovim and stays.
 ---@param payload table<string, any> of the intent `start`
 local function replace(payload)
   if not channel then
-    return fail('the shared Python host does not answer, start Neovim again')
+    return fail('the shared Python host does not answer: restart Neovim')
   end
   local pid = vim.fn.jobpid(channel)
-  fail('the host did not answer: it was ended, and another one starts')
-  vim.uv.kill(pid, 'sigkill') -- its guardian ends what it has started
+  fail('the plugin host did not answer: it was killed, and another one starts')
+  vim.uv.kill(pid, 'sigkill') -- its guardian ends its child processes
   start_again(payload)
 end
 
---- Wait for the host's answer to a restart. What is sent meanwhile is kept for the next host.
+--- Expect an answer to a restart within `M.PATIENCE`. Intents sent meanwhile are held for the next
+--- host.
 ---@param payload table<string, any> of the intent `start`
 local function expect_answer(payload)
   local asked = channel
@@ -244,18 +246,18 @@ local function expect_answer(payload)
       replace(payload)
     end
   end
-  -- Scheduled once more: an answer that came while Neovim was busy is read first.
+  -- Scheduled once more, so that an answer that came while Neovim was busy is read first.
   vim.defer_fn(vim.schedule_wrap(check), M.PATIENCE)
 end
 
---- Has it ended, or could not start?
+--- Has the host exited, or could it not start?
 ---@return boolean
 function M.has_failed()
   return state == 'failed'
 end
 
---- Start the host if it has failed: what was in its way may be gone.
----@return 'failed'|'stopped'|'running'|'shared' state it was in
+--- Start the host if it has failed: the reason may be gone.
+---@return 'failed'|'stopped'|'running'|'shared' state before
 function M.revive()
   local before = state
   if state == 'failed' then
@@ -264,19 +266,19 @@ function M.revive()
   return before
 end
 
---- Keep an intent for the host that follows one that failed.
+--- Hold an intent for the next host.
 ---@param intent eca.Intent
 local function send_later(intent)
-  if ANSWERS[intent.name] or unheard.do_alone(intent) then
+  if ANSWERS[intent.name] or held_intents.do_without_host(intent) then
     return
   end
-  unheard.add(intent)
+  held_intents.add(intent)
   if not QUIET[intent.name] then
-    tell('warn', 'the host does not run: ' .. fault_of)
+    notify('warn', 'the plugin host is not running: ' .. last_fault)
   end
 end
 
---- Send an intent; the host starts when it does not run. Never waits.
+--- Send an intent without waiting. The host is started if it is not running.
 ---@param name string see `eca.host.intents`
 ---@param payload? table<string, any>
 function M.send(name, payload)
@@ -292,14 +294,14 @@ function M.send(name, payload)
   end
   listener.sending(intent)
   if not answered then
-    unheard.add(intent)
+    held_intents.add(intent)
   end
   if state == 'stopped' then
     start()
     return
   end
   if name == 'start' then
-    require('eca.config').forget() -- who starts again wants the options as they are now
+    require('eca.config').forget() -- a restart uses the current options
     transmit(attach())
   end
   transmit(intent)
@@ -308,31 +310,31 @@ function M.send(name, payload)
   end
 end
 
---- Tell a host that runs the options as they are now.
-function M.tell_options()
+--- Send the current options to a running host.
+function M.send_options()
   if state == 'running' or state == 'shared' then
     transmit(attach())
   end
 end
 
---- Send an intent to the host if one is at work; to no other does it matter.
+--- Send an intent only if the host is running; it does not matter otherwise.
 ---@param name string
 ---@param payload table<string, any>
-function M.mention(name, payload)
+function M.send_if_running(name, payload)
   if answered then
     M.send(name, payload)
   end
 end
 
---- The host gave a sign of life: what was sent to it has arrived.
+--- Called at each sign of life of the host: what was sent to it has arrived.
 function M.alive()
   if not answered then
     answered = true
-    unheard.heard()
+    held_intents.received()
   end
 end
 
---- The host runs but cannot work: it is told in one line and let go. Called by the host.
+--- Called by a host that is running but cannot work: shows why and gives it up.
 ---@param fault string
 function M.broken(fault)
   local useless = channel

@@ -1,8 +1,8 @@
---- Intents: all that a user can do, as names and the fields of their payloads.
+--- Intents: everything the view can send to the host, by name, with the fields of their payloads.
 ---
 --- Rules kept here:
---- - The Python side has the same names and fields, and says what they mean
----   (`eca_nvim/chat/vocabulary/intents.py`); a test holds the two equal.
+--- - `eca_nvim/chat/vocabulary/intents.py` has the same names and fields, and explains them. A test
+---   checks that both are equal.
 ---@type table<string, string[]>
 return {
   attach = { 'settings', 'folders', 'editor', 'pid' },

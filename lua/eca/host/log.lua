@@ -1,18 +1,19 @@
---- The log, one file for both sides.
+--- The log: one file for both sides.
 ---
 --- Rules kept here:
---- - Only its owner reads the file, and its folder; what looks like a key is hidden in every line.
---- - It is put aside before it grows large, by the side that finds it so (`eca_nvim/nvim/logs.py`).
---- - When it cannot be written there is no log, and that is said once.
+--- - The file and its folder are readable only by their owner. Text that looks like a key is
+---   hidden.
+--- - The side that finds the file too large renames it (see `eca_nvim/nvim/logs.py`).
+--- - If it cannot be written there is no log, and one message says so.
 local M = {}
 
 local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
 --- Bytes after which the log becomes `<log>.1` and a new one begins.
-local LARGEST = 2 ^ 20
+local MOST_BYTES = 2 ^ 20
 
-local refused = false -- and that was said
+local has_warned = false -- that writing failed
 
---- Where it is.
+--- The path of the log.
 ---@return string
 function M.path()
   return vim.fs.joinpath(vim.fn.stdpath('log') --[[@as string]], 'eca', 'eca.log')
@@ -34,21 +35,21 @@ local function append(path, text)
   local here = assert(vim.uv.fs_fstat(file))
   vim.uv.fs_close(file)
   local now = vim.uv.fs_stat(path)
-  if here.size >= LARGEST and now and now.ino == here.ino then
+  if here.size >= MOST_BYTES and now and now.ino == here.ino then
     vim.uv.fs_rename(path, path .. '.1')
   end
   return unwritten
 end
 
---- Write what went wrong on this side, or at another level what went on.
+--- Write a line to the log.
 ---@param text string
 ---@param level? 'INFO'|'ERROR' as the host names them
 function M.write(text, level)
   local form = '%s %s view: %s\n'
   local line = form:format(os.date('%Y-%m-%d %H:%M:%S'), level or 'ERROR', text)
   local worked, fault = pcall(append, M.path(), require('eca.text.redaction').without_keys(line))
-  if (not worked or fault) and not refused then
-    refused = true
+  if (not worked or fault) and not has_warned then
+    has_warned = true
     require('eca.ui.notify').warn('no log: ' .. tostring(fault))
   end
 end

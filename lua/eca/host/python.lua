@@ -1,12 +1,12 @@
---- Which Python runs the host.
+--- Chooses the Python that runs the host.
 ---
---- Rules kept here: the first of these that is set or there: the option `python`, the plugin's own
---- environment, `g:python3_host_prog`, `python3` on PATH.
+--- Rules kept here: it is the first of the option `python`, the plugin's own environment,
+--- `g:python3_host_prog`, and `python3` on PATH.
 local M = {}
 
 local INSTALL = 'run :Eca install'
 
---- The plugin's folder, links resolved.
+--- The plugin's folder, with links resolved.
 ---@return string
 function M.root()
   local this = debug.getinfo(1, 'S').source:sub(2)
@@ -19,14 +19,14 @@ function M.package()
   return vim.fs.joinpath(M.root(), 'rplugin', 'python3', 'eca_nvim')
 end
 
---- The Python of the environment that `:Eca install` and `make` build.
+--- The Python of the environment that `:Eca install` and `make` create.
 ---@return string
 function M.own()
   return vim.fs.joinpath(M.root(), '.venv', 'bin', 'python')
 end
 
 ---@return string command
----@return string remedy when it is not there, or unfit
+---@return string remedy if it is missing or unsuitable
 local function choose()
   local option = require('eca.config').get().python
   if option then
@@ -41,8 +41,8 @@ local function choose()
 end
 
 --- Find the Python to run.
----@return string? command nil when there is none
----@return string told what helps if it is unfit; without one, the fault after its remedy
+---@return string? command nil if there is none
+---@return string message the remedy if it is unsuitable; without a command, remedy and fault
 function M.find()
   local command, remedy = choose()
   if vim.fn.executable(command) == 1 then
@@ -51,14 +51,15 @@ function M.find()
   return nil, ('%s: no %s'):format(remedy, command)
 end
 
---- Is the plugin in the manifest of `:UpdateRemotePlugins`? Its function is defined at first use.
+--- Is the plugin registered by `:UpdateRemotePlugins`? Its function is defined at its first use.
 ---@return boolean
 local function is_registered()
   return vim.fn.exists('*EcaIntent') == 1 or vim.fn.exists('#FuncUndefined#EcaIntent') == 1
 end
 
---- Does the host of `:UpdateRemotePlugins` run the plugin? It does when the plugin is in that
---- host's manifest and no Python of the plugin's own was chosen or built.
+--- Does the shared host of `:UpdateRemotePlugins` run the plugin? It does if the plugin is
+--- registered there, the option `python` is not set, and the plugin's own environment was not
+--- built.
 ---@return boolean
 function M.shared()
   return is_registered()

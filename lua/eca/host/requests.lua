@@ -1,10 +1,10 @@
---- Questions to the host that are answered with a number: each answer goes to its callback.
+--- Requests to the host: each has a number, by which its answer finds the callback.
 local M = {}
 
 local callbacks = {} ---@type table<integer, fun(value: any)>
 local last = 0
 
---- A number for an intent that is to be answered.
+--- Register a callback. Returns the number to send with the request.
 ---@param callback fun(value: any)
 ---@return integer
 function M.expect(callback)
@@ -21,22 +21,22 @@ local function send(name, payload, callback)
   require('eca.host').send(name, payload)
 end
 
---- Ask for a chat as Markdown.
+--- Request a chat as Markdown.
 ---@param chat string
 ---@param callback fun(markdown: string)
 function M.transcript(chat, callback)
   send('transcript', { chat = chat }, callback)
 end
 
---- Ask for something that the user chooses from: what is drawn comes first, then the callback.
+--- Request something. The callback is scheduled, so that ops sent with the answer are drawn first.
 ---@param name string of the intent
 ---@param payload table<string, any>
----@param callback fun(value: any) nil when there is no answer; why has been told
+---@param callback fun(value: any) nil if it failed; the host has shown why
 function M.ask(name, payload, callback)
   send(name, payload, vim.schedule_wrap(callback))
 end
 
---- An answer arrived (op `answer`); one that nobody waits for any more is dropped.
+--- Called with an answer (op `answer`). An unknown number is ignored.
 ---@param request integer
 ---@param value any
 function M.answered(request, value)

@@ -3,7 +3,7 @@ local M = {}
 
 local folders ---@type string[]?
 
---- The folders, the same as long as Neovim runs.
+--- The folders; they stay the same until Neovim exits.
 ---@return string[] absolute paths
 function M.folders()
   folders = folders or { vim.fs.root(0, { '.git' }) or vim.fn.getcwd() }

@@ -1,14 +1,14 @@
---- Colours of fenced code, in its own language, a little at a time.
+--- Highlights fenced code in its own language, a piece at a time.
 ---
 --- Rules kept here:
---- - Only what is on a screen and gets no more text is coloured, once, into extmarks that go with
----   its text. The tree-sitter highlighter itself never sees the chat.
---- - Work is done when Neovim is idle, a piece of PIECE rows at a time, what was seen last first: a
----   key typed meanwhile waits for one piece at most. A piece that has left the screen is dropped.
---- - A piece is read with the LEAD rows before it, so that it may begin within a function; a text
----   or comment that begins still further above is taken for code.
---- - A language that is met for the first time is loaded in steps, each a piece of work.
---- - A language that nothing colours stays plain. A failure is told in the log.
+--- - Only code that is on a screen and gets no more text is highlighted, once, by extmarks that
+---   move with the text. The tree-sitter highlighter itself is never attached to the chat.
+--- - Work is done while Neovim is idle, PIECE rows at a time, the last requested first: a key waits
+---   for at most one piece. A piece that has left the screen is dropped.
+--- - A piece is parsed with the LEAD rows before it, so that it may begin within a function. A
+---   string or comment that begins even further above is mistaken for code.
+--- - A language is loaded in steps at its first use, each as long as a piece of work.
+--- - A language without parser and syntax stays plain. Failures go to the log.
 local fences = require('eca.markdown.fences')
 local host = require('eca.host')
 local languages = require('eca.markdown.languages')
@@ -19,8 +19,10 @@ M.namespace = vim.api.nvim_create_namespace('eca.colours')
 
 local PIECE = 20
 local LEAD = 60
+--- Milliseconds between two pieces, in which Neovim handles keys.
 local PAUSE_MS = 10
---- Bytes that are read at once, at most: without the lead where it is too long, else not at all.
+--- Bytes that are parsed at once, at most. If a piece with its lead is longer, it is parsed alone;
+--- if it still is, not at all.
 local MOST_BYTES = 16000
 local PRIORITY = 110
 
@@ -111,7 +113,7 @@ local function colour(job)
     return
   end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
-  -- late: a chat without code needs neither
+  -- late: not needed by a chat without code
   local reader = language.parsed and require('eca.markdown.parsed')
     or require('eca.markdown.syntaxed')
   place_regions(job.buf, from, reader.regions(language.name, lines, first - from))
@@ -131,13 +133,12 @@ work = function()
   local job = table.remove(queue)
   local worked, fault = pcall(colour, job)
   if not worked then
-    local about = ('colouring %s failed: %s'):format(job.fence.language, fault)
-    host.log(about)
+    host.log(('highlighting %s failed: %s'):format(job.fence.language, fault))
   end
   schedule()
 end
 
---- Colour the pieces of a fence that hold some rows of the screen, each at most once.
+--- Request highlighting of the pieces of a fence in some rows of the screen, each at most once.
 ---@param buf integer
 ---@param place eca.markdown.PlacedFence
 ---@param top integer

@@ -1,10 +1,10 @@
---- Fenced code: where it begins and ends, kept as text arrives.
+--- Keeps track of where fenced code begins and ends, as text arrives.
 ---
 --- Rules kept here:
---- - Every fence is one ranged extmark, opener and closer included, so that it moves with the text.
----   An open fence's end has right gravity: text appended at it makes it grow by itself. A finished
----   one ends at the end of its last row, so that rows added after it are not its own.
---- - A line is read once, when it is complete. Nothing before the appended rows is read again.
+--- - Each fence is one ranged extmark, opener and closer included, so that it moves with the text.
+---   The end of an open fence has right gravity, so that it grows with text appended there. A
+---   finished one ends at the end of its last row, so that rows added after it are not part of it.
+--- - A line is read once, when it is complete. Rows before the appended ones are never read again.
 --- - Rows are 0-based, ends exclusive.
 local tables = require('eca.markdown.tables')
 
@@ -21,11 +21,11 @@ local BLANK, BACKTICK, BAR, TILDE = (' '):byte(), ('`'):byte(), ('|'):byte(), ('
 ---@field language string as the model wrote it, lower case; '' for none
 ---@field closed boolean it has a closing line
 ---@field finished boolean it gets no more text
----@field coloured table<integer, true> pieces of its code that are coloured, or will be
----@field bare? boolean it is the body of a block, whose header is its opener
+---@field coloured table<integer, true> pieces of its code for which highlighting was requested
+---@field bare? boolean it is the body of a block, with the block's header in place of the opener
 
 ---@class eca.markdown.OpenFence
----@field id? integer extmark; none until the rows that were appended together are read
+---@field id? integer extmark; nil until all rows appended together are read
 ---@field first integer row of the opener
 ---@field mark string backticks or tildes of the opener
 ---@field language string
@@ -33,7 +33,7 @@ local BLANK, BACKTICK, BAR, TILDE = (' '):byte(), ('`'):byte(), ('|'):byte(), ('
 ---@class eca.markdown.Buffer
 ---@field fences table<integer, eca.markdown.Fence> by extmark id
 ---@field open table<integer, eca.markdown.OpenFence> by block id
----@field bodies table<integer, integer> extmarks by block id, of blocks that are all code
+---@field bodies table<integer, integer> extmarks by block id, of blocks that are only code
 
 local buffers = {} ---@type table<integer, eca.markdown.Buffer>
 
@@ -56,11 +56,11 @@ local function state_of(buf)
   return state
 end
 
---- Put a fence's extmark over its rows.
+--- Set a fence's extmark over its rows.
 ---@param buf integer
 ---@param first integer
 ---@param last integer inclusive
----@param line string the last one
+---@param line string text of the last row
 ---@param grows boolean
 ---@param id? integer
 ---@return integer id
@@ -75,11 +75,11 @@ local function place_mark(buf, first, last, line, grows, id)
   })
 end
 
---- Give a fence that was read its extmark, and put it where it ends or grows.
+--- Create or move the extmark of a fence.
 ---@param buf integer
 ---@param state eca.markdown.Buffer
 ---@param fence eca.markdown.OpenFence
----@param last integer its last row, or the block's so far
+---@param last integer its last row, or the block's last row so far
 ---@param line string of that row
 ---@param grows boolean
 local function put(buf, state, fence, last, line, grows)
@@ -94,14 +94,14 @@ end
 ---@param fence eca.markdown.OpenFence
 ---@param last integer its last row
 ---@param line string of that row
----@param closed boolean that is a closing line
+---@param closed boolean that row is a closing line
 local function finish(buf, state, fence, last, line, closed)
   put(buf, state, fence, last, line, false)
   state.fences[fence.id].finished = true
   state.fences[fence.id].closed = closed
 end
 
---- Read the line that begins a fence.
+--- Parse a line that may open a fence.
 ---@param line string
 ---@param row integer
 ---@return eca.markdown.OpenFence?
@@ -124,7 +124,7 @@ local function closes(line, mark)
   return found ~= nil and #found >= #mark
 end
 
---- Was all text of an extmark taken out? Neovim 0.10 keeps such a mark, with nothing in it.
+--- Was all text of an extmark deleted? Neovim 0.10 keeps such a mark with an empty range.
 ---@param row integer
 ---@param column integer
 ---@param details vim.api.keyset.extmark_details
@@ -133,7 +133,7 @@ local function is_empty(row, column, details)
   return details.end_row < row or (details.end_row == row and details.end_col <= column)
 end
 
---- Where an extmark of ours is; nil when its text was taken out.
+--- The rows of one of our extmarks; nil if its text was deleted.
 ---@param buf integer
 ---@param id integer
 ---@return integer? first, integer? last inclusive
@@ -144,7 +144,7 @@ local function rows_of(buf, id)
   end
 end
 
---- The fence a block's text is in; one whose text was taken out is forgotten.
+--- The open fence of a block. It is forgotten if its text was deleted.
 ---@param buf integer
 ---@param state eca.markdown.Buffer
 ---@param block integer
@@ -165,10 +165,10 @@ end
 
 ---@param buf integer
 ---@param state eca.markdown.Buffer
----@param fence? eca.markdown.OpenFence the one that the line is in
+---@param fence? eca.markdown.OpenFence the fence around the line
 ---@param row integer
 ---@param line string
----@return eca.markdown.OpenFence? fence the one that the next line is in
+---@return eca.markdown.OpenFence? fence the fence around the next line
 local function read_line(buf, state, fence, row, line)
   if not fence then
     return opened(line, row)
@@ -179,8 +179,8 @@ local function read_line(buf, state, fence, row, line)
   return fence
 end
 
---- The next line that may begin a fence, end one, or be a row of a table: most are neither, which
---- their first byte that is no blank tells. Only bytes are compared here, so that it is compiled.
+--- The next line that may open or close a fence, or be a row of a table. The first non-blank byte
+--- of a line decides. Only bytes are compared, so that LuaJIT compiles the loop.
 ---@param lines string[]
 ---@param from integer
 ---@param count integer how many of them are complete
@@ -200,7 +200,7 @@ local function next_sign(lines, from, count)
   end
 end
 
---- The last of some rows of a table that follow each other.
+--- The last of consecutive table rows.
 ---@param lines string[]
 ---@param from integer
 ---@param count integer
@@ -217,8 +217,8 @@ local function end_of_table(lines, from, count)
   return last
 end
 
---- Read complete lines. A fence that begins and ends among them is placed once: an extmark over
---- many rows, and one that moves, is dear.
+--- Read complete lines. A fence that begins and ends among them gets its extmark only once, because
+--- setting and moving one over many rows is slow.
 ---@param buf integer
 ---@param block integer
 ---@param first integer row of the first line
@@ -256,7 +256,7 @@ local function line_at(buf, row)
   return vim.api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
 end
 
---- Text was appended to a block of Markdown; its last row may still grow.
+--- Called when text was appended to a block of Markdown. Its last row may still grow.
 ---@param buf integer
 ---@param block integer
 ---@param row integer where it went
@@ -269,7 +269,7 @@ function M.text_appended(buf, block, row, lines)
   end
 end
 
---- The last line of a block of Markdown was read: an open fence ends with it.
+--- Called when the last line of a block of Markdown was read: an open fence ends there.
 ---@param buf integer
 ---@param block integer
 ---@param row integer
@@ -284,7 +284,7 @@ local function ended(buf, block, row, line)
   end
 end
 
---- A block of Markdown was written with its first text.
+--- Called when a block of Markdown was written with its first text.
 ---@param buf integer
 ---@param block integer
 ---@param row integer its first one
@@ -297,7 +297,7 @@ function M.text_written(buf, block, row, lines, closed)
   end
 end
 
---- A block of Markdown gets no more text: its last line is complete.
+--- Called when a block of Markdown gets no more text: its last line is complete.
 ---@param buf integer
 ---@param block integer
 ---@param last_row integer the block's last row
@@ -307,13 +307,13 @@ function M.block_closed(buf, block, last_row)
   ended(buf, block, last_row, line)
 end
 
---- The body of a block was written; when it is code, its header stands where a fence's opener
---- does, and nothing closes it.
+--- Called when the body of a block was written. Code is treated as a fence whose opener is the
+--- block's header and that has no closing line.
 ---@param buf integer
 ---@param block integer
 ---@param header integer row
 ---@param last integer last row of the body
----@param language? string nil: it is no code
+---@param language? string nil: it is not code
 function M.body_written(buf, block, header, last, language)
   local state = state_of(buf)
   local before = state.bodies[block]
@@ -335,7 +335,7 @@ end
 ---@field last integer row after the closer, or after the text so far
 ---@field fence eca.markdown.Fence
 
---- Where one fence is now; nil when its text is gone.
+--- Where a fence is now; nil if its text is gone.
 ---@param buf integer
 ---@param id integer
 ---@return eca.markdown.PlacedFence?
@@ -349,7 +349,7 @@ function M.place(buf, id)
   return first and { id = id, first = first, last = last + 1, fence = fence }
 end
 
---- The fences that touch some rows, in order.
+--- The fences that overlap some rows, in order.
 ---@param buf integer
 ---@param first_row integer
 ---@param last_row integer inclusive

@@ -1,10 +1,10 @@
---- Markdown on the screen: colours and concealed markers of the rows being drawn, and no others.
+--- Draws Markdown: highlights and conceals only in the rows being drawn.
 ---
 --- Rules kept here:
---- - A decoration provider places ephemeral marks while a row is drawn. Nothing is stored a row,
----   so the cost is that of the screen, never of the chat, and text can arrive at full speed.
---- - Which rows are Markdown is the transcript's word; which of them are code is the fences'.
---- - Buffers are not touched while drawing; colouring code is asked for and done later.
+--- - A decoration provider sets ephemeral marks while a row is drawn. Nothing is stored per row, so
+---   the cost depends on the screen and not on the chat, and text can arrive at full speed.
+--- - The transcript says which rows are Markdown; `fences.lua` says which of them are code.
+--- - Buffers are not changed while drawing; highlighting of code is requested and done later.
 local colours = require('eca.markdown.colours')
 local fences = require('eca.markdown.fences')
 local markdown_line = require('eca.markdown.line')
@@ -18,14 +18,14 @@ local namespace = vim.api.nvim_create_namespace('eca.markdown')
 local LINE_PRIORITY = 90
 local INLINE_PRIORITY = 95
 
---- What is known of the rows of the window being drawn.
+--- The rows of the window being drawn.
 ---@class eca.markdown.Screen
 ---@field prose table<integer, true> rows of Markdown text
----@field code table<integer, string> rows of fenced code, and the group that colours them
+---@field code table<integer, string> highlight group by row of fenced code
 
 local screen = { prose = {}, code = {} } ---@type eca.markdown.Screen
 
---- Where the rows of a fence end: not beyond its block, whatever was put after that.
+--- Where the rows of a fence end: not beyond its block.
 ---@param place eca.markdown.PlacedFence
 ---@param blocks { first: integer, last: integer }[]
 ---@return integer exclusive

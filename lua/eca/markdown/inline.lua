@@ -1,19 +1,20 @@
---- Inline Markdown of one line: where it is bold, code, a link, and what of it to hide.
+--- Parses the inline Markdown of one line: emphasis, code, links, and the markers to hide.
 ---
 --- Rules kept here:
---- - Pure: a line in, regions out; no buffer, no state. The line is data and is never evaluated.
+--- - It is pure: a line in, regions out, without buffer or state. The line is never evaluated.
 --- - Columns are 0-based bytes, the end is exclusive.
---- - One pass over the line: the cost is that of its length, whatever it holds. What has no closer
----   is plain text.
---- - A link whose text reads as another address hides nothing: each of the two opens itself. Nor is
----   a long address hidden: it would leave its rows blank, and could not be copied.
+--- - It makes one pass, so the cost is linear in the length of any line. A marker that is not
+---   closed is plain text.
+--- - If the text of a link looks like another address, nothing is hidden, and each of the two opens
+---   itself. A long address is not hidden either: its rows would be blank, and it could not be
+---   copied.
 local M = {}
 
---- What is known of the text being read.
+--- State of the parser.
 ---@class eca.markdown.Reading
----@field depth integer how many emphases it is in
----@field unclosed table<string, true> runs that nothing further on closes
----@field closers? table<integer, integer> where each parenthesis that is closed is closed
+---@field depth integer nested emphases around the text
+---@field unclosed table<string, true> runs of markers that are not closed in the rest of the text
+---@field closers? table<integer, integer> closing parentheses by the byte of their opening one
 
 ---@class eca.markdown.Region
 ---@field first integer 0-based byte column
@@ -24,7 +25,7 @@ local M = {}
 
 local DELIMITERS = '[`*_~%[<\\h]'
 
---- Emphasis within emphasis is read so deep, and no deeper: each level is a pass of its own.
+--- Most levels of nested emphasis: each level costs another pass.
 local DEEPEST = 8
 
 local EMPHASIS = {
@@ -51,11 +52,11 @@ local function is_word(line, at)
   return line:find('^[%w\128-\255]', at) ~= nil
 end
 
---- Code: as many backticks to close as opened.
+--- Code: closed by as many backticks as opened it.
 ---@param line string
 ---@param at integer 1-based
 ---@param regions eca.markdown.Region[]
----@return integer next where to read on, 1-based
+---@return integer next where to continue, 1-based
 local function code(line, at, regions)
   local ticks = line:match('^`+', at)
   local from = at + #ticks
@@ -72,7 +73,7 @@ local function code(line, at, regions)
   end
 end
 
---- A run of markers can open emphasis when text follows; `_` also not inside a name.
+--- A run of markers can open emphasis if text follows it; `_` not inside a name.
 ---@param line string
 ---@param at integer
 ---@param run string
@@ -84,7 +85,7 @@ local function can_open(line, at, run)
   return run:sub(1, 1) ~= '_' or at == 1 or not line:find('^[%w\128-\255./]', at - 1)
 end
 
---- It can close when text precedes. Names like `__init__.py` and `__call__()` are no emphasis.
+--- It can close if text precedes it. Names like `__init__.py` and `__call__()` are not emphasis.
 ---@param line string
 ---@param first integer where the closing run begins, 1-based
 ---@param run string
@@ -96,8 +97,8 @@ local function can_close(line, first, run)
   return run:sub(1, 1) ~= '_' or not line:find('^[./]?[%w\128-\255(]', first + #run)
 end
 
---- Where a run of markers is closed. Runs of another length in between open and close for
---- themselves; one that ends two at once (`**a *b***`) leaves the inner one its part.
+--- Find where a run of markers is closed. Runs of another length in between open and close on their
+--- own. A run that closes two at once (`**a *b***`) is shared with the inner one.
 ---@param line string
 ---@param from integer
 ---@param run string
@@ -148,32 +149,33 @@ local function emphasis(line, at, regions, reading, parse)
   return last + 1
 end
 
---- Only a plain web address becomes a terminal's link: anything else could carry control codes.
+--- Only a plain web or mail address becomes a terminal link: others could contain control codes.
 ---@param url string
 ---@return string?
 local function safe(url)
   return url:match('^https?://[\33-\126]+$') or url:match('^mailto:[\33-\126]+$')
 end
 
---- Bytes of an address that is hidden, at most.
+--- Bytes of the longest address that is hidden.
 local LONGEST_HIDDEN = 60
 
 local HOST = '^[%w-]+%.[%w.-]*%a%a'
 
---- Does the text of a link read as the address of another place?
+--- Does the text of a link look like another address?
 ---@param text string
 ---@param url string
 ---@return boolean
 local function misleads(text, url)
-  local said = text:match('://(%S*)') or text:match(HOST .. '$') or text:match(HOST .. '[/:?#]%S*$')
+  local named = text:match('://(%S*)') or text:match(HOST .. '$')
+  named = named or text:match(HOST .. '[/:?#]%S*$')
   local target = url:gsub('^%a+://', '')
-  local prefix = said and said:gsub('/$', '') or ''
+  local prefix = named and named:gsub('/$', '') or ''
   local rest = target:sub(#prefix + 1)
   local leads_there = vim.startswith(target, prefix) and (rest == '' or rest:find('^[/?#]'))
-  return said ~= nil and not leads_there
+  return named ~= nil and not leads_there
 end
 
---- Where the parentheses of a line are closed.
+--- The closing parentheses of a line, by the opening ones.
 ---@param line string
 ---@return table<integer, integer>
 local function closers_of(line)
@@ -231,7 +233,7 @@ local function address(line, at, regions)
   if not url or (at > 1 and is_word(line, at - 1)) then
     return at + 1
   end
-  -- late: only an address needs it
+  -- late: only needed for an address
   url = require('eca.text.scan').without_end(url, '[%.,;:!%?%)%]*_]')
   local last = at - 1 + #url
   regions[#regions + 1] = { first = at - 1, last = last, group = 'EcaLink', url = safe(url) }
@@ -252,7 +254,7 @@ local function bracketed_address(line, at, regions)
   return last + 1
 end
 
---- A backslash takes the meaning of the next punctuation character.
+--- A backslash makes the next punctuation character plain text.
 ---@param line string
 ---@param at integer
 ---@param regions eca.markdown.Region[]
@@ -294,9 +296,9 @@ local function parse(text, offset, regions, depth)
   end
 end
 
---- Read the inline Markdown of a line.
+--- Parse the inline Markdown of a line.
 ---@param line string
----@param offset? integer bytes to leave alone at its start
+---@param offset? integer bytes to skip at its start
 ---@return eca.markdown.Region[]
 function M.parse(line, offset)
   local regions = {} ---@type eca.markdown.Region[]

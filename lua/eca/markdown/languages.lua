@@ -1,13 +1,14 @@
---- What colours code: for a fence's info word, a tree-sitter parser or one of Vim's syntax files.
+--- Finds how to highlight the code of a fence by its info word: a tree-sitter parser or a syntax
+--- file.
 ---
 --- Rules kept here:
---- - The word is the model's: it is looked up, and names a syntax file only when it is in the list
----   below, for some of the files in that folder do things of their own.
+--- - The word is data from the model: it is only looked up. Only the syntax files in the list below
+---   are used, because others may do more than highlight.
 local queries = require('eca.markdown.queries')
 
 local M = {}
 
---- Names models write for languages whose file type is called differently.
+--- File types for other names that models use.
 local ALIASES = {
   ['c#'] = 'cs',
   ['c++'] = 'cpp',
@@ -36,7 +37,7 @@ local ALIASES = {
   zsh = 'bash',
 }
 
---- Syntax files that only colour. Each takes 1 to 14 ms to load, once.
+--- Syntax files that only highlight. Loading one takes 1 to 14 ms, once.
 local SYNTAXES = {}
 for name in
   ([[awk bash c clojure cmake cpp cs css dart diff dockerfile elixir erlang go graphql groovy
@@ -52,14 +53,14 @@ end
 ---@field parsed boolean by tree-sitter; else by a syntax file
 
 ---@param name string
----@return string? language that has a parser and highlights
+---@return string? language that has a parser and a highlights query
 local function parser_of(name)
   local language = vim.treesitter.language.get_lang(name) or name
   if not language:find('^[%w_]+$') then
     return nil
   end
   local loaded, known = pcall(vim.treesitter.language.add, language)
-  -- Neovim 0.10 answers nothing when the parser loaded, later ones answer true.
+  -- If the parser was loaded, Neovim 0.10 returns nothing, and later versions return true.
   if not loaded or known == false or (known == nil and vim.fn.has('nvim-0.11') == 1) then
     return nil
   end
@@ -70,7 +71,7 @@ end
 local found = {}
 local ready = {} ---@type table<string, true>
 
---- Prepare to colour a fence of this info word, a step at a time: the first finds what colours it.
+--- Prepare the highlighting of an info word, one step per call.
 ---@param word string lower case
 ---@return boolean done
 function M.prepare(word)
@@ -84,7 +85,7 @@ function M.prepare(word)
   return false
 end
 
---- What colours a fence of this info word; nil when nothing does.
+--- How to highlight a fence with this info word; nil if it stays plain.
 ---@param word string lower case
 ---@return eca.markdown.Language?
 function M.find(word)

@@ -1,6 +1,6 @@
---- One line of Markdown outside a fence: what it is as a whole, and its inline parts.
+--- Parses one line of Markdown outside a fence: its kind, and its inline parts.
 ---
---- Rules kept here: pure, as `inline.lua`; columns are 0-based bytes, the end is exclusive.
+--- Rules kept here: it is pure, like `inline.lua`. Columns are 0-based bytes, the end is exclusive.
 local inline = require('eca.markdown.inline')
 
 local M = {}
@@ -52,7 +52,7 @@ local function quote(line)
   return { group = 'EcaQuote', regions = regions }
 end
 
---- What a task's box is shown as.
+--- What is shown for the box of a task.
 local BOXES = { [' '] = '☐', ['x'] = '☑', ['X'] = '☑' }
 
 ---@param line string
@@ -99,13 +99,14 @@ end
 
 local KINDS = { heading, rule, quote, item, row }
 
---- Could the line be more than plain prose? One cheap look before the patterns.
+--- Characters of lines that may be more than plain text: a cheap check before the patterns.
 local MARKED = '[`*_~%[<\\#>|%-+%d]'
 
---- Bytes; a longer line is shown as it is: it is data, not prose.
+--- Bytes of the longest line that is parsed. A longer one is data rather than text, and stays
+--- plain.
 M.LONGEST = 4000
 
---- Read one line; nil when nothing on it is marked.
+--- Parse one line; nil if it is plain.
 ---@param line string
 ---@return eca.markdown.Line?
 function M.parse(line)

@@ -1,6 +1,6 @@
---- Colours of code by its tree-sitter parser.
+--- Highlights code by its tree-sitter parser.
 ---
---- Rules kept here: code is parsed as a string; a buffer is never attached to a parser. Of several
+--- Rules kept here: code is parsed as a string, and no buffer is attached to a parser. Of several
 --- captures of one range the last wins, as in Neovim's own highlighter.
 local queries = require('eca.markdown.queries')
 
@@ -13,7 +13,7 @@ local M = {}
 ---@field last integer byte, exclusive
 ---@field group string
 
---- Captures that say something else than a colour.
+--- Captures that are not highlights.
 local NO_COLOUR = { spell = true, nospell = true, none = true, conceal = true }
 
 ---@param name string of a capture
@@ -25,7 +25,7 @@ local function group_of(name, language)
   end
 end
 
---- Outer regions before those within them: what is placed last is seen.
+--- Sort outer regions before inner ones: the last one set is visible.
 ---@param a eca.markdown.CodeRegion
 ---@param b eca.markdown.CodeRegion
 ---@return boolean
@@ -36,10 +36,10 @@ local function comes_first(a, b)
   return a.end_row > b.end_row or (a.end_row == b.end_row and a.last > b.last)
 end
 
---- Find the colours of some rows.
+--- Find the highlights of some rows.
 ---@param language string
 ---@param lines string[]
----@param from integer first row wanted; the rows before it help to parse
+---@param from integer first row wanted; the rows before it are context for the parser
 ---@return eca.markdown.CodeRegion[]
 function M.regions(language, lines, from)
   local text = table.concat(lines, '\n')

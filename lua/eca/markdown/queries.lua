@@ -1,27 +1,27 @@
---- Highlight queries, compiled a part at a time: as a whole one takes 10 to 30 ms, in which no key
---- would be answered.
+--- Compiles highlight queries in parts, because a whole one takes 10 to 30 ms, in which Neovim
+--- would not react to keys.
 ---
 --- Rules kept here:
---- - A query is cut between its patterns, which do not know of each other. What a pattern says of
----   its node counts in the order of the parts.
---- - A part that does not compile (a query made for another version of its parser) is left out.
+--- - A query is cut between its patterns, which are independent. The order of the parts is the
+---   order of the patterns.
+--- - A part that does not compile (a query for another version of the parser) is left out.
 local host = require('eca.host')
 
 local M = {}
 
---- Bytes of a part, about: it ends with the pattern that reaches them.
+--- Bytes after which a part ends, with the pattern that reaches them.
 local PART = 1200
 
 ---@class eca.markdown.Parts
----@field sources string[] what is still to be compiled, last first
+---@field sources string[] parts not compiled yet, last first
 ---@field queries vim.treesitter.Query[]
 
 local known = {} ---@type table<string, eca.markdown.Parts> by language
 
---- What stands at a place of a query and may hold brackets that are none: a string, a comment.
+--- Skip a string or a comment, whose brackets do not count.
 ---@param text string
 ---@param at integer
----@return integer last byte of what stands there
+---@return integer last byte of what is at that place
 local function skip(text, at)
   local character = text:sub(at, at)
   if character == ';' then
@@ -66,14 +66,14 @@ local function source(language)
   return table.concat(texts, '\n')
 end
 
---- Is there anything that says how to colour a language?
+--- Is there a highlights query for a language?
 ---@param language string
 ---@return boolean
 function M.exist(language)
   return #vim.treesitter.query.get_files(language, 'highlights') > 0
 end
 
---- Compile one part more.
+--- Compile the next part.
 ---@param language string
 ---@return boolean complete
 function M.compile(language)
@@ -89,14 +89,14 @@ function M.compile(language)
   local text = table.remove(parts.sources)
   local worked, query = pcall(vim.treesitter.query.parse, language, text or '')
   if not worked then
-    host.log(('colours of %s: %s'):format(language, query))
+    host.log(('highlights query of %s: %s'):format(language, query))
   elseif text then
     parts.queries[#parts.queries + 1] = query
   end
   return #parts.sources == 0
 end
 
---- The queries of a language, all of its parts.
+--- All parts of a language's query.
 ---@param language string
 ---@return vim.treesitter.Query[]
 function M.of(language)

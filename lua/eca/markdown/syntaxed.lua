@@ -1,9 +1,10 @@
---- Colours of code by Vim's syntax files, for languages this Neovim has no parser for.
+--- Highlights code by Vim's syntax files, for languages without a parser.
 ---
 --- Rules kept here:
---- - One hidden scratch buffer a language, made at its first use: loading a syntax file costs more
----   than colouring with it. It has a syntax and no file type, so that nothing else wakes up.
---- - A colour is asked for once a word or sign, not once a column.
+--- - Each language has one hidden scratch buffer, created at its first use, because loading a
+---   syntax file costs more than using it. It has a syntax and no file type, so that no plugin
+---   reacts to it.
+--- - The group is looked up once per word or sign, not once per column.
 local M = {}
 
 local buffers = {} ---@type table<string, integer> by language
@@ -16,7 +17,7 @@ local function buffer_of(language)
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
     buf = vim.api.nvim_create_buf(false, true)
     vim.bo[buf].undolevels = -1
-    -- Some syntax files leave behind the errors they silenced.
+    -- Some syntax files leave silenced errors in v:errmsg.
     local last_error = vim.v.errmsg
     vim.bo[buf].syntax = language
     vim.v.errmsg = last_error
@@ -36,7 +37,7 @@ local function group_at(row, column)
   return names[id]
 end
 
---- The colours of one row; neighbours of one colour are one region.
+--- Find the highlights of one row; neighbours with one group become one region.
 ---@param row integer
 ---@param line string
 ---@param regions eca.markdown.CodeRegion[]
@@ -58,10 +59,10 @@ local function read_row(row, line, regions)
   end
 end
 
---- Find the colours of some rows.
+--- Find the highlights of some rows.
 ---@param language string
 ---@param lines string[]
----@param from integer first row wanted; the rows before it help to read the syntax
+---@param from integer first row wanted; the rows before it are context for the syntax
 ---@return eca.markdown.CodeRegion[]
 function M.regions(language, lines, from)
   local buf = buffer_of(language)

@@ -1,13 +1,13 @@
---- Tables of Markdown, aligned when they are complete.
+--- Aligns Markdown tables when they are complete.
 ---
 --- Rules kept here:
---- - The text stays as the model wrote it: cells are filled up with virtual text, which goes with
----   its row and is not yanked.
---- - What counts is what is seen: hidden markers have no width. A table that would be wider than
----   its window is left as it is, as wrapped rows have no columns.
---- - Rows come one after the other, as they are read (see `fences.lua`); a table is read again
----   once: when it comes on the screen. One near the end of the text may come there with the next
----   frame: it is aligned before that is drawn.
+--- - The text stays as the model wrote it: cells are padded with virtual text, which moves with its
+---   row and is not yanked.
+--- - Only visible text counts: hidden markers have no width. A table that would be wider than its
+---   window stays as it is, because wrapped rows have no columns.
+--- - `fences.lua` reports rows as they are read. A table is read again once, when it comes on the
+---   screen. One near the end of the text may be there with the next frame, so it is aligned before
+---   that is drawn.
 local markdown_line = require('eca.markdown.line')
 
 local M = {}
@@ -18,23 +18,23 @@ local starts = vim.api.nvim_create_namespace('eca.tables.starts')
 
 local SHORTEST = 2
 local LONGEST = 500 -- rows
-local WIDEST = 2000 -- bytes of a row: what is longer has no room in a window
-local MOST_SIGNS = 30 -- cells left of the text: signs, numbers and folds take at most this
+local WIDEST = 2000 -- bytes of a row: a longer one does not fit into any window
+local MOST_SIGNS = 30 -- cells of signs, numbers and folds left of the text, at most
 
 ---@class eca.markdown.OpenTable
 ---@field mark integer extmark on its first row
 ---@field rows integer
 
 ---@class eca.markdown.Cell
----@field last integer byte column of the bar that ends it, 0-based
----@field first integer byte column after the bar that begins it
+---@field last integer 0-based byte column of the bar after it
+---@field first integer 0-based byte column after the bar before it
 ---@field width integer cells on the screen
 
 local open = {} ---@type table<integer, table<integer, eca.markdown.OpenTable>> by buffer and block
-local waiting = {} ---@type table<integer, table<integer, integer>> rows, by buffer and extmark
+local unaligned = {} ---@type table<integer, table<integer, integer>> rows, by buffer and extmark
 local fresh = {} ---@type table<integer, true> buffers in which a table has ended since `settle`
 
---- Where bars that stand between cells are.
+--- The columns of the bars between cells.
 ---@param line string
 ---@return integer[] columns 0-based
 local function bars(line)
@@ -51,7 +51,8 @@ local function bars(line)
   end
 end
 
---- How many cells a text takes. Most is plain ASCII: one each, which is found out much faster.
+--- The width of a text in cells. Plain ASCII, the most frequent case, is checked first, because
+--- that is much faster.
 ---@param text string
 ---@return integer
 local function display_width(text)
@@ -82,11 +83,11 @@ local function cells_of(line, columns)
   return cells
 end
 
---- How a column is aligned, by the row of dashes.
+--- The alignment of a column, from the row of dashes.
 ---@param text string
 ---@return 'left'|'right'|'center'
 local function alignment(text)
-  -- late: only a table needs it
+  -- late: only needed for a table
   local dashes = require('eca.text.scan').trim(text)
   local left, right = dashes:sub(1, 1) == ':', dashes:sub(-1) == ':'
   return left and right and 'center' or (right and 'right' or 'left')
@@ -153,8 +154,8 @@ local function widths_of(rows)
   return widths, total
 end
 
---- Is there room for rows of a width in all windows that show a buffer? How much of a window the
---- signs and numbers take is asked only when it matters: that is dear.
+--- Is there room for rows of this width in all windows of a buffer? The cells of signs and numbers
+--- are asked for only if they matter, because that is slow.
 ---@param buf integer
 ---@param width integer cells
 ---@return boolean
@@ -196,7 +197,7 @@ local function align(buf, first, count)
   end
 end
 
---- Rows of a table were read.
+--- Called when rows of a table were read.
 ---@param buf integer
 ---@param block integer
 ---@param row integer the first
@@ -214,7 +215,7 @@ function M.rows_read(buf, block, row, count)
   open[buf][block] = { mark = mark, rows = count }
 end
 
---- Something else than a row was read, or nothing more follows: a table that was read is complete.
+--- Called when another line was read, or nothing more follows: the table before is complete.
 ---@param buf integer
 ---@param block integer
 function M.ended(buf, block)
@@ -224,21 +225,21 @@ function M.ended(buf, block)
   end
   open[buf][block] = nil
   if current.rows >= SHORTEST and current.rows <= LONGEST then
-    waiting[buf] = waiting[buf] or {}
-    waiting[buf][current.mark] = current.rows
+    unaligned[buf] = unaligned[buf] or {}
+    unaligned[buf][current.mark] = current.rows
     fresh[buf] = true
   else
     vim.api.nvim_buf_del_extmark(buf, starts, current.mark)
   end
 end
 
---- Take the tables out of those that wait which are among some rows.
+--- Remove and return the unaligned tables among some rows.
 ---@param buf integer
 ---@param top integer
 ---@param bottom integer
 ---@return table<integer, integer> rows by extmark
-local function take_waiting(buf, top, bottom)
-  local known, found = waiting[buf], {} ---@type table<integer, integer>?, table<integer, integer>
+local function take_unaligned(buf, top, bottom)
+  local known, found = unaligned[buf], {} ---@type table<integer, integer>?, table<integer, integer>
   if not known or not next(known) then
     return found
   end
@@ -252,7 +253,7 @@ local function take_waiting(buf, top, bottom)
   return found
 end
 
---- Align complete tables where they are now.
+--- Align complete tables at their current places.
 ---@param buf integer
 ---@param tables table<integer, integer> rows by extmark
 local function align_all(buf, tables)
@@ -265,7 +266,8 @@ local function align_all(buf, tables)
   end
 end
 
---- Text was added: align the tables that have ended so near its end that a window shows them next.
+--- Called when text was added: aligns the tables that have ended so close to the end that a window
+--- will show them next.
 ---@param buf integer
 function M.settle(buf)
   if fresh[buf] then
@@ -274,16 +276,16 @@ function M.settle(buf)
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do
       rows = math.max(rows, vim.api.nvim_win_get_height(win))
     end
-    align_all(buf, take_waiting(buf, math.max(0, last - rows), last))
+    align_all(buf, take_unaligned(buf, math.max(0, last - rows), last))
   end
 end
 
---- Align the tables that are about to be seen, as soon as the screen is drawn.
+--- Align the tables among some visible rows, as soon as the screen is drawn.
 ---@param buf integer
 ---@param top integer
 ---@param bottom integer
 function M.request(buf, top, bottom)
-  local tables = take_waiting(buf, top, bottom)
+  local tables = take_unaligned(buf, top, bottom)
   if next(tables) then
     vim.schedule(function()
       if vim.api.nvim_buf_is_valid(buf) then
@@ -293,10 +295,10 @@ function M.request(buf, top, bottom)
   end
 end
 
---- A buffer is gone.
+--- Called when a buffer is gone.
 ---@param buf integer
 function M.forget(buf)
-  open[buf], waiting[buf], fresh[buf] = nil, nil, nil
+  open[buf], unaligned[buf], fresh[buf] = nil, nil, nil
 end
 
 return M

@@ -1,6 +1,7 @@
---- What fills the context of a chat, and what it cost: the host words it, here it gets its colours.
+--- Shows what fills the context window of a chat, and its cost. The host words it; its colours are
+--- added here.
 ---
---- Rules kept here: a colour of the agent is used only where the terminal shows it.
+--- Rules kept here: a colour of the agent is used only if the terminal can show it.
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
@@ -24,7 +25,7 @@ end
 function M.show(chat)
   local rows = chat and mirror.usage(chat) or {}
   if #rows == 0 then
-    notify.info('the agent has not told yet what this chat uses')
+    notify.info('usage of this chat is not known yet')
     return
   end
   local text = panel.text(vim.tbl_map(function(row)

@@ -1,6 +1,6 @@
---- Comments on changes: gathered, then sent as one prompt.
+--- Words the comments on changes as one prompt.
 ---
---- Rules kept here: code is quoted in a fence that nothing in it can end.
+--- Rules kept here: code is quoted in a fence that none of its lines can close.
 local paths = require('eca.files.paths')
 local rows = require('eca.review.rows')
 
@@ -73,7 +73,7 @@ local function paragraph(comment)
   return ('%s\n\n%sdiff\n%s\n%s\n\n%s'):format(place(comment), fence, code, fence, comment.text)
 end
 
---- The prompt that says all comments.
+--- The prompt with all comments.
 ---@param comments eca.Comment[]
 ---@return string
 function M.prompt(comments)

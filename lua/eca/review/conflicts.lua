@@ -1,4 +1,5 @@
---- Asks what becomes of files that changed on disk under unsaved changes: keep, take, or compare.
+--- Asks what to do with files that changed on disk while their buffers have unsaved changes: keep,
+--- take, or compare.
 local choose = require('eca.ui.choose')
 local conflicts = require('eca.editor.conflicts')
 local diff = require('eca.diff')
@@ -13,10 +14,10 @@ local KEEP, TAKE, DIFF = 'keep mine', 'take theirs', 'diff'
 ---@param buf integer
 local function keep(buf)
   conflicts.keep(buf)
-  notify.info('your text stays; :w! writes it over what is on disk')
+  notify.info('kept your version; :w! overwrites the file on disk')
 end
 
---- The text of a file on disk, read as its buffer was.
+--- The text of a file on disk, decoded like its buffer.
 ---@param text string
 ---@param buf integer
 ---@return string
@@ -25,10 +26,10 @@ local function decoded(text, buf)
   if encoding ~= '' and encoding ~= 'utf-8' then
     text = vim.iconv(text, encoding, 'utf-8') or text
   end
-  return (text:gsub('^\239\187\191', '')) -- the byte order mark
+  return (text:gsub('^\239\187\191', '')) -- byte order mark
 end
 
---- Show the file as it is on disk beside the buffer.
+--- Show the version on disk beside the buffer.
 ---@param buf integer
 local function compare(buf)
   local path = assert(paths.of_buffer(buf))
@@ -54,7 +55,7 @@ local ACTS = { [KEEP] = keep, [TAKE] = conflicts.take, [DIFF] = compare }
 ---@param buf integer
 local function ask(buf)
   local name = paths.short(vim.api.nvim_buf_get_name(buf))
-  local options = { prompt = ('%s changed on disk, and here'):format(name) }
+  local options = { prompt = ('%s changed on disk and in its buffer'):format(name) }
   choose.one({ KEEP, TAKE, DIFF }, options, function(choice)
     if choice and vim.api.nvim_buf_is_loaded(buf) then
       ACTS[choice](buf)
@@ -62,26 +63,27 @@ local function ask(buf)
   end)
 end
 
---- Ask what becomes of a file that changed on disk and in its buffer; of which, when of several.
+--- Ask what to do with a file that changed on disk and in its buffer; first ask which, if there are
+--- several.
 function M.choose()
   local buffers = conflicts.list()
   if #buffers < 2 then
     if buffers[1] then
       ask(buffers[1])
     else
-      notify.info('no file changed on disk under unsaved changes of yours')
+      notify.info('no conflicts with unsaved buffers')
     end
     return
   end
   local options = {
-    prompt = 'Changed on disk, and here',
+    prompt = 'Changed on disk and in a buffer',
     format_item = function(buf)
       return paths.short(vim.api.nvim_buf_get_name(buf))
     end,
   }
   choose.one(buffers, options, function(buf)
     if buf then
-      vim.schedule(function() -- the first question leaves the screen before the second comes
+      vim.schedule(function() -- clear the first question before the second is shown
         vim.cmd.redraw()
         ask(buf)
       end)

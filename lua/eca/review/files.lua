@@ -1,4 +1,4 @@
---- The files that a chat's tools read and changed: a float, the most used first.
+--- Lists the files that a chat's tools read and changed in a float, the most used first.
 local display_width = require('eca.ui.display_width')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
@@ -19,7 +19,7 @@ local WIDEST = 60
 ---@param asked eca.Asked
 local function show(uses, asked)
   if #uses == 0 then
-    notify.info('the tools of this chat have used no file')
+    notify.info('the tools of this chat have not used any files')
     return
   elseif not return_window.may_focus(asked, 'the list of files') then
     return
@@ -37,7 +37,7 @@ local function show(uses, asked)
   local function jump()
     local path = uses[vim.api.nvim_win_get_cursor(0)[1]].path
     if not vim.uv.fs_stat(path) then
-      notify.info(('%s is not there any more'):format(paths.short(path)))
+      notify.info(('%s does not exist any more'):format(paths.short(path)))
       return
     end
     float.close()

@@ -1,9 +1,10 @@
---- Changes of tools in the buffer of their file: found there, and taken back.
+--- Finds the changes of tools in the buffers of their files, and reverts them.
 ---
 --- Rules kept here:
---- - A change is where its lines are, between the lines that were around it: the place nearest to
----   where it was last seen. What is not found is not touched.
---- - Taking back is one edit of the buffer, with undo of all that it changes. Nothing is written.
+--- - A change is found by its lines and the lines around it, at the place nearest to its last known
+---   line. If it is not found, nothing is changed.
+--- - A revert is one edit of the buffer, and undo restores everything it changes. No file is
+---   written.
 local files = require('eca.files')
 local paths = require('eca.files.paths')
 local undo_options = require('eca.review.undo_options')
@@ -11,29 +12,29 @@ local undo_tree = require('eca.review.undo_tree')
 
 local M = {}
 
----@class eca.Change as the host lists it
+---@class eca.Change from the host's list
 ---@field key string
 ---@field turn integer
----@field prompt string what the user said in that turn
+---@field prompt string of that turn
 ---@field path string
----@field kind 'lines'|'new'|'deleted'|'moved'|'other'|'turn' `turn`: our own line for all of it
+---@field kind 'lines'|'new'|'deleted'|'moved'|'other'|'turn' `turn`: our own row for a whole turn
 ---@field line integer 1-based
 ---@field added integer
 ---@field removed integer
----@field text string a line to show
----@field origin? string where it was moved from
----@field count? integer lines it has now
+---@field text string one line to show
+---@field origin? string old path of a moved file
+---@field count? integer lines after the change
 ---@field before? string[]
 ---@field after? string[]
 ---@field above? string[] lines around it
 ---@field below? string[]
----@field before_ends? boolean false: without the last line feed
+---@field before_ends? boolean false: without a newline at the end of the file
 ---@field after_ends? boolean
 ---@field lost? boolean its lines were changed again
----@field latin1? boolean the file was before
----@field fault? string why its file is not opened (ours)
+---@field latin1? boolean the file was in Latin-1 before
+---@field fault? string why its file is not opened; set by the view
 
---- Lines as this buffer holds them: with carriage returns only where the file is not all of them.
+--- Lines as this buffer holds them: without carriage returns if its file format is `dos`.
 ---@param buf integer
 ---@param lines string[]
 ---@return string[]
@@ -62,7 +63,7 @@ local function is_at(lines, wanted, first)
   return true
 end
 
---- The place nearest to another one where some lines are.
+--- The place of some lines that is nearest to a given row.
 ---@param lines string[]
 ---@param wanted string[]
 ---@param near integer 0-based
@@ -77,7 +78,7 @@ local function nearest(lines, wanted, near)
   end
 end
 
---- The only place where some lines are.
+--- The place of some lines, if there is only one.
 ---@param lines string[]
 ---@param wanted string[]
 ---@return integer? first 0-based
@@ -88,10 +89,11 @@ local function only(lines, wanted)
   end
 end
 
---- What is looked for, the surest first: the change among more or fewer lines around it.
+--- What to search for, the most certain first: the change with all lines around it, then with one
+--- line on each side.
 ---@param buf integer
 ---@param change eca.Change
----@return { lines: string[], skip: integer }[] `skip`: how many of them are above it
+---@return { lines: string[], skip: integer }[] `skip`: number of lines above the change
 local function patterns(buf, change)
   local above, below = adapted(buf, change.above), adapted(buf, change.below)
   local list = {} ---@type { lines: string[], skip: integer }[]
@@ -107,7 +109,7 @@ end
 --- Where the lines of a change are in its buffer.
 ---@param buf integer
 ---@param change eca.Change
----@param near integer 1-based line where it was last seen
+---@param near integer 1-based last known line
 ---@return integer? first 0-based
 function M.find(buf, change, near)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
@@ -123,7 +125,7 @@ function M.find(buf, change, near)
   return only(lines, adapted(buf, change.after))
 end
 
---- The end of the last line, which no edit of lines tells. A file that has none gets none.
+--- Restore the newline at the end of the file, or its absence, which is not part of the lines.
 ---@param buf integer
 ---@param change eca.Change
 local function restore_end(buf, change)
@@ -137,7 +139,7 @@ local function restore_end(buf, change)
   end
 end
 
---- The encoding, once all that is in the buffer has a place in it.
+--- Restore the encoding Latin-1 if it can encode the whole buffer.
 ---@param buf integer
 ---@param change eca.Change
 local function restore_encoding(buf, change)
@@ -147,8 +149,7 @@ local function restore_encoding(buf, change)
   end
 end
 
---- A file whose lines all end in a carriage return is to have some again that do not: from now on
---- they are part of the buffer's lines.
+--- If the restored lines mix line ends, make the carriage returns part of the buffer's lines.
 ---@param buf integer
 ---@param change eca.Change
 local function mix_ends(buf, change)
@@ -180,8 +181,8 @@ local function put_back(buf, change, first)
   restore_encoding(buf, change)
 end
 
---- Begin to take changes back: what is taken back of a buffer from now on is undone at once, and by
---- itself.
+--- Begin reverting: in each buffer, all reverts from now on are undone together and separately from
+--- earlier edits.
 ---@param changes eca.Change[]
 function M.begin(changes)
   for _, change in ipairs(changes) do
@@ -193,10 +194,10 @@ function M.begin(changes)
   end
 end
 
---- Take a change back in the buffer of its file, which is loaded when it is not.
+--- Revert a change in the buffer of its file, which is loaded if it is not yet.
 ---@param change eca.Change
 ---@param near integer 1-based
----@return boolean reverted false: the change is not there any more
+---@return boolean reverted false: the change was not found
 function M.revert(change, near)
   local buf = files.load(change.path)
   local first = M.find(buf, change, near)

@@ -1,23 +1,23 @@
---- The changes of a chat's tools in the quickfix list: each is kept, reverted or commented.
+--- Lists the changes of a chat's tools in the quickfix list, to keep, revert or comment on them.
 ---
 --- Rules kept here:
---- - The list is an ordinary quickfix list; its lines move with edits of the files. Our keys mean
----   something only while it is the one that is shown.
---- - What is done acts on the change under the cursor: of the list, or of a file. On the line of a
----   turn it acts on the whole turn.
---- - What was said of the changes is kept apart, and outlives the list.
+--- - It is an ordinary quickfix list; its lines move with edits of the files. Our keys work only
+---   while the quickfix window shows it.
+--- - Actions work on the change under the cursor, in the list or in a file. On the row of a turn
+---   they work on the whole turn.
+--- - The user's notes on changes are kept separately and outlive the list.
 local comment_text = require('eca.review.comments')
 local config = require('eca.config')
 local host = require('eca.host')
 local hunks = require('eca.review.hunks')
 local input = require('eca.input')
+local notes = require('eca.review.notes')
 local notify = require('eca.ui.notify')
 local our_buffers = require('eca.ui.our_buffers')
 local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.rows')
-local said = require('eca.review.notes')
 local sanitize = require('eca.ui.sanitize')
 local undo = require('eca.review.undo')
 local windows = require('eca.window')
@@ -31,7 +31,7 @@ local ROWS = 10
 ---@class eca.Review
 ---@field id integer of the quickfix list
 ---@field chat string
----@field changes table<string, eca.Change> by key, lines of turns included
+---@field changes table<string, eca.Change> by key, rows of turns included
 
 ---@class eca.ReviewItem of the quickfix list
 ---@field bufnr integer
@@ -41,11 +41,11 @@ local ROWS = 10
 
 ---@class eca.Target
 ---@field change eca.Change
----@field line integer where it is now
+---@field line integer its current line
 
 local review ---@type eca.Review?
 
---- The title of the list: where there is room for one hint, the keys.
+--- The title of the list, with the keys.
 ---@return string
 local function title()
   return config.get().keymaps and KEYS or TITLE
@@ -63,7 +63,7 @@ function M.is_shown()
   return review ~= nil and vim.fn.getqflist({ id = 0 }).id == review.id
 end
 
---- The window of the list is one of ours now, with our keys.
+--- Map our keys in the quickfix buffer.
 local function attach()
   local found = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
   if found ~= 0 and vim.b[found].eca_review == nil then
@@ -82,12 +82,12 @@ end
 
 ---@param chat string
 ---@param changes eca.Change[]
----@param turn? integer the only one that is listed
+---@param turn? integer list only this one
 ---@param asked eca.Asked
 local function show(chat, changes, turn, asked)
-  local ordered = rows.order(changes, said.listed(chat, changes, turn))
+  local ordered = rows.order(changes, notes.listed(chat, changes, turn))
   if #ordered == 0 then
-    notify.info('no change of the agent is left to look at')
+    notify.info('no changes left to review')
     return
   elseif not return_window.may_focus(asked, 'the list of changes') then
     return
@@ -96,7 +96,7 @@ local function show(chat, changes, turn, asked)
   local items = {} ---@type table[]
   for _, change in ipairs(ordered) do
     review.changes[change.key] = change
-    items[#items + 1] = rows.item(change, said.of(chat))
+    items[#items + 1] = rows.item(change, notes.of(chat))
   end
   vim.fn.setqflist({}, ' ', { title = title(), items = items })
   review.id = vim.fn.getqflist({ id = 0 }).id
@@ -104,13 +104,13 @@ local function show(chat, changes, turn, asked)
   local first = math.min(2, #items)
   vim.fn.setqflist({}, 'a', { id = review.id, idx = first })
   vim.api.nvim_win_set_cursor(0, { first, 0 })
-  local waiting = said.waiting(chat)
-  if waiting then
-    notify.info(('%s to be sent'):format(waiting))
+  local unsent = notes.count_unsent(chat)
+  if unsent then
+    notify.info(('%s not sent yet'):format(unsent))
   end
 end
 
---- Show all changes of a chat, or of one of its turns, in the quickfix list.
+--- List the changes of a chat, or of one of its turns.
 ---@param chat string
 ---@param turn? integer
 function M.open(chat, turn)
@@ -131,13 +131,13 @@ end
 ---@param found eca.ReviewItem
 ---@param change eca.Change
 ---@return boolean
-local function under_cursor(found, change)
+local function is_under_cursor(found, change)
   local line = vim.api.nvim_win_get_cursor(0)[1]
   local last = rows.last_line(change, found.lnum)
   return found.bufnr == vim.api.nvim_get_current_buf() and line >= found.lnum and line <= last
 end
 
---- The rows of the list, and the one under the cursor when that is in the list.
+--- The rows of the list, and the one under the cursor if the cursor is in the list.
 ---@return eca.ReviewItem[] items
 ---@return eca.ReviewItem? row
 local function items_here()
@@ -146,36 +146,44 @@ local function items_here()
   return items, in_list and items[vim.api.nvim_win_get_cursor(0)[1]] or nil
 end
 
---- The changes that are meant: under the cursor, or of the turn whose line that is. None is told.
----@param turn_counts? boolean the line of a turn is something by itself
----@return eca.Target[]
----@return eca.Change? turn the line under the cursor, when it is one of a turn
-local function targets(turn_counts)
-  if not review or list({ id = 0 }).id == 0 then
-    notify.info('there is no list: :Eca changes makes it')
-    return {}
-  end
+--- The changes under the cursor: one, or all of a turn if the cursor is on the turn's row.
+---@return eca.Target[] empty: there is none
+---@return eca.Change? turn the turn's row under the cursor
+local function under_cursor()
   local items, row = items_here()
   local at = row and change_of(row)
   local turn = at and at.kind == 'turn' and at or nil
-  local found_ones = {} ---@type eca.Target[]
+  local targets = {} ---@type eca.Target[]
   for _, found in ipairs(items) do
     local change = change_of(found)
     if change and change.kind ~= 'turn' then
       local here = found == row or (turn and turn.turn == change.turn)
-      if here or (not row and under_cursor(found, change)) then
-        found_ones[#found_ones + 1] = { change = change, line = found.lnum }
+      if here or (not row and is_under_cursor(found, change)) then
+        targets[#targets + 1] = { change = change, line = found.lnum }
       end
     end
   end
-  if #found_ones == 0 and not (turn and turn_counts) then
-    notify.info('there is no change of the agent here')
-  end
-  return found_ones, turn
+  return targets, turn
 end
 
---- Write into the list what was said of its changes.
----@param chat string whose changes they are
+--- The changes under the cursor; shows a message if there are none.
+---@param turn_counts? boolean the row of a turn is enough
+---@return eca.Target[]
+---@return eca.Change? turn the turn's row under the cursor
+local function targets_here(turn_counts)
+  if not review or list({ id = 0 }).id == 0 then
+    notify.info('open the list first with :Eca changes')
+    return {}
+  end
+  local targets, turn = under_cursor()
+  if #targets == 0 and not (turn and turn_counts) then
+    notify.info('no change under the cursor')
+  end
+  return targets, turn
+end
+
+--- Update the list's rows with the notes on its changes.
+---@param chat string only if the list is of this chat
 local function refresh(chat)
   if not review or review.chat ~= chat or list({ id = 0 }).id == 0 then
     return
@@ -184,8 +192,8 @@ local function refresh(chat)
   for _, found in ipairs(items) do
     local change = change_of(found)
     if change then
-      found.text = rows.text(change, said.of(chat))
-      found.end_lnum = rows.last_line(change, found.lnum) -- Neovim moves the first only
+      found.text = rows.text(change, notes.of(chat))
+      found.end_lnum = rows.last_line(change, found.lnum) -- Neovim moves only `lnum`
     end
   end
   local window = vim.fn.getqflist({ winid = 0 }).winid
@@ -198,10 +206,10 @@ end
 
 ---@param chat string
 ---@param word string what was done
----@param keys string[] with which changes
-local function tell(chat, word, keys)
+---@param keys string[] of the changes
+local function note(chat, word, keys)
   for _, key in ipairs(keys) do
-    said.of(chat).words[key] = word
+    notes.of(chat).words[key] = word
   end
   refresh(chat)
 end
@@ -210,7 +218,7 @@ undo.on_undone(function(chat, plan, files)
   local known = review and review.chat == chat and review.changes or {}
   for key, change in pairs(known) do
     if vim.list_contains(plan.turns, change.turn) and vim.list_contains(files, change.path) then
-      said.of(chat).words[key] = not plan.again and 'undone' or nil
+      notes.of(chat).words[key] = not plan.again and 'undone' or nil
     end
   end
   refresh(chat)
@@ -220,10 +228,10 @@ end)
 function M.keep()
   local keys = vim.tbl_map(function(target)
     return target.change.key
-  end, (targets()))
+  end, (targets_here()))
   if review and #keys > 0 then
     host.send('keep', { chat = review.chat, keys = keys })
-    tell(review.chat, 'kept', keys)
+    note(review.chat, 'kept', keys)
   end
 end
 
@@ -235,29 +243,38 @@ local function revert_lines(target)
     return true
   end
   local place = ('%s:%d'):format(paths.short(target.change.path), target.line)
-  local why = worked and 'the change is not there any more' or tostring(result)
+  local why = worked and 'the change was not found' or tostring(result)
   notify.warn(('%s: %s'):format(place, why))
   return false
 end
 
---- Of changes that are meant together, the files that are to be put back as a whole: made, deleted,
---- moved, without lines. A change of lines under the cursor is meant before its file.
----@param meant eca.Target[]
----@param turn? eca.Change
----@return string[] paths
-local function whole_files(meant, turn)
-  local files, lines = {}, false ---@type table<string, true>, boolean
-  for _, target in ipairs(meant) do
-    local is_lines = target.change.kind == 'lines'
-    lines = lines or is_lines
-    files[target.change.path] = files[target.change.path] or not is_lines or nil
-  end
-  local found = vim.tbl_keys(lines and not turn and {} or files)
-  table.sort(found)
-  return found
+---@param target eca.Target
+---@return boolean
+local function changes_lines(target)
+  return target.change.kind == 'lines'
 end
 
---- The files of some changes, in a few words.
+--- The files to restore as a whole: those that were created, deleted or moved, or whose lines are
+--- not known. Changed lines under the cursor take precedence over their file.
+---@param targets eca.Target[]
+---@param turn? eca.Change
+---@return string[] paths
+local function whole_files(targets, turn)
+  if not turn and vim.iter(targets):any(changes_lines) then
+    return {}
+  end
+  local files = {} ---@type table<string, true>
+  for _, target in ipairs(targets) do
+    if not changes_lines(target) then
+      files[target.change.path] = true
+    end
+  end
+  local paths_found = vim.tbl_keys(files)
+  table.sort(paths_found)
+  return paths_found
+end
+
+--- The file of some changes, or the number of files.
 ---@param listed eca.Review
 ---@param keys string[]
 ---@return string
@@ -273,33 +290,33 @@ local function files_of(listed, keys)
   return #names == 1 and names[1] or ('%d files'):format(#names)
 end
 
---- Revert changes in the buffers of their files. A file that was made, deleted or moved is put
---- back on disk, after a question.
+--- Revert changes in the buffers of their files. A file that was created, deleted or moved is
+--- restored on disk, after a confirmation.
 function M.revert()
-  local meant, turn = targets()
-  local whole, done = whole_files(meant, turn), {} ---@type string[], string[]
+  local targets, turn = targets_here()
+  local whole, done = whole_files(targets, turn), {} ---@type string[], string[]
   hunks.begin(vim.tbl_map(function(target)
     return target.change
-  end, meant))
-  for index = #meant, 1, -1 do -- from below: what is above stays where it is
-    local change = meant[index].change
+  end, targets))
+  for index = #targets, 1, -1 do -- from below, so that the lines above do not move
+    local change = targets[index].change
     local is_lines = change.kind == 'lines' and not vim.list_contains(whole, change.path)
-    if is_lines and revert_lines(meant[index]) then
+    if is_lines and revert_lines(targets[index]) then
       done[#done + 1] = change.key
     end
   end
   if review and #done > 0 then
-    tell(review.chat, 'reverted', done)
+    note(review.chat, 'reverted', done)
     notify.info(
-      ('reverted in %s (not written): undo it there with u'):format(files_of(review, done))
+      ('reverted in %s (not written); u in its buffer undoes it'):format(files_of(review, done))
     )
   end
   if review and #whole > 0 then
-    undo.open(review.chat, meant[#meant].change.turn, whole)
+    undo.open(review.chat, targets[#targets].change.turn, whole)
   end
 end
 
---- What a comment on a turn is about: its files.
+--- A turn's row with the names of its files, as the subject of a comment.
 ---@param turn eca.Change
 ---@return eca.Change
 local function with_files(turn)
@@ -314,10 +331,10 @@ local function with_files(turn)
   return vim.tbl_extend('force', turn, { text = table.concat(names, ', ') })
 end
 
---- Ask for a comment on a change, or on a turn; an empty one takes it away.
+--- Ask for a comment on a change or a turn; an empty one removes it.
 function M.comment()
-  local meant, turn = targets(true)
-  local target = turn and { change = with_files(turn), line = 0 } or meant[1]
+  local targets, turn = targets_here(true)
+  local target = turn and { change = with_files(turn), line = 0 } or targets[1]
   local chat = review and review.chat
   if not target or not chat then
     return
@@ -325,22 +342,23 @@ function M.comment()
   local key = target.change.key
   local name = sanitize.line(vim.fs.basename(target.change.path))
   local place = turn and key or ('%s:%d'):format(name, target.line)
-  local before = said.of(chat).comments[key]
+  local before = notes.of(chat).comments[key]
   local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
   vim.ui.input(options, function(text)
     if text then
       local comment = { change = target.change, line = target.line, text = text }
-      said.comment(chat, key, text:find('%S') and comment or nil)
+      notes.comment(chat, key, text:find('%S') and comment or nil)
       refresh(chat)
     end
   end)
 end
 
---- The comments of a chat that wait, in the order of the list; those that are not in it come last.
+--- The unsent comments of a chat in the order of the list; those that are not in the list come
+--- last.
 ---@param chat string
 ---@return eca.Comment[]
-local function waiting(chat)
-  local left = vim.tbl_extend('force', {}, said.of(chat).comments)
+local function unsent_comments(chat)
+  local left = vim.tbl_extend('force', {}, notes.of(chat).comments)
   local comments = {} ---@type eca.Comment[]
   for _, found in ipairs(list({ items = 0 }).items) do
     local key = (found.user_data or {}).change
@@ -360,17 +378,17 @@ end
 --- Send all comments as one prompt.
 function M.send()
   local chat = review and review.chat
-  local comments = chat and waiting(chat) or {}
+  local comments = chat and unsent_comments(chat) or {}
   if not chat or #comments == 0 then
-    notify.info('there is no comment to send')
+    notify.info('no comments to send')
     return
   end
   input.send(chat, comment_text.prompt(comments))
-  said.sent(chat)
+  notes.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key
   end, comments)
-  tell(chat, 'sent', keys)
+  note(chat, 'sent', keys)
 end
 
 vim.api.nvim_create_autocmd('FileType', {

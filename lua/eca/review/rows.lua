@@ -1,7 +1,7 @@
---- Rows of the list of changes: a line for each turn, and one for each of its changes.
+--- Rows of the list of changes: one for each turn, followed by one for each of its changes.
 ---
---- Rules kept here: the line of a turn is made like a change, of kind `turn`, so that it can be
---- commented like one.
+--- Rules kept here: the row of a turn is a change of kind `turn`, so that the user can comment on
+--- it.
 local files = require('eca.files')
 local paths = require('eca.files.paths')
 
@@ -23,9 +23,9 @@ local function heading(change)
   }
 end
 
---- Put changes in order, each turn after its line. Those of `others` come last in their turn.
+--- Sort changes by turn and add the rows of turns. Those of `others` come last in their turn.
 ---@param listed eca.Change[]
----@param others eca.Change[] as well, lines of turns included
+---@param others eca.Change[] may include rows of turns
 ---@return eca.Change[]
 function M.order(listed, others)
   local all = vim.list_extend({}, listed) ---@type eca.Change[]
@@ -51,13 +51,13 @@ end
 
 --- The last line of a change.
 ---@param change eca.Change
----@param line integer its first, as it is now
+---@param line integer its current first line
 ---@return integer
 function M.last_line(change, line)
   return line + math.max((change.count or 1) - 1, 0)
 end
 
---- What a change is about, with the path in it as people write it.
+--- The text of a change, with a shortened path.
 ---@param change eca.Change
 ---@return string
 function M.subject(change)
@@ -82,30 +82,30 @@ local function parts_of(change)
   return { counts, state, change.fault or '', M.subject(change) }
 end
 
---- The text of a row: what was done with it comes first.
+--- The text of a row: what was done with the change comes first.
 ---@param change eca.Change
----@param said eca.Said
+---@param notes eca.ReviewNotes
 ---@return string
-function M.text(change, said)
-  local parts = { said.words[change.key] or '', said.comments[change.key] and 'commented' or '' }
-  local told = vim.tbl_filter(function(part)
+function M.text(change, notes)
+  local parts = { notes.words[change.key] or '', notes.comments[change.key] and 'commented' or '' }
+  local shown = vim.tbl_filter(function(part)
     return part ~= ''
   end, vim.list_extend(parts, parts_of(change)))
-  return table.concat(told, '  ')
+  return table.concat(shown, '  ')
 end
 
---- A row as the quickfix list takes it.
+--- A row as an item of the quickfix list.
 ---@param change eca.Change
----@param said eca.Said
+---@param notes eca.ReviewNotes
 ---@return table
-function M.item(change, said)
+function M.item(change, notes)
   local item = { user_data = { change = change.key } }
   if change.kind == 'turn' then
-    item.text, item.valid = M.text(change, said), 0
+    item.text, item.valid = M.text(change, notes), 0
     return item
   end
   item.bufnr, change.fault = files.add(change.path)
-  item.text, item.valid = M.text(change, said), item.bufnr and 1 or 0
+  item.text, item.valid = M.text(change, notes), item.bufnr and 1 or 0
   item.lnum = change.line
   item.end_lnum = M.last_line(change, change.line)
   return item

@@ -202,7 +202,7 @@ end
 ---@param undo eca.Undo
 ---@param asked eca.Asked
 local function show(undo, asked)
-  if not return_window.may_focus(asked, 'the preview of the undo') then
+  if not return_window.may_focus(asked, 'the undo preview') then
     return
   end
   local plan = undo.plan

@@ -1,19 +1,19 @@
---- What the user's last words will have done: statuses and requests as they are about to be.
+--- Statuses and requests as they will be when the host has handled what was sent to it.
 ---
 --- Rules kept here:
---- - What was sent to the host counts at once, until the host has done it (op `answer`, with the
----   number that the intent carried). Then its own word counts: an answer that it did not take
----   waits again.
---- - Only the public functions read this. What is drawn is what the host said.
+--- - An intent counts as soon as it is sent, until the host confirms it (op `answer`, with the
+---   number of the intent). From then on the host's state counts: a request whose answer was
+---   refused is pending again.
+--- - Only the public API reads this. The screen shows what the host has sent.
 local mirror = require('eca.state.mirror')
 
 local M = {}
 
----@class eca.Mark
+---@class eca.UnconfirmedIntent
 ---@field name string of the intent
 ---@field payload table<string, any>
 
-local marks = {} ---@type eca.Mark[] oldest first
+local unconfirmed = {} ---@type eca.UnconfirmedIntent[] oldest first
 
 ---@param status eca.Status
 ---@param payload table<string, any>
@@ -39,7 +39,7 @@ local function answered(status)
   end
 end
 
---- What an intent does to the status of its chat; those that are not here change nothing at once.
+--- How an intent changes the status of its chat. Other intents change nothing at once.
 ---@type table<string, fun(status: eca.Status, payload: table<string, any>)>
 local CHANGES = {
   prompt = prompted,
@@ -49,57 +49,58 @@ local CHANGES = {
   answer = answered,
 }
 
---- Does nothing wait there any more when this is done?
----@param mark eca.Mark
+--- Does an intent make a request not pending any more?
+---@param intent eca.UnconfirmedIntent
 ---@param item eca.Pending
 ---@return boolean
-local function settles(mark, item)
-  local sent = mark.payload
+local function settles(intent, item)
+  local sent = intent.payload
   local is_meant = sent.block == item.block and sent.digest == item.digest
-  return sent.chat == item.chat and (mark.name == 'stop' or is_meant)
+  return sent.chat == item.chat and (intent.name == 'stop' or is_meant)
 end
 
 local current ---@type fun(): string?
 
---- Name who knows the chat the user means.
----@param it fun(): string?
-function M.ask_current(it)
-  current = it
+--- Set the function that returns the current chat.
+---@param current_chat fun(): string?
+function M.ask_current(current_chat)
+  current = current_chat
 end
 
---- Tell the status of the chat the user means, for status lines.
+--- Publish the status of the current chat, for status lines.
 function M.publish()
   vim.g.eca_status = M.status(current())
 end
 
---- Count an intent that is about to be sent, if it changes something. It gets a number.
----@param mark eca.Mark
-function M.add(mark)
-  if not CHANGES[mark.name] then
+--- Called with an intent that is about to be sent: counts it if it changes something, and gives it
+--- the number of its request.
+---@param intent eca.UnconfirmedIntent
+function M.add(intent)
+  if not CHANGES[intent.name] then
     return
   end
-  marks[#marks + 1] = mark
-  mark.payload.request = require('eca.host.requests').expect(function()
-    marks = vim.tbl_filter(function(other)
-      return other ~= mark
-    end, marks)
+  unconfirmed[#unconfirmed + 1] = intent
+  intent.payload.request = require('eca.host.requests').expect(function()
+    unconfirmed = vim.tbl_filter(function(other)
+      return other ~= intent
+    end, unconfirmed)
     M.publish()
   end)
   M.publish()
 end
 
---- The host is gone: what it was sent comes to nothing.
+--- Called when the host is gone: what was sent to it does not count any more.
 function M.forget()
-  marks = {}
+  unconfirmed = {}
 end
 
---- What waits for the user's word, oldest first; of one chat, or of all.
+--- The pending requests of a chat, or of all, oldest first.
 ---@param chat? string
 ---@return eca.Pending[]
 function M.pending(chat)
   return vim.tbl_filter(function(item)
-    return not vim.iter(marks):any(function(mark)
-      return settles(mark, item)
+    return not vim.iter(unconfirmed):any(function(intent)
+      return settles(intent, item)
     end)
   end, mirror.pending(chat))
 end
@@ -109,10 +110,10 @@ end
 ---@return eca.Status
 function M.status(chat)
   local status = mirror.status(chat)
-  for _, mark in ipairs(marks) do
-    if mark.payload.chat == chat then
+  for _, intent in ipairs(unconfirmed) do
+    if intent.payload.chat == chat then
       status.pending = #M.pending(chat)
-      CHANGES[mark.name](status, mark.payload)
+      CHANGES[intent.name](status, intent.payload)
     end
   end
   return status

@@ -1,10 +1,10 @@
---- What the input of a chat is for: prompts, the answer to a question, or what a login asks for.
+--- What the input of a chat takes: prompts, the answer to a question, or a secret for a login.
 local M = {}
 
 local logins = {} ---@type table<string, true>
 local questions = {} ---@type table<string, eca.Pending>
 
---- Does a chat's input take what a login asks for?
+--- Does a chat's input take a secret for a login?
 ---@param chat string
 ---@return boolean
 function M.is_login(chat)

@@ -1,10 +1,10 @@
---- What the host last told: a copy for reading, so that no public function ever waits.
+--- A read-only copy of the host's state, so that no function has to wait for the host.
 ---
 --- Rules kept here:
---- - Only ops write here. Absent values are nil; `vim.NIL` is taken out on the way in.
+--- - Only ops write here. Missing values are nil; `vim.NIL` is removed.
 local M = {}
 
---- What a chat without a title is called.
+--- The title of a chat that has none.
 M.UNTITLED = 'New chat'
 
 ---@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'
@@ -19,41 +19,41 @@ M.UNTITLED = 'New chat'
 ---@field agent? string
 ---@field variant? string
 ---@field trust boolean
----@field pending integer approvals and questions that wait
+---@field pending integer number of pending approvals and questions
 ---@field tokens? integer
 ---@field limit? integer
 ---@field cost? string dollars
 ---@field elapsed? integer ms since the turn began
----@field activity? string what the agent says it is doing
----@field retrying? boolean it tries again what failed
+---@field activity? string what the agent is doing, in its own words
+---@field retrying? boolean it is retrying after a failure
 
---- What an answer names.
+--- What identifies a request in an answer.
 ---@class eca.Request
 ---@field chat string
 ---@field block integer
----@field id string of this request only, in all of a Neovim
----@field digest string of all that is shown of it; it changes with that
+---@field id string unique in this Neovim
+---@field digest string of everything that is shown of it
 
 ---@class eca.Pending: eca.Request
----@field call string the agent's id of the call or question; another item may have the same
+---@field call string the agent's id of the call or question, which may not be unique
 ---@field kind 'approval'|'question'
 ---@field title string
 ---@field detail? string
 ---@field lines? string[]
----@field titled? boolean its lines begin with all that the title says
+---@field titled? boolean its lines begin with the whole title
 ---@field marks? any[]
 ---@field language? string
 ---@field remember? string[]
----@field warnings? string[] what to look at twice
+---@field warnings? string[]
 ---@field tool? string
 ---@field agent? string the subagent that asks
 ---@field paths? string[] of the files whose changes the diff tab shows
 ---@field options? [string, string][]
 ---@field freeform? boolean
 
---- The agent's plan in one line.
+--- A summary of the agent's task list.
 ---@class eca.Plan
----@field block integer where the list is
+---@field block integer the block of the list
 ---@field done integer
 ---@field total integer
 ---@field doing? string
@@ -73,7 +73,7 @@ M.UNTITLED = 'New chat'
 ---@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
 ---@field plans table<string, eca.Plan> by chat
 ---@field usages table<string, eca.UsageSegment[][]> rows of a float, by chat
----@field work string[] what the agent does in the background
+---@field work string[] titles of background jobs
 ---@field choices eca.Choices
 local state = {
   server = { state = 'stopped', label = '' },
@@ -86,7 +86,7 @@ local state = {
   choices = { models = {}, agents = {}, variants = {} },
 }
 
---- A value as it came over the wire, without `vim.NIL` at any depth.
+--- A decoded value without `vim.NIL` at any depth.
 ---@param value any
 ---@return any
 function M.clean(value)
@@ -113,12 +113,12 @@ end
 --- Op `forget`.
 ---@param chat string
 function M.forget(chat)
-  for _, told in ipairs({ state.statuses, state.queues, state.plans, state.usages }) do
-    told[chat] = nil
+  for _, by_chat in ipairs({ state.statuses, state.queues, state.plans, state.usages }) do
+    by_chat[chat] = nil
   end
 end
 
---- Op `pending`: a number stands for so many items of the list before, which stay or, below 0, go.
+--- Op `pending`: a number n keeps the next n items of the old list; a negative one removes them.
 ---@param items (eca.Pending|integer)[]
 function M.set_pending(items)
   local before, place, list = state.pending, 0, {} ---@type eca.Pending[], integer, eca.Pending[]
@@ -173,40 +173,40 @@ function M.set_server(server, label)
   state.server = { state = server, label = label }
 end
 
---- State of the agent's process, and what it is called.
+--- The state of the server, and its name.
 ---@return { state: eca.ServerState, label: string }
 function M.server()
   return state.server
 end
 
---- The status of a chat, all required fields set even when nothing was told yet.
+--- The status of a chat. All required fields are set, even before the host has sent it.
 ---@param chat? string
 ---@return eca.Status
 function M.status(chat)
-  local told = chat and state.statuses[chat] or {}
+  local received = chat and state.statuses[chat] or {}
   local status = { state = 'idle', trust = false, pending = 0 }
-  status = vim.tbl_extend('force', status, told)
+  status = vim.tbl_extend('force', status, received)
   status.chat = chat
   status.server = state.server.state
   return status
 end
 
---- What a chat is called.
+--- The title of a chat.
 ---@param chat string
 ---@return string
 function M.title(chat)
   return M.status(chat).title or M.UNTITLED
 end
 
---- What a chat does, without the rest of its status.
+--- The turn's state of a chat.
 ---@param chat string
 ---@return eca.TurnState
 function M.turn(chat)
-  local told = state.statuses[chat]
-  return told and told.state or 'idle'
+  local status = state.statuses[chat]
+  return status and status.state or 'idle'
 end
 
---- What waits for the user's word, oldest first; of one chat, or of all.
+--- The pending requests of a chat, or of all, oldest first.
 ---@param chat? string
 ---@return eca.Pending[]
 function M.pending(chat)
@@ -215,14 +215,14 @@ function M.pending(chat)
   end, state.pending)
 end
 
---- Prompts that wait for the turn, oldest first.
+--- The queued prompts of a chat, oldest first.
 ---@param chat string
 ---@return [string, string][]
 function M.queue(chat)
   return state.queues[chat] or {}
 end
 
---- The agent's plan, if it has one.
+--- The summary of the agent's task list, if there is one.
 ---@param chat string
 ---@return eca.Plan?
 function M.plan(chat)
@@ -236,13 +236,13 @@ function M.usage(chat)
   return state.usages[chat] or {}
 end
 
---- Titles of what the agent does in the background, oldest first.
+--- Titles of the agent's background jobs, oldest first.
 ---@return string[]
 function M.work()
   return state.work
 end
 
---- What the user may choose from.
+--- What the user can choose from.
 ---@return eca.Choices
 function M.choices()
   return state.choices

@@ -1,8 +1,8 @@
---- Redaction: hides what looks like a key or a password in a text that is logged.
+--- Hides what looks like a key or a password in text for the log.
 ---
 --- Rules kept here:
---- - It is the rule of `eca_nvim/redaction.py`; one list of cases tests both.
---- - The cost grows with the length of the text and no faster.
+--- - It follows the same rules as `eca_nvim/redaction.py`; one list of cases tests both.
+--- - Its cost is linear in the length of the text.
 local M = {}
 
 local HIDDEN = '[hidden]'
@@ -12,12 +12,12 @@ local KEY = '[%w_.~+/=%%-]+'
 local BEFORE_KEY = { '_', '-', 'api', 'api ', 'access', 'auth', 'private', 'secret', '?', '&' }
 local LONGEST_OPTION, LONGEST_KIND = 24, 32
 
----@class eca.Anchor what a secret follows
+---@class eca.Anchor text that a secret follows
 ---@field first integer byte, from 1
 ---@field last integer
 ---@field secret eca.FindSecret
 
---- Gives the first and the last byte of the secret.
+--- Returns the first and the last byte of the secret.
 ---@alias eca.FindSecret fun(text: string, anchor: eca.Anchor): integer?, integer?
 
 --- Match a pattern right there.
@@ -37,8 +37,8 @@ local function key(text, anchor)
   end
 end
 
---- A key that begins like words do: not within one, but right after an escape (`\n` as written, or
---- a colour).
+--- A key whose beginning may also occur in words: it counts at the start of a word, or right after
+--- an escape sequence (a literal `\n`, or a colour).
 ---@type eca.FindSecret
 local function key_alone(text, anchor)
   local before = ('  ' .. text:sub(math.max(1, anchor.first - 2), anchor.first - 1)):sub(-2)
@@ -47,7 +47,7 @@ local function key_alone(text, anchor)
   end
 end
 
---- A key that begins like other words do, and goes on with many letters and digits.
+--- A key whose beginning may also occur in words, followed by many letters and digits.
 ---@type eca.FindSecret
 local function letters(text, anchor)
   local first, last = match_at(text, '%w+', anchor.last + 1)
@@ -69,7 +69,7 @@ local function in_address(text, anchor)
   end
 end
 
---- What stands between the first and the last line of a private key.
+--- The text between the first and the last line of a private key.
 ---@type eca.FindSecret
 local function key_block(text, anchor)
   local before = text:sub(math.max(1, anchor.first - LONGEST_KIND), anchor.first - 1)
@@ -109,7 +109,7 @@ local function last_quoted(text, opening, start)
   return #text
 end
 
---- The first byte of the value of a name that ends there: `NAME=…`, `"name": "…"`, `:name "…"`.
+--- The first byte of the value after a name: `NAME=…`, `"name": "…"`, `:name "…"`.
 ---@param text string
 ---@param last integer of the name
 ---@return integer?
@@ -126,9 +126,9 @@ local function value_start(text, last)
   end
 end
 
---- The first byte of what follows an option: `--api-key …`.
+--- The first byte of the value after an option: `--api-key …`.
 ---@param text string
----@param anchor eca.Anchor the word that makes it one of a secret
+---@param anchor eca.Anchor the word that stands for a secret
 ---@return integer?
 local function option_start(text, anchor)
   local before = text:sub(math.max(1, anchor.first - LONGEST_OPTION), anchor.first - 1)
@@ -145,8 +145,8 @@ local function any_value_start(text, anchor)
   return value_start(text, anchor.last) or option_start(text, anchor)
 end
 
---- The value of a name.
----@param unquoted string pattern of one without quotes
+--- Finds the value after a name.
+---@param unquoted string pattern of a value without quotes
 ---@return eca.FindSecret
 local function value(unquoted)
   return function(text, anchor)
@@ -168,7 +168,7 @@ local word = value('%S+')
 ---@type eca.FindSecret
 local function key_value(text, anchor)
   if not any_value_start(text, anchor) then
-    return nil -- asked first: it costs little, and most have none
+    return nil -- checked first, because it is cheap and mostly true
   end
   local before = text:sub(math.max(1, anchor.first - 7), anchor.first - 1)
   local camel = before:find('%l$') and text:sub(anchor.first, anchor.first) == 'K'
@@ -188,7 +188,7 @@ local function pass_value(text, anchor)
   end
 end
 
---- What is looked for as it is written, as patterns.
+--- Patterns of case-sensitive anchors.
 ---@type table<string, eca.FindSecret>
 local EXACT = {
   ['ya29%.'] = key,
@@ -211,7 +211,7 @@ local EXACT = {
   ['://'] = in_address,
 }
 
---- What is looked for in letters of any case, as patterns in small ones.
+--- Patterns of anchors in any case, in lower case.
 ---@type table<string, eca.FindSecret>
 local ANCHORS = {
   ['xapp%-'] = key,
@@ -235,7 +235,7 @@ local ANCHORS = {
   ['key'] = key_value,
 }
 
----@param anchors eca.Anchor[] those found are added
+---@param anchors eca.Anchor[] found ones are appended
 ---@param text string
 ---@param wanted table<string, eca.FindSecret>
 local function find_anchors(anchors, text, wanted)
@@ -249,7 +249,7 @@ local function find_anchors(anchors, text, wanted)
 end
 
 ---@param text string
----@return eca.Anchor[] in order, of two at one place the longer first
+---@return eca.Anchor[] sorted by place, the longer first
 local function anchors_of(text)
   local anchors = {} ---@type eca.Anchor[]
   find_anchors(anchors, text:lower(), ANCHORS)
@@ -263,7 +263,7 @@ local function anchors_of(text)
   return anchors
 end
 
---- The text with `[hidden]` in the place of all that looks like a secret.
+--- Replace everything that looks like a secret by `[hidden]`.
 ---@param text string
 ---@return string
 function M.without_keys(text)

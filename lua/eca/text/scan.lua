@@ -1,15 +1,15 @@
---- Scans of text of others whose time grows with its length and no faster.
+--- Scans foreign text in linear time.
 ---
 --- Rules kept here:
---- - A pattern that ends with a run and `$` tries each place from which the run goes on: for those
----   there are the functions here, and a test keeps such patterns out of all other files.
---- - `vim.trim` is such a pattern for a text of blanks alone.
+--- - A pattern that ends with a run and `$`, such as `%s+$`, takes quadratic time. Use these
+---   functions instead; a test keeps such patterns out of all other files.
+--- - `vim.trim` has the same problem with a text of only blanks.
 local M = {}
 
 --- The first byte of the run of characters at the end of a text.
 ---@param text string
 ---@param class string pattern of one character
----@return integer first, 1-based; one beyond the end where there is no such run
+---@return integer first 1-based; one beyond the end if there is no such run
 function M.end_run(text, class)
   local last = #text
   while last > 0 and text:find('^' .. class, last) do

@@ -1,4 +1,4 @@
---- Columns in the units others count in: bytes here, UTF-16 code units for agents.
+--- Converts columns between bytes, UTF-16 code units and the units of language servers.
 ---
 --- Rules kept here: columns and rows are 0-based. A file that is not loaded is read from disk,
 --- never into a buffer.
@@ -6,8 +6,8 @@ local files = require('eca.files')
 
 local M = {}
 
---- Give a function that reads lines of a file: of its buffer when that is loaded, else from disk,
---- once.
+--- Returns a function that reads lines of a file: from its buffer if that is loaded, else from
+--- disk, once.
 ---@param path string
 ---@param buf? integer
 ---@return fun(row: integer): string
@@ -28,7 +28,7 @@ end
 ---@param line string
 ---@param byte integer
 ---@return integer
-function M.utf16(line, byte)
+function M.from_byte(line, byte)
   return vim.fn.strutf16len(line:sub(1, byte))
 end
 
@@ -56,7 +56,7 @@ function M.to_utf16(line, column, encoding)
     return column
   end
   local byte = encoding == 'utf-8' and column or vim.fn.byteidx(line, column)
-  return M.utf16(line, byte < 0 and #line or byte)
+  return M.from_byte(line, byte < 0 and #line or byte)
 end
 
 return M

@@ -96,7 +96,7 @@ end
 ---@param taken integer how many intents the host has taken so far
 function M.receive(number, packed, taken)
   host.alive()
-  held_intents.taken(taken)
+  held_intents.handled(taken)
   M.apply(number, vim.mpack.decode(packed))
 end
 
