@@ -29,7 +29,7 @@ function M.setup(opts)
   require('eca.config').setup(opts)
   local host = package.loaded['eca.host']
   if host then
-    host.tell_options()
+    host.send_options()
   end
 end
 

@@ -87,7 +87,7 @@ def test_a_shared_host_that_hangs_is_told_in_one_line(registered: Neovim, shared
     os.kill(shared_host, signal.SIGSTOP)
     registered.lua("require('eca.host').PATIENCE = 100")
     registered.keys(":Eca restart<CR>")
-    registered.wait_screen("the shared Python host does not answer, start Neovim again")
+    registered.wait_screen("the shared Python host does not answer: restart Neovim")
     assert registered.lua("return require('eca').status().server") == "failed"
     registered.take_errors()
 

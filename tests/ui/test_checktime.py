@@ -36,7 +36,7 @@ local due = held.due
 held.due = nil
 due()
 """
-WARNING = "changed on disk; your version is kept, see :Eca conflicts"
+WARNING = "changed on disk, your edits stay; :Eca conflicts"
 
 
 @pytest.fixture

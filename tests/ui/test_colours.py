@@ -166,5 +166,5 @@ def test_a_language_that_fails_is_logged_and_the_next_goes_on(stage: Neovim) -> 
     draw(stage, *chat_text(f"```lua\n{LUA}\n```\n\n```python\n{PYTHON}\n```"))
     wait_group(stage, "local function", "Statement")
     (line,) = stage.wait_until("#require('eca.host').logged > 0 and require('eca.host').logged")
-    assert "colouring python failed" in line
+    assert "highlighting python failed" in line
     assert "oh" in line

@@ -34,7 +34,7 @@ def choose(nvim: Neovim, number: int, prompt: str = "changed on disk and in its 
 
 def test_nothing_is_asked_by_itself(stage: Neovim, workspace: Path) -> None:
     clash(stage, workspace / "code.txt")
-    screen = stage.wait_screen("your version is kept, see :Eca conflicts")
+    screen = stage.wait_screen("your edits stay; :Eca conflicts")
     assert "keep mine" not in screen
     assert stage.buffer_lines() == ["mine"]
     stage.command("edit!")
@@ -43,7 +43,7 @@ def test_nothing_is_asked_by_itself(stage: Neovim, workspace: Path) -> None:
 def test_keep_mine(stage: Neovim, workspace: Path) -> None:
     clash(stage, workspace / "code.txt")
     choose(stage, 1)
-    stage.wait_screen(":w! writes it over what is on disk")
+    stage.wait_screen(":w! overwrites the file on disk")
     stage.command("write!")
     assert (workspace / "code.txt").read_text() == "mine\n"
     stage.command("Eca conflicts")

@@ -136,7 +136,7 @@ def test_without_a_code_window_nothing_is_added(start_nvim: StartNeovim) -> None
     nvim = start_nvim(init=WITHOUT_HOST, columns=120)
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
     nvim.keys(":Eca add<CR>")
-    nvim.wait_screen("there is no code window to add from")
+    nvim.wait_screen("no code window to add from")
     assert on_line(nvim) == []
     nvim.keys(":1EcaChat why?<CR>")
     (prompt,) = wait_sent(nvim, "prompt")

@@ -118,7 +118,8 @@ def test_a_host_that_is_silent_is_not_waited_for(nvim_version: str, tmp_path: Pa
 def test_nobody_approves(nvim_version: str, tmp_path: Path) -> None:
     result = run(nvim_version, tmp_path, ASK)
     assert result.returncode == 1
-    assert result.stderr.startswith("eca: edit x: rejected: no user to ask (ECA_APPROVE=1 allows all)\n")
+    told = "eca: edit x: rejected: no user to ask (ECA_APPROVE=1 allows all)\n"
+    assert result.stderr.startswith(told)
 
 
 def test_all_is_approved_when_that_was_asked_for(nvim_version: str, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_usage_is_a_bar_with_its_legend(view: View) -> None:
         "█ System prompt     10,000    5.0%",
         "█ Conversation      40,000   20.0%",
         "░ free             150,000   75.0%",
-        "┃ compacted at 75%",
+        "┃ is compacted at 75%",
         "answers of up to 8,000 tokens",
         "this chat $0.09 · last message $0.01",
     ):

@@ -19,7 +19,7 @@ function host.log_path()
   return require('eca.host.log').path()
 end
 function host.alive() end
-function host.tell_options() end
+function host.send_options() end
 function host.listen() end
 function host.pid() end
 function host.settle() end

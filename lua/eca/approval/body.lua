@@ -1,8 +1,8 @@
---- The text of the float for a tool call: who asks, what to be careful about, what will happen.
+--- The text of the float for a tool call: its origin, warnings, and what will happen.
 ---
 --- Rules kept here:
---- - Our own lines come first, so that no line of the agent can be mistaken for one: who asks, what
----   `A` always allows, and warnings. Then everything that will happen.
+--- - Our own lines come first, so that no line of the agent can be mistaken for one: the origin,
+---   what `A` always allows, and warnings. Then everything that will happen.
 local chat_tabs = require('eca.window.chat_tabs')
 local mirror = require('eca.state.mirror')
 local paths = require('eca.files.paths')
@@ -31,10 +31,10 @@ local function chat_name(id)
   return number and ('chat %d %s'):format(number, title or 'New chat') or nil
 end
 
---- Who asks: the tool unless the title names it, the subagent, the chat.
+--- The origin of the call: the tool unless the title names it, the subagent, the chat.
 ---@param item eca.Pending
 ---@return string
-local function who(item)
+local function origin_of(item)
   local parts = {} ---@type string[]
   parts[1] = item.tool and not vim.startswith(item.title, item.tool) and item.tool or nil
   parts[#parts + 1] = item.agent and 'subagent ' .. item.agent or nil
@@ -42,17 +42,17 @@ local function who(item)
   return table.concat(parts, ' · ')
 end
 
---- Who asks, and what `A` always allows. Both share a row only if who asks is a plain name, which
---- cannot be mistaken for anything else.
+--- The origin, and what `A` always allows. Both share a row only if the origin is a plain name,
+--- which cannot be mistaken for anything else.
 ---@param item eca.Pending
 ---@return string[]
 local function head(item)
-  local asks = who(item)
+  local origin = origin_of(item)
   local allows = item.remember and 'A always allows: ' .. table.concat(item.remember, ', ')
-  if allows and asks:find('^[%w_./-]+$') then
-    return { asks .. ' · ' .. allows }
+  if allows and origin:find('^[%w_./-]+$') then
+    return { origin .. ' · ' .. allows }
   end
-  local lines = { asks ~= '' and asks or nil } ---@type string[]
+  local lines = { origin ~= '' and origin or nil } ---@type string[]
   lines[#lines + 1] = allows
   return lines
 end

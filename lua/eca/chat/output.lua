@@ -1,7 +1,6 @@
 --- Shows all of a block's text in a buffer of its own (file type `eca-output`).
 ---
---- Rules kept here: the text is only to read. It is no file, is never run, and is gone with its
---- window.
+--- Rules kept here: the text is only to read. It is not saved, never run, and gone with its window.
 local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')

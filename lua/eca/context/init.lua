@@ -6,7 +6,7 @@
 ---   user was in code.
 --- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
---- - The first chat waits for this file: what it does not need is loaded late.
+--- - The first chat has to wait for this file to load: what it does not need is loaded late.
 local config = require('eca.config')
 local context_line = require('eca.context.line')
 local paths = require('eca.files.paths')
@@ -42,7 +42,7 @@ local function position(buf, line, column)
 end
 
 --- A code window is one with a file: not the chat's, a terminal, a list or a scratch buffer.
-local function note_place()
+local function remember_place()
   local buf = vim.api.nvim_get_current_buf()
   if paths.of_buffer(buf) then
     places = vim.tbl_filter(function(place)
@@ -105,7 +105,7 @@ end
 local VISUAL = '^[vV\22]'
 
 --- The user has ended a selection: keeps it for the next prompt.
-local function note_selection()
+local function remember_selection()
   local buf = vim.api.nvim_get_current_buf()
   if paths.of_buffer(buf) then
     local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
@@ -118,12 +118,12 @@ function M.track()
   local group = vim.api.nvim_create_augroup('eca.context', { clear = true })
   vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'BufFilePost', 'WinLeave' }, {
     group = group,
-    callback = note_place,
+    callback = remember_place,
   })
   vim.api.nvim_create_autocmd('ModeChanged', {
     group = group,
     pattern = '[vV\22]*:[^vV\22]*',
-    callback = note_selection,
+    callback = remember_selection,
   })
   -- An operator changes the text of its selection only after the selection has ended.
   vim.api.nvim_create_autocmd('TextChanged', {
@@ -132,7 +132,7 @@ function M.track()
       selected = selected and selected.buf ~= event.buf and selected or nil
     end,
   })
-  note_place()
+  remember_place()
 end
 
 --- Where a place's cursor is: in its window, else in another of its buffer, else where it was left.
@@ -206,7 +206,7 @@ function M.here(first, last)
   end
   local place = last_place()
   if not place then
-    require('eca.ui.notify').info('there is no code window to add from')
+    require('eca.ui.notify').info('no code window to add from')
     return nil
   end
   local kept = first and selection_in(place, cursor_of(place))
@@ -259,17 +259,17 @@ end
 ---@param text? string the prompt
 ---@return eca.Context[]
 function M.list(chat, text)
-  return vim.tbl_map(function(along)
-    return along.item
+  return vim.tbl_map(function(source)
+    return source.item
   end, M.sources(chat, text))
 end
 
 --- Show which files that a prompt names do not exist.
 ---@param text string
-local function tell_missing(text)
+local function warn_missing(text)
   local missing = tokens.missing(text)
   if #missing > 0 then
-    require('eca.ui.notify').warn('not sent, as it is not there: ' .. table.concat(missing, ', '))
+    require('eca.ui.notify').warn('not sent, does not exist: ' .. table.concat(missing, ', '))
   end
 end
 
@@ -289,7 +289,7 @@ function M.collect(chat, text, others)
   for _, item in ipairs(others or {}) do
     found[#found + 1] = resolve(buffer_text.read(context_line.own(item)))
   end
-  tell_missing(text)
+  warn_missing(text)
   return found
 end
 

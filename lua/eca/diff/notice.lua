@@ -45,7 +45,7 @@ local function set_options(win)
   end
 end
 
---- Give the window the height of its text. Called again when the width changes.
+--- Fit the window's height to its text. Called again when the width changes.
 ---@param win? integer
 function M.fit(win)
   if win and vim.api.nvim_win_is_valid(win) then

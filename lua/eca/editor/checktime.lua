@@ -18,7 +18,7 @@ local M = {}
 local DEBOUNCE_MS = 50
 
 local MESSAGES = {
-  conflict = '%s changed on disk; your version is kept, see :Eca conflicts',
+  conflict = '%s changed on disk, your edits stay; :Eca conflicts',
   deleted = '%s was %s; its buffer is kept',
 }
 

@@ -69,7 +69,7 @@ function M.set_draft(buf, text)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
 end
 
---- Give the windows of an input the height its text needs.
+--- Fit the windows of an input to the height of its text.
 ---@param buf integer
 function M.fit_windows(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do

@@ -1,18 +1,19 @@
---- Where the blocks of a chat are: a chain of them, each with an extmark on its first row.
+--- Keeps track of where the blocks of a chat are: a linked list, each block with an extmark on its
+--- first row.
 ---
 --- Rules kept here:
---- - Ids are the host's. One that starts anew begins to count anew: its blocks take over the ids,
----   the text of the old ones stays, as blocks that nobody can name any more.
---- - Positions are extmarks, asked for when needed; no row is ever remembered.
---- - A block ends where the margin of the next begins, the last one at the end of the buffer.
---- - Marks have left gravity and rows are only ever added after the end of a row before them, so
----   that a mark never leaves the row it was put on.
+--- - The host assigns the ids. A new host counts from the beginning: its blocks take over the ids,
+---   and the text of the old blocks stays, but ops cannot name them any more.
+--- - Positions are extmarks and are looked up when needed; no row is ever stored.
+--- - A block ends where the margin of the next begins; the last one ends at the end of the buffer.
+--- - Marks have left gravity, and rows are added only after the end of a row before them, so that a
+---   mark never leaves its row.
 --- - Rows are 0-based, last rows inclusive.
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.blocks')
 
---- Rows before a row in which the block that it is in mostly begins.
+--- Most blocks begin within this many rows before any of their rows.
 local NEAR = 16
 
 --- Kinds whose text is Markdown.
@@ -29,8 +30,8 @@ M.PROSE = { assistant = true, reasoning = true, system = true }
 ---@field held integer line breaks at the end of its text that are not in the buffer yet
 ---@field margin integer blank rows before it
 ---@field closed boolean
----@field lost? eca.Segment[] its header when the host ends before it does
----@field page? integer of older messages that it came with
+---@field lost? eca.Segment[] its header if the host exits before the block is complete
+---@field page? integer the page of older messages that it belongs to
 ---@field previous? eca.Block
 ---@field next? eca.Block
 
@@ -41,10 +42,10 @@ M.PROSE = { assistant = true, reasoning = true, system = true }
 ---@field marks table<integer, eca.Block> by extmark
 ---@field first? eca.Block
 ---@field last? eca.Block
----@field page integer of older messages that is being drawn, or is the next
----@field lost? boolean waits to be drawn anew
+---@field page integer the page of older messages that is drawn now or next
+---@field lost? boolean its text is lost and not redrawn yet
 
---- A chain without blocks.
+--- Create a chain without blocks.
 ---@param buf integer
 ---@param chat string
 ---@return eca.Chain
@@ -52,7 +53,7 @@ function M.new(buf, chat)
   return { buf = buf, chat = chat, blocks = {}, marks = {}, page = 1 }
 end
 
---- Put a new block's mark on a row.
+--- Set a new block's mark on a row.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@param row integer
@@ -62,7 +63,7 @@ function M.place(chain, block, row)
   chain.marks[block.mark] = block
 end
 
---- Can the host name this block?
+--- Do ops with this id mean this block?
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@return boolean
@@ -90,9 +91,9 @@ function M.last_row(chain, block)
   return vim.api.nvim_buf_line_count(chain.buf) - 1
 end
 
---- The block that begins at a row or is the last to begin before it. Neovim takes all marks of a
---- range that it reads backwards: the range is near the row first, then wider. The last block may
---- be long and is mostly the one on the screen: it is looked at first.
+--- The last block that begins at a row or before it. Neovim collects all marks of a range that is
+--- read backwards, so the range is small at first, then wider. The last block is checked first,
+--- because it is mostly the one on the screen and may be long.
 ---@param chain eca.Chain
 ---@param row integer
 ---@return eca.Block? block, integer? first_row
@@ -118,7 +119,7 @@ function M.before(chain, row)
   until top == 0
 end
 
---- The last block nested in one, or the block itself.
+--- The last block nested in a block, or the block itself.
 ---@param block eca.Block
 ---@return eca.Block
 function M.last_nested(block)
@@ -129,7 +130,7 @@ function M.last_nested(block)
   return last
 end
 
---- Put a block into the chain.
+--- Insert a block into the chain.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@param previous? eca.Block nil: it becomes the first
@@ -150,7 +151,7 @@ function M.link(chain, block, previous)
   chain.blocks[block.id] = block
 end
 
---- Take a block out of the chain.
+--- Remove a block from the chain.
 ---@param chain eca.Chain
 ---@param block eca.Block
 function M.unlink(chain, block)
@@ -170,7 +171,7 @@ function M.unlink(chain, block)
   vim.api.nvim_buf_del_extmark(chain.buf, M.namespace, block.mark)
 end
 
---- Kinds that are one line mostly and stand close together.
+--- Kinds that are mostly one line, and have no blank rows between them.
 local COMPACT = {
   flag = true,
   hook = true,
@@ -182,7 +183,7 @@ local COMPACT = {
   tool = true,
 }
 
---- How many blank rows stand between two neighbours.
+--- The number of blank rows between two neighbours.
 ---@param previous? eca.Block
 ---@param block eca.Block
 ---@return integer

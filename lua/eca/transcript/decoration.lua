@@ -1,8 +1,8 @@
---- How rows of the transcript look beyond their text: colours, bars and indents as extmarks.
+--- Decorates rows of the transcript by extmarks: colours, bars and indents.
 ---
 --- Rules kept here:
---- - Bars and indents are virtual text, so that what the user yanks is clean.
---- - Marks go with a block's rows and are cleared before the rows are.
+--- - Bars and indents are virtual text, so that they are not yanked.
+--- - Marks belong to a block's rows and are cleared before the rows are removed.
 local M = {}
 
 local colours = vim.api.nvim_create_namespace('eca.text')
@@ -10,8 +10,8 @@ local gutter = vim.api.nvim_create_namespace('eca.gutter')
 
 local PRIORITY, PROSE_PRIORITY = 100, 80
 local BAR, USER_BAR = '│ ', '▌ '
---- What is in the margin where a line goes on, by what is before its first row.
-local GOES_ON = { [BAR] = '%#EcaWrap#↳', [USER_BAR] = '%#EcaUserBar#▌' }
+--- The margin of wrapped rows, by what is before the first row of the line.
+local WRAPPED = { [BAR] = '%#EcaWrap#↳', [USER_BAR] = '%#EcaUserBar#▌' }
 
 ---@alias eca.Segment [string, string] text and highlight group
 ---@alias eca.Mark [integer, integer, integer, string] row of the body, first and last column, group
@@ -42,7 +42,7 @@ local function put_gutter(buf, row, chunks, line_group)
   })
 end
 
---- Draw what stands before rows of a block's body.
+--- Draw the bar or indent before rows of a block's body.
 ---@param buf integer
 ---@param block eca.Block
 ---@param first integer
@@ -58,18 +58,18 @@ function M.body(buf, block, first, last)
   end
 end
 
---- The margin of a row in which a line goes on, for 'statuscolumn': an arrow inside of blocks, the
---- user's bar in what he said. Neovim evaluates it with the row's window as the current one.
+--- The margin of a wrapped row, for 'statuscolumn': an arrow inside blocks, a bar in prompts.
+--- Neovim evaluates it with the row's window as the current one.
 ---@return string
 function M.margin()
   local buf, row = vim.api.nvim_get_current_buf(), vim.v.lnum - 1
   local options = { details = true, limit = 1 }
   local mark = vim.api.nvim_buf_get_extmarks(buf, gutter, { row, 0 }, { row, 0 }, options)[1]
   local chunks = mark and mark[4].virt_text
-  return chunks and GOES_ON[chunks[1][1]:match('%S+ $')] or ' '
+  return chunks and WRAPPED[chunks[1][1]:match('%S+ $')] or ' '
 end
 
---- Draw what stands before a header.
+--- Draw the indent before a header.
 ---@param buf integer
 ---@param block eca.Block
 ---@param row integer
@@ -90,7 +90,7 @@ function M.header_text(segments)
   return table.concat(parts)
 end
 
---- Colour a header that was just written.
+--- Highlight a header that was just written.
 ---@param buf integer
 ---@param row integer
 ---@param segments eca.Segment[]
@@ -109,11 +109,11 @@ function M.header(buf, row, segments)
   end
 end
 
---- Colour parts of a body. A mark to the end of its line colours the window's whole row.
+--- Highlight parts of a body. A mark to the end of its line highlights the whole row of the window.
 ---@param buf integer
 ---@param first integer row of the body's first line
 ---@param marks eca.Mark[]
----@param prose? boolean the colours of its Markdown go above them
+---@param prose? boolean highlights of its Markdown take precedence
 function M.marks(buf, first, marks, prose)
   for _, mark in ipairs(marks) do
     local row, whole = first + mark[1], mark[3] < 0
@@ -128,7 +128,7 @@ function M.marks(buf, first, marks, prose)
   end
 end
 
---- Where a row has text in a group, for the first time; nil when it has none.
+--- The first text of a row in a highlight group; nil if there is none.
 ---@param buf integer
 ---@param row integer
 ---@param group string
@@ -144,14 +144,14 @@ function M.place_of(buf, row, group)
   end
 end
 
---- Forget the colours of a row, not what stands before it.
+--- Clear the highlights of a row, but not its bar or indent.
 ---@param buf integer
 ---@param row integer
 function M.clear_colours(buf, row)
   vim.api.nvim_buf_clear_namespace(buf, colours, row, row + 1)
 end
 
---- Forget everything of some rows.
+--- Clear all decoration of some rows.
 ---@param buf integer
 ---@param first integer
 ---@param last integer inclusive

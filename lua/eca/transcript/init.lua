@@ -1,11 +1,11 @@
---- The blocks of a chat, written into its buffer.
+--- Writes the blocks of a chat into its buffer.
 ---
 --- Rules kept here:
---- - The buffer is never read to learn what is in it, nor rewritten; every edit is as big as its
----   op, whatever the chat's length.
---- - An edit that fails (the text is locked) raises before anything was changed here, so that the
----   same op can be drawn again.
---- - The buffer is not modifiable but between `unlock` and `lock`.
+--- - The buffer is never read to find out what is in it, and never rewritten. The size of each edit
+---   depends on its op and not on the length of the chat.
+--- - If an edit fails (the text is locked), the error is raised before anything here has changed,
+---   so that the same op can be drawn again.
+--- - The buffer is modifiable only between `unlock` and `lock`.
 --- - Rows are 0-based, last rows inclusive.
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
@@ -14,22 +14,22 @@ local openings_of = require('eca.transcript.openings')
 local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
 local text_of = require('eca.transcript.text')
-require('eca.markdown') -- colours the rows that are drawn
+require('eca.markdown') -- highlights the rows being drawn
 
 local M = {}
 
 local chains = places.chains
 
---- What wrapped rows stand under: what follows a number, or a sign as headers and lists have.
+--- Wrapped rows are indented under the text after a number or a sign, as in lists and headers.
 local HANGING = [[^\s*\%(\d\+[.)]\|[^[:alnum:][:space:]#|]\)\s\+]]
 
---- Languages of bodies that are coloured like fenced code; others come with their marks.
+--- Languages of bodies that are highlighted like fenced code; bodies in others come with marks.
 local CODE = { json = true }
 
---- Make a buffer a transcript.
+--- Set up a buffer as a transcript.
 ---@param buf integer
 ---@param chat string
----@param lost? boolean its text is lost: nothing is drawn before the host clears and redraws it
+---@param lost? boolean its text is lost: nothing is drawn until the host clears and redraws it
 function M.attach(buf, chat, lost)
   chains[buf] = blocks.new(buf, chat)
   chains[buf].lost = lost
@@ -45,20 +45,20 @@ function M.attach(buf, chat, lost)
   })
 end
 
---- Is the text lost and not drawn anew yet? Ops for what is lost can only be left out.
+--- Is the text lost and not redrawn yet? Then ops for it must be skipped.
 ---@param buf integer
 ---@return boolean
 function M.is_lost(buf)
   return chains[buf].lost == true
 end
 
---- Let a transcript be edited, by its host only: until `lock`.
+--- Make a transcript modifiable for ops, until `lock`.
 ---@param buf integer
 function M.unlock(buf)
   vim.bo[buf].modifiable = true
 end
 
---- Make a transcript read-only again, now that all of a frame is in it.
+--- Make a transcript read-only again, after all ops of a frame.
 ---@param buf integer
 function M.lock(buf)
   tables.settle(buf)
@@ -72,7 +72,7 @@ local function known(chain, id)
   return chain.blocks[id] or error(('no block %s in chat %s'):format(id, chain.chat))
 end
 
---- Make the blank rows before a block what its neighbours ask for.
+--- Adjust the blank rows before a block to its neighbours.
 ---@param chain eca.Chain
 ---@param block? eca.Block
 local function fix_margin(chain, block)
@@ -89,19 +89,19 @@ local function fix_margin(chain, block)
   block.margin = wanted
 end
 
---- Add blocks at the end, or after another and all that is nested in it.
+--- Add blocks at the end, or after another block and its nested ones.
 ---@param buf integer
----@param openings eca.Opening[] each follows the one before; only the first may say what it follows
+---@param openings eca.Opening[] consecutive; only the first may have `after`
 function M.open(buf, openings)
   local chain = chains[buf]
   openings_of.write(chain, openings)
   fix_margin(chain, chain.blocks[openings[#openings].block].next)
 end
 
---- What stands for older messages changes when a page of them is complete.
+--- Called when the placeholder for older messages changes: a page of them is complete.
 ---@param chain eca.Chain
 ---@param block eca.Block
-local function turn_page(chain, block)
+local function finish_page(chain, block)
   if block.kind == 'older' then
     chain.page = chain.page + 1
   end
@@ -111,14 +111,14 @@ end
 ---@param buf integer
 ---@param id integer
 ---@param header eca.Segment[]
----@param lost? eca.Segment[] the same when the host ends before the block does
+---@param lost? eca.Segment[] the header if the host exits before the block is complete
 function M.header(buf, id, header, lost)
   local chain = chains[buf]
   local block = known(chain, id)
   local row = blocks.first_row(chain, block)
   vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { decoration.header_text(header) })
   block.lost = lost
-  turn_page(chain, block)
+  finish_page(chain, block)
   decoration.clear_colours(buf, row)
   decoration.header(buf, row, header)
 end
@@ -161,12 +161,12 @@ local function replace_rows(chain, block, lines)
   return first, first + #lines - 1
 end
 
---- Replace the body of a block; no lines collapse it.
+--- Replace the body of a block; no lines close it.
 ---@param buf integer
 ---@param id integer
 ---@param lines string[]
 ---@param marks eca.Mark[]
----@param language? string of code that the whole body is; '' for plain text
+---@param language? string if the whole body is code; '' for plain text
 function M.body(buf, id, lines, marks, language)
   local chain = chains[buf]
   local block = known(chain, id)
@@ -189,7 +189,7 @@ function M.body(buf, id, lines, marks, language)
   end
 end
 
---- A block gets no more text.
+--- Called when a block gets no more text.
 ---@param buf integer
 ---@param id integer
 function M.close(buf, id)
@@ -201,7 +201,7 @@ function M.close(buf, id)
   end
 end
 
---- Take a block out.
+--- Remove a block.
 ---@param buf integer
 ---@param id integer
 function M.remove(buf, id)
@@ -220,10 +220,10 @@ function M.remove(buf, id)
   end
   blocks.unlink(chain, block)
   fix_margin(chain, following)
-  turn_page(chain, block)
+  finish_page(chain, block)
 end
 
---- Take all blocks out.
+--- Remove all blocks.
 ---@param buf integer
 function M.clear(buf)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, { '' })
@@ -231,7 +231,7 @@ function M.clear(buf)
   chains[buf] = blocks.new(buf, chains[buf].chat)
 end
 
---- Does a row stand for lines that a body leaves out?
+--- Is a row a placeholder for omitted lines of a body?
 ---@param buf integer
 ---@param row integer
 ---@return boolean
@@ -239,7 +239,7 @@ function M.is_cut(buf, row)
   return decoration.place_of(buf, row, 'EcaMore') ~= nil
 end
 
---- What the tool call of a header works on, as the header says it; nil on any other row.
+--- The target of a tool call, as its header shows it; nil on any other row.
 ---@param buf integer
 ---@param row integer
 ---@return string?

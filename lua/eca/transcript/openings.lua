@@ -1,8 +1,8 @@
---- New blocks, written into the buffer together.
+--- Writes new blocks into the buffer together.
 ---
 --- Rules kept here:
---- - Blocks that follow each other are one edit, however many they are.
---- - The edit comes first: one that fails has changed nothing here.
+--- - Consecutive blocks are written by one edit, however many there are.
+--- - The edit comes first: if it fails, nothing here has changed.
 --- - Rows are 0-based, last rows inclusive.
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
@@ -11,26 +11,26 @@ local text_of = require('eca.transcript.text')
 
 local M = {}
 
----@class eca.Opening a block that is to be added: the fields of the op `open`
+---@class eca.Opening a block to add: the fields of the op `open`
 ---@field chat string
 ---@field block integer
 ---@field kind string
----@field header eca.Segment[] none: the block has no header
+---@field header eca.Segment[] empty: the block has no header
 ---@field depth integer
----@field after? integer a block that it follows, with all that is nested in it; nil: the last
----@field lost? eca.Segment[] its header when the host ends before it does
----@field text? string how its body begins
+---@field after? integer the block before it, whose nested blocks come first; nil: the last
+---@field lost? eca.Segment[] its header if the host exits before the block is complete
+---@field text? string the beginning of its body
 ---@field closed? boolean it gets no more text
 
 ---@class eca.NewBlock
 ---@field block eca.Block
 ---@field opening eca.Opening
----@field lines string[]? of its text, the first on its first row
----@field offset integer of that row, in all rows that are written
+---@field lines string[]? its text, from its first row on
+---@field offset integer of its first row in all rows written
 
 ---@param chain eca.Chain
 ---@param opening eca.Opening
----@param anchor? eca.Block the block that it says it follows
+---@param anchor? eca.Block the block of `opening.after`
 ---@param previous? eca.Block
 ---@return eca.Block
 local function make(chain, opening, anchor, previous)
@@ -42,7 +42,7 @@ local function make(chain, opening, anchor, previous)
   return block
 end
 
---- Add the rows of a block to those that are written.
+--- Append the rows of a block to those to write.
 ---@param rows string[]
 ---@param block eca.Block
 ---@param opening eca.Opening
@@ -84,7 +84,7 @@ local function insert_rows(chain, previous, rows)
   return row + 1
 end
 
---- Mark and colour a block whose rows are written.
+--- Set the marks and colours of a block whose rows are written.
 ---@param chain eca.Chain
 ---@param new eca.NewBlock
 ---@param row integer

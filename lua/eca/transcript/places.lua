@@ -1,4 +1,4 @@
---- Questions about the transcript: which block is where.
+--- Finds blocks in a transcript.
 ---
 --- Rules kept here: nothing is changed; rows are 0-based, last rows inclusive.
 local blocks = require('eca.transcript.blocks')
@@ -14,7 +14,7 @@ function M.is_transcript(buf)
   return M.chains[buf] ~= nil
 end
 
---- Is a block of the page of older messages that is being drawn, or does it stand for them?
+--- Is a block on the page of older messages that is being drawn, or the placeholder for them?
 ---@param buf integer
 ---@param id integer
 ---@return boolean
@@ -47,7 +47,7 @@ local function place_of(chain, block, first)
   }
 end
 
---- The block that a row belongs to; nil on the blank rows between blocks.
+--- The block at a row; nil on blank rows between blocks.
 ---@param buf integer
 ---@param row integer
 ---@return eca.BlockPlace?
@@ -74,7 +74,7 @@ function M.range(buf, id)
   end
 end
 
---- The blocks in which something goes on, in order, with the headers they have when the host ends.
+--- The blocks that are in progress, in order, with the headers they get if the host exits.
 ---@param buf integer
 ---@return { id: integer, header: eca.Segment[] }[]
 function M.unfinished(buf)
@@ -90,7 +90,7 @@ function M.unfinished(buf)
   return found
 end
 
---- Blocks of Markdown that touch some rows, in order; their header is not part of them.
+--- The blocks of Markdown that overlap some rows, in order, without their headers.
 ---@param buf integer
 ---@param top integer
 ---@param bottom integer
@@ -114,7 +114,7 @@ function M.prose_between(buf, top, bottom)
   return found
 end
 
---- The first row of the next block of a kind, from a row on, either way.
+--- The first row of the next or previous block of a kind.
 ---@param buf integer
 ---@param row integer
 ---@param kind string
@@ -133,7 +133,7 @@ function M.find(buf, row, kind, direction)
   return block and blocks.first_row(chain, block)
 end
 
---- Does a transcript hold nothing but a word of the system, as one that welcomes the user does?
+--- Does a transcript hold only one system message, such as a welcome?
 ---@param buf integer
 ---@return boolean
 function M.is_greeting(buf)

@@ -1,13 +1,13 @@
---- Text on its way into a block: cut into lines, without blank rows at either end of the block.
+--- Splits text for a block into lines, without blank rows at either end of the block.
 ---
 --- Rules kept here:
---- - Line breaks at the end of a block's text wait until more text follows them.
---- - Text is never joined with what is in the buffer; the cost is that of the new text.
+--- - Line breaks at the end of a block's text are held back until more text follows.
+--- - Text is never joined with what is in the buffer, so the cost depends only on the new text.
 local M = {}
 
 local BREAK = 10
 
---- Cut a text at its line breaks.
+--- Split a text at its line breaks.
 ---@param text string
 ---@return string[] at least one
 function M.lines(text)
@@ -34,11 +34,11 @@ local function content_length(text)
   return length
 end
 
---- What is to be written when text is appended to a block; nil when there is nothing yet.
+--- The lines to write when text is appended to a block; nil if there is nothing to write yet.
 ---@param block eca.Block
 ---@param text string
----@return string[]? lines the first goes on the block's last row
----@return integer held line breaks to hold back from now on
+---@return string[]? lines the first continues the block's last row
+---@return integer held number of line breaks to hold back
 function M.take(block, text)
   local length = content_length(text)
   local breaks = #text - length

@@ -1,7 +1,7 @@
 --- Whether a function is Neovim's own, or a plugin has replaced it.
 local M = {}
 
---- Is a function Neovim's own? Then its source is no file, or one in the program or its runtime.
+--- Is a function Neovim's own? Then its source is in the program or its runtime, or unknown.
 ---@param candidate fun(...: any)
 ---@return boolean
 function M.is(candidate)

@@ -1,4 +1,4 @@
---- What every buffer of a chat gets when it is made, loses its text, or goes.
+--- Called for every buffer of a chat when it is created, loses its text, or is about to be deleted.
 local alert = require('eca.approval.alert')
 local chat_tabs = require('eca.window.chat_tabs')
 local drafts = require('eca.input.drafts')

@@ -1,19 +1,19 @@
---- What the host may ask of this Neovim: a closed table of functions, answered by number.
+--- The functions that the host can call in this Neovim; each call has a number for its answer.
 ---
 --- Rules kept here:
---- - Every call is answered with the intent `returned`, also when it fails; a feed answers again
----   and again.
---- - Nothing here changes what the user sees.
+--- - Every call is answered with the intent `returned`, even if it fails; `watch` answers
+---   repeatedly.
+--- - No function changes what the user sees.
 local paths = require('eca.files.paths')
 
 local M = {}
 
---- Milliseconds without a change after which changed diagnostics are told.
-local QUIET = 500
+--- Milliseconds without a change after which changed diagnostics are sent.
+local QUIET_MS = 500
 
 ---@alias eca.Done fun(value: any)
 
---- Does a buffer have no line at all? It shows an empty one, as a buffer of one line break does.
+--- Is a buffer of one empty line completely empty, or does it have a line break?
 ---@param buf integer
 ---@return boolean
 local function is_empty(buf)
@@ -42,7 +42,7 @@ local function diagnostics(path)
   return require('eca.editor.diagnostics').collect(path, require('eca.host').folders())
 end
 
---- The files among some that the user has changed and not written.
+--- Those of some files that have unsaved changes.
 ---@param wanted string[]
 ---@return { path: string, text: string }[]
 local function edited(wanted)
@@ -74,12 +74,12 @@ local function by_file()
   return files
 end
 
---- Tell the diagnostics of every file now, and of those that change once they have settled.
+--- Send the diagnostics of every file now, and later those of changed files after a pause.
 ---@param done eca.Done
 local function watch(done)
   local timer = assert(vim.uv.new_timer())
   local changed = {} ---@type table<string, true>
-  local tell = vim.schedule_wrap(function()
+  local send = vim.schedule_wrap(function()
     local files = {} ---@type eca.FileDiagnostics[]
     for path in pairs(changed) do
       files[#files + 1] = { path = path, items = diagnostics(path) }
@@ -93,7 +93,7 @@ local function watch(done)
       local path = paths.of_buffer(event.buf)
       if path and paths.inside(path, require('eca.host').folders()) then
         changed[path] = true
-        timer:start(QUIET, 0, tell)
+        timer:start(QUIET_MS, 0, send)
       end
     end,
   })

@@ -1,26 +1,26 @@
---- Frames: lists of view ops from the host, drawn in order and acknowledged.
+--- Draws frames, which are lists of view ops from the host, in order, and acknowledges them.
 ---
 --- Rules kept here:
---- - A frame is acknowledged when all of it is drawn, with the time that took. The host sends no
----   other frame before, so nothing piles up here. Time of the processor counts: where others have
----   it, smaller frames would only cost more.
---- - Where Neovim forbids changes (in an expression mapping, the command-line window …), the rest
----   waits for the next moment it is idle. Nothing is lost and nothing overtakes.
---- - An op that fails is our own fault: it is told once, and the others are drawn.
+--- - A frame is acknowledged when all of it is drawn, with the time that took. The host sends the
+---   next frame only then, so frames do not pile up here. CPU time is measured: if other programs
+---   use the processor, smaller frames would only cost more.
+--- - If Neovim forbids changes (in an expression mapping, the command-line window …), the rest is
+---   drawn when Neovim is idle next. Nothing is lost, and the order stays.
+--- - An op that fails is a bug of ours: it is reported once, and the others are drawn.
 local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
 local view = require('eca.view.ops')
 
 local M = {}
 
---- Errors that say "not now": text locked, command-line window, sandbox.
+--- Errors that mean "not now": text locked, command-line window, sandbox.
 local LATER = { 'E565:', 'E523:', 'E11:', 'E12:', 'E48:' }
 
 ---@class eca.Frame
 ---@field number integer
 ---@field ops any[][] wire forms: name, then the fields in order
 ---@field next integer place of the next op to draw
----@field spent number seconds of processor time that drawing took so far
+---@field spent number seconds of CPU time spent on drawing so far
 
 local waiting = {} ---@type eca.Frame[]
 local complained = false
@@ -36,7 +36,7 @@ local function means_later(message)
   return false
 end
 
----@param name string what was being drawn
+---@param name string of what was being drawn
 ---@param message string
 local function complain(name, message)
   require('eca.host.log').write(('cannot draw %s: %s'):format(name, message))
@@ -47,11 +47,11 @@ local function complain(name, message)
   end
 end
 
---- Draw something, told as a fault when it fails.
+--- Draw something; an error is reported.
 ---@param name string
 ---@param run fun(...: any)
 ---@param ... any
----@return boolean done false when it must be done later
+---@return boolean done false: it must be done later
 local function try(name, run, ...)
   local worked, message = pcall(run, ...)
   if not worked and means_later(tostring(message)) then
@@ -79,7 +79,7 @@ local function draw(frame)
   return frame.next > #frame.ops
 end
 
---- Draw what waits, as far as Neovim allows.
+--- Draw the waiting frames, as far as Neovim allows.
 local function continue()
   while waiting[1] and draw(waiting[1]) do
     local frame = table.remove(waiting, 1)
@@ -93,10 +93,10 @@ end
 --- Draw a frame. Called by the host.
 ---@param number integer
 ---@param packed string its ops as MessagePack
----@param taken integer how many intents the host has taken so far
-function M.receive(number, packed, taken)
+---@param handled integer how many intents the host has handled so far
+function M.receive(number, packed, handled)
   host.alive()
-  held_intents.handled(taken)
+  held_intents.handled(handled)
   M.apply(number, vim.mpack.decode(packed))
 end
 
@@ -110,7 +110,7 @@ function M.apply(number, ops)
   end
 end
 
---- Forget what a host that is gone has sent.
+--- Called when the host is gone: discards its frames.
 function M.forget()
   waiting = {}
 end

@@ -1,13 +1,14 @@
---- The view without its host: nothing runs or waits any more, and no text is lost.
+--- Updates the view when the host is gone: nothing is running or pending any more, and no text is
+--- lost.
 ---
 --- Rules kept here:
---- - The view is changed by the ops that the host would send, so no other file knows of this.
---- - Events come last: a listener finds the state that its event is about.
+--- - The view is changed by the same ops that a host would send, so no other file needs to know.
+--- - Events come last, so that listeners find the new state.
 local M = {}
 
---- Draw the headers that the host has sent beforehand for blocks in which something goes on.
+--- Draw the headers that the host has sent in advance for blocks in progress.
 ---@param id string
-local function stop(id)
+local function stop_blocks(id)
   local buf = require('eca.chat.buffers').get(id).buf
   for _, block in ipairs(require('eca.transcript').unfinished(buf)) do
     require('eca.view.ops').draw({ 'header', id, block.id, block.header })
@@ -15,7 +16,7 @@ local function stop(id)
 end
 
 ---@param id string
-local function calm(id)
+local function end_turn(id)
   local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
   local waiting = vim.tbl_map(function(prompt)
     return prompt[2]
@@ -33,7 +34,7 @@ end
 
 ---@param waiting eca.Pending[]
 ---@param at_work string[] chats
-local function tell(waiting, at_work)
+local function emit_events(waiting, at_work)
   local draw = require('eca.view.ops').draw
   for _, item in ipairs(waiting) do
     if item.kind == 'approval' then
@@ -46,23 +47,23 @@ local function tell(waiting, at_work)
   end
 end
 
---- The block for messages about the host; the host's own blocks are numbered from 1.
-local WORD = 0
+--- The id of the block for messages about the host; the host's own blocks are numbered from 1.
+local NOTE = 0
 
---- Show in every chat why the host does not run: a message may be cut, a chat is not.
+--- Show in every chat why the host is not running, because a message may be cut.
 ---@param fault string
 function M.note(fault)
   local draw = require('eca.view.ops').draw
   local line = require('eca.ui.sanitize').line(fault)
   for _, id in ipairs(require('eca.chat.buffers').ids()) do
-    draw({ 'open', id, WORD, 'note', {}, 0, nil })
-    draw({ 'body', id, WORD, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
-    draw({ 'close', id, WORD })
+    draw({ 'open', id, NOTE, 'note', {}, 0, nil })
+    draw({ 'body', id, NOTE, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
+    draw({ 'close', id, NOTE })
   end
 end
 
---- Show that the host is gone: turns are over, nothing waits for the user, and unsent prompts are
---- in the input again.
+--- Show that the host is gone: turns are over, nothing is pending, and queued prompts are back in
+--- the input.
 function M.show()
   local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
   local ids, waiting = require('eca.chat.buffers').ids(), mirror.pending()
@@ -70,11 +71,11 @@ function M.show()
     return mirror.status(id).state ~= 'idle'
   end, ids)
   draw({ 'server', 'failed', mirror.server().label })
-  vim.iter(ids):each(stop)
+  vim.iter(ids):each(stop_blocks)
   draw({ 'pending', {} })
   draw({ 'work', {} })
-  vim.iter(ids):each(calm)
-  tell(waiting, at_work)
+  vim.iter(ids):each(end_turn)
+  emit_events(waiting, at_work)
 end
 
 return M

@@ -1,9 +1,9 @@
---- The view: joins what draws with the host, in one place.
+--- The view: connects the host with the rooms that draw, in one place.
 ---
 --- Rules kept here:
---- - A lower room never calls one above it. It says what happens, and who cares is named here,
----   before anything is sent to a host.
---- - The host starts first: what listens is loaded when it is called, while the host comes up.
+--- - A lower room never calls one above it. It calls the listeners that are set here, before
+---   anything is sent to a host.
+--- - The host starts first: listeners are loaded when they are called, while the host is starting.
 local buffers = require('eca.chat.buffers')
 local expected = require('eca.state.expected')
 local host = require('eca.host')
@@ -30,9 +30,9 @@ host.listen({
     require('eca.view.ops').draw(op)
   end,
   sending = expected.add,
-  starting = function(serves)
-    require('eca.editor.user_writes') -- which watches from now on
-    if serves then
+  starting = function(starts_server)
+    require('eca.editor.user_writes') -- watches from now on
+    if starts_server then
       local label = require('eca.state.mirror').server().label
       require('eca.view.ops').draw({ 'server', 'starting', label })
     end

@@ -1,10 +1,11 @@
---- The view ops: all that the host can tell the view to draw, and what draws each.
+--- The view ops: everything that the host can have the view draw, and the function for each.
 ---
 --- Rules kept here:
---- - `fields` lists the ops as the host does, field for field; a test holds the two equal.
---- - Ops arrive as `{ name, field, field … }`; an absent field is `vim.NIL` on the wire, nil here.
---- - What is needed once for many ops (following, winbars) is done once, when they are drawn.
---- - Parts that only some ops need are loaded with the first of these.
+--- - `fields` lists the ops with their fields as the host does; a test checks that both are equal.
+--- - Ops arrive as `{ name, field, field … }`; a missing field is `vim.NIL` on the wire, and nil
+---   here.
+--- - What is needed once for many ops (scrolling, winbars) is done once, after they are drawn.
+--- - Modules that only some ops need are loaded with the first such op.
 local answer_mode = require('eca.input.answer_mode')
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
@@ -16,8 +17,8 @@ local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
 local text_ops = require('eca.view.text_ops')
 local transcript = require('eca.transcript')
-local windows = require('eca.window')
 local winbar = require('eca.window.winbar')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -53,26 +54,25 @@ M.fields = {
   answer = { 'request', 'value' },
 }
 
-local stale = {} ---@type table<string, true> chats whose winbars are to be drawn
+local stale = {} ---@type table<string, true> chats whose winbars must be redrawn
 local all_stale = false
 local settling = false
-local asked_anew = false -- what waits for the user is different
+local pending_changed = false
 
---- Ask the user for what waits now.
-local function ask()
-  asked_anew = false
-  require('eca.approval').update(mirror.pending()) -- late: in most chats nothing waits at first
+--- Show the pending requests.
+local function show_pending()
+  pending_changed = false
+  require('eca.approval').update(mirror.pending()) -- late: at first nothing is pending
   answer_mode.update(mirror.pending())
 end
 
---- Finish what was drawn: windows follow, winbars are drawn, transcripts are read-only again, and
---- the user is asked for what waits.
---- It comes by itself after a batch of ops; calling it more often does no harm.
+--- Finish drawing: scroll windows, draw winbars, make transcripts read-only again, and show pending
+--- requests. It is scheduled after each op; calling it more often does no harm.
 function M.settle()
   settling = false
   text_ops.settle(stale)
-  if asked_anew then
-    ask()
+  if pending_changed then
+    show_pending()
   end
   if next(mirror.pending()) then
     require('eca.approval.float').make_way()
@@ -125,10 +125,10 @@ function draw.clear(chat)
   draw_winbars(chat)
 end
 
---- Tell that a status is another one; that time goes by is none.
+--- Announce a changed status. Elapsed time alone is not a change.
 ---@param chat? string
 ---@param before eca.Status
-local function tell_status(chat, before)
+local function announce_status(chat, before)
   expected.publish()
   local now = mirror.status(chat)
   before.elapsed = now.elapsed
@@ -144,14 +144,14 @@ function draw.status(chat, status)
   if state == 'login' or input_mode.is_login(chat) then -- late: most chats never log in
     require('eca.input.login').update(chat, state)
   end
-  tell_status(chat, vim.deepcopy(before))
+  announce_status(chat, vim.deepcopy(before))
   local changed = attention.record(chat, before.state, status.state)
   local retitled = before.title ~= mirror.status(chat).title
   if retitled then
     chats.retitle(chat)
   end
   if changed or retitled then
-    draw_winbars() -- the bars of the other chats tell of it, too
+    draw_winbars() -- the winbars of other chats show it, too
   else
     draw_winbars(chat)
   end
@@ -159,7 +159,7 @@ end
 
 function draw.pending(items)
   mirror.set_pending(items)
-  asked_anew = true
+  pending_changed = true
   settle_soon()
 end
 
@@ -191,7 +191,7 @@ function draw.server(state, label)
   local current = windows.current_chat()
   local before, status = mirror.server().state, mirror.status(current)
   mirror.set_server(state, label or '')
-  tell_status(current, status)
+  announce_status(current, status)
   if before ~= state and SERVER_EVENTS[state] then
     emit(SERVER_EVENTS[state], { state = state, label = label or '' })
   end
@@ -268,7 +268,7 @@ function draw.answer(request, value)
   require('eca.host.requests').answered(request, mirror.clean(value))
 end
 
---- What is left out for a chat whose text is lost.
+--- Ops that are skipped for a chat whose text is lost.
 local TEXT_OPS = { append = true, body = true, close = true, header = true, open = true }
 TEXT_OPS.remove = true
 
@@ -280,8 +280,8 @@ local function adds_to(op, chat)
   return op ~= nil and op[1] == 'open' and op[2] == chat and (op[7] == nil or op[7] == vim.NIL)
 end
 
---- How many ops of a list, from a place on, are drawn as one: blocks that follow each other at the
---- end of a chat.
+--- How many ops, from a place in a list on, are drawn by one edit: consecutive blocks at the end of
+--- a chat.
 ---@param ops any[][]
 ---@param first integer
 ---@return integer
@@ -334,8 +334,8 @@ local function run(op)
   change(unpack(values, 1, count))
 end
 
---- Draw one op. Raises what Neovim raises when the text is locked (E565 and its kin); nothing is
---- changed then, and the same op can be drawn again.
+--- Draw one op. Raises Neovim's error if the text is locked (such as E565); nothing is changed
+--- then, and the same op can be drawn again.
 ---@param op any[] name, then the fields in the order of `fields`
 function M.draw(op)
   if TEXT_OPS[op[1]] and transcript.is_lost(chats.ensure(op[2]).buf) then
@@ -347,7 +347,7 @@ function M.draw(op)
   end
 end
 
---- Draw ops of a list that are drawn as one; else as `draw`.
+--- Draw several ops of a list by one edit. Raises errors like `draw`.
 ---@param ops any[][]
 ---@param first integer
 ---@param count integer by `count_together`

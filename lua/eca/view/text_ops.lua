@@ -1,11 +1,11 @@
---- The ops about the text of a chat: they edit its transcript and tell the windows that follow it.
+--- The ops that change the text of a chat: they edit its transcript and scroll its windows.
 ---
 --- Rules kept here:
---- - A transcript can be edited from its first op until `settle`. What is needed once for many ops
----   is done once, in between.
---- - Blocks that are added to the end of a chat, one after the other, are one edit.
+--- - A transcript is modifiable from its first op until `settle`. What is needed once for many ops
+---   is done once, at the beginning or the end.
+--- - Consecutive blocks at the end of a chat are added by one edit.
 local chats = require('eca.chat.buffers')
-local follow = require('eca.window.follow_end')
+local follow_end = require('eca.window.follow_end')
 local transcript = require('eca.transcript')
 
 local M = {}
@@ -19,59 +19,60 @@ function M.listen(callback)
   on_edit = callback
 end
 
---- Bring the windows of what was edited to its end, and make it read-only again.
----@param changed table<string, true> gets the chats with windows that count other new rows now
+--- Scroll the windows of edited transcripts to their ends, and make the transcripts read-only
+--- again.
+---@param changed table<string, true> chats whose counts of new rows have changed are added
 function M.settle(changed)
   for buf, chat in pairs(edited) do
     edited[buf] = nil
     if vim.api.nvim_buf_is_loaded(buf) then
       transcript.lock(buf)
-      changed[chat] = follow.after(buf) or changed[chat]
+      changed[chat] = follow_end.after(buf) or changed[chat]
     end
   end
 end
 
---- The transcript of a chat, ready to be changed.
+--- Make the transcript of a chat modifiable.
 ---@param id string
 ---@return integer buf
 local function edit(id)
   local buf = chats.ensure(id).buf
   if not edited[buf] then
     edited[buf] = id
-    follow.before(buf)
+    follow_end.before(buf)
     transcript.unlock(buf)
     on_edit()
   end
   return buf
 end
 
---- Change a transcript at a block: by what nobody has seen yet, or, while a page of older messages
---- is drawn, above all that is shown.
+--- Change a transcript by adding new text; or, while a page of older messages is drawn, text above
+--- everything that is shown.
 ---@param chat string
----@param place? integer a block
+---@param place? integer id of the block
 ---@param change fun(buf: integer, ...: any)
 local function add_text(chat, place, change, ...)
   local buf = edit(chat)
   if place and transcript.is_paging(buf, place) then
-    follow.above(buf, change, ...)
+    follow_end.above(buf, change, ...)
     return
   end
   local before = vim.api.nvim_buf_line_count(buf)
   change(buf, ...)
-  follow.added(buf, vim.api.nvim_buf_line_count(buf) - before)
+  follow_end.added(buf, vim.api.nvim_buf_line_count(buf) - before)
 end
 
---- Change a transcript in a way that may take rows out.
+--- Change a transcript in a way that may remove rows.
 ---@param chat string
 ---@param change fun(buf: integer, ...: any)
-local function take_text(chat, change, ...)
+local function replace_text(chat, change, ...)
   local buf = edit(chat)
   local before = vim.api.nvim_buf_line_count(buf)
   change(buf, ...)
-  follow.removed(buf, math.max(0, before - vim.api.nvim_buf_line_count(buf)))
+  follow_end.removed(buf, math.max(0, before - vim.api.nvim_buf_line_count(buf)))
 end
 
---- Add blocks to a chat; several if none but the first says what it follows.
+--- Add blocks to a chat; only the first may have `after`.
 ---@param chat string
 ---@param openings eca.Opening[]
 function M.open(chat, openings)
@@ -116,18 +117,18 @@ function M.body(chat, block, lines, marks, language)
   if transcript.is_paging(edit(chat), block) then
     add_text(chat, block, transcript.body, block, lines, marks, language)
   else
-    take_text(chat, transcript.body, block, lines, marks, language)
+    replace_text(chat, transcript.body, block, lines, marks, language)
   end
 end
 
---- Take that a block gets no more text.
+--- Close a block: it gets no more text.
 ---@param chat string
 ---@param block integer
 function M.close(chat, block)
   transcript.close(edit(chat), block)
 end
 
---- Take pictures out with their text; where none was shown there is nothing to load.
+--- Remove pictures with their text. If their module is not loaded, none was shown.
 ---@param chat string
 ---@param block? integer
 local function remove_pictures(chat, block)
@@ -137,21 +138,21 @@ local function remove_pictures(chat, block)
   end
 end
 
---- Take a block out.
+--- Remove a block.
 ---@param chat string
 ---@param block integer
 function M.remove(chat, block)
   remove_pictures(chat, block)
-  take_text(chat, transcript.remove, block)
+  replace_text(chat, transcript.remove, block)
 end
 
---- Take all blocks out.
+--- Remove all blocks.
 ---@param chat string
 function M.clear(chat)
   local buf = edit(chat)
   remove_pictures(chat)
   transcript.clear(buf)
-  follow.cleared(buf)
+  follow_end.cleared(buf)
 end
 
 return M
