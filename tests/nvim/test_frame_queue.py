@@ -265,6 +265,41 @@ def test_with_more_than_fits_frames_go_back_to_back() -> None:
     assert queue.take(0.001) is not None
 
 
+def test_the_next_frame_is_cut_while_one_is_in_flight_if_there_is_enough_for_it() -> None:
+    queue = FrameQueue()
+    queue.push([text("a")])
+    assert queue.prepare() is None, "nothing is in flight"
+    queue.take(0.0)
+    queue.push([text("x" * (FIRST_FRAME // 2))])
+    assert queue.prepare() is None, "more may join it"
+    queue.push([text("y" * FIRST_FRAME), status(1)])
+    prepared = queue.prepare()
+    assert prepared is not None
+    assert written(list(prepared.ops)) == "x" * (FIRST_FRAME // 2) + "y" * (FIRST_FRAME // 2)
+    assert queue.prepare() is None, "one at a time"
+    assert queue.due() is None
+    queue.push([status(2)])
+    queue.drawn(1, 1.0)
+    assert queue.take(0.001) == prepared
+    queue.drawn(2, 1.0)
+    rest = queue.take(0.002)
+    assert rest is not None
+    assert rest.ops == (text("y" * (FIRST_FRAME // 2)), status(2))
+
+
+@given(st.lists(st.text("ab\n", min_size=1, max_size=12), max_size=20), st.integers(1, 20))
+def test_text_is_cut_anywhere_and_stays_whole(pieces: list[str], room: int) -> None:
+    queue = OpQueue()
+    for piece in pieces:
+        queue.push(text(piece))
+    drawn: list[ViewOp] = []
+    while queue:
+        drawn += queue.take(room)
+        assert len(written(drawn[-1:])) <= room
+    assert written(drawn) == "".join(pieces)
+    assert queue.characters == 0
+
+
 @pytest.mark.parametrize("milliseconds", [0.1, GOAL_MS * 10])
 def test_a_frame_grows_while_drawing_is_quick_and_shrinks_when_it_is_slow(
     milliseconds: float,

@@ -172,7 +172,8 @@ class ContentLengthFraming:
         if self._is_foreign:
             excerpt = bytes(self._buffer[start : min(end, start + EXCERPT_BYTES)])
             return FramingFault(FaultReason.CHARSET, excerpt, end - start)
-        return bytes(self._buffer[start:end])
+        with memoryview(self._buffer) as whole, whole[start:end] as body:  # copied once
+            return bytes(body)
 
     def _give_up_body(self, size: int, found: list[Framed]) -> bool:
         """Read a wrong body again, line by line, to find the next header in it."""

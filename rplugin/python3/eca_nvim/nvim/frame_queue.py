@@ -42,8 +42,6 @@ GOAL_MS, AIM_MS = 3.0, 2.5
 """Milliseconds that drawing a frame may take; frames that take less grow towards the second."""
 SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 12, 1 << 15, 1 << 19
 """Size of a frame in characters: minimum, initial, maximum. Each frame redraws the screen."""
-PIECE = 1 << 14
-"""Characters of a queued text in one string, at most."""
 WHOLE = 1 << 12
 """Characters of text in the op that opens a block, at most: it cannot be cut."""
 FLAT_SIZE = 1 << 9
@@ -60,35 +58,51 @@ class Frame(Struct, frozen=True):
 
 
 class _QueuedText:
-    """Text to append to a block, in pieces."""
+    """Text to append to a block, in pieces; of the first one what comes before `start` is sent."""
 
-    __slots__ = ("block", "chat", "pieces")
+    __slots__ = ("block", "chat", "pieces", "start")
 
     def __init__(self, op: AppendText) -> None:
         self.chat, self.block = op.chat, op.block
-        self.pieces: deque[str] = deque()
-        self.add(op.text)
+        self.pieces: deque[str] = deque((op.text,))
+        self.start = 0
 
     def add(self, text: str) -> None:
-        """Append text, in pieces small enough that cutting one copies little."""
-        self.pieces.extend(text[start : start + PIECE] for start in range(0, len(text), PIECE))
+        """Append text."""
+        self.pieces.append(text)
 
     def continues(self, op: AppendText) -> bool:
         """Return whether `op` appends to the same block."""
         return op.block == self.block and op.chat == self.chat
 
     def take(self, room: int) -> AppendText:
-        """Remove the first `room` characters (at least one), or fewer up to a line break."""
-        taken, size = [], 0
-        while self.pieces and size < room:
-            taken.append(self.pieces.popleft())
-            size += len(taken[-1])
-        text = "".join(taken)
-        if size > room:
-            cut = text.rfind("\n", 0, room) + 1 or room
-            self.pieces.appendleft(text[cut:])
-            text = text[:cut]
-        return AppendText(self.chat, self.block, text)
+        """Remove the first `room` characters (at least one), or fewer up to a line break.
+
+        What stays is not copied.
+        """
+        taken: list[str] = []
+        while self.pieces and room > 0:
+            first, end = self.pieces[0], self.start + room
+            if len(first) > end:
+                taken.append(self._cut(first, end, "".join(taken)))
+                break
+            taken.append(first[self.start :])
+            room = end - len(first)
+            self.pieces.popleft()
+            self.start = 0
+        return AppendText(self.chat, self.block, "".join(taken))
+
+    def _cut(self, first: str, end: int, before: str) -> str:
+        """Cut the first piece after its last line break before `end`, or there.
+
+        before: what is taken already; if only that has a line break, no more is taken.
+        """
+        start = self.start
+        cut = first.rfind("\n", start, end) + 1
+        if not cut:
+            cut = start if "\n" in before else end
+        self.start = cut
+        return first[start:cut]
 
 
 class OpQueue:
@@ -103,6 +117,11 @@ class OpQueue:
 
     def __bool__(self) -> bool:
         return bool(self._entries)
+
+    @property
+    def least_size(self) -> int:
+        """The size of all ops in characters, without those of ops that are not cut."""
+        return self.characters + FLAT_SIZE * len(self._entries)
 
     def push(self, op: ViewOp) -> None:
         """Add an op at the end."""
@@ -208,6 +227,7 @@ class FrameQueue:
         self._size = FIRST_FRAME
         self._number = 0
         self._in_flight = False
+        self._next: tuple[ViewOp, ...] = ()
         self._has_more = False
         self._is_urgent = False
         self._sent_at = float("-inf")
@@ -220,7 +240,7 @@ class FrameQueue:
 
     def due(self) -> float | None:
         """Return when the next frame may be sent; None if one is in flight or nothing is queued."""
-        if self._in_flight or not self._ops:
+        if self._in_flight or not (self._ops or self._next):
             return None
         at_once = self._has_more or self._is_urgent or self._ops.characters >= BURST
         return self._sent_at if at_once else self._sent_at + INTERVAL
@@ -233,10 +253,20 @@ class FrameQueue:
         self._number += 1
         self._in_flight = True
         self._sent_at = now
-        ops = self._ops.take(self._size)
+        ops, self._next = self._next or self._ops.take(self._size), ()
         self._has_more = bool(self._ops)
         self._is_urgent = False
         return Frame(self._number, ops)
+
+    def prepare(self) -> Frame | None:
+        """Cut the next frame while one is in flight, if there is enough for it; `take` returns it.
+
+        It is packed while Neovim draws.
+        """
+        if not self._in_flight or self._next or self._ops.least_size < self._size:
+            return None
+        self._next = self._ops.take(self._size)
+        return Frame(self._number + 1, self._next)
 
     def drawn(self, number: int, milliseconds: float) -> None:
         """Handle the acknowledgement of a frame, and adapt the size to the time it took."""

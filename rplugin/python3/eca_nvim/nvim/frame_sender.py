@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 from eca_nvim.chat.vocabulary.ops import Notify, ViewOp
 from eca_nvim.nvim.frame_queue import Frame, FrameQueue
@@ -37,6 +38,7 @@ class FrameSender:
         self._loop = loop
         self._queue = FrameQueue()
         self._timer: asyncio.Handle | None = None
+        self._prepared: bytes | None = None
 
     def push(self, ops: Iterable[ViewOp]) -> None:
         """Queue ops to be drawn."""
@@ -65,11 +67,20 @@ class FrameSender:
         self._timer = None
         frame = self._queue.take(self._loop.time())
         if frame is not None:
+            prepared, self._prepared = self._prepared, None
             try:
-                self._send(frame.number, packed(frame.ops))
+                self._send(frame.number, prepared or packed(frame.ops))
             except UNSENDABLE:
                 self._send_sendable(frame)
+            self._loop.call_soon(self._prepare)
         self._schedule()
+
+    def _prepare(self) -> None:
+        """Pack the next frame while Neovim draws; one with an unsendable op when it is sent."""
+        frame = self._queue.prepare()
+        if frame is not None:
+            with suppress(*UNSENDABLE):
+                self._prepared = packed(frame.ops)
 
     def _send_sendable(self, frame: Frame) -> None:
         """Send those ops of a frame that can be packed, and report the others as lost."""

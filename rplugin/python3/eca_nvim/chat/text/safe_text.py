@@ -25,6 +25,7 @@ from eca_nvim.chat.text.invisible import (
 from eca_nvim.patterns import late_pattern
 
 _PLAIN = bytes((*b"\t\n", *range(0x20, 0x7F)))
+_SLICE = 1 << 16
 _DIRTY = late_pattern(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
 _CSI = r"[0-?]{0,64}[ -/]{0,8}"
 _ESCAPES = late_pattern(
@@ -63,6 +64,13 @@ def without_other_escapes(text: str) -> str:
 
 
 def _is_dirty(text: str) -> bool:
+    """Look at a long text in slices: memory that is new costs more than to look."""
+    if len(text) <= _SLICE:
+        return _has_dirt(text)
+    return any(_has_dirt(text[at : at + _SLICE]) for at in range(0, len(text), _SLICE))
+
+
+def _has_dirt(text: str) -> bool:
     odd = text.encode(errors="surrogatepass").translate(None, _PLAIN)
     return bool(odd) and _DIRTY.search(odd.decode(errors="surrogatepass")) is not None
 
