@@ -168,7 +168,10 @@ DETAILS = [
         {"type": "task", "activeSummary": "Doing", "tasks": [
             {"id": 2, "subject": "S", "description": "D", "status": "in-progress",
              "priority": "high", "isBlocked": True, "blockedBy": [1]}]},
-        d.TaskList((d.Task(2, "S", "in-progress", "D", "high", (1,), blocked=True),), "Doing"),
+        d.TaskList(
+            (d.Task("2", "S", d.TaskStatus.IN_PROGRESS, "D", "high", ("1",), blocked=True),),
+            "Doing",
+        ),
     ),
     (
         {"type": "shellCommand", "background": True, "commands": [

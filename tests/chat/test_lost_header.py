@@ -27,7 +27,7 @@ AGENT = call(
 )
 ASK = call("t1", "ask_user", arguments={"question": "Which colour?"})
 COLOUR = QuestionAsked("q", "Which colour?", (("red", ""),), False, "t1")
-TODO = TaskList((Task(1, "later", "pending"),))
+TODO = TaskList((Task("1", "later"),))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
 IDS = st.sampled_from(["a", "b", "c", "d"])
 NAMES = st.sampled_from(["read_file", "grep", "shell_command", "spawn_agent", "odd", None])
 TEXTS = st.text(st.sampled_from("ab \n\r\x1b[0m\x00\ud83d\ude00é"), max_size=6)
+PLAN = call_details.TaskList((call_details.Task("1", "x"),))
 DETAILS = st.sampled_from(
     [
         None,
@@ -31,7 +32,7 @@ DETAILS = st.sampled_from(
         call_details.JsonOutputs(("{}",)),
         call_details.Subagent("explorer", "sub", step=1),
         call_details.Subagent("inner", "subsub"),
-        call_details.TaskList((call_details.Task(1, "x", "pending"),)),
+        PLAN,
         call_details.UnknownDetails("odd", "text"),
     ]
 )
@@ -52,6 +53,7 @@ EVENTS = st.one_of(
     st.builds(events.ToolRunning, CALLS),
     st.builds(events.ToolFinished, CALLS, st.tuples(TEXTS), st.booleans()),
     st.builds(events.ToolRejected, CALLS),
+    st.builds(events.PlanChanged, st.sampled_from([PLAN, call_details.TaskList(())])),
     st.builds(events.HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
     st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),
     st.builds(events.TurnBegan),

@@ -16,6 +16,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     ShellPart,
     Task,
     TaskList,
+    TaskStatus,
     ToolCall,
     UnknownDetails,
 )
@@ -130,9 +131,9 @@ def test_json_and_unknown_details() -> None:
 def test_a_task_list_shows_states_and_blockers() -> None:
     tasks = TaskList(
         (
-            Task(1, "First", "done", priority="medium"),
-            Task(2, "Second", "in-progress", priority="high", blocked_by=(1,)),
-            Task(3, "Third\nline", "pending", priority="low\x1b", blocked_by=(1, 2)),
+            Task("1", "First", TaskStatus.DONE, priority="medium"),
+            Task("2", "Second", TaskStatus.IN_PROGRESS, priority="high", blocked_by=("1",)),
+            Task("3", "Third\nline", priority="low\x1b", blocked_by=("1", "2")),
         ),
         "Doing the second",
     )

@@ -7,18 +7,21 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.vocabulary.call_details import Task, TaskList
-from eca_nvim.chat.vocabulary.events import ChatCleared, ToolFinished, ToolRunning
+from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus
+from eca_nvim.chat.vocabulary.events import ChatCleared, PlanChanged, ToolFinished, ToolRunning
 from eca_nvim.chat.vocabulary.ops import BlockKind, SetTaskList
 
 
 def told(call_id: str, done: int, doing: str | None = None) -> ToolFinished:
     """Let the agent tell a plan of two tasks, `done` of them done."""
-    states = ["done"] * done + ["in-progress" if doing else "pending"] + ["pending"] * 2
-    tasks = tuple(
-        Task(number, f"Step {number}", state) for number, state in enumerate(states[:2], 1)
-    )
-    return ToolFinished(call(call_id, "task", details=TaskList(tasks, doing)))
+    return ToolFinished(call(call_id, "task", details=two_tasks(done, doing)))
+
+
+def two_tasks(done: int, doing: str | None = None) -> TaskList:
+    current = TaskStatus.IN_PROGRESS if doing else TaskStatus.PENDING
+    states = [TaskStatus.DONE] * done + [current, TaskStatus.PENDING]
+    tasks = (Task(str(number), f"Step {number}", it) for number, it in enumerate(states[:2], 1))
+    return TaskList(tuple(tasks), doing)
 
 
 def plans(driver: Driver) -> list[object]:
@@ -151,3 +154,46 @@ def test_a_buffer_that_lost_its_text_hears_of_the_plan_again() -> None:
     driver.chat.shown_status = None
     ops = redraw(driver.chat, driver.now).ops
     assert [op.plan for op in ops if isinstance(op, SetTaskList)] == plans(driver)
+
+
+def test_a_plan_without_a_call_has_a_block_of_its_own_that_moves() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(PlanChanged(two_tasks(0)), *said("I begin."))
+    assert driver.view.lines[1:] == ["▢ tasks 0/2", "  ▢ 1. Step 1", "  ▢ 2. Step 2", "I begin."]
+    driver.hear(PlanChanged(two_tasks(0, "Stepping")))
+    assert driver.view.lines == [
+        "hello",
+        "I begin.",
+        "▢ tasks 0/2 · Stepping",
+        "  ◐ 1. Step 1",
+        "  ▢ 2. Step 2",
+    ]
+    assert driver.view.blocks[-1].kind is BlockKind.TASKS
+    assert plans(driver)[-1] == {"block": 4, "done": 0, "total": 2, "doing": "Stepping"}
+    driver.hear(PlanChanged(two_tasks(2)))
+    assert driver.view.lines == ["hello", "I begin.", "✓ tasks 2/2"]
+    driver.hear(PlanChanged(TaskList(())))
+    assert driver.view.lines == ["hello", "I begin.", "✓ tasks 2/2"]
+    assert plans(driver)[-1] is None
+
+
+def test_a_plan_without_a_call_keeps_the_fold_and_ends_with_its_turn() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(PlanChanged(two_tasks(0)))
+    driver.toggle(2)
+    driver.hear(PlanChanged(two_tasks(1)), ENDED)
+    assert driver.view.lines == ["hello", "▢ tasks 1/2"]
+    assert plans(driver)[-1] is not None
+    driver.run()
+    driver.hear(ENDED)
+    assert plans(driver)[-1] is None
+
+
+def test_a_subagents_plan_without_a_call_is_not_shown() -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(PlanChanged(two_tasks(0)), child="sub")
+    assert driver.view.lines == ["hello"]
+    assert plans(driver) == []

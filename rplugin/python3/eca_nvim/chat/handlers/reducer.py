@@ -41,6 +41,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolRunning: tool_calls.running,
     events.ToolFinished: tool_calls.finished,
     events.ToolRejected: tool_calls.rejected,
+    events.PlanChanged: task_list.plan_changed,
     events.HookStarted: received_blocks.hook_started,
     events.HookFinished: received_blocks.hook_finished,
     events.LinkReceived: received_blocks.link_received,

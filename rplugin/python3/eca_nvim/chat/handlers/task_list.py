@@ -1,6 +1,8 @@
-"""Task list: the agent's tasks, as one block at the call that changed them last.
+"""Task list: the agent's tasks, as one block where they changed last.
 
 Rules kept here:
+- The agent sends its tasks with a tool call, whose block then shows them, or without one: then they
+  get a block of their own, which is a call that has ended.
 - The agent always sends its whole task list. A new list replaces the old one and keeps the fold
   the user chose.
 - The list is dropped when the agent's process ends, and at the end of a turn in which the agent
@@ -13,7 +15,10 @@ from __future__ import annotations
 from eca_nvim.chat.handlers.groups import join_neighbours
 from eca_nvim.chat.model.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.call_details import Details, TaskList
+from eca_nvim.chat.vocabulary.call_details import Details, TaskList, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.events import PlanChanged
+from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.states import CallState
 
 
 def update_task_list(
@@ -32,6 +37,18 @@ def update_task_list(
         _move(update, details, block)
         chat.task_list_turn = chat.turn.number
     update.dirty |= Dirty.TASK_LIST
+
+
+def plan_changed(update: Update, event: PlanChanged) -> None:
+    """Show a task list that the agent sent without a call, in a new block; or clear it."""
+    block = None
+    if event.tasks.tasks and update.lane is update.chat.root:
+        call = ToolCall("", kind=ToolKind.TASKS, verb="tasks", details=event.tasks)
+        block = ToolBlock(update.new_block_id(), BlockKind.TASKS, Fold.CLOSED, call=call)
+        block.chat_id, block.state = update.lane.chat_id, CallState.DONE
+        block.replayed = update.replays
+        update.add(block)
+    update_task_list(update, event.tasks, block)
 
 
 def drop_task_list(update: Update) -> None:

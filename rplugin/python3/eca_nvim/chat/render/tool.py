@@ -26,6 +26,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     Subagent,
     Task,
     TaskList,
+    TaskStatus,
     ToolKind,
     UnknownDetails,
 )
@@ -241,9 +242,9 @@ def _used(block: ToolBlock) -> tuple[str, ...]:
 
 
 _TASK_LOOKS = {
-    "done": ("task_done", "EcaToolDone"),
-    "in-progress": ("task_running", "EcaToolRunning"),
-    "pending": ("task_pending", "EcaMuted"),
+    TaskStatus.DONE: ("task_done", "EcaToolDone"),
+    TaskStatus.IN_PROGRESS: ("task_running", "EcaToolRunning"),
+    TaskStatus.PENDING: ("task_pending", "EcaMuted"),
 }
 
 
@@ -251,19 +252,19 @@ def _task_body(
     block: ToolBlock, details: TaskList, settings: RenderSettings, limit: int | None
 ) -> Body:
     lines, marks = [], []
-    done = {task.id for task in details.tasks if task.status == "done"}
+    done = {task.id for task in details.tasks if task.status is TaskStatus.DONE}
     for row, task in enumerate(details.tasks):
-        icon_name, group = _TASK_LOOKS.get(task.status, _TASK_LOOKS["pending"])
-        start = f"{settings.icon(icon_name)} {task.id}. {one_line(task.subject)}"
+        icon_name, group = _TASK_LOOKS[task.status]
+        start = f"{settings.icon(icon_name)} {one_line(task.id)}. {one_line(task.subject)}"
         lines.append(start + _task_notes(task, done))
         end = len(start.encode())
         marks += [(row, 0, end, group), (row, end, -1, "EcaMuted")]
     return joined(_remaining_arguments(block, settings, limit), Body(lines, marks))
 
 
-def _task_notes(task: Task, done: Set[int]) -> str:
+def _task_notes(task: Task, done: Set[str]) -> str:
     """Return a task's unusual priority, and the tasks that must be done first."""
-    before = [f"#{number}" for number in task.blocked_by if number not in done]
+    before = [f"#{one_line(it)}" for it in task.blocked_by if it not in done]
     priority = one_line(task.priority) if task.priority not in ("", "medium") else ""
     notes = filter(None, (priority, f"after {', '.join(before)}" if before else ""))
     text = " · ".join(notes)

@@ -114,15 +114,23 @@ class Subagent(Struct, frozen=True):
     max_steps: int | None = None
 
 
-class Task(Struct, frozen=True):
-    """One entry of the agent's task list."""
+class TaskStatus(StrEnum):
+    """How far a task is."""
 
-    id: int
+    PENDING = "pending"
+    IN_PROGRESS = "in progress"
+    DONE = "done"
+
+
+class Task(Struct, frozen=True):
+    """One entry of the agent's task list; `blocked_by` has the ids of tasks to be done first."""
+
+    id: str
     subject: str
-    status: str
+    status: TaskStatus = TaskStatus.PENDING
     description: str = ""
     priority: str = ""
-    blocked_by: tuple[int, ...] = ()
+    blocked_by: tuple[str, ...] = ()
     blocked: bool = False
 
 
@@ -135,12 +143,12 @@ class TaskList(Struct, frozen=True):
     @property
     def done(self) -> int:
         """The number of tasks that are done."""
-        return sum(task.status == "done" for task in self.tasks)
+        return sum(task.status is TaskStatus.DONE for task in self.tasks)
 
     @property
     def doing(self) -> str:
         """The agent's summary of the current work, else the tasks in progress."""
-        running = (task.subject for task in self.tasks if task.status == "in-progress")
+        running = (it.subject for it in self.tasks if it.status is TaskStatus.IN_PROGRESS)
         return self.active_summary or ", ".join(running)
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
+from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 
@@ -106,6 +106,12 @@ class ToolRejected(Struct, frozen=True):
 
     call: ToolCall
     reason: str | None = None
+
+
+class PlanChanged(Struct, frozen=True):
+    """The agent's whole task list, sent without a call; replaces the previous one (ACP: plan)."""
+
+    tasks: TaskList
 
 
 class HookStarted(Struct, frozen=True):
@@ -302,6 +308,7 @@ ChatEvent: TypeAlias = (
     | ToolRunning
     | ToolFinished
     | ToolRejected
+    | PlanChanged
     | HookStarted
     | HookFinished
     | LinkReceived

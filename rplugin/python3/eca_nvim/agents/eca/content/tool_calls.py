@@ -154,14 +154,20 @@ def _subagent(details: eca_details.SubagentDetails) -> ours.Subagent:
     )
 
 
+_TASK_STATUSES = {
+    eca_details.TaskStatus.IN_PROGRESS: ours.TaskStatus.IN_PROGRESS,
+    eca_details.TaskStatus.DONE: ours.TaskStatus.DONE,
+}
+
+
 def _task(task: eca_details.Task) -> ours.Task:
     return ours.Task(
-        id=task.id,
+        id=str(task.id),
         subject=task.subject,
-        status=task.status.value,
+        status=_TASK_STATUSES.get(task.status, ours.TaskStatus.PENDING),
         description=task.description or "",
         priority=task.priority or "",
-        blocked_by=task.blocked_by,
+        blocked_by=tuple(map(str, task.blocked_by)),
         blocked=task.is_blocked,
     )
 
