@@ -128,7 +128,7 @@ def used(nvim: Neovim, path: str) -> None:
     nvim.command("wincmd t")
     nvim.command("Eca files")
     asked = wait_sent(nvim, "files")[-1]
-    use = {"path": path, "reads": 1, "changes": 0, "added": 0, "removed": 0}
+    use = {"path": path, "use": [["  read", ""]]}
     draw(nvim, ["answer", asked["request"], [use]])
     nvim.wait_screen("files of this chat")
     nvim.keys("<CR>")
