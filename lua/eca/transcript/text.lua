@@ -7,16 +7,23 @@ local M = {}
 
 local BREAK = 10
 
---- Split a text at its line breaks.
+--- Split a part of a text at its line breaks. The part is not copied before.
 ---@param text string
+---@param first integer byte
+---@param last integer byte, inclusive
+---@param breaks integer line breaks to put before it
 ---@return string[] at least one
-function M.lines(text)
-  local lines, count, from = {}, 0, 1
+local function lines_of(text, first, last, breaks)
+  local lines, count, from = {}, 0, first
+  while count < breaks do
+    count = count + 1
+    lines[count] = ''
+  end
   while true do
     local at = text:find('\n', from, true)
     count = count + 1
-    if not at then
-      lines[count] = text:sub(from)
+    if not at or at > last then
+      lines[count] = text:sub(from, last)
       return lines
     end
     lines[count] = text:sub(from, at - 1)
@@ -47,13 +54,12 @@ function M.take(block, text)
     if not start then
       return nil, 0
     end
-    local content = text:sub(start, length)
-    return M.lines(block.headed and '\n' .. content or content), breaks
+    return lines_of(text, start, length, block.headed and 1 or 0), breaks
   end
   if length == 0 then
     return nil, block.held + breaks
   end
-  return M.lines(('\n'):rep(block.held) .. text:sub(1, length)), breaks
+  return lines_of(text, 1, length, block.held), breaks
 end
 
 return M

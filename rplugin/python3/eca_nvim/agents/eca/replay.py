@@ -42,8 +42,8 @@ _ALWAYS_LIVE: Final = (
 )
 
 _REJECTED: Final = "I rejected one or more tool calls"
-_BLOCKS: Final = ("contexts", "editor-state", "additionalContext")
-"""Names of the blocks that the server adds to a message."""
+_BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
+"""The ends of the blocks that the server adds to a message."""
 
 
 def user_text(text: str) -> str:
@@ -56,9 +56,9 @@ def user_text(text: str) -> str:
 
 def _last_block(text: str, end: int) -> int | None:
     """Return where the last block of a text begins; None if the text ends in no block."""
-    name = next((it for it in _BLOCKS if text.endswith(f"</{it}>", 0, max(end, 0))), None)
-    if name is None:
+    if not text.endswith(_BLOCK_ENDS, 0, max(end, 0)):
         return None
+    name = text[text.rfind("/", 0, end) + 1 : end - 1]
     start = end
     while (start := text.rfind(f"<{name}", 0, start)) >= 0:
         line_end = text.find("\n", start, end)

@@ -135,6 +135,8 @@ class Cleaner:
 
     def finish(self) -> str:
         """Return the rest; the text ends here."""
+        if not self._held and not self._neighbours.holds_back:
+            return ""
         held, self._held = self._held, ""
         rest = self._neighbours.feed(_without_controls(held))
         return rest + self._neighbours.finish()
