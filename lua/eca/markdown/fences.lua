@@ -120,6 +120,9 @@ end
 ---@param mark string
 ---@return boolean
 local function closes(line, mark)
+  if line == mark then
+    return true
+  end
   local found = line:match('^%s*(' .. mark:sub(1, 1) .. '+)%s*$')
   return found ~= nil and #found >= #mark
 end
