@@ -74,7 +74,7 @@ class SavedState(Struct):
 
 
 class StoreChanges(Struct):
-    """Changes that are not written yet; None as a draft: remove it."""
+    """Changes that are not written yet; a draft to be removed is None."""
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft | None] = field(default_factory=dict)

@@ -39,7 +39,8 @@ INTERVAL = 0.04
 BURST = 1 << 9
 """Characters of queued text that are sent without waiting: a stream brings less in an interval."""
 GOAL_MS, AIM_MS = 3.0, 2.5
-"""Milliseconds that drawing a frame may take; frames that take less grow towards the second."""
+"""Milliseconds per frame: frames that take longer than the first shrink, smaller ones grow until
+they take the second."""
 SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 12, 1 << 15, 1 << 19
 """Size of a frame in characters: minimum, initial, maximum. Each frame redraws the screen."""
 WHOLE = 1 << 12

@@ -215,7 +215,7 @@ class _Undoing:
         return self.files[path].before.is_absent, self._order[path]
 
     def undo(self, path: str, asked: Snapshot | None) -> UndoOutcome:
-        """Restore a file if it is still as it was `asked` for; None means it is not."""
+        """Restore a file unless it differs from `asked`; None: it is known to differ."""
         before = self.files[path].before
         now = self._ledger.snapshot(path, self.files[path].after)
         outcome = UndoOutcome(path, self._objection(path, now, asked))

@@ -95,7 +95,7 @@ class Session:
         self._trust = Trust(self._chats, persistence)
         self._incoming = IncomingEvents(self._chats, self._choices, self._trust, view)
         self._server = Server(make_agent, self, self._incoming.receive)
-        self._settled = anyio.Event()
+        self._has_started = anyio.Event()
         self._held = HeldEffects()
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
@@ -171,7 +171,7 @@ class Session:
 
     async def _sweep(self) -> None:
         """Remove folders of killed hosts, once the server has started: the user waits for that."""
-        await self._settled.wait()
+        await self._has_started.wait()
         await run_in_thread(sweep)
 
     # --- the user -------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ class Session:
         if state is ServerState.STARTING:
             self._trust.server_starts(self._server.identity)
         else:
-            self._settled.set()
+            self._has_started.set()
         if state is ServerState.READY:
             self._incoming.agent_ready()
             for effect in self._held.take():

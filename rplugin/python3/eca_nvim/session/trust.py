@@ -59,7 +59,7 @@ class Trust:
             self._ask(chat)
 
     def chat_created(self, chat: Chat) -> None:
-        """Give a chat that the user has begun the saved answer, or ask in it."""
+        """Apply the saved answer to a chat that the user has begun, or ask there."""
         self._undecided.add(chat.id)
         self._apply_answer()
         self._ask(chat)
