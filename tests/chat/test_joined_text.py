@@ -11,6 +11,7 @@ from eca_nvim.chat.vocabulary.events import (
     ReasoningText,
     Role,
     TextReceived,
+    ToolOutput,
     ToolPreparing,
     TurnBegan,
     TurnEnded,
@@ -31,6 +32,10 @@ def written(text: str, call: str = "1", so_far: str = "") -> Addressed:
     return Addressed("c", ToolPreparing(ToolCall(call), text, known))
 
 
+def printed(text: str, call: str = "1", *, replaces: bool = False) -> Addressed:
+    return Addressed("c", ToolOutput(call, text, replaces))
+
+
 def test_arguments_of_a_call_become_one_with_what_is_known_at_last() -> None:
     pieces = [written('{"pa'), written('th": "a"', so_far="a"), written("}", so_far="a")]
     assert list(join_text(pieces)) == [written('{"path": "a"}', so_far="a")]
@@ -41,6 +46,13 @@ def test_arguments_of_a_call_become_one_with_what_is_known_at_last() -> None:
 def test_neighbouring_pieces_become_one() -> None:
     assert list(join_text([said("a"), said("b"), said("c")])) == [said("abc")]
     assert list(join_text([thought("a"), thought("b")])) == [thought("ab")]
+
+
+def test_output_of_a_call_becomes_one_unless_it_replaces_what_was_before() -> None:
+    pieces = [printed("a"), printed("b"), printed("c", "2")]
+    assert list(join_text(pieces)) == [printed("ab"), printed("c", "2")]
+    replaced = [printed("a"), printed("b", replaces=True), printed("c", replaces=True)]
+    assert list(join_text([*replaced, printed("d")])) == [*replaced, printed("d")]
 
 
 def test_another_event_between_keeps_them_apart() -> None:

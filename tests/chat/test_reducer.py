@@ -51,6 +51,7 @@ EVENTS = st.one_of(
     st.builds(events.ToolPreparing, CALLS, TEXTS),
     st.builds(events.ToolRequested, CALLS, st.booleans()),
     st.builds(events.ToolRunning, CALLS),
+    st.builds(events.ToolOutput, IDS, TEXTS, st.booleans()),
     st.builds(events.ToolFinished, CALLS, st.tuples(TEXTS), st.booleans()),
     st.builds(events.ToolRejected, CALLS),
     st.builds(events.PlanChanged, st.sampled_from([PLAN, call_details.TaskList(())])),

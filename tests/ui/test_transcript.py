@@ -15,7 +15,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished
+from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolOutput, ToolRunning
 from eca_nvim.chat.vocabulary.ops import BlockKind
 
 TOGETHER = """
@@ -143,6 +143,22 @@ def test_calls_that_only_look_join_in_one_line_that_opens(view: View) -> None:
     view.nvim.wait_screen(re.compile(r"^.*│   ✓ read b", re.MULTILINE))
     view.draw(*folding.toggle(chat, 0, 0, to_open=False).ops)
     assert view.lines() == joined
+
+
+def test_output_of_a_call_that_runs_is_shown_by_its_end_with_its_colours(view: View) -> None:
+    chat = Chat(CHAT, RenderSettings())
+    running = ToolRunning(call("1", "shell_command", arguments={"command": "make"}))
+    pieces = [*(f"line {number}\n" for number in range(1, 101)), "\x1b[31mit bro"]
+    events: list[ChatEvent] = [running, *(ToolOutput("1", piece) for piece in pieces)]
+    view.draw(*(op for event in events for op in reducer.apply(chat, event, 0).ops))
+    assert view.lines() == ["● $ make · it bro"]
+    view.draw(*folding.toggle(chat, 0, 0, to_open=True).ops)
+    view.draw(*reducer.apply(chat, ToolOutput("1", "ke\n"), 0).ops)
+    lines = view.lines()
+    assert lines[:4] == ["● $ make · it broke", "$ make", "… 51 lines before", "line 52"]
+    assert lines[-1] == "it broke"
+    screen = view.nvim.wait_screen(re.compile(r"^.*│ +it broke", re.MULTILINE))
+    assert "DiagnosticError" in screen.groups_at(*screen.find("it broke"))
 
 
 def test_removal_closes_the_gap(view: View) -> None:

@@ -39,6 +39,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolPreparing: tool_calls.preparing,
     events.ToolRequested: tool_calls.requested,
     events.ToolRunning: tool_calls.running,
+    events.ToolOutput: tool_calls.printed,
     events.ToolFinished: tool_calls.finished,
     events.ToolRejected: tool_calls.rejected,
     events.PlanChanged: task_list.plan_changed,

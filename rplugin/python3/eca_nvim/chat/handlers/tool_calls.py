@@ -29,11 +29,13 @@ from eca_nvim.chat.model.call_ids import (
     requested_call,
 )
 from eca_nvim.chat.render.tool import call_title
+from eca_nvim.chat.text.live_output import LiveOutput
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import (
     BY_CONFIG,
     ToolFinished,
+    ToolOutput,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
@@ -93,6 +95,17 @@ def running(update: Update, event: ToolRunning) -> None:
     step(update, block, update.lane, CallState.RUNNING)
 
 
+def printed(update: Update, event: ToolOutput) -> None:
+    """Add to what a call prints, and show its end."""
+    block = _open_call(update, ToolCall(event.call_id))
+    if block is None or block.state in ENDED_CALLS:
+        return
+    if block.live is None or event.replaces:
+        block.live = LiveOutput()
+    block.live.feed(event.text)
+    update.redraw(block, update.lane, with_body=block.is_open)
+
+
 def finished(update: Update, event: ToolFinished) -> None:
     """Store the result of a call, and report the files it changed.
 
@@ -105,6 +118,8 @@ def finished(update: Update, event: ToolFinished) -> None:
     if block is None:
         return
     block.outputs = event.outputs
+    if any(event.outputs):
+        block.live = None
     block.total_ms = event.total_ms
     dismiss_for_call(update, block)
     if block.question is None and event.dialogue is not None:

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from eca_nvim.chat.text.live_output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.events import HookFinished, QuestionAsked, UsageReported
@@ -167,6 +168,7 @@ class ToolBlock(Block, eq=False):
     user, if it is such a call. nested: the subagent it runs. earlier: an older call with the same
     id that had not ended when this one began. by_config: it was rejected by the agent's
     configuration, not by the user. so_far: what is known from arguments that are still written.
+    live: the end of what it prints; None once its whole output is known.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
@@ -175,6 +177,7 @@ class ToolBlock(Block, eq=False):
     arguments: WrittenArguments = field(default_factory=WrittenArguments)
     so_far: KnownSoFar | None = None
     outputs: tuple[str, ...] = ()
+    live: LiveOutput | None = None
     started_ms: int | None = None
     total_ms: int | None = None
     replayed: bool = False

@@ -17,7 +17,7 @@ from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
 from eca_nvim.chat.render.title import TARGET_CELLS, title_text, verb_and_target
 from eca_nvim.chat.text.body import Body, joined
-from eca_nvim.chat.text.output import cut, indent_rest, indented, text_body
+from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
@@ -31,7 +31,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     UnknownDetails,
 )
 from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
 DIFF_LINES = 40
 FAILED_LINES = 10
@@ -67,6 +67,9 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
+    if block.live is not None and block.state not in ENDED_CALLS:
+        last_line = truncate(one_line(block.live.last_line), TARGET_CELLS)
+        segments += [(f" · {last_line}", "EcaMuted")] if last_line else []
     if paths_outside(block.call, settings.folders):
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:
@@ -178,6 +181,12 @@ def _remaining_arguments(block: ToolBlock, settings: RenderSettings, limit: int 
 
 
 def _output(block: ToolBlock, limit: int | None) -> Body:
+    """Return the whole output of a call, or the end of what it printed so far.
+
+    What a call prints while it waits for the user is not part of what he approves.
+    """
+    if block.live is not None and block.state is not CallState.WAITING:
+        return tail_body(*block.live.tail(limit))
     return text_body("\n".join(filter(None, block.outputs)), limit)
 
 

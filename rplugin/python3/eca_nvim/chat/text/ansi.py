@@ -8,11 +8,18 @@ Rules kept here:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.text.safe_text import COLOUR, clean, without_other_escapes
+from eca_nvim.chat.text.safe_text import (
+    COLOUR,
+    clean,
+    unfinished_escape,
+    without_other_escapes,
+)
 
 COLOURS = ("Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White")
 GROUPS = (*(f"EcaAnsi{colour}" for colour in COLOURS), "EcaBold")
@@ -91,17 +98,54 @@ def _nearest(red: int, green: int, blue: int) -> int | None:
     return sum(bit << place for place, bit in enumerate(bits))
 
 
-def coloured_lines(text: str) -> Iterator[list[tuple[str, str]]]:
-    """Yield the lines of a raw text, each as clean (piece, group) pairs ("" for no group)."""
-    pen = _Pen()
-    line: list[tuple[str, str]] = []
-    for place, piece in enumerate(COLOUR.split(without_other_escapes(text))):
-        if place % 2:
-            pen.apply(piece)
-            continue
-        first, *rest = clean(piece).split("\n")
-        line.append((first, pen.group))
-        for start in rest:
-            yield line
-            line = [(start, pen.group)]
-    yield line
+Line: TypeAlias = list[tuple[str, str]]
+"""A line as clean (piece, group) pairs ("" for no group)."""
+
+
+class ColouredLines:
+    """Cuts a raw text, which may arrive in pieces, into lines; `line` has not ended yet.
+
+    longest: characters after which a line is cut.
+    """
+
+    __slots__ = ("_held", "_longest", "_pen", "_room", "line")
+
+    def __init__(self, longest: int = sys.maxsize) -> None:
+        self._pen = _Pen()
+        self._held = ""
+        self._longest = self._room = longest
+        self.line: Line = []
+
+    def feed(self, chunk: str) -> Iterator[Line]:
+        """Yield the lines that end in the next piece; an escape may be cut between two pieces."""
+        text = self._held + chunk
+        cut = unfinished_escape(text)
+        self._held = text[cut:]
+        return self.read(text[:cut])
+
+    def read(self, text: str) -> Iterator[Line]:
+        """Yield the lines that end in a text in which no escape is cut."""
+        for place, piece in enumerate(COLOUR.split(without_other_escapes(text))):
+            if place % 2:
+                self._pen.apply(piece)
+                continue
+            first, *rest = clean(piece).split("\n")
+            self._add(first)
+            for start in rest:
+                yield self.line
+                self.line, self._room = [], self._longest
+                self._add(start)
+
+    def _add(self, piece: str) -> None:
+        if not piece or self._room < 0:
+            return
+        is_cut = len(piece) > self._room
+        self.line.append((piece[: self._room] + "…" if is_cut else piece, self._pen.group))
+        self._room = -1 if is_cut else self._room - len(piece)
+
+
+def coloured_lines(text: str) -> Iterator[Line]:
+    """Yield the lines of a raw text."""
+    lines = ColouredLines()
+    yield from lines.read(text)
+    yield lines.line

@@ -1,8 +1,8 @@
 """Joined text: merges pieces of one text that arrived together into one event.
 
 Rules kept here:
-- Only neighbours of the same chat, speaker and message are joined, or of the arguments of one call,
-  so a chat looks the same.
+- Only neighbours of the same chat, speaker and message are joined, or of the arguments or the
+  output of one call, so a chat looks the same.
 - Text of the user or the system is never joined: each event is a message of its own.
 - Every token passes through here; joining saves the work per event further on.
 """
@@ -21,10 +21,11 @@ from eca_nvim.chat.vocabulary.events import (
     ReasoningText,
     Role,
     TextReceived,
+    ToolOutput,
     ToolPreparing,
 )
 
-_Piece: TypeAlias = TextReceived | ReasoningText | ToolPreparing
+_Piece: TypeAlias = TextReceived | ReasoningText | ToolPreparing | ToolOutput
 
 
 def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
@@ -47,6 +48,8 @@ def _text_of(event: AgentEvent) -> object:
         return (ReasoningText, event.chat_id, event.parent_id, piece.id)
     if type(piece) is ToolPreparing:
         return (ToolPreparing, event.chat_id, event.parent_id, piece.call)
+    if type(piece) is ToolOutput and not piece.replaces:
+        return (ToolOutput, event.chat_id, event.parent_id, piece.call_id)
     return None
 
 

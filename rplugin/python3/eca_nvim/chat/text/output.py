@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from eca_nvim.chat.text.ansi import coloured_lines
+from eca_nvim.chat.text.ansi import Line, coloured_lines
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.safe_text import body_lines, literal, width
 from eca_nvim.chat.vocabulary.ops import Mark
@@ -31,9 +31,19 @@ def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
         return Body((), language=language)
     if "\x1b[" not in text:
         return cut(body_lines(text), limit, language=language)
-    rows = _without_blank_ends(list(coloured_lines(text)))
-    marks = islice(_marks(rows), MOST_MARKS)
-    return cut(["".join(piece for piece, _ in row) for row in rows], limit, marks, language)
+    lines, marks = _drawn(_without_blank_ends(list(coloured_lines(text))))
+    return cut(lines, limit, marks, language)
+
+
+def tail_body(before: int, lines: Sequence[Line]) -> Body:
+    """Return the last lines of an output, after a note of how many were before them."""
+    note: Line = [(f"… {before} line{'' if before == 1 else 's'} before", "EcaMuted")]
+    return Body(*_drawn([note, *lines] if before else lines), "")
+
+
+def _drawn(rows: Sequence[Line]) -> tuple[list[str], list[Mark]]:
+    texts = ["".join(piece for piece, _ in row) for row in rows]
+    return texts, list(islice(_marks(rows), MOST_MARKS))
 
 
 def cut(
@@ -154,12 +164,12 @@ def lines_left_out(left: int) -> str:
     return f"… {left} more line{'' if left == 1 else 's'}"
 
 
-def _without_blank_ends(rows: list[list[tuple[str, str]]]) -> list[list[tuple[str, str]]]:
+def _without_blank_ends(rows: list[Line]) -> list[Line]:
     filled = [place for place, row in enumerate(rows) if any(piece for piece, _ in row)]
     return rows[filled[0] : filled[-1] + 1] if filled else [[("", "")]]
 
 
-def _marks(rows: Iterable[Sequence[tuple[str, str]]]) -> Iterable[Mark]:
+def _marks(rows: Iterable[Line]) -> Iterable[Mark]:
     for number, row in enumerate(rows):
         start = 0
         for piece, group in row:

@@ -63,6 +63,12 @@ def without_other_escapes(text: str) -> str:
     return _ESCAPES.sub(lambda it: it.group() if COLOUR.fullmatch(it.group()) else "", text)
 
 
+def unfinished_escape(text: str) -> int:
+    """Return where the end of a text may be the start of an escape, else the text's length."""
+    tail = _UNFINISHED.search(text)
+    return tail.start() if tail else len(text)
+
+
 def _is_dirty(text: str) -> bool:
     """Look at a long text in slices: memory that is new costs more than to look."""
     if len(text) <= _SLICE:
@@ -128,8 +134,7 @@ class Cleaner:
             self._neighbours.note_plain(chunk)
             return chunk
         text = self._held + chunk
-        tail = _UNFINISHED.search(text)
-        cut = tail.start() if tail else len(text)
+        cut = unfinished_escape(text)
         self._held = text[cut:]
         return self._neighbours.feed(_without_controls(text[:cut]))
 

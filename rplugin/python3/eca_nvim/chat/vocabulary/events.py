@@ -78,9 +78,21 @@ class ToolRunning(Struct, frozen=True):
     call: ToolCall
 
 
+class ToolOutput(Struct, frozen=True):
+    """Output of a call that runs: raw text in pieces, which may be cut anywhere.
+
+    replaces: the text replaces all output so far.
+    """
+
+    call_id: str
+    text: str
+    replaces: bool = False
+
+
 class ToolFinished(Struct, frozen=True):
     """A call ended (ECA: toolCalled).
 
+    outputs: its whole output; if there is none, the end of what it printed stays (`ToolOutput`).
     dialogue: the question it asked and the user's answer, if the call is replayed.
     """
 
@@ -306,6 +318,7 @@ ChatEvent: TypeAlias = (
     | ToolPreparing
     | ToolRequested
     | ToolRunning
+    | ToolOutput
     | ToolFinished
     | ToolRejected
     | PlanChanged
