@@ -11,9 +11,11 @@ Rules this file keeps:
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
 import math
 import os
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from io import FileIO
@@ -21,7 +23,7 @@ from types import TracebackType
 
 import anyio
 
-_READ_BYTES = 64 * 1024
+_READ_BYTES = 256 * 1024
 _LAST_READS = 64  # another process that still has the pipe must not keep us reading for ever
 
 logger = logging.getLogger(__name__)
@@ -45,11 +47,19 @@ class _End(AbstractContextManager[None]):
         return isinstance(fault, Exception)
 
 
+def _enlarge(descriptor: int) -> None:
+    """Let a pipe hold a whole read where the kernel can: each read costs, whatever it gets."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # there is a limit for all pipes of a user
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _READ_BYTES)
+
+
 class ReadPipe:
     """A pipe that a child process writes to."""
 
     def __init__(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
+        _enlarge(file.fileno())
         self.ended = anyio.Event()
         self._file = file
         self._waiting = anyio.CancelScope()
