@@ -132,7 +132,7 @@ def test_no_bytes_raise(stream: bytes, size: int) -> None:
 
 def test_a_fault_reads_as_one_line() -> None:
     fault = FramingFault(FaultReason.JUNK, b"a\nb\x1b[0m", 7)
-    assert str(fault) == "junk outside of any message, 7 bytes: b'a\\nb\\x1b[0m'"
+    assert str(fault) == "unexpected data outside of any message, 7 bytes: b'a\\nb\\x1b[0m'"
 
 
 @pytest.mark.parametrize("size", [None, 1])

@@ -54,7 +54,7 @@ def test_each_module_is_needed(missing: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_old_python_is_told_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
-    with pytest.raises(launch.Unfit, match=r"is Python 3\.9\.2, 3\.11 is needed$"):
+    with pytest.raises(launch.Unfit, match=r"is Python 3\.9\.2, 3\.11 or newer is required$"):
         launch.check()
 
 

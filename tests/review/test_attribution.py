@@ -168,14 +168,14 @@ def test_a_command_that_began_with_the_survey_has_what_changed_since_unseen(
         watched.start(waits=False)
         watched.put("a", b"changed\n")
     planned = watched.plan()
-    assert planned["a"]["fault"] == "its earlier text was not seen"
+    assert planned["a"]["fault"] == "its original text is unknown"
 
 
 def test_without_a_survey_before_nothing_is_guessed(watched: Watched) -> None:
     watched.ledger.attribution.survey_failed("no room")
     watched.command(watched.change(a=b"changed\n"), waits=False)
     planned = watched.plan() if watched.turns() else {}
-    assert {it["fault"] for it in planned.values()} <= {"its earlier text was not seen"}
+    assert {it["fault"] for it in planned.values()} <= {"its original text is unknown"}
     assert (watched.folder / "a").read_bytes() == b"changed\n"
 
 

@@ -69,7 +69,7 @@ def test_of_what_git_ignored_nobody_knows_what_it_was(ignoring: Watched) -> None
     ignoring.command(
         lambda: shell(ignoring.folder, ": > .gitignore; echo 3 > .env; echo 4 > data/x")
     )
-    unseen = "its earlier text was not seen"
+    unseen = "its original text is unknown"
     planned = {name: it["fault"] for name, it in ignoring.plan().items()}
     assert planned == {".gitignore": None, ".env": unseen, "x": unseen}
 

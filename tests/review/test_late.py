@@ -96,7 +96,7 @@ def test_an_edit_of_a_file_that_was_deleted_says_that_it_was_not_seen(desk: Late
     desk.work(desk.agent.delete("README"))
     desk.hear()
     assert desk.before() == {"README": UNSEEN.fault}
-    assert desk.listed() == ["README: deleted, its earlier text was not seen"]
+    assert desk.listed() == ["README: deleted, its original text is unknown"]
     assert desk.undo() == {"README": UNSEEN.fault}
 
 
@@ -138,7 +138,7 @@ def test_a_file_that_was_written_before_anything_was_heard_may_not_be_new(desk: 
     desk.work(desk.agent.move("README", "NOTES"))
     desk.hear()
     assert desk.before() == {"README": UNSEEN.fault, "NOTES": None}
-    assert desk.listed() == ["NOTES: moved from README, its earlier text was not seen"]
+    assert desk.listed() == ["NOTES: moved from README, its original text is unknown"]
     assert desk.undo() == dict.fromkeys(("README", "NOTES"), UNSEEN.fault)
     assert contents(desk.folder)["NOTES"] == b"other\n"
     (turn,) = desk.ledger.turns("chat")

@@ -71,13 +71,13 @@ async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
 @pytest.mark.parametrize(
     ("what", "name", "line"),
     [
-        ("model", "m", "there is no model 'm'; did you mean m"),
-        ("model", "anthropic/claude", "there is no model 'anthropic/claude'"),
-        ("agent", "cod", "there is no agent 'cod'; did you mean code?"),
-        ("agent", "plna", "there is no agent 'plna'; did you mean plan?"),
-        ("variant", "lwo", "there is no variant 'lwo'; did you mean low?"),
-        ("agent", "a\nb", "there is no agent 'a b'"),
-        ("agent", "x" * 100_000, "there is no agent 'xxx"),
+        ("model", "m", "unknown model 'm'; did you mean m"),
+        ("model", "anthropic/claude", "unknown model 'anthropic/claude'"),
+        ("agent", "cod", "unknown agent 'cod'; did you mean code?"),
+        ("agent", "plna", "unknown agent 'plna'; did you mean plan?"),
+        ("variant", "lwo", "unknown variant 'lwo'; did you mean low?"),
+        ("agent", "a\nb", "unknown agent 'a b'"),
+        ("agent", "x" * 100_000, "unknown agent 'xxx"),
     ],
 )
 async def test_a_name_that_is_not_offered_is_refused_with_one_spelt_alike(
@@ -96,7 +96,7 @@ async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> No
     agent = await rig.ready()
     agent.announce(OFFERS, ChoicesChanged(variants=(), model="m2", chat_id="nobody"))
     await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
-    assert rig.lines() == ["there is no variant 'high'", "m2 has no variant low"]
+    assert rig.lines() == ["unknown variant 'high'", "m2 has no variant low"]
     assert "variant" not in rig.status()
     assert not rig.persistence.choices.get("variant")
 

@@ -81,11 +81,11 @@ async def test_lines_that_are_only_in_the_editor_are_there(
 @pytest.mark.parametrize(
     ("kind", "name", "fault"),
     [
-        ("file", "gone", "there is no gone"),
-        ("file", "x" * 300, f"there is no {'x' * 300}"),
-        ("file", "notes", "notes is a directory: another type"),
-        ("directory", "code", "code is a file: another type"),
-        ("file", "a\n\u202eb", "there is no a␤<U+202E>b"),
+        ("file", "gone", "not found: gone"),
+        ("file", "x" * 300, f"not found: {'x' * 300}"),
+        ("file", "notes", "notes is a folder: add it as a directory"),
+        ("directory", "code", "code is a file: add it as a file"),
+        ("file", "a\n\u202eb", "not found: a␤<U+202E>b"),
     ],
 )
 async def test_what_is_not_there_is_told_with_its_name(
@@ -124,6 +124,6 @@ async def test_a_prompt_takes_what_is_right_and_the_rest_is_told(desk: Desk) -> 
         TextContext("buffer 7", "typed"),
     ]
     assert [told.text for told in desk.view.of(Notify)] == [
-        "context not sent: notes is a directory: another type",
+        "context not sent: notes is a folder: add it as a directory",
         'context not sent: type "flie" is none of buffer, cursor, directory, file, text, web',
     ]

@@ -53,7 +53,7 @@ class TestRevising:
 
     async def test_no_rollback_to_what_has_no_name(self, rig: Rig) -> None:
         agent = await rig.ready()
-        assert "no message of yours" in await warned(rig, asks.Rollback("a", 0))
+        assert "no prompt here" in await warned(rig, asks.Rollback("a", 0))
         rig.do(intents.SendPrompt("a", "hello"))
         await rig.view.until(lambda: agent.told)
         agent.say("a", RUNNING, ENDED)
@@ -94,7 +94,7 @@ class TestRevising:
         told = await asked(rig, asks.RemoveFlag("a", flag.block))
         assert told[-1] == ("remove_flag", "a", "flag-1")
         assert rig.view.of(RemoveBlock) == [RemoveBlock("a", flag.block)]
-        assert await warned(rig, asks.RemoveFlag("a", 1)) == "there is no flag here"
+        assert await warned(rig, asks.RemoveFlag("a", 1)) == "no flag here"
 
     async def test_the_timeline(self, rig: Rig) -> None:
         await talking(rig)

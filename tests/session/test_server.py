@@ -149,7 +149,7 @@ async def test_the_demo_agent_takes_over_when_asked_for(rig: Rig) -> None:
 
 
 async def test_a_server_that_is_missing_is_told_and_the_prompt_comes_back(rig: Rig) -> None:
-    rig.fault = AgentFault("there is no program 'eca': correct its path")
+    rig.fault = AgentFault("'eca' not found: correct its path")
     rig.do(SendPrompt("a", "hi"))
     await rig.view.until(lambda: "correct its path" in rig.view.text())
     assert rig.view.of(SetInput) == [SetInput("a", "hi")]

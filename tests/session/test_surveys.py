@@ -214,7 +214,7 @@ async def test_a_slow_survey_holds_nobody_up(
     monkeypatch.setattr(surveys, "WAIT_LIMIT", PATIENCE)
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
-    unseen = "cannot be put back: its earlier text was not seen"
+    unseen = "cannot be put back: its original text is unknown"
     assert {words(it["kept"]) for it in planned["rows"]} <= {unseen}
 
 

@@ -168,7 +168,7 @@ async def test_turns_of_another_day_are_named_when_they_may_have_changed_files(
 async def test_no_plan_while_a_turn_runs_nor_for_what_has_no_name(rig: Rig, file: Path) -> None:
     agent = await rig.ready()
     assert await rig.ask(PlanUndo("a", -1, since=0)) is None
-    assert rig.lines()[-1] == "there is no message of yours here"
+    assert rig.lines()[-1] == "no prompt here"
     await turn(rig, agent, 1, file)
     agent.say("a", RUNNING)
     assert await rig.ask(PlanUndo("a", -2, since=0)) is None

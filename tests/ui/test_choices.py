@@ -144,7 +144,7 @@ def test_what_is_chosen_before_the_first_prompt_goes_with_it(
     nvim = start_chat(start_nvim, server)
     nvim.wait_screen("mock/mock-1 · code")
     nvim.keys(":Eca model mock/mock-22<CR>")
-    nvim.wait_screen("there is no model 'mock/mock-22'; did you mean mock/mock-2?")
+    nvim.wait_screen("unknown model 'mock/mock-22'; did you mean mock/mock-2?")
     nvim.keys(":Eca model mock-2<CR>:Eca agent!<CR>:Eca trust<CR>")
     nvim.wait_screen("TRUST · mock/mock-2 · plan")
     said(nvim, "done")

@@ -47,7 +47,7 @@ def test_in_what_undo_would_do(stage: Neovim, file: Path, fault: str | None) -> 
         assert wanted["files"] == [[str(file), "so"]]
         failed = outcome([], [{"path": str(file), "fault": "no"}])
         draw(stage, ["answer", wanted["request"], failed])
-        stage.wait_screen(f"{SHOWN} is as it was: no")
+        stage.wait_screen(f"{SHOWN} was not changed: no")
 
 
 def test_in_the_question_for_a_comment(stage: Neovim, file: Path) -> None:

@@ -88,10 +88,10 @@ def test_a_turn_that_is_over_before_it_is_heard_of(
         "NOTES.md:1 moved from README.md",
         "NOTES.md:5 +1 -0  three",
         "code.py:1 +1 -1  x = 1, 2",
-        "whole.py:1 changed, its earlier text was not seen",
+        "whole.py:1 changed, its original text is unknown",
     ]
     nvim.command("Eca undo-turn")
-    nvim.wait_screen("cannot be put back: its earlier text was not seen")
+    nvim.wait_screen("cannot be put back: its original text is unknown")
     nvim.keys("u")
     nvim.wait_screen("turn 1 undone in 3 files")
     assert contents(desk) == {**before, "whole.py": "written\n"}

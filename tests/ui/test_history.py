@@ -81,7 +81,7 @@ def test_rollback(relive: Relive) -> None:
     reader.until_answered(HELLO, 2)
     reader.go_to("Tool said")
     reader.nvim.keys("gu")
-    reader.choose('Roll back to before "edit ', "tools: ")
+    reader.choose('Roll back to before "edit ', "files: ")
     reader.nvim.wait_screen("there is no file to put back")
     reader.nvim.keys(":EcaChat<CR>imore to say<Esc>")
     reader.go_to("return a - b=>")

@@ -79,7 +79,7 @@ def test_a_question_is_answered_in_the_input_and_never_by_a_key(
     with nothing_of_the_key(nvim):
         type_key(nvim)
         nvim.keys("<C-s><Esc>")
-        nvim.wait_screen("no option")
+        nvim.wait_screen("not one of the options")
         assert prompts(server) == ["/login"]
         assert_forgotten(nvim)
         say(nvim, "z-ai")

@@ -204,6 +204,6 @@ def test_a_damaged_file_is_said_to_be_with_the_place_of_its_copy(
     wanted = wait_sent(stage, "undo_turn")[-1]
     fault = {"path": str(path), "fault": "input/output error", "copy": f"{path}.eca-copy-1"}
     draw(stage, ["answer", wanted["request"], outcome([], [fault])])
-    stage.wait_screen("what code.txt was is in code.txt.eca-copy-1")
+    stage.wait_screen("code.txt as it was: code.txt.eca-copy-1")
     assert "code.txt is damaged: input/output error" in stage.messages()
     stage.take_errors()

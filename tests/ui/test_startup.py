@@ -130,7 +130,7 @@ def test_a_refused_prompt_is_a_failure(
     [
         (
             "'server': {'command': ['/nowhere/eca']}",
-            "server.command: there is no program '/nowhere/eca': correct its path",
+            "server.command: '/nowhere/eca' not found: correct its path",
         ),
         (
             "'python': '/nowhere/python'",

@@ -60,7 +60,7 @@ def test_a_turn_is_undone_after_a_look(
     failed = [{"path": str(workspace / "gone.txt"), "fault": "permission denied"}]
     answer(stage, [str(path)], failed)
     stage.wait_screen("turn 2 undone in 1 file")
-    assert "gone.txt is as it was: permission denied" in stage.messages()
+    assert "gone.txt was not changed: permission denied" in stage.messages()
     assert stage.eval("expand('%:t')") == "code.txt"
 
 

@@ -75,7 +75,7 @@ local function area_of(win, first, last)
   }
 end
 
---- Where the block of a request is on the screen; nil when it is not.
+--- Where the block of a request is on the screen; nil if it is not.
 ---@param item eca.Pending
 ---@return eca.SeenBlock?
 function M.seen(item)

@@ -7,7 +7,7 @@ local diff = require('eca.diff')
 local M = {}
 
 ---@param item eca.Pending
----@param all? eca.Choice accepts all that waits in the chat
+---@param all? eca.Choice allows all pending calls of the chat
 ---@return eca.Choice[]
 local function allowing(item, all)
   local choices = { ---@type eca.Choice[]

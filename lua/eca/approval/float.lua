@@ -20,7 +20,7 @@ local title = require('eca.approval.title')
 local M = {}
 
 ---@class eca.PromptContent
----@field key string what is asked; another key is another question
+---@field key string identifies the request as it was shown
 ---@field chat string
 ---@field title string one line, our own text
 ---@field rest string how to see all of the text, our own text

@@ -1,4 +1,4 @@
---- "Did you mean": the known word nearest to a misspelt one.
+--- Finds the known word nearest to a misspelt one, for "did you mean".
 ---
 --- Rules kept here: this is for options and subcommands, which are checked before there is a host.
 --- Misspelt models and agents are the host's business.
@@ -25,7 +25,7 @@ local function distance(left, right)
   return row[#right]
 end
 
---- The nearest of `words`, or nil when none is near.
+--- The nearest of `words`, or nil if none is near.
 ---@param word string
 ---@param words string[]
 ---@return string?

@@ -2,9 +2,9 @@
 ---
 --- Rules kept here:
 --- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line.
----   Deleting the token, or taking the item off, takes the context away. `@cursor` is where the
----   user was in code.
---- - What changes is read when the prompt is sent, never before: cursor, selection, buffer text.
+---   Deleting the token or removing the item removes the context. `@cursor` is where the user was
+---   in code.
+--- - Cursor, selection and buffer text are read when the prompt is sent, never before.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat has to wait for this file to load: what it does not need is loaded late.
 local config = require('eca.config')
@@ -113,7 +113,7 @@ local function remember_selection()
   end
 end
 
---- Begin to follow the last code window; done once, when a chat is first opened.
+--- Begin to track the last code window. Called when the first chat is opened.
 function M.track()
   local group = vim.api.nvim_create_augroup('eca.context', { clear = true })
   vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'BufFilePost', 'WinLeave' }, {
@@ -144,8 +144,8 @@ local function cursor_of(place)
   return win and vim.api.nvim_win_get_cursor(win) or vim.api.nvim_buf_get_mark(place.buf, '"')
 end
 
---- The selection in a place: the one being made, or the last one when neither text nor cursor has
---- changed since. A yank leaves the cursor at its start.
+--- The selection in a place: the active one, or the last one if neither text nor cursor has changed
+--- since. A yank leaves the cursor at its start.
 ---@param place eca.Place
 ---@param cursor integer[]
 ---@return eca.Selected?
@@ -180,7 +180,7 @@ function M.cursor()
   }
 end
 
---- A context for lines of a buffer: its file, or its text when it has none.
+--- A context for lines of a buffer: of its file, or of its text if it has no file.
 ---@param buf integer
 ---@param first? integer
 ---@param last? integer
@@ -215,7 +215,7 @@ end
 
 ---@class eca.ContextSource
 ---@field item eca.Context
----@field entry? eca.Context where it stands on the context line
+---@field entry? eca.Context its entry on the context line
 
 ---@param found eca.ContextSource[]
 ---@param item? eca.Context

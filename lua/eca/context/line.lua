@@ -86,7 +86,7 @@ function M.add(chat, item, checked)
   if own.type == 'cursor' then
     return
   end
-  local described = require('eca.context.buffer_text').described(own) -- late: seldom needed
+  local described = require('eca.context.buffer_text').described(own) -- late: rarely needed
   requests.ask('check_context', { item = described }, function(answer)
     if answer.fault then
       take_off(chat, own)

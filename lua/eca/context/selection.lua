@@ -1,13 +1,14 @@
---- The lines a user has selected right now.
+--- The lines that the user is selecting.
 local M = {}
 
---- Is a visual selection being made?
+--- Is the user in visual mode?
 ---@return boolean
 function M.active()
   return vim.api.nvim_get_mode().mode:find('^[vV\22]') ~= nil
 end
 
---- First and last line (1-based, inclusive) of the visual selection, which ends; nil without one.
+--- End visual mode. Returns the first and last selected line (1-based, inclusive), or nil if the
+--- user was not in visual mode.
 ---@return integer? first, integer? last
 function M.lines()
   if not M.active() then

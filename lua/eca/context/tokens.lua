@@ -80,7 +80,7 @@ local function ends_with_a_mark(word)
   return word:find('^[%.,;:!%?%)]', #word) ~= nil and word:sub(1, -2):find('[^%.]') ~= nil
 end
 
---- The longest beginning of a word that names something.
+--- The longest prefix of a word that names something.
 ---@param word string
 ---@return eca.Context?, string
 local function read_word(word)
@@ -92,14 +92,14 @@ local function read_word(word)
   return context, word
 end
 
---- What a name means by itself, its blanks escaped or not.
+--- The context that a name means, with its blanks escaped or not.
 ---@param name string with or without the @
 ---@return eca.Context?
 function M.named(name)
   return context_of((name:gsub('^@', '')))
 end
 
---- Call something for each word after an @, with its 1-based byte.
+--- Call a function for each word after an @, with its 1-based byte.
 ---@param text string
 ---@param take fun(at: integer, word: string)
 local function each_word(text, take)

@@ -1,7 +1,8 @@
 --- Undoing turns: a float shows what happens to each file, and asks.
 ---
 --- Rules kept here:
---- - A file that somebody else has changed since stays as it is, unless the user decides otherwise.
+--- - A file that was changed since by something else stays as it is, unless the user decides
+---   otherwise.
 --- - Turns whose files were not kept can be undone by the server only, and without this care: only
 ---   if the user decides so.
 --- - Nothing is done before `u`; leaving the float does nothing.
@@ -36,7 +37,7 @@ local M = {}
 ---@field why string the message if there is no row
 
 ---@class eca.Rollback
----@field block integer from whose prompt on the chat is undone
+---@field block integer of the prompt, or one that belongs to it
 ---@field messages boolean the messages are removed, too
 
 ---@class eca.Undo
@@ -47,8 +48,8 @@ local M = {}
 
 ---@class eca.UndoFailure
 ---@field path string
----@field fault string why it is as it was
----@field copy? string the file is damaged: a file that holds what it was
+---@field fault string why it was not changed
+---@field copy? string path of a file with the old content; only if the file is damaged
 
 ---@class eca.UndoResult
 ---@field done string[] paths
@@ -95,9 +96,9 @@ local function tell_failure(failed)
   local name = paths.short(failed.path)
   if failed.copy then
     notify.error(('%s is damaged: %s'):format(name, failed.fault))
-    notify.error(('what %s was is in %s'):format(name, paths.short(failed.copy)))
+    notify.error(('%s as it was: %s'):format(name, paths.short(failed.copy)))
   else
-    notify.warn(('%s is as it was: %s'):format(name, failed.fault))
+    notify.warn(('%s was not changed: %s'):format(name, failed.fault))
   end
 end
 
@@ -114,7 +115,7 @@ local function tell(undo, result)
   end
 end
 
---- Have the server do what is its own: messages, and files that nobody here has kept.
+--- Have the server do its part: remove messages, and undo turns whose files were not kept here.
 ---@param undo eca.Undo
 ---@return boolean is_asked
 local function ask_server(undo)
@@ -233,19 +234,18 @@ local function ask(wanted, rollback)
   end)
 end
 
---- Ask whether a turn is to be undone, in all of its files or in some.
+--- Ask whether to undo a turn, in all of its files or in some.
 ---@param chat string
----@param turn? integer default: the last that changed something
+---@param turn? integer default: the last one that changed something
 ---@param files? string[] absolute
 function M.open(chat, turn, files)
   ask({ chat = chat, turn = turn, paths = files })
 end
 
---- Ask whether the files of all turns from a prompt on are to be put back; with them the messages
---- may go.
+--- Ask whether to undo the files of all turns from a prompt on.
 ---@param chat string
----@param block integer that the prompt is, or that belongs to it
----@param messages boolean
+---@param block integer of the prompt, or one that belongs to it
+---@param messages boolean remove the messages, too
 function M.roll_back(chat, block, messages)
   local rollback = { block = block, messages = messages }
   ask({ chat = chat, since = block, messages = messages }, rollback)

@@ -22,7 +22,7 @@ local EVENTS = { 'TextChanged', 'TextChangedI', 'BufReadPost', 'BufWritePre', 'B
 
 ---@class eca.OptionWatch of a buffer
 ---@field edits eca.OptionEdit[] the oldest first
----@field newest integer edit of any kind, when the text was last looked at
+---@field newest integer number of the newest edit of any kind at the last check
 ---@field options eca.WriteOptions then
 
 local watches = {} ---@type table<integer, eca.OptionWatch?> by buffer
@@ -93,7 +93,7 @@ local function follow(event)
   local buf, watch = event.buf, watches[event.buf]
   local edits = cross(buf, watch.edits)
   if event.event == 'BufReadPost' and undo_tree.place(buf).current > watch.newest then
-    note(buf, edits, watch.options) -- undo goes back behind it
+    note(buf, edits, watch.options) -- undo can go back to before the reload
   end
   look(buf, edits)
   if #edits == 0 or event.event == 'BufWipeout' then
@@ -111,7 +111,7 @@ function M.settle(buf)
   end
 end
 
---- Make an edit of a buffer; the options that it changes are undone with it.
+--- Edit a buffer; the options that the edit changes are undone with it.
 ---@param buf integer
 ---@param edit fun()
 function M.remember(buf, edit)

@@ -1,11 +1,11 @@
---- The undo tree of a buffer: edits by number, in the order of their making; 0 is before the first.
+--- The undo tree of a buffer: edits by number, in the order they were made; 0 is before the first.
 local M = {}
 
 ---@class eca.UndoPlace where a text is in the undo tree of its buffer
----@field current integer number of the edit that was made last
----@field newest integer number of the edit that came about last, on whatever branch
----@field known table<integer, integer> for each edit the one that it was made after
----@field made table<integer, true> the edits that made the text
+---@field current integer number of the latest edit in the text
+---@field newest integer number of the latest edit on any branch
+---@field known table<integer, integer> for each edit the one before it on its branch
+---@field made table<integer, true> the edits that are in the text
 
 ---@param entries { seq: integer, alt?: table[] }[] as `undotree()` gives them
 ---@param above integer

@@ -2,7 +2,7 @@
 ---
 --- Rules kept here:
 --- - The time begins when Neovim has processed all keys typed before. While it is busy it does not
----   draw, so a key typed meanwhile was not meant for something nobody could see.
+---   draw, so a key typed meanwhile cannot be meant for something that was not visible yet.
 local config = require('eca.config')
 
 local M = {}

@@ -5,7 +5,7 @@
 --- - A message never makes Neovim wait for a key: if it is too long its middle is cut, and each
 ---   replaces the one before. `:messages` lists them all; the log has them uncut.
 --- - While the user types a command, answers a dialog, selects or inserts text, messages are held
----   back, since nobody could read them.
+---   back, because they could not be read.
 --- - This file reads no options, because the options themselves report errors by it.
 local builtin = require('eca.ui.builtin')
 local sanitize = require('eca.ui.sanitize')

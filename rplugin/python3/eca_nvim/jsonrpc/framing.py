@@ -41,7 +41,7 @@ _MESSAGE_ENDS: Final = b"}]\n"
 class FaultReason(Enum):
     """Why a piece of the stream is not a message."""
 
-    JUNK = "junk outside of any message"
+    JUNK = "unexpected data outside of any message"
     BAD_LENGTH = "a Content-Length that is not a valid size"
     WRONG_LENGTH = "a Content-Length that does not fit its message"
     TOO_LONG = "a line over the limit"

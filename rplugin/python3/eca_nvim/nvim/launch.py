@@ -42,7 +42,7 @@ def check() -> None:
     """Check for everything the host needs, without importing it. Raises Unfit."""
     if sys.version_info[:2] < OLDEST:
         found, wanted = (".".join(map(str, version)) for version in (sys.version_info[:3], OLDEST))
-        raise Unfit(f"{sys.executable} is Python {found}, {wanted} is needed")
+        raise Unfit(f"{sys.executable} is Python {found}, {wanted} or newer is required")
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         more = f" and {len(missing) - 1} more" if missing[1:] else ""

@@ -14,7 +14,7 @@ from eca_nvim.review.snapshots import Snapshot
 Files: TypeAlias = Mapping[str, Snapshot]
 """Files as they were at one moment, by path."""
 
-UNSEEN = Snapshot(fault="its earlier text was not seen")
+UNSEEN = Snapshot(fault="its original text is unknown")
 
 
 class CallOutcome(Enum):

@@ -105,7 +105,7 @@ def _fault_of(program: str) -> str:
     """Return why a program cannot be run, and the remedy."""
     if os.sep in program and _is_file(program):
         return f"{program!r} is not executable: allow it with chmod +x"
-    return f"there is no program {program!r}: correct its path"
+    return f"{program!r} not found: correct its path"
 
 
 def _demo(environment: Mapping[str, str]) -> ServerCommand:

@@ -199,7 +199,7 @@ def _require_offered(what: str, name: str, offers: Sequence[str]) -> None:
 
     near = get_close_matches(name[:LONGEST_NAME], offers, n=1)
     hint = f"; did you mean {one_line(near[0])}?" if near else ""
-    raise NotOffered(f"there is no {what} '{one_line(name)}'{hint}")
+    raise NotOffered(f"unknown {what} '{one_line(name)}'{hint}")
 
 
 def _was_prompted(chat: Chat) -> bool:

@@ -256,7 +256,7 @@ class Outbox:
             self._chats.answered(chat_id, None)
             answer = _Answer(fault=_line(PromptParams.method, fault), accepted=False)
         except DecodeError as fault:
-            logger.warning("odd answer to a prompt: %s", fault)
+            logger.warning("unexpected answer to a prompt: %s", fault)
             self._chats.answered(chat_id, None)
             answer = _Answer()
         except ConnectionClosed:

@@ -72,10 +72,10 @@ class Contexts:
         try:
             is_folder = stat.S_ISDIR(Path(context.path).stat().st_mode)
         except (OSError, ValueError):
-            raise MalformedContext(f"there is no {name}") from None
+            raise MalformedContext(f"not found: {name}") from None
         if is_folder != isinstance(context, DirectoryContext):
-            kind = "directory" if is_folder else "file"
-            raise MalformedContext(f"{name} is a {kind}: another type")
+            kind = "folder: add it as a directory" if is_folder else "file: add it as a file"
+            raise MalformedContext(f"{name} is a {kind}")
         return context
 
     async def _lines(self, context: FileContext) -> tuple[int | None, int | None]:

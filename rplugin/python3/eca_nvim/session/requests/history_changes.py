@@ -76,7 +76,7 @@ async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) ->
     """Remove a flag."""
     flag = chat.blocks.get(block)
     if not isinstance(flag, FlagBlock):
-        raise AgentRefused("there is no flag here")
+        raise AgentRefused("no flag here")
     await archive.remove_flag(chat.id, flag.content_id)
     chats.show(history_changes.remove_flag(chat, flag, now()))
 
@@ -98,7 +98,7 @@ def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
     """Return the user's message that a block is or belongs to, and the agent's id of it."""
     prompt = history_changes.prompt_of(chat, block)
     if prompt is None:
-        raise AgentRefused("there is no message of yours here")
+        raise AgentRefused("no prompt here")
     if prompt.content_id is None:
         raise AgentRefused("the agent has no id for this message")
     return prompt, prompt.content_id
