@@ -6,10 +6,11 @@ local diff = require('eca.diff')
 
 local M = {}
 
----@param item eca.Pending
----@param all? eca.Choice allows all pending calls of the chat
+--- The keys that allow a tool call; here and in the diff tab.
+---@param item eca.Request
+---@param always boolean it can be allowed for the whole session
 ---@return eca.Choice[]
-local function allowing(item, all)
+function M.allowing(item, always)
   local choices = { ---@type eca.Choice[]
     {
       key = 'a',
@@ -20,7 +21,7 @@ local function allowing(item, all)
       end,
     },
   }
-  if item.remember then
+  if always then
     choices[2] = {
       key = 'A',
       text = 'always',
@@ -30,13 +31,13 @@ local function allowing(item, all)
       end,
     }
   end
-  choices[#choices + 1] = all
   return choices
 end
 
----@param item eca.Pending
+--- The keys that reject a tool call; here and in the diff tab.
+---@param item eca.Request
 ---@return eca.Choice[]
-local function rejecting(item)
+function M.rejecting(item)
   return {
     {
       key = 'r',
@@ -76,7 +77,9 @@ end
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item, all)
   local lines, marks, own_rows = body.of(item)
-  local choices = vim.list_extend(allowing(item, all), rejecting(item))
+  local choices = M.allowing(item, item.remember ~= nil)
+  choices[#choices + 1] = all
+  vim.list_extend(choices, M.rejecting(item))
   choices[#choices + 1] = item.paths and comparing(item) or nil
   return {
     lines = lines,

@@ -15,7 +15,7 @@ local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
-local rows = require('eca.review.undo_rows')
+local undo_rows = require('eca.review.undo_rows')
 
 local M = {}
 
@@ -168,7 +168,7 @@ local function choose(undo, take)
       row.take = take
     end
   end
-  undo.panel.write(rows.text(undo.plan.rows))
+  undo.panel.write(undo_rows.text(undo.plan.rows))
 end
 
 ---@param undo eca.Undo
@@ -210,7 +210,7 @@ local function show(undo, asked)
   for _, row in ipairs(plan.rows) do
     row.take = row.kept == nil
   end
-  local text = rows.text(plan.rows)
+  local text = undo_rows.text(plan.rows)
   undo.panel = panel.show({
     title = plan.title,
     lines = text.lines,

@@ -7,13 +7,13 @@
 ---   so that the same op can be drawn again.
 --- - The buffer is modifiable only between `unlock` and `lock`.
 --- - Rows are 0-based, last rows inclusive.
+local block_openings = require('eca.transcript.openings')
+local block_text = require('eca.transcript.text')
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
-local openings_of = require('eca.transcript.openings')
 local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
-local text_of = require('eca.transcript.text')
 require('eca.markdown') -- highlights the rows being drawn
 
 local M = {}
@@ -94,7 +94,7 @@ end
 ---@param openings eca.Opening[] consecutive; only the first may have `after`
 function M.open(buf, openings)
   local chain = chains[buf]
-  openings_of.write(chain, openings)
+  block_openings.write(chain, openings)
   fix_margin(chain, chain.blocks[openings[#openings].block].next)
 end
 
@@ -130,7 +130,7 @@ end
 function M.append(buf, id, text)
   local chain = chains[buf]
   local block = known(chain, id)
-  local lines, held = text_of.take(block, text)
+  local lines, held = block_text.take(block, text)
   if not lines then
     block.held = held
     return

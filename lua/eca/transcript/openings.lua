@@ -4,10 +4,10 @@
 --- - Consecutive blocks are written by one edit, however many there are.
 --- - The edit comes first: if it fails, nothing here has changed.
 --- - Rows are 0-based, last rows inclusive.
+local block_text = require('eca.transcript.text')
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
-local text_of = require('eca.transcript.text')
 
 local M = {}
 
@@ -52,7 +52,7 @@ local function add_rows(rows, block, opening)
     rows[#rows + 1] = ''
   end
   local offset = #rows
-  local lines, held = text_of.take(block, opening.text or '')
+  local lines, held = block_text.take(block, opening.text or '')
   rows[offset + 1] = decoration.header_text(opening.header)
   if lines then
     lines[1] = block.headed and rows[offset + 1] or lines[1]

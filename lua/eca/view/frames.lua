@@ -9,7 +9,7 @@
 --- - An op that fails is a bug of ours: it is reported once, and the others are drawn.
 local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
-local view = require('eca.view.ops')
+local view_ops = require('eca.view.ops')
 
 local M = {}
 
@@ -68,13 +68,13 @@ local function draw(frame)
   local started = os.clock()
   while frame.next <= #frame.ops do
     local ops, next = frame.ops, frame.next
-    local count = view.count_together(ops, next)
-    if not try(ops[next][1], view.draw_together, ops, next, count) then
+    local count = view_ops.count_together(ops, next)
+    if not try(ops[next][1], view_ops.draw_together, ops, next, count) then
       break
     end
     frame.next = next + count
   end
-  try('the windows', view.settle)
+  try('the windows', view_ops.settle)
   frame.spent = frame.spent + (os.clock() - started)
   return frame.next > #frame.ops
 end
