@@ -28,6 +28,7 @@ EXCERPT_BYTES: Final = 160
 
 _MAX_HEADER_LINE: Final = 64 * 1024  # bytes; only the end of a longer line is searched
 _REACH: Final = 128  # bytes; a Content-Length field and its value are shorter
+_LONG_BODY: Final = 64 * 1024  # bytes; that much is not copied twice
 _FIELD: Final = b"content-length"
 _VALUE: Final = late_pattern(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
 _LENGTH: Final = late_pattern(rb"\d{1,18}")
@@ -172,7 +173,9 @@ class ContentLengthFraming:
         if self._is_foreign:
             excerpt = bytes(self._buffer[start : min(end, start + EXCERPT_BYTES)])
             return FramingFault(FaultReason.CHARSET, excerpt, end - start)
-        with memoryview(self._buffer) as whole, whole[start:end] as body:  # copied once
+        if end - start < _LONG_BODY:
+            return bytes(self._buffer[start:end])
+        with memoryview(self._buffer) as whole, whole[start:end] as body:
             return bytes(body)
 
     def _give_up_body(self, size: int, found: list[Framed]) -> bool:

@@ -198,15 +198,21 @@ def _kind(call: ToolCall) -> BlockKind:
 
 def merged(known: ToolCall, received: ToolCall) -> ToolCall:
     """Return `known` with the values of `received` that are not None; `known` if none is new."""
+    if received is known:
+        return known
     fresh: dict[str, object] = {}
+    is_whole = True
     for name in ToolCall.__struct_fields__:
         value, before = getattr(received, name), getattr(known, name)
         if value is None or value is before:
+            is_whole = is_whole and value is before
             continue
         if name == "changes":
-            value = _with_texts(value, before or ())
+            value, is_whole = _with_texts(value, before or ()), False
         if not is_same(value, before):
             fresh[name] = value
+    if fresh and is_whole:
+        return received  # which is mostly the same value with the next event
     return replace(known, **fresh) if fresh else known
 
 
