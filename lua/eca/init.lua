@@ -202,6 +202,20 @@ function M.reject(opts)
   end)
 end
 
+---@class eca.ChooseOptions
+---@field id? string of the request, as in `eca.DecideOptions`
+---@field choice string|integer the number of one of its `choices`, or its id or kind
+---@field chat? string only requests of this chat
+
+--- Answer a pending tool call by one of the choices that its agent offers.
+---@param opts eca.ChooseOptions
+function M.choose(opts)
+  local items, fault = meant(opts)
+  decide(items, fault, function(item)
+    require('eca.input.decide').choose_named(item, tostring(opts.choice))
+  end)
+end
+
 ---@class eca.AnswerOptions
 ---@field id? string of `pending()`, or the agent's own if only one request has it; default: the
 ---oldest question of the current chat, else the oldest
@@ -234,6 +248,10 @@ function M.pending()
   return vim.tbl_map(function(item)
     local public = { chat = item.chat, id = item.id, kind = item.kind }
     public.title, public.detail = item.title, item.detail
+    public.choices = item.choices
+      and vim.tbl_map(function(choice)
+        return { id = choice.id, name = choice.name, kind = choice.kind }
+      end, item.choices)
     return public
   end, require('eca.state.expected').pending())
 end

@@ -16,6 +16,8 @@ from tests.support.recording import Event, read_recording
 from tests.support.servers import RECORDINGS, Replay, module_command
 
 from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 
 Value: TypeAlias = Any
 
@@ -153,10 +155,10 @@ def _act(client: Client, event: Event, events: Sequence[Event], chats: dict[Valu
         case "chat/promptStop":
             agent.stop(chat)
         case "chat/toolCallApprove":
-            remember = params.get("save") == "session"
-            agent.approve(chat, params["toolCallId"], remember=remember)
+            choice = ALWAYS_ID if params.get("save") == "session" else ALLOW.id
+            agent.decide(chat, params["toolCallId"], choice)
         case "chat/toolCallReject":
-            agent.reject(chat, params["toolCallId"])
+            agent.decide(chat, params["toolCallId"], REJECT.id)
         case "response" if _request(event, events, "s2c") == "chat/askQuestion":
             number = event.message["id"]
             [asked] = [

@@ -6,6 +6,7 @@ import pytest
 from tests.support.calls import eca_call
 from tests.support.screen import Value
 
+from eca_nvim.agents.eca.content.call_choices import choices
 from eca_nvim.agents.eca.content.chat_content import content_event
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader
 from eca_nvim.agents.eca.turns import EndKind, EndReported
@@ -128,9 +129,11 @@ def test_a_call_goes_through_all_its_states() -> None:
         e.ToolPreparing(OURS, '{"a')
     )
     assert event_of({**arguments, "type": "toolCallRun", "manualApproval": True}) == (
-        e.ToolRequested(called(), needs_approval=True)
+        e.ToolRequested(called(), needs_approval=True, choices=choices(called()))
     )
-    assert event_of({**arguments, "type": "toolCallRunning"}) == e.ToolRunning(called())
+    assert event_of({**arguments, "type": "toolCallRunning"}) == (
+        e.ToolRunning(called(), is_approved=True)
+    )
     finished = {**arguments, "type": "toolCalled", "outputs": [output], "totalTimeMs": 5}
     assert event_of(finished) == e.ToolFinished(called(), ("done",), total_ms=5)
     assert event_of({**finished, "error": True}) == (

@@ -13,6 +13,7 @@ from tests.support.launch import REPOSITORY
 
 import eca_nvim
 from eca_nvim.agents.eca.content import known_tools
+from eca_nvim.agents.eca.content.call_choices import choices
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     FileName,
@@ -100,7 +101,7 @@ def test_what_a_call_does_follows_from_its_name_and_arguments() -> None:
     assert (call.kind, call.verb, call.origin) == (ToolKind.EDIT, "edit", "native")
     assert (call.title, call.locations) == ((FileName("/w/a"),), (Location("/w/a"),))
     assert call.changes == (FileChange("/w/a", change.diff, 1, 1, old="x", new="y"),)
-    assert call.remember == "edit_file on any server"
+    assert choices(call)[1].remembers == ("edit_file on any server",)
 
 
 def test_the_tool_of_another_server_is_not_known_by_its_name() -> None:

@@ -16,6 +16,7 @@ from tests.support.wire import encode as frame
 from eca_nvim.agents.base import AgentFault, Prompt, Workspace
 from eca_nvim.agents.eca import agent as eca
 from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.events import ChoicesChanged, MessageShown, TextReceived
 from eca_nvim.guardian import GRACE_S
@@ -138,7 +139,7 @@ async def test_after_the_end_nothing_said_does_harm(
         client.agent.prompt(Prompt("our-1", "hello"))
         client.agent.stop("our-1")
         client.agent.answer("q", "yes")
-        client.agent.approve("our-1", "t", remember=True)
+        client.agent.decide("our-1", "t", ALWAYS_ID)
         client.agent.kill()
     assert client.exit is not None
 

@@ -10,8 +10,10 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.turns import REFUSED
 from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     LoginBegan,
@@ -99,9 +101,9 @@ async def test_words_of_the_turn(scripted_server: PrepareScript, tmp_path: Path)
         await prompted(client)
         client.agent.steer("our-1", "faster")
         client.agent.unsteer("our-1")
-        client.agent.approve("our-1", "t-1", remember=False)
-        client.agent.approve("our-1", "t-2", remember=True)
-        client.agent.reject("our-1", "t-3")
+        client.agent.decide("our-1", "t-1", ALLOW.id)
+        client.agent.decide("our-1", "t-2", ALWAYS_ID)
+        client.agent.decide("our-1", "t-3", REJECT.id)
         client.agent.stop("our-1")
         await client.until(lambda: client.all(TurnEnded))
     chat = {"chatId": "our-1"}

@@ -10,6 +10,7 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.script import CONFIG, Steps, expect, handshake, reply, send
 
+from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, UnknownReceived
 
 pytestmark = pytest.mark.anyio
@@ -151,7 +152,7 @@ async def test_what_is_written_is_where_the_path_led_when_it_was_shown(
         asked = await requested(client, 1)
         (workspace / "docs").rmdir()
         (workspace / "docs").symlink_to(tmp_path)
-        client.agent.approve(CHAT, asked.call.id, remember=False)
+        client.agent.decide(CHAT, asked.call.id, ALLOW.id)
         finished = await client.first(ToolFinished)
     assert finished.failed
     assert "link" in finished.outputs[0]
@@ -165,7 +166,7 @@ async def test_a_link_is_followed_to_where_the_user_was_told(
     async with running(make_agent(server.command, workspace)) as client:
         await say(client, "go")
         asked = await requested(client, 1)
-        client.agent.approve(CHAT, asked.call.id, remember=False)
+        client.agent.decide(CHAT, asked.call.id, ALLOW.id)
         await client.first(ToolFinished)
     assert (tmp_path / "x").read_text() == "x\n"
 
@@ -193,6 +194,6 @@ async def test_a_link_that_is_deleted_leaves_what_it_leads_to(
     server = scripted_server(DRAFT, answer(propose("link", change={"kind": "delete"})))
     async with running(make_agent(server.command, workspace)) as client:
         await say(client, "go")
-        client.agent.approve(CHAT, (await requested(client, 1)).call.id, remember=False)
+        client.agent.decide(CHAT, (await requested(client, 1)).call.id, ALLOW.id)
         await client.first(ToolFinished)
     assert files(workspace) == {"target"}

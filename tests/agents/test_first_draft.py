@@ -10,6 +10,7 @@ from tests.support.generations.prepared import prepare
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
     ToolFinished,
@@ -83,7 +84,7 @@ async def test_outside_of_it_the_user_is_asked(
             await say(client, f"outside {path}")
             asked = await requested(client, number)
             assert asked.needs_approval
-            client.agent.reject(CHAT, asked.call.id)
+            client.agent.decide(CHAT, asked.call.id, REJECT.id)
             await ended(client, number)
     assert not (tmp_path / "x").exists()
 
@@ -95,7 +96,7 @@ async def test_a_file_that_has_changed_meanwhile_stays(
         await say(client, "edit")
         asked = await client.first(ToolRequested)
         (workspace / "src/calc.py").write_text("other\n")
-        client.agent.approve(CHAT, asked.call.id, remember=False)
+        client.agent.decide(CHAT, asked.call.id, ALLOW.id)
         finished = await client.first(ToolFinished)
         assert finished.failed
         assert "does not fit the file" in finished.outputs[0]
@@ -126,10 +127,10 @@ async def test_a_turn_ends_with_its_last_proposal(server: ScriptedServer, worksp
         await say(client, "two")
         await client.until(lambda: len(client.all(ToolRequested)) == 2)
         first, second = client.all(ToolRequested)
-        client.agent.approve(CHAT, second.call.id, remember=False)
+        client.agent.decide(CHAT, second.call.id, ALLOW.id)
         await client.first(ToolFinished)
         assert ends(client) == 0
-        client.agent.reject(CHAT, first.call.id)
+        client.agent.decide(CHAT, first.call.id, REJECT.id)
         await client.until(lambda: ends(client) == 1)
     assert (workspace / "two.txt").exists()
 

@@ -13,6 +13,7 @@ from tests.support.workspace import FILES
 
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import Diagnostic, Selection
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     DirectoryContext,
@@ -21,6 +22,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     WebContext,
 )
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     ChoicesChanged,
@@ -163,9 +165,9 @@ async def test_an_approval_and_a_file_change(
         assert "+def plus(a, b):" in asked.call.changes[0].diff
         assert (workspace / "src/calc.py").read_text() == FILES["src/calc.py"]
         decide: Callable[[], None] = (
-            (lambda: client.agent.approve(CHAT, asked.call.id, remember=False))
+            (lambda: client.agent.decide(CHAT, asked.call.id, ALLOW.id))
             if approved
-            else (lambda: client.agent.reject(CHAT, asked.call.id))
+            else (lambda: client.agent.decide(CHAT, asked.call.id, REJECT.id))
         )
         assert ends(client) == 0
         decide()
@@ -182,7 +184,7 @@ async def test_a_tool_call_from_its_first_word_on(server: ScriptedServer, worksp
     async with running(make_agent(server.command, workspace)) as client:
         await say(client, "edit")
         asked = await client.first(ToolRequested)
-        client.agent.approve(CHAT, asked.call.id, remember=False)
+        client.agent.decide(CHAT, asked.call.id, ALLOW.id)
         await client.until(lambda: ends(client) == 1)
         prepared = "".join(it.arguments_text for it in client.all(ToolPreparing))
         assert prepared == f'{{"path": "{workspace}/src/calc.py"}}'
@@ -205,7 +207,7 @@ async def test_an_approval_is_remembered_where_that_can_be(
             await say(client, "edit")
             asked = await requested(client, turn)
             if asked.needs_approval:
-                client.agent.approve(CHAT, asked.call.id, remember=True)
+                client.agent.decide(CHAT, asked.call.id, ALWAYS_ID)
             await ended(client, turn)
         asks = [it.needs_approval for it in client.all(ToolRequested)]
     forgets = server.journal.stem == "behaviors"

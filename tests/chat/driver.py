@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
+from msgspec.structs import replace
 from tests.chat.view import View
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.eca.content.argument_peek import Peeks
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID, choices
 from eca_nvim.chat.handlers import questions, reducer
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions import approvals, folding, prompts
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.effects import Effect
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
+from eca_nvim.chat.vocabulary.effects import Effect, TellDecision
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     LoginBegan,
     Role,
     TextReceived,
+    ToolRequested,
+    ToolRunning,
     TurnBegan,
     TurnEnded,
     TurnStopping,
@@ -61,6 +66,10 @@ class Driver:
         return changes
 
     def hear(self, *events: ChatEvent, child: str | None = None) -> None:
+        """Have the agent say something, as ECA's adapter tells it."""
+        self.hear_exactly(*map(_of_eca, events), child=child)
+
+    def hear_exactly(self, *events: ChatEvent, child: str | None = None) -> None:
         for event in events:
             told = self.peeks.peek(child or "", event)
             self.take(reducer.apply(self.chat, told, self.now, child))
@@ -89,10 +98,13 @@ class Driver:
         self.answer_shown(self.shown(question), text)
 
     def approve_shown(self, shown: Shown, *, remember: bool = False) -> None:
-        self.take(approvals.approve(self.chat, *shown, self.now, remember=remember))
+        self.decide_shown(shown, ALWAYS_ID if remember else ALLOW.id)
 
     def reject_shown(self, shown: Shown, reason: str | None = None) -> None:
-        self.take(approvals.reject(self.chat, *shown, self.now, reason))
+        self.decide_shown(shown, REJECT.id, reason)
+
+    def decide_shown(self, shown: Shown, choice: str | None, reason: str | None = None) -> None:
+        self.take(approvals.decide(self.chat, *shown, choice, self.now, reason))
 
     def answer_shown(self, shown: Shown, text: str | None) -> None:
         self.take(questions.answer_question(self.chat, *shown, text, self.now))
@@ -118,6 +130,11 @@ class Driver:
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
     @property
+    def decided(self) -> list[tuple[str, str, str | None]]:
+        """The answers to calls so far: chat, call and choice."""
+        return [(it.chat, it.call, it.choice) for it in self.told(TellDecision)]
+
+    @property
     def items(self) -> Sequence[Mapping[str, object]]:
         """List the requests."""
         return all_pending([self.chat]).items
@@ -133,6 +150,23 @@ class Driver:
     def ends(self) -> list[object]:
         """List the reasons why turns ended."""
         return [data["reason"] for data in self.view.fired("EcaTurnFinished")]
+
+
+def _of_eca(event: ChatEvent) -> ChatEvent:
+    match event:
+        case ToolRequested():
+            return replace(event, choices=choices(event.call))
+        case ToolRunning():
+            return replace(event, is_approved=True)
+        case _:
+            return event
+
+
+def remembered(item: Mapping[str, object]) -> list[str] | None:
+    """Return what a request offers to remember, None if nothing."""
+    choices_ = item["choices"]
+    assert isinstance(choices_, list)
+    return next((each["remembers"] for each in choices_ if "remembers" in each), None)
 
 
 def said(*chunks: str) -> list[TextReceived]:

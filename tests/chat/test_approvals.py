@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import ENDED, STOPPING, Driver, all_pending, call
+from tests.chat.driver import ENDED, STOPPING, Driver, all_pending, call, remembered
 from tests.support.calls import eca_call
 
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.approvals import SUBAGENT_GOES_ON
@@ -14,7 +15,8 @@ from eca_nvim.chat.vocabulary.call_details import (
     ShellPart,
     Subagent,
 )
-from eca_nvim.chat.vocabulary.effects import TellApproval, TellPrompt, TellRejection
+from eca_nvim.chat.vocabulary.decisions import REJECT
+from eca_nvim.chat.vocabulary.effects import TellDecision, TellPrompt
 from eca_nvim.chat.vocabulary.events import (
     QuestionAsked,
     ToolFinished,
@@ -58,7 +60,16 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
                 *((3, 0, 2, "EcaMuted"), (3, 9, -1, "EcaMuted")),
             ],
             "language": "",
-            "remember": ["ls"],
+            "choices": [
+                {"id": "allow", "name": "allow", "kind": "allow_once"},
+                {
+                    "id": ALWAYS_ID,
+                    "name": "always allow",
+                    "kind": "allow_always",
+                    "remembers": ["ls"],
+                },
+                {"id": "reject", "name": "reject", "kind": "reject_once"},
+            ],
             "tool": "shell_command",
             "digest": driver.shown("t1")[1],
         }
@@ -74,9 +85,8 @@ def test_nothing_new_to_remember_is_absent_48() -> None:
     driver.hear(ToolRequested(call("s", "shell_command", details=known), needs_approval=True))
     driver.hear(ToolRequested(call("e", "edit_file"), needs_approval=True))
     driver.hear(ToolRequested(eca_call("x", "made_up"), needs_approval=True))
-    assert "remember" not in driver.items[0]
-    assert "remember" not in driver.items[2]
-    assert driver.items[1]["remember"] == ["edit_file on any server"]
+    told = [None, ["edit_file on any server"], None]
+    assert [remembered(item) for item in driver.items] == told
 
 
 def test_who_asks_for_what_is_told() -> None:
@@ -153,7 +163,7 @@ def test_a_reason_for_a_subagent_is_the_users_to_send() -> None:
     driver.hear(asked(), child="child")
     assert driver.items[0]["agent"] == "explorer"
     driver.reject("t1", "use rg\x07")
-    assert driver.told(TellRejection) == [TellRejection("child", "t1")]
+    assert driver.decided == [("child", "t1", REJECT.id)]
     assert driver.chat.queue == []
     assert SetInput("chat", "use rg␇") in driver.view.other
     assert Notify("info", SUBAGENT_GOES_ON) in driver.view.other
@@ -179,10 +189,11 @@ def test_an_approval_goes_out_once_and_leaves_the_list_at_once() -> None:
     assert driver.state == "running"
     driver.approve("t1")
     driver.reject("t1")
-    driver.hear(ToolRunning(asked().call), asked())
+    driver.hear(ToolRunning(asked().call))
     driver.approve("t1")
-    told = [it for it in driver.effects if isinstance(it, (TellApproval, TellRejection))]
-    assert told == [TellApproval("chat", "t1", remember=True, home="chat", block=2)]
+    assert driver.told(TellDecision) == [
+        TellDecision("chat", "t1", ALWAYS_ID, allows=True, home="chat", block=2)
+    ]
     resolved = driver.view.fired("EcaApprovalResolved")
     assert resolved == [{"chat": "chat", "id": "chat:2:1000", "outcome": "approved"}]
 
@@ -194,7 +205,7 @@ def test_a_rejection_goes_out_once() -> None:
     driver.reject("t1")
     driver.reject("t1")
     driver.hear(ToolRejected(call(), "user"))
-    assert driver.told(TellRejection) == [TellRejection("chat", "t1")]
+    assert driver.decided == [("chat", "t1", REJECT.id)]
     outcomes = [data["outcome"] for data in driver.view.fired("EcaApprovalResolved")]
     assert outcomes == ["rejected"]
 
@@ -220,7 +231,7 @@ def test_a_stopped_or_finished_call_leaves_the_list() -> None:
     assert outcomes == ["approved", "stopped", "stopped"]
     driver.hear(STOPPING)
     driver.approve("b")
-    assert not driver.told(TellApproval)
+    assert driver.decided == []
 
 
 def test_all_chats_oldest_first() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from tests.chat.driver import Driver, call
+from tests.chat.driver import Driver, call, remembered
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.call_files import changed_paths, may_change, moved, read_paths
@@ -144,7 +144,7 @@ def test_the_tool_of_another_server_is_not_taken_for_ours(name: str) -> None:
     assert item["title"] == item["tool"] == f"files/{name}"
     assert item["lines"] == ["command: rm -rf x", "host: prod", "then: reboot"]
     assert "titled" not in item
-    assert item["remember"] == [f"rm of {name}"]
+    assert remembered(item) == [f"rm of {name}"]
 
 
 def test_the_diff_of_another_servers_tool_stands_under_all_its_arguments() -> None:
@@ -251,7 +251,7 @@ def test_values_that_are_no_text_are_json_in_a_header_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool_call", "remembered"),
+    ("tool_call", "keys"),
     [
         (call("e", "edit_file"), ["edit_file on any server"]),
         (theirs("edit_file", {}), ["edit_file on any server"]),
@@ -264,9 +264,9 @@ def test_values_that_are_no_text_are_json_in_a_header_too() -> None:
     ],
 )
 def test_exactly_what_the_agent_would_keep_is_named_48(
-    tool_call: ToolCall, remembered: Sequence[str] | None
+    tool_call: ToolCall, keys: Sequence[str] | None
 ) -> None:
-    assert asked(tool_call).get("remember") == remembered
+    assert remembered(asked(tool_call)) == keys
 
 
 def test_a_tool_that_was_already_unknown_while_it_was_written_is_told_11() -> None:

@@ -6,7 +6,8 @@ from tests.chat.driver import ENDED, Driver, call
 
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.decisions import ALLOW
+from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
@@ -30,11 +31,7 @@ def titles(driver: Driver) -> list[object]:
 
 def answers(driver: Driver) -> list[tuple[str, str]]:
     """Return the chat of each answer, and what it is."""
-    return [
-        (told.chat, "yes" if isinstance(told, TellApproval) else "no")
-        for told in driver.effects
-        if isinstance(told, TellApproval | TellRejection)
-    ]
+    return [(chat, "yes" if choice == ALLOW.id else "no") for chat, _, choice in driver.decided]
 
 
 def both_lanes() -> Driver:
@@ -155,6 +152,6 @@ def test_what_was_let_is_no_other_call_by_the_time_it_is_told() -> None:
     driver.hear(wants("echo safe"))
     driver.approve("t1")
     driver.hear(wants("rm -rf ~"))
-    (told,) = driver.told(TellApproval)
+    (told,) = driver.told(TellDecision)
     assert not is_still_approved(driver.chat, told)
     assert titles(driver) == ["$ rm -rf ~"]

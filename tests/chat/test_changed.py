@@ -16,7 +16,7 @@ from eca_nvim.chat.handlers.answer_check import CHANGED, CHANGED_TYPED
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.effects import TellAnswer
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     QuestionAsked,
@@ -98,12 +98,12 @@ def test_an_answer_to_what_was_shown_before_is_not_sent(
     driver.hear(after)
     driver.approve_shown(shown)
     driver.reject_shown(shown)
-    assert driver.told(TellApproval) == []
-    assert driver.told(TellRejection) == []
+    assert driver.decided == []
+    assert driver.decided == []
     assert driver.view.other[-2:] == [Notify("warn", CHANGED)] * 2
     assert driver.state == "waiting"
     driver.approve("t1")
-    assert len(driver.told(TellApproval)) == 1
+    assert len(driver.decided) == 1
 
 
 def test_what_was_typed_for_another_request_comes_back() -> None:
@@ -115,7 +115,7 @@ def test_what_was_typed_for_another_request_comes_back() -> None:
         SetInput("chat", "use rg␇"),
         Notify("warn", CHANGED_TYPED),
     ]
-    assert driver.told(TellRejection) == []
+    assert driver.decided == []
 
 
 def test_what_comes_back_to_what_it_was_has_to_be_seen_again() -> None:
@@ -125,7 +125,7 @@ def test_what_comes_back_to_what_it_was_has_to_be_seen_again() -> None:
         driver.hear(wants(command))
         assert driver.items
     driver.approve_shown(shown)
-    assert driver.told(TellApproval) == []
+    assert driver.decided == []
 
 
 def test_what_says_nothing_new_leaves_the_request_as_it_is() -> None:
@@ -135,7 +135,7 @@ def test_what_says_nothing_new_leaves_the_request_as_it_is() -> None:
     late = apply(driver.chat, ToolPreparing(shell("rm -rf ~"), "{"), driver.now)
     assert (again.pending_changed, late.pending_changed) == (False, False)
     driver.approve_shown(shown)
-    assert len(driver.told(TellApproval)) == 1
+    assert len(driver.decided) == 1
 
 
 def test_what_the_model_goes_on_to_say_shows_no_request_again() -> None:

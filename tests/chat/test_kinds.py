@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.chat.driver import Driver
+from tests.chat.driver import Driver, remembered
 
 from eca_nvim.chat.model.call_files import changed_paths, files_used, may_change, moved, read_paths
 from eca_nvim.chat.model.outside_paths import paths_outside
@@ -19,7 +19,7 @@ OTHER = FileChange("/workspace/b/new.txt", "@@ -0,0 +1,2 @@\n+one\n+more", 2, 0)
 def asked(call: ToolCall) -> Driver:
     driver = Driver()
     driver.run()
-    driver.hear(ToolRequested(call, needs_approval=True))
+    driver.hear_exactly(ToolRequested(call, needs_approval=True))
     return driver
 
 
@@ -60,7 +60,7 @@ def test_a_title_says_what_a_call_will_do_and_nothing_is_remembered_of_any_serve
     [item] = asked(fetch).items
     assert item["title"] == "fetch the page"
     assert "warnings" not in item
-    assert "remember" not in item
+    assert remembered(item) is None
     [silent] = asked(ToolCall("t", "fetch", "web", "acp", kind=ToolKind.FETCH)).items
     assert silent["warnings"] == ["the server does not say what it will do"]
 

@@ -5,7 +5,7 @@ from tests.chat.driver import Driver
 from tests.chat.test_approvals import asked
 
 from eca_nvim.chat.handlers.answer_check import TOO_LATE
-from eca_nvim.chat.vocabulary.effects import TellRejection
+from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 
 
@@ -16,7 +16,7 @@ def test_a_reason_that_comes_too_late_is_the_users_to_send(call: str) -> None:
     driver.hear(asked())
     driver.approve("t1")
     driver.reject(call, "use rg\x07")
-    assert driver.told(TellRejection) == []
+    assert driver.decided == [("chat", "t1", ALLOW.id)]
     assert driver.chat.queue == []
     assert driver.view.other[-2:] == [SetInput("chat", "use rg␇"), Notify("warn", TOO_LATE)]
 

@@ -9,7 +9,8 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.vocabulary.call_details import Subagent
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
+from eca_nvim.chat.vocabulary.effects import TellAnswer, TellDecision
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatDeleted,
@@ -71,7 +72,7 @@ def test_its_approval_is_shown_here_and_answered_there() -> None:
     item = driver.items[0]
     assert (item["chat"], item["call"], item["agent"]) == ("chat", "r", "explorer")
     driver.approve("r")
-    (told,) = driver.told(TellApproval)
+    (told,) = driver.told(TellDecision)
     assert (told.chat, told.call, told.home, told.block) == ("sub", "r", "chat", item["block"])
 
 
@@ -79,7 +80,7 @@ def test_its_rejected_call_does_not_end_the_turn_6() -> None:
     driver = spawned()
     driver.hear(ToolRequested(READ, needs_approval=True), child="sub")
     driver.reject("r")
-    assert driver.told(TellRejection) == [TellRejection("sub", "r")]
+    assert driver.decided == [("sub", "r", REJECT.id)]
     driver.hear(ToolRejected(READ), *said("so be it"), child="sub")
     driver.hear(ToolFinished(SPAWN, ("result",)), ENDED)
     assert driver.ends == ["done"]
@@ -200,7 +201,7 @@ def test_a_subagent_of_a_subagent_is_shown_one_level_deep() -> None:
     driver.hear(ToolRequested(READ, needs_approval=True), child="subsub")
     driver.hear(ToolFinished(inner), child="sub")
     driver.approve("r")
-    assert [(told.chat, told.call) for told in driver.told(TellApproval)] == [("subsub", "r")]
+    assert driver.decided == [("subsub", "r", ALLOW.id)]
 
 
 def test_a_call_that_claims_to_run_in_itself_is_a_call_like_any_other() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.chat.driver import ENDED, Driver, call
+from tests.chat.driver import ENDED, Driver, call, remembered
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.text.diffs import parse_hunks
@@ -93,7 +93,7 @@ def test_a_tool_without_a_name_can_be_answered_11() -> None:
     driver.run()
     driver.hear(ToolRequested(eca_call("u", arguments={"a": 1}), needs_approval=True))
     assert driver.view.lines[1:] == ["? unknown tool waiting", "  a: 1"]
-    assert "remember" not in driver.items[0]
+    assert remembered(driver.items[0]) is None
     assert "tool" not in driver.items[0]
 
 

@@ -1,6 +1,7 @@
 """Rows about tool calls."""
 
 from tests.generations.row import Row, asks, call, called, text, turn, wait
+from tests.ui.staged import offered
 
 DIFF = "@@ -1,2 +1,2 @@\n-def add(a, b):\n+def plus(a, b):\n     return a + b\n"
 CHANGE = {
@@ -143,7 +144,7 @@ ROWS = [
         says="an approval cannot be remembered: that is not offered, and not sent",
         server=turn(asks(**EDIT), wait("chat/toolCallApprove"), called(**EDIT)),
         does=["prompt", "approve remember"],
-        asked={"remember": None},
+        asked={"choices": offered()},
         sent=[("chat/toolCallApprove", {"save": None})],
     ),
     Row(
@@ -151,7 +152,7 @@ ROWS = [
         says="chat/toolCallApprove save: 'session'",
         server=turn(asks(**NAMES_SERVER), wait("chat/toolCallApprove"), called(**NAMES_SERVER)),
         does=["prompt", "approve remember"],
-        asked={"remember": ["edit_file on any server"]},
+        asked={"choices": offered("edit_file on any server")},
         sent=[("chat/toolCallApprove", {"save": "session"})],
     ),
     Row(

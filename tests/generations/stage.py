@@ -21,8 +21,10 @@ from tests.support.wire import Message
 
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
@@ -180,13 +182,14 @@ class Stage:
     async def do_approve(self, chat: str, rest: str, _row: Row) -> None:
         """Approve the call that waits; "approve remember" for the session."""
         item = await self._item(chat)
-        remember = rest == "remember"
-        self.session.receive(intents.Approve(chat, item["block"], item["digest"], remember))
+        offered = [choice["id"] for choice in item["choices"]]
+        choice = ALWAYS_ID if rest == "remember" and ALWAYS_ID in offered else ALLOW.id
+        self.session.receive(intents.Decide(chat, item["block"], item["digest"], choice))
 
     async def do_reject(self, chat: str, _rest: str, _row: Row) -> None:
         """Reject the call that waits."""
         item = await self._item(chat)
-        self.session.receive(intents.Reject(chat, item["block"], item["digest"]))
+        self.session.receive(intents.Decide(chat, item["block"], item["digest"], REJECT.id))
 
     async def do_unfold(self, chat: str, _rest: str, _row: Row) -> None:
         """Open all blocks."""

@@ -12,6 +12,7 @@ from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent, ChatEvent
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
@@ -94,12 +95,9 @@ class FakeAgent(Agent):
     def stop(self, chat_id: str) -> None:
         self.told.append(("stop", chat_id))
 
-    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
-        self.told.append(("approve", chat_id, call_id, remember))
+    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+        self.told.append(("decide", chat_id, call_id, choice_id))
         self.approved.set()
-
-    def reject(self, chat_id: str, call_id: str) -> None:
-        self.told.append(("reject", chat_id, call_id))
 
     def answer(self, question_id: str, text: str | None) -> None:
         self.told.append(("answer", question_id, text))
@@ -250,10 +248,10 @@ class Rig:
         (item,) = [it for it in self.view.pending if it["call"] == call]
         return item
 
-    def approval(self, call: str, *, remember: bool = False) -> intents.Approve:
-        """Approve a request as it was last shown."""
+    def decision(self, call: str, choice: str = ALLOW.id) -> intents.Decide:
+        """Answer a request as it was last shown."""
         item = self.asked(call)
-        return intents.Approve(item["chat"], item["block"], item["digest"], remember)
+        return intents.Decide(item["chat"], item["block"], item["digest"], choice)
 
     def answer(self, question: str, text: str | None) -> intents.AnswerQuestion:
         """Answer a question as it was last shown."""

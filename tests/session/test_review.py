@@ -58,7 +58,7 @@ async def edit(rig: Rig, file: Path) -> FakeAgent:
     call = eca_call("t", "edit_file", arguments={"path": str(file)}, details=change)
     agent.say("a", TurnBegan(), ToolRequested(call, needs_approval=True))
     write(file, f"{BEFORE}four\n")
-    rig.do(rig.approval("t"))
+    rig.do(rig.decision("t"))
     await rig.done()
     write(file, f"{AFTER}four\n")
     agent.say("a", ToolFinished(eca_call("t")), TurnEnded())

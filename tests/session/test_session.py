@@ -10,9 +10,11 @@ from tests.session.rig import PATIENCE, Rig
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit, Selection
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.contexts import WebContext
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatDeleted,
@@ -53,21 +55,23 @@ def call(
     return eca_call(call_id, name="edit_file", details=carries)
 
 
+REMEMBER = Choice(ALWAYS_ID, "always allow", ChoiceKind.ALLOW_ALWAYS, ("c1",))
+
+
 async def test_the_users_words_reach_the_agent(rig: Rig) -> None:
     agent = await rig.ready()
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
-    agent.say("a", TurnBegan(), ToolRequested(call(), needs_approval=True))
-    rig.do(rig.approval("c1", remember=True))
+    agent.say("a", TurnBegan(), ToolRequested(call(), True, (ALLOW, REMEMBER)))
+    rig.do(rig.decision("c1", ALWAYS_ID))
     await rig.done()
     agent.say("a", ToolRequested(call("c2"), needs_approval=True))
-    item = rig.asked("c2")
-    rig.do(intents.Reject("a", item["block"], item["digest"]), intents.StopTurn("a"))
+    rig.do(rig.decision("c2", REJECT.id), intents.StopTurn("a"))
     await rig.done()
     assert agent.told == [
         ("prompt", "a", "hi"),
-        ("approve", "a", "c1", True),
-        ("reject", "a", "c2"),
+        ("decide", "a", "c1", ALWAYS_ID),
+        ("decide", "a", "c2", REJECT.id),
         ("stop", "a"),
     ]
 

@@ -15,6 +15,7 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRejected,
@@ -84,7 +85,7 @@ async def begin(rig: Rig, call: ToolCall = COMMAND) -> FakeAgent:
 async def let_run(rig: Rig, call: ToolCall = COMMAND) -> FakeAgent:
     """Approve a command, and wait until the agent knows."""
     agent = await begin(rig, call)
-    rig.do(rig.approval(call.id))
+    rig.do(rig.decision(call.id))
     with anyio.fail_after(PATIENCE):
         await agent.approved.wait()
     agent.say("a", ToolRunning(call))
@@ -164,7 +165,7 @@ async def test_what_the_user_wrote_meanwhile_is_his(rig: Rig, folder: Path) -> N
 
 async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threading.Event) -> None:
     agent = await begin(rig)
-    rig.do(rig.approval("t"), intents.StopTurn("a"))
+    rig.do(rig.decision("t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
     while rig.session.surveyor.has_waiting:
@@ -174,17 +175,17 @@ async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threadi
 
 async def test_what_is_let_run_is_what_was_approved(rig: Rig, held: threading.Event) -> None:
     agent = await begin(rig)
-    rig.do(rig.approval("t"))
+    rig.do(rig.decision("t"))
     await rig.done()
     other = eca_call("t", "shell_command", arguments={"command": "do worse"})
     agent.say("a", ToolRequested(other, needs_approval=True))
     held.set()
     await rig.surveyed()
     assert [told[0] for told in agent.told] == ["prompt"]
-    rig.do(rig.approval("t"))
+    rig.do(rig.decision("t"))
     await rig.done()
     await rig.surveyed()
-    assert agent.told[1:] == [("approve", "a", "t", False)]
+    assert agent.told[1:] == [("decide", "a", "t", ALLOW.id)]
 
 
 async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Event) -> None:
@@ -194,7 +195,7 @@ async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Ev
     agent.say("child", ToolRequested(COMMAND, needs_approval=True), parent="a")
     items: list[Mapping[str, Value]] = list(rig.view.pending)
     assert [item["call"] for item in items] == ["t", "t"]
-    rig.do(intents.Approve("a", items[1]["block"], items[1]["digest"]))
+    rig.do(intents.Decide("a", items[1]["block"], items[1]["digest"], ALLOW.id))
     await rig.done()
     agent.say("child", ToolRejected(COMMAND), parent="a")
     held.set()
@@ -237,12 +238,12 @@ async def test_approvals_are_told_in_their_order(rig: Rig, held: threading.Event
     calls = [eca_call(str(number), "shell_command") for number in range(9)]
     calls.append(eca_call("named", "write_file", arguments={"path": "/named", "content": "x"}))
     agent.say("a", *[ToolRequested(call, needs_approval=True) for call in calls])
-    rig.do(*[rig.approval(call.id) for call in (COMMAND, *calls)])
+    rig.do(*[rig.decision(call.id) for call in (COMMAND, *calls)])
     await rig.done()
     assert not agent.approved.is_set()
     held.set()
     await rig.surveyed()
-    told = [words[2] for words in agent.told if words[0] == "approve"]
+    told = [words[2] for words in agent.told if words[0] == "decide"]
     assert told == ["t", *[call.id for call in calls]]
 
 
@@ -252,7 +253,7 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     (folder / "a").write_text("by the first\n")
     second = eca_call("second", "shell_command")
     agent.say("a", ToolRequested(second, needs_approval=True))
-    rig.do(rig.approval("second"))
+    rig.do(rig.decision("second"))
     await rig.surveyed()
     (folder / "b").write_text("by the second\n")
     agent.say("a", ToolFinished(second))

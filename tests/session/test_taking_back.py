@@ -71,7 +71,7 @@ async def turn(rig: Rig, agent: FakeAgent, number: int, file: Path, *more: ChatE
     await rig.done()
     call = write_call(file, number)
     agent.say("a", prompt(number), RUNNING, ToolRequested(call, needs_approval=True))
-    rig.do(rig.approval(call.id))
+    rig.do(rig.decision(call.id))
     await rig.done()
     put(file, f"{number}\n")
     agent.say("a", ToolFinished(call), *more, ENDED)

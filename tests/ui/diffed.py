@@ -42,8 +42,8 @@ def show(
     file: Mapping[str, Value] | None = None,
 ) -> Screen:
     """Draw what the host sends for a diff of call t1."""
-    remembered: dict[str, Value] = {"remember": ["edit_file"]} if remember else {}
-    items = [approval(paths=[str(path)], **remembered)] if pending else []
+    remembered = ["edit_file"] if remember else []
+    items = [approval(paths=[str(path)], remember=remembered)] if pending else []
     shown = [
         "diff",
         CHAT,

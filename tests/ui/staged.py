@@ -68,9 +68,20 @@ def request(call: str = "t1") -> Mapping[str, Value]:
     return {"id": call, "block": BLOCK, "digest": call}
 
 
-def approval(call: str = "t1", **fields: Value) -> Mapping[str, Value]:
+def offered(*remembers: str) -> list[Mapping[str, Value]]:
+    """Return the choices of ECA: with something to remember there are three."""
+    allow = {"id": "allow", "name": "allow", "kind": "allow_once"}
+    always = {"id": "always", "name": "always allow", "kind": "allow_always"}
+    reject = {"id": "reject", "name": "reject", "kind": "reject_once"}
+    return [allow, {**always, "remembers": [*remembers]}, reject] if remembers else [allow, reject]
+
+
+def approval(
+    call: str = "t1", *, remember: Sequence[str] = (), **fields: Value
+) -> Mapping[str, Value]:
     """Return a request: a shell command with nothing to remember, changed by `fields`."""
     item = {"chat": CHAT, "id": call, "call": call, "block": BLOCK, "digest": call}
+    item |= {"choices": offered(*remember)}
     item |= {"kind": "approval", "title": f"run ls {call}", "lines": [f"$ ls {call}"]}
     return {**item, "marks": [], **fields}
 

@@ -136,7 +136,7 @@ def test_closing_it_by_hand_leaves_it_pending(stage: Neovim, keys: str) -> None:
     stage.wait_screen(lambda screen: not shown(screen))
     stage.command("split | only")
     assert not shown(stage.screen)
-    assert sent(stage, "approve") == sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
     stage.command("Eca approval")
     stage.wait_screen(shown)
     assert stage.eval("win_getid()") != before
@@ -145,10 +145,10 @@ def test_closing_it_by_hand_leaves_it_pending(stage: Neovim, keys: str) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", answer_to("t1", remember=False)),
-        ("A", "approve", answer_to("t1", remember=True)),
-        ("r", "reject", answer_to("t1")),
-        ("Ruse rg<CR>", "reject", answer_to("t1", reason="use rg")),
+        ("a", "decide", answer_to("t1", choice="allow")),
+        ("A", "decide", answer_to("t1", choice="always")),
+        ("r", "decide", answer_to("t1", choice="reject")),
+        ("Ruse rg<CR>", "decide", answer_to("t1", choice="reject", reason="use rg")),
         ("d", "diff", {"chat": CHAT, "block": BLOCK}),
     ],
 )
@@ -170,7 +170,7 @@ def test_reject_without_a_reason_leaves_it_pending(stage: Neovim) -> None:
     stage.command("Eca approval")
     stage.keys("R<Esc>")
     assert shown(stage.screen)
-    assert sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
 
 
 def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
@@ -180,7 +180,7 @@ def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
     assert "diff" not in screen
     stage.command("Eca approval")
     stage.keys("A")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
     stage.take_errors()
 
 
@@ -197,7 +197,7 @@ def test_guard_swallows_keys_under_the_users_hands(start_nvim: StartNeovim) -> N
     nvim.wait_screen(shown)
     nvim.command("Eca approval")
     nvim.keys("ar")
-    assert sent(nvim, "approve") == sent(nvim, "reject") == []
+    assert sent(nvim, "decide") == []
     assert shown(nvim.screen)
 
 
@@ -209,7 +209,7 @@ def test_guard_of_300_ms_is_the_default_and_ends(start_nvim: StartNeovim) -> Non
     nvim.command("Eca approval")
     nvim.lua("_G.now = _G.now + 320e6")
     nvim.keys("aa")  # the second `a` comes too early for the next request
-    assert wait_sent(nvim, "approve") == [answer_to("t1", remember=False)]
+    assert wait_sent(nvim, "decide") == [answer_to("t1", choice="allow")]
     nvim.wait_screen("(2/2)")
     assert shown(nvim.screen)
 
@@ -230,7 +230,7 @@ def test_several_wait_in_line(stage: Neovim) -> None:
     stage.keys("a")
     stage.wait_until(f"vim.fn.win_getid() == {before}")
     assert not shown(stage.screen)
-    assert [payload["digest"] for payload in sent(stage, "approve")] == ["t1", "t3"]
+    assert [payload["digest"] for payload in sent(stage, "decide")] == ["t1", "t2", "t3"]
 
 
 def test_a_command_is_its_own_title(stage: Neovim) -> None:
@@ -268,7 +268,7 @@ def test_mouse_goes_into_it(stage: Neovim) -> None:
     row, column = stage.wait_screen(shown).find("$ ls")
     stage.click(row, column)
     stage.keys("a")
-    assert len(wait_sent(stage, "approve")) == 1
+    assert len(wait_sent(stage, "decide")) == 1
 
 
 def test_diff_lines_are_coloured(stage: Neovim) -> None:
@@ -338,3 +338,53 @@ def test_tabs_and_spaces_at_the_end_are_seen(stage: Neovim) -> None:
     pending(stage, approval(lines=["$ rm x ", "\ty"]))
     stage.wait_screen("$ rm x·")
     assert "→     y" in stage.screen  # its tab stops are counted from the bar
+
+
+def test_choices_whose_names_say_more_are_listed_and_answered_by_number(stage: Neovim) -> None:
+    always = "Always Allow Bash(echo *) and access to /workspace/with/a/long/name/that/wraps"
+    offers = [
+        {"id": "y", "name": "Yes, proceed", "kind": "allow_once"},
+        {"id": "p", "name": always, "kind": "allow_always"},
+        {"id": "u", "name": "Always allow for user: echo *", "kind": "allow_always"},
+        {"id": "n", "name": "No", "kind": "reject_once"},
+    ]
+    pending(stage, approval(choices=offers, listed=True, **DIFF))
+    screen = stage.wait_screen("1 allow   Yes, proceed")
+    assert "3 always  Always allow for user: echo *" in screen
+    assert "1 allow  2 always  3 always  4 reject" in screen
+    stage.command("Eca approval")
+    assert f"2 always  {always}" in stage.buffer_lines()
+    stage.keys("A")  # two are of its kind
+    assert sent(stage, "decide") == []
+    stage.keys("3")
+    assert wait_sent(stage, "decide") == [answer_to("t1", choice="u")]
+    pending(stage, approval("t2", choices=offers, listed=True))
+    stage.wait_screen("$ ls t2")
+    stage.command("Eca approval")
+    stage.keys("r")
+    assert wait_sent(stage, "decide", 2)[1] == answer_to("t2", choice="n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "choice"),
+    [
+        (":Eca choose 2<CR>", "s"),
+        (":Eca choose<CR>", "s"),
+        ("2<F5>", "s"),
+        (":Eca approve!<CR>", "s"),
+    ],
+)
+def test_a_choice_is_made_from_anywhere(stage: Neovim, typed: str, choice: str | None) -> None:
+    offers = [
+        {"id": "y", "name": "Yes", "kind": "allow_once"},
+        {"id": "s", "name": "Allow for this session", "kind": "allow_always"},
+    ]
+    stage.lua("vim.ui.select = function(items, _, done) done(items[2]) end")
+    stage.keys(":map <lt>F5> <lt>Plug>(EcaChoose)<CR>")
+    pending(stage, approval(choices=offers, listed=True))
+    stage.wait_screen("2 always  Allow for this session")
+    stage.keys(":Eca choose 7<CR>")
+    stage.wait_screen("there is no choice '7', but 1 Yes, 2 Allow for this session")
+    stage.keys("<CR>" + typed)
+    chosen = {} if choice is None else {"choice": choice}
+    assert wait_sent(stage, "decide") == [answer_to("t1", **chosen)]

@@ -20,12 +20,12 @@ def test_all_of_a_chat_are_accepted_at_once(stage: Neovim) -> None:
     stage.wait_screen("* all 2")
     stage.command("Eca approval")
     stage.keys("*")
-    assert [it["digest"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
+    assert [it["digest"] for it in wait_sent(stage, "decide", 2)] == ["t1", "t2"]
     screen = stage.wait_screen("(3/3)")
     assert "* all" not in screen
     pending(stage, approval("t3", chat="c2"))
     stage.keys("*")
-    assert len(sent(stage, "approve")) == 2
+    assert len(sent(stage, "decide")) == 2
     stage.take_errors()
 
 
@@ -36,7 +36,7 @@ def test_all_does_not_mean_what_has_only_just_come_up(stage: Neovim) -> None:
     stage.wait_screen("* all 2")
     stage.command('execute "normal \\<Plug>(EcaApproveAll)"')
     stage.wait_screen("skipped requests that have just appeared: 2")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
 
 
 def test_approve_all_means_the_chat_and_with_a_bang_every_chat(stage: Neovim) -> None:
@@ -44,12 +44,12 @@ def test_approve_all_means_the_chat_and_with_a_bang_every_chat(stage: Neovim) ->
     pending(stage, approval("t1"), approval("t2", chat="c2"))
     stage.wait_screen(shown)
     stage.command("Eca approve-all")
-    assert [it["digest"] for it in wait_sent(stage, "approve")] == ["t1"]
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
     pending(stage, approval("t2", chat="c2"))
     stage.command("Eca approve-all")
     stage.wait_screen("no pending request")
     stage.command("Eca approve-all!")
-    assert [it["digest"] for it in wait_sent(stage, "approve", 2)] == ["t1", "t2"]
+    assert [it["digest"] for it in wait_sent(stage, "decide", 2)] == ["t1", "t2"]
 
 
 @pytest.mark.parametrize("act", ["Eca approve", "normal \\y"])
@@ -59,7 +59,7 @@ def test_what_is_asked_on_the_screen_is_what_is_answered(stage: Neovim, act: str
     pending(stage, approval("first", chat="c2"), approval("second", chat="c3"))
     stage.wait_screen("run ls first")
     stage.command(act)
-    assert wait_sent(stage, "approve")[0]["digest"] == "first"
+    assert wait_sent(stage, "decide")[0]["digest"] == "first"
 
 
 def test_mapped_keys_are_guarded_too(start_nvim: StartNeovim) -> None:
@@ -70,7 +70,7 @@ def test_mapped_keys_are_guarded_too(start_nvim: StartNeovim) -> None:
     nvim.wait_screen(shown)
     nvim.keys("y")
     nvim.wait_screen("the request has just appeared: press again to answer")
-    assert sent(nvim, "approve") == []
+    assert sent(nvim, "decide") == []
 
 
 # --- being called -------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def test_without_the_float_the_blocks_have_the_keys(start_nvim: StartNeovim) -> 
     screen = nvim.wait_screen("? run ls")
     assert not shown(screen)
     nvim.keys("a")
-    assert wait_sent(nvim, "approve")[0]["digest"] == "t1"
+    assert wait_sent(nvim, "decide")[0]["digest"] == "t1"
 
 
 def test_nothing_waiting_is_said(stage: Neovim) -> None:

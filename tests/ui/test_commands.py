@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.factories import StartNeovim
+from tests.ui.staged import offered
 from tests.ui.view import CHAT, View, open_view, start_view
 
 from eca_nvim.chat.vocabulary import ops
@@ -13,6 +14,7 @@ CONTRACT = [
     "hide",
     "new",
     "chats",
+    "choose",
     "resume",
     "rename",
     "delete",
@@ -67,7 +69,7 @@ def approvals(*ids: str) -> ops.SetPending:
         {"chat": CHAT, "id": it, "digest": it, "block": 1, "kind": "approval", "title": it}
         for it in ids
     ]
-    return ops.SetPending(items)
+    return ops.SetPending([{**item, "choices": offered("x")} for item in items])
 
 
 def answer(digest: str, **fields: object) -> dict[str, object]:
@@ -106,9 +108,9 @@ def test_a_bang_starts_a_new_chat(view: View) -> None:
 
 
 def test_completion_offers_what_works(view: View) -> None:
-    offered = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
+    completed = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
     planned = view.nvim.lua("return require('eca.commands.names').planned")
-    assert sorted([*offered, *planned]) == sorted([*CONTRACT, *BEYOND])
+    assert sorted([*completed, *planned]) == sorted([*CONTRACT, *BEYOND])
     assert view.nvim.eval("getcompletion('Eca appr', 'cmdline')") == [
         "approval",
         "approve",
@@ -183,12 +185,13 @@ def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_p
     ("typed", "intent", "payloads"),
     [
         ("stop", "stop", [{"chat": CHAT}]),
-        ("approve", "approve", [answer("a", remember=False)]),
-        ("approve!", "approve", [answer("a", remember=True)]),
-        ("approve b", "approve", [answer("b", remember=False)]),
-        ("approve-all", "approve", [answer("a", remember=False), answer("b", remember=False)]),
-        ("reject", "reject", [answer("a")]),
-        ("reject use | sed", "reject", [answer("a", reason="use | sed")]),
+        ("approve", "decide", [answer("a", choice="allow")]),
+        ("approve!", "decide", [answer("a", choice="always")]),
+        ("approve b", "decide", [answer("b", choice="allow")]),
+        ("approve-all", "decide", [answer("a", choice="allow"), answer("b", choice="allow")]),
+        ("reject", "decide", [answer("a", choice="reject")]),
+        ("reject use | sed", "decide", [answer("a", choice="reject", reason="use | sed")]),
+        ("choose 2", "decide", [answer("a", choice="always")]),
         ("model openai/gpt", "choose", [{"chat": CHAT, "what": "model", "value": "openai/gpt"}]),
         ("trust", "choose", [{"chat": CHAT, "what": "trust", "value": True}]),
         ("restart", "start", [{"restart": True}]),

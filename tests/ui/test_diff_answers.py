@@ -46,7 +46,7 @@ def compared(start_nvim: StartNeovim, workspace: Path) -> Neovim:
 @pytest.mark.parametrize("command", ["approve", "approve!", "reject", "approve-all"])
 def test_an_answer_by_command_leads_back(compared: Neovim, command: str) -> None:
     compared.keys(f":Eca {command}<CR>")
-    wait_sent(compared, "reject" if command == "reject" else "approve")
+    wait_sent(compared, "decide")
     assert compared.lua("return vim.inspect((function() " + LAYOUT + " end)()) == vim.g.layout")
 
 
@@ -58,10 +58,10 @@ def test_a_diff_of_what_has_changed_answers_nothing(compared: Neovim, key: str) 
     compared.wait_screen("allow this?")
     compared.keys(key)
     compared.wait_screen("this request has changed since you saw it")
-    assert sent(compared, "approve") == sent(compared, "reject") == []
+    assert sent(compared, "decide") == []
     assert compared.eval("tabpagenr('$')") == 2
     compared.keys(":Eca approve<CR>")
-    (payload,) = wait_sent(compared, "approve")
+    (payload,) = wait_sent(compared, "decide")
     assert payload["digest"] == "other", "that is what the float shows"
 
 
@@ -76,7 +76,7 @@ def test_a_diff_that_is_asked_for_again_shows_what_waits(compared: Neovim, works
     screen = compared.wait_screen("another")
     assert "allow this?" not in screen
     compared.keys("a")
-    assert [it["digest"] for it in wait_sent(compared, "approve")] == ["other"]
+    assert [it["digest"] for it in wait_sent(compared, "decide")] == ["other"]
 
 
 def test_a_request_that_is_gone_leaves_the_tab_page(compared: Neovim) -> None:

@@ -64,7 +64,7 @@ def test_keys_typed_since_go_where_they_were_typed(stage: Neovim, workspace: Pat
     stage.wait_screen(NOT_SHOWN)
     assert stage.eval("tabpagenr('$')") == 1
     assert stage.buffer_lines()[0] == "a new line"
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
     show(stage, workspace)
 
 
@@ -103,11 +103,11 @@ def test_a_key_that_comes_too_soon_answers_nothing(
     show(stage, workspace)
     stage.keys(key)
     assert stage.eval("tabpagenr('$')") == 2
-    assert sent(stage, "approve") == sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
     assert stage.mode == "n"
     set_guard(stage, 0)
     stage.keys("a")
-    assert wait_sent(stage, "approve")
+    assert wait_sent(stage, "decide")
 
 
 def test_a_diff_that_is_come_back_to_is_guarded_anew(stage: Neovim, workspace: Path) -> None:
@@ -119,10 +119,10 @@ def test_a_diff_that_is_come_back_to_is_guarded_anew(stage: Neovim, workspace: P
     show(stage, workspace)
     assert stage.eval("tabpagenr()") == 2
     stage.keys("a")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
     stage.command(f"let g:ahead = {2 * NEVER}")
     stage.keys("a")
-    assert wait_sent(stage, "approve")
+    assert wait_sent(stage, "decide")
 
 
 def test_a_command_waits_for_the_look_too(stage: Neovim, workspace: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_command_waits_for_the_look_too(stage: Neovim, workspace: Path) -> Non
     set_guard(stage, NEVER)
     stage.keys("<F6>")
     stage.wait_screen("the request has just appeared: press again to answer")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
 
 
 @pytest.mark.parametrize("leave", ["q", "a", ":q<CR>", ":tabclose<CR>", ":Eca approve<CR>"])
@@ -198,7 +198,7 @@ def test_in_a_diff_its_own_request_comes_first(stage: Neovim, workspace: Path) -
     stage.wait_screen("q close")
     stage.wait_screen(lambda screen: "allow this?" not in screen)
     stage.keys(":Eca approve<CR>")
-    assert [it["digest"] for it in wait_sent(stage, "approve")] == ["two"]
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["two"]
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     draw(stage, ["pending", [approval("one")]])
     stage.wait_screen("ls one")
@@ -215,7 +215,7 @@ def test_a_hidden_request_is_asked_in_its_diff(stage: Neovim, workspace: Path) -
     answer(stage, workspace)
     stage.wait_screen("q close")
     stage.keys(":Eca reject<CR>")
-    assert [it["digest"] for it in wait_sent(stage, "reject")] == ["t1"]
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
 
 
 def test_the_diff_is_that_of_what_is_asked(stage: Neovim) -> None:
@@ -227,7 +227,7 @@ def test_the_diff_is_that_of_what_is_asked(stage: Neovim) -> None:
     stage.command("Eca diff")
     assert wait_sent(stage, "diff") == [{"chat": CHAT, "block": BLOCK}]
     stage.command("Eca approve")
-    assert [it["digest"] for it in wait_sent(stage, "approve")] == ["mine"]
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["mine"]
 
 
 def test_on_a_block_the_host_hears_what_else_is_meant(stage: Neovim) -> None:

@@ -84,7 +84,7 @@ def test_a_diff_that_does_not_apply_shows_the_hunks(stage: Neovim, workspace: Pa
     assert stage.eval("&diff") == 0
     assert "Added" in screen.groups_at(*screen.find("+thing"))
     stage.keys("r")
-    wait_sent(stage, "reject")
+    wait_sent(stage, "decide")
 
 
 @pytest.mark.parametrize(

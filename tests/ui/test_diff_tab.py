@@ -61,7 +61,7 @@ def test_moves(stage: Neovim, workspace: Path) -> None:
     assert "! moves to b.txt" in screen
     assert diff_rows(stage) == []
     stage.keys("a")
-    assert wait_sent(stage, "approve")
+    assert wait_sent(stage, "decide")
 
 
 def test_what_nobody_could_see_is_written_out(stage: Neovim, workspace: Path) -> None:
@@ -93,10 +93,10 @@ def test_moving_and_taking_changes(stage: Neovim, workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", answer_to("t1", remember=False)),
-        ("A", "approve", answer_to("t1", remember=True)),
-        ("r", "reject", answer_to("t1")),
-        ("Rno<CR>", "reject", answer_to("t1", reason="no")),
+        ("a", "decide", answer_to("t1", choice="allow")),
+        ("A", "decide", answer_to("t1", choice="always")),
+        ("r", "decide", answer_to("t1", choice="reject")),
+        ("Rno<CR>", "decide", answer_to("t1", choice="reject", reason="no")),
         ("q", "", None),
     ],
 )
@@ -111,7 +111,7 @@ def test_answering_brings_the_layout_back(
         assert wait_sent(stage, intent) == [payload]
         assert "allow this?" not in stage.screen
     else:
-        assert sent(stage, "approve") == sent(stage, "reject") == []
+        assert sent(stage, "decide") == []
         stage.wait_screen("allow this?")
         draw(stage, ["pending", []])
         stage.wait_screen(lambda screen: "allow this?" not in screen)
@@ -178,7 +178,7 @@ def test_keys_go_when_it_waits_no_more(stage: Neovim, workspace: Path) -> None:
     stage.wait_screen(lambda screen: "a allow" not in screen and "q close" in screen)
     stage.keys("q")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
 
 
 def test_without_anything_to_remember(stage: Neovim, workspace: Path) -> None:
@@ -265,4 +265,4 @@ def test_each_file_of_a_call_has_its_turn(stage: Neovim, workspace: Path) -> Non
     stage.command("Eca diff")
     assert wait_sent(stage, "diff", 3)[-1]["file"] == 2, "the one after the last: the first"
     stage.keys("gta")
-    assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]
+    assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]

@@ -6,7 +6,17 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, question, request, sent, wait_sent
+from tests.ui.staged import (
+    CHAT,
+    WITHOUT_HOST,
+    approval,
+    draw,
+    offered,
+    question,
+    request,
+    sent,
+    wait_sent,
+)
 
 CLOCK = "_G.now = 1e9 vim.uv.hrtime = function() return _G.now end "
 HALF_A_SECOND = "_G.now = _G.now + 5e8"
@@ -42,7 +52,7 @@ def wait(nvim: Neovim, *items: Value) -> None:
 def test_what_asks_the_same_is_answered_at_once(stage: Neovim) -> None:
     wait(stage, approval(title="$ ls", lines=["$ ls"], marks=[[0, 0, 1, "EcaMuted"]], block=7))
     stage.keys("a")
-    assert len(wait_sent(stage, "approve")) == 1
+    assert len(wait_sent(stage, "decide")) == 1
 
 
 @pytest.mark.parametrize("key", ["a", "r", "<F5>", "<F6>"])
@@ -51,7 +61,7 @@ def test_what_asks_the_same_is_answered_at_once(stage: Neovim) -> None:
     [
         {"title": "$ ls", "lines": ["$ rm -r /"]},
         {"title": "$ rm -r /", "lines": ["$ ls"]},
-        {"title": "$ ls", "lines": ["$ ls"], "remember": ["ls"]},
+        {"title": "$ ls", "lines": ["$ ls"], "choices": offered("ls")},
         {"title": "$ ls", "lines": ["$ ls"], "warnings": ["outside the workspace"]},
     ],
 )
@@ -60,10 +70,10 @@ def test_what_asks_something_else_now_is_guarded_anew(
 ) -> None:
     wait(stage, approval(**other, digest="other"))
     stage.keys(key)
-    assert sent(stage, "approve") == sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
     stage.lua(HALF_A_SECOND)
     stage.keys(key)
-    assert len(sent(stage, "approve") + sent(stage, "reject")) == 1
+    assert len(sent(stage, "decide")) == 1
 
 
 @pytest.mark.parametrize("key", ["a", "r", "*", "<F5>", "<F6>"])
@@ -73,10 +83,10 @@ def test_a_key_typed_while_neovim_was_busy_answers_nothing(stage: Neovim, key: s
     stage.lua(TYPED_MEANWHILE, [["pending", [worse, approval("t3")]]], key)
     stage.wait_screen("$ rm -r /")
     stage.keys("")
-    assert sent(stage, "approve") == sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
     stage.lua(HALF_A_SECOND)
     stage.keys(key)
-    assert sent(stage, "approve") + sent(stage, "reject") != []
+    assert sent(stage, "decide") + sent(stage, "decide") != []
 
 
 def test_what_was_put_aside_is_not_answered_in_the_place_of_what_has_just_gone(
@@ -89,10 +99,10 @@ def test_what_was_put_aside_is_not_answered_in_the_place_of_what_has_just_gone(
     wait(stage, hidden)
     stage.keys("<F5>")
     stage.wait_screen("has just appeared")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
-    assert [it["digest"] for it in sent(stage, "approve")] == ["t1"]
+    assert [it["digest"] for it in sent(stage, "decide")] == ["t1"]
 
 
 def test_a_question_with_other_options_is_guarded_anew(stage: Neovim) -> None:
@@ -111,11 +121,11 @@ def test_who_presses_twice_answers_what_he_has_seen(stage: Neovim) -> None:
     wait(stage, approval("t2"), approval("t3"))
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5><F5>")
-    assert [it["digest"] for it in sent(stage, "approve")] == ["t2"]
+    assert [it["digest"] for it in sent(stage, "decide")] == ["t2"]
     stage.wait_screen("the request has just appeared")
     stage.lua(HALF_A_SECOND)
     stage.keys("<F5>")
-    assert [it["digest"] for it in sent(stage, "approve")] == ["t2", "t3"]
+    assert [it["digest"] for it in sent(stage, "decide")] == ["t2", "t3"]
 
 
 def test_a_diff_is_guarded_from_when_it_can_be_seen(stage: Neovim, workspace: Path) -> None:
@@ -125,7 +135,7 @@ def test_a_diff_is_guarded_from_when_it_can_be_seen(stage: Neovim, workspace: Pa
     draw(stage, ["diff", CHAT, "t1", path, "old\n", "new\n", "changed", request(), None, None])
     stage.wait_until("vim.fn.tabpagenr('$') == 2")
     stage.keys("a")
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
     stage.lua(HALF_A_SECOND)
     stage.keys("a")
-    assert len(wait_sent(stage, "approve")) == 1
+    assert len(wait_sent(stage, "decide")) == 1

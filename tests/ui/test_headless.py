@@ -17,14 +17,15 @@ end
 function answers.transcript(payload)
   draw({ 'answer', payload.request, '# You\\n\\nhello' })
 end
-function answers.approve(payload)
+function answers.decide(payload)
+  if payload.choice ~= 'allow' then
+    draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'rejected' } })
+    return
+  end
   draw({ 'notify', 'info', 'approved' })
   draw({ 'open', payload.chat, 1, 'user', {}, 0 })
   draw({ 'open', payload.chat, 2, 'tool', { { 'edit', '' } }, 0 })
   draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })
-end
-function answers.reject(payload)
-  draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'rejected' } })
 end
 function answers.stop(payload)
   draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })
@@ -48,6 +49,7 @@ LOGIN = "draw({ 'status', payload.chat, { state = 'login' } })"
 ASK = """
 local item = { chat = payload.chat, id = 'a', block = 1, digest = 'a', kind = 'approval' }
 item.title = 'edit x'
+item.choices = { { id = 'allow', name = 'allow', kind = 'allow_once' } }
 draw({ 'pending', { item } })
 draw({ 'emit', 'EcaApprovalRequested', { chat = payload.chat, id = 'a' } })
 """

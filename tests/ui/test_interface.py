@@ -6,6 +6,7 @@ from itertools import chain
 import pytest
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
+from tests.ui.staged import offered
 from tests.ui.view import CHAT, View, assistant, open_view, start_view
 
 from eca_nvim.chat.model.display_settings import HIGHLIGHTS
@@ -39,7 +40,8 @@ def view(start_nvim: StartNeovim) -> View:
 
 def pending(chat: str, name: str, kind: str = "approval") -> dict[str, object]:
     item = {"chat": chat, "id": name, "call": f"call {name}", "digest": name, "block": 1}
-    return {**item, "kind": kind, "title": name, "detail": None}
+    choices = {"choices": offered("x")} if kind == "approval" else {}
+    return {**item, "kind": kind, "title": name, "detail": None, **choices}
 
 
 def test_the_view_defines_all_groups_that_the_host_uses(view: View) -> None:
@@ -105,7 +107,17 @@ def test_a_prompt_is_sent_without_a_window(start_nvim: StartNeovim) -> None:
 def test_what_waits_is_told_without_nils(view: View) -> None:
     view.draw(ops.SetPending([pending(CHAT, "a"), pending("two", "b", "question")]))
     assert view.nvim.lua("return require('eca').pending()") == [
-        {"chat": CHAT, "id": "a", "kind": "approval", "title": "a"},
+        {
+            "chat": CHAT,
+            "id": "a",
+            "kind": "approval",
+            "title": "a",
+            "choices": [
+                {"id": "allow", "name": "allow", "kind": "allow_once"},
+                {"id": "always", "name": "always allow", "kind": "allow_always"},
+                {"id": "reject", "name": "reject", "kind": "reject_once"},
+            ],
+        },
         {"chat": "two", "id": "b", "kind": "question", "title": "b"},
     ]
 
@@ -114,13 +126,14 @@ def test_the_current_chats_approval_comes_first(view: View) -> None:
     view.draw(ops.SetPending([pending("two", "a"), pending(CHAT, "b")]))
     view.nvim.lua("require('eca').approve()")
     view.nvim.lua("require('eca').reject({ all = true })")
-    assert view.sent("approve") == [{"chat": CHAT, "block": 1, "digest": "b", "remember": False}]
-    assert [sent["digest"] for sent in view.sent("reject")] == ["a", "b"]
+    first, *others = view.sent("decide")
+    assert first == {"chat": CHAT, "block": 1, "digest": "b", "choice": "allow"}
+    assert [sent["digest"] for sent in others] == ["a", "b"]
 
 
 def test_an_approval_that_is_gone_is_not_sent(view: View) -> None:
     view.nvim.lua("require('eca').approve({ id = 'late' })")
-    assert view.sent("approve") == []
+    assert view.sent("decide") == []
 
 
 def test_questions_are_answered_and_cancelled(view: View) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.factories import StartNeovim
+from tests.ui.staged import offered
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, tool, user
 
 from eca_nvim.chat.vocabulary import ops
@@ -17,7 +18,7 @@ WAITING = {
     "kind": "approval",
     "title": "edit a",
     "block": 3,
-    "remember": ["edit_file"],
+    "choices": offered("edit_file"),
 }
 
 
@@ -138,13 +139,13 @@ def test_jumps(view: View) -> None:
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
-        ("a", "approve", {"chat": CHAT, "block": 3, "digest": "call", "remember": False}),
-        ("A", "approve", {"chat": CHAT, "block": 3, "digest": "call", "remember": True}),
-        ("r", "reject", {"chat": CHAT, "block": 3, "digest": "call"}),
+        ("a", "decide", {"chat": CHAT, "block": 3, "digest": "call", "choice": "allow"}),
+        ("A", "decide", {"chat": CHAT, "block": 3, "digest": "call", "choice": "always"}),
+        ("r", "decide", {"chat": CHAT, "block": 3, "digest": "call", "choice": "reject"}),
         (
             "Ruse sed<CR>",
-            "reject",
-            {"chat": CHAT, "block": 3, "digest": "call", "reason": "use sed"},
+            "decide",
+            {"chat": CHAT, "block": 3, "digest": "call", "choice": "reject", "reason": "use sed"},
         ),
         ("gd", "diff", {"chat": CHAT, "block": 3, "instead": [CHAT, 3]}),
         ("d", "diff", {"chat": CHAT, "block": 3, "instead": [CHAT, 3]}),
@@ -162,22 +163,22 @@ def test_keys_on_a_block_that_has_only_just_come_up_answer_nothing(view: View, k
     view.nvim.lua("require('eca').setup({ approval = { guard = 60000 } })")
     view.nvim.keys("4gg" + key)
     view.nvim.wait_screen("the request has just appeared: press again to answer")
-    assert view.sent("approve") == view.sent("reject") == []
+    assert view.sent("decide") == []
     assert view.nvim.mode == "n"
 
 
 def test_nothing_new_is_not_remembered(view: View) -> None:
-    view.draw(ops.SetPending([{key: WAITING[key] for key in WAITING if key != "remember"}]))
+    view.draw(ops.SetPending([{**WAITING, "choices": offered()}]))
     view.nvim.keys("4ggA")
     view.nvim.wait_screen("this call cannot be allowed always: allow it once")
-    assert view.sent("approve") == []
+    assert view.sent("decide") == []
 
 
 @pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
 def test_elsewhere_these_keys_go_to_what_waits(view: View, key: str) -> None:
     view.nvim.keys(key)
     assert line(view) == "✓ edit a"
-    assert view.sent("approve") == view.sent("reject") == view.sent("diff") == []
+    assert view.sent("decide") == view.sent("diff") == []
 
 
 @pytest.mark.parametrize("keys", ["aa", "ar"])
@@ -186,14 +187,14 @@ def test_who_types_on_after_such_a_key_answers_nothing(view: View, keys: str) ->
     view.nvim.lua("local now = vim.uv.hrtime vim.uv.hrtime = function() return now() + 7e13 end")
     view.nvim.keys(keys)
     view.nvim.wait_screen("the request has just appeared: press again to answer")
-    assert view.sent("approve") == view.sent("reject") == []
+    assert view.sent("decide") == []
 
 
 @pytest.mark.parametrize("key", ["a", "A", "rx", "R", "dd"])
 def test_with_nothing_waiting_these_keys_are_vims(view: View, key: str) -> None:
     view.draw(ops.SetPending([]))
     view.nvim.keys(key)
-    assert view.sent("approve") == view.sent("reject") == []
+    assert view.sent("decide") == []
     assert "E21" in view.nvim.take_errors()[0]
     assert view.nvim.mode == "n"
 

@@ -33,7 +33,7 @@ def type_too_late(nvim: Neovim) -> None:
 def test_late_answer_is_not_sent_and_not_lost(stage: Neovim) -> None:
     stage.lua("require('eca.chat.buffers').ensure(...)", CHAT)
     type_too_late(stage)
-    assert sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
     assert draft(stage) == "use the other one"
 
 

@@ -8,10 +8,10 @@ from tests.ui.staged import CHAT, WITHOUT_HOST, answer_to, approval, draw, sent,
 ACTIONS = "Answer Approval Approve ApproveAll ApproveRemember Chat Diff Hide Queue Reject"
 ACTIONS += " RejectReason Stop Submit Toggle"
 ANSWERS = {
-    "Approve": ("approve", answer_to("t1", remember=False)),
-    "ApproveRemember": ("approve", answer_to("t1", remember=True)),
-    "ApproveAll": ("approve", answer_to("t1", remember=False)),
-    "Reject": ("reject", answer_to("t1")),
+    "Approve": ("decide", answer_to("t1", choice="allow")),
+    "ApproveRemember": ("decide", answer_to("t1", choice="always")),
+    "ApproveAll": ("decide", answer_to("t1", choice="allow")),
+    "Reject": ("decide", answer_to("t1", choice="reject")),
     "Stop": ("stop", {"chat": CHAT}),
 }
 
@@ -119,7 +119,7 @@ def test_a_reason_is_asked_for_in_every_mode(stage: Neovim, mode: str) -> None:
     stage.input("<F5>")
     stage.wait_screen("What to do instead:")
     stage.input("use rg<CR>")
-    assert wait_sent(stage, "reject")[0]["reason"] == "use rg"
+    assert wait_sent(stage, "decide")[0]["reason"] == "use rg"
     stage.wait_for(lambda: stage.mode == mode, f"mode {mode} again")
 
 
@@ -131,7 +131,7 @@ def test_who_went_to_the_float_comes_back_as_he_was(stage: Neovim, mode: str) ->
     stage.input("<F5>")
     stage.wait_for(lambda: stage.mode == "n", "normal mode in the float")
     stage.input("a")
-    wait_sent(stage, "approve")
+    wait_sent(stage, "decide")
     stage.wait_for(lambda: stage.mode == mode, f"mode {mode} again")
     assert stage.eval("[win_getid(), getpos('.'), getpos('v')]") == before
 
@@ -142,4 +142,4 @@ def test_what_is_typed_is_queued_from_insert_mode(stage: Neovim) -> None:
     stage.keys("ilater<F5>")
     assert wait_sent(stage, "prompt")[0]["queue"] is True
     assert stage.mode == "i"
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []

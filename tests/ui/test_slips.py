@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.factories import StartNeovim
+from tests.ui.staged import offered
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view
 
 from eca_nvim.chat.vocabulary import ops
@@ -73,6 +74,7 @@ def everything_sent(view: View) -> list[str]:
 
 def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, told: Told) -> None:
     item = {"chat": CHAT, "id": "a", "digest": "a", "block": 1, "kind": "approval", "title": "a"}
+    item["choices"] = offered()
     view.draw(ops.SetPending([item]))
     before, windows = everything_sent(view), view.windows()
     for name in ALONE:
@@ -101,6 +103,7 @@ def test_an_argument_that_is_not_understood_does_nothing(
     view: View, told: Told, typed: str, line: str
 ) -> None:
     item = {"chat": CHAT, "id": "a", "digest": "a", "block": 1, "kind": "approval", "title": "a"}
+    item["choices"] = offered()
     view.draw(ops.SetPending([item]))
     before = everything_sent(view)
     assert told(f":Eca {typed}<CR>") == f"eca: {line}"

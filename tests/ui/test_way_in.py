@@ -58,7 +58,7 @@ def test_it_is_answered_with_the_keys_on_the_screen(stage: Neovim, before: str, 
     screen = stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
     key = screen.text().split(" allow  ")[0][-1]
     stage.keys(key)
-    assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]
+    assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]
     ask(stage)
     stage.wait_until(f"vim.fn.win_getid() == {here}")
 
@@ -82,7 +82,7 @@ def test_keys_of_what_waits_go_there_from_the_transcript(stage: Neovim, key: str
     stage.wait_screen("a allow")
     stage.keys("<C-w>k" + key)
     stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
-    assert sent(stage, "approve") == sent(stage, "reject") == sent(stage, "diff") == []
+    assert sent(stage, "decide") == sent(stage, "diff") == []
 
 
 def test_such_a_key_begins_the_guard_of_the_float_again(stage: Neovim) -> None:
@@ -91,10 +91,10 @@ def test_such_a_key_begins_the_guard_of_the_float_again(stage: Neovim) -> None:
     stage.wait_screen("a allow")
     stage.lua("require('eca').setup({ approval = { guard = 300 } }) _G.now = _G.now + 1e9")
     stage.keys("<C-w>kar")
-    assert sent(stage, "approve") == sent(stage, "reject") == []
+    assert sent(stage, "decide") == []
     stage.lua("_G.now = _G.now + 1e9")
     stage.keys("a")
-    wait_sent(stage, "approve")
+    wait_sent(stage, "decide")
 
 
 def test_the_keys_are_listed(stage: Neovim) -> None:
@@ -114,7 +114,7 @@ def test_the_float_lists_its_own_keys(stage: Neovim) -> None:
     stage.keys("g?")
     stage.wait_screen(lambda it: "leave the request pending" not in it)
     stage.keys("a")
-    wait_sent(stage, "approve")
+    wait_sent(stage, "decide")
     ask(stage)
     stage.wait_for(lambda: stage.mode == "i", "insert mode, where the user came from")
 
@@ -153,7 +153,7 @@ def test_five_requests_in_a_row_are_accepted_without_leaving(stage: Neovim) -> N
         stage.wait_screen("answered · next …")
         ask(stage)  # the host has handled it; the next request comes a moment later
         ask(stage, *([approval(f"t{number + 1}")] if number < 5 else []))
-    assert [it["digest"] for it in wait_sent(stage, "approve", 5)] == [f"t{n}" for n in range(1, 6)]
+    assert [it["digest"] for it in wait_sent(stage, "decide", 5)] == [f"t{n}" for n in range(1, 6)]
     assert stage.eval("win_getid()") == win
     stage.wait_until("vim.api.nvim_win_get_config(0).relative == ''")
     assert "answered" not in stage.screen
@@ -166,8 +166,7 @@ def test_what_comes_next_is_guarded_again(stage: Neovim) -> None:
     ask(stage, approval("t2"))
     stage.wait_screen("$ ls t2")
     stage.keys("ar")
-    assert [it["digest"] for it in sent(stage, "approve")] == ["t1"]
-    assert sent(stage, "reject") == []
+    assert [it["digest"] for it in sent(stage, "decide")] == ["t1"]
     assert in_float(stage)
 
 
@@ -178,8 +177,8 @@ def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
     stage.wait_screen("answered · next …")
     stage.keys("aArRdq")
     assert in_float(stage)
-    assert len(sent(stage, "approve")) == 1
-    assert sent(stage, "reject") == sent(stage, "diff") == []
+    assert len(sent(stage, "decide")) == 1
+    assert sent(stage, "diff") == []
 
 
 @pytest.mark.parametrize(
@@ -232,13 +231,13 @@ def test_a_click_on_a_key_answers(stage: Neovim) -> None:
     title, accept = screen.find("allow this?"), screen.find("a allow")
     for row, column in (title, (accept.row, accept.column - 2), (accept.row - 1, accept.column)):
         stage.click(row, column)
-    assert sent(stage, "approve") == []
+    assert sent(stage, "decide") == []
     stage.keys("<C-w>ji")
     stage.click(accept.row, accept.column + 3)
-    assert wait_sent(stage, "approve") == [answer_to("t1", remember=False)]
+    assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]
     screen = stage.wait_screen(lambda it: "run ls t2" in it)
     stage.click(*screen.find("r reject"))
-    assert wait_sent(stage, "reject") == [answer_to("t2")]
+    assert wait_sent(stage, "decide", 2)[1] == answer_to("t2", choice="reject")
     ask(stage)
     stage.wait_for(lambda: stage.mode == "i", "insert mode, where the user came from")
 

@@ -1,6 +1,7 @@
 --- Actions on pending requests: allow, reject, answer, show the diff.
 local approval = require('eca.approval')
 local blocks = require('eca.actions.blocks')
+local choose = require('eca.ui.choose')
 local decide = require('eca.input.decide')
 local diff = require('eca.diff')
 local float = require('eca.approval.float')
@@ -113,11 +114,29 @@ end
 --- Allow it and others like it in this session.
 function M.remember()
   with_meant(function(item)
-    if item.remember then
-      decide.accept(item, true)
-    else
-      notify.info('this call cannot be allowed always: allow it once')
+    decide.accept(item, true)
+  end)
+end
+
+--- Answer by one of the agent's choices: the one a count names, else one from a list.
+function M.choose()
+  local number = vim.v.count
+  with_meant(function(item)
+    local choices = item.choices or {}
+    if number > 0 then
+      decide.choose_named(item, tostring(number))
+      return
     end
+    choose.one(choices, {
+      prompt = item.title,
+      format_item = function(choice)
+        return choice.name
+      end,
+    }, function(choice)
+      if choice then
+        decide.choose(item, choice)
+      end
+    end)
   end)
 end
 

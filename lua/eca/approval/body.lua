@@ -4,6 +4,7 @@
 --- - Our own lines come first, so that no line of the agent can be mistaken for one: the origin,
 ---   what `A` always allows, and warnings. Then everything that will happen.
 local chat_tabs = require('eca.window.chat_tabs')
+local decide = require('eca.input.decide')
 local mirror = require('eca.state.mirror')
 local paths = require('eca.files.paths')
 
@@ -42,13 +43,47 @@ local function origin_of(item)
   return table.concat(parts, ' · ')
 end
 
+--- What a choice does, in a word of our own.
+---@type table<eca.ChoiceKind, string>
+M.WORDS = {
+  allow_once = 'allow',
+  allow_always = 'always',
+  reject_once = 'reject',
+  reject_always = 'never',
+}
+
+--- The choices by number, with their whole names: a name says how far the answer goes. No name can
+--- be mistaken for a row of our own, because each begins with a number and a word of ours.
+---@param item eca.Pending
+---@return string[]
+local function numbered(item)
+  local rows = {} ---@type string[]
+  for number, choice in ipairs(item.listed and item.choices or {}) do
+    local row = ('%d %-6s  %s'):format(number, M.WORDS[choice.kind], choice.name)
+    local remembers = choice.remembers and ': ' .. table.concat(choice.remembers, ', ') or ''
+    rows[number] = row .. remembers
+  end
+  return rows
+end
+
+--- What `A` always allows, unless the names of the choices say it.
+---@param item eca.Pending
+---@return string?
+local function allowed_always(item)
+  local choice = decide.only(item, 'allow_always')
+  if item.listed or not choice or not choice.remembers then
+    return nil
+  end
+  return 'A always allows: ' .. table.concat(choice.remembers, ', ')
+end
+
 --- The origin, and what `A` always allows. Both share a row only if the origin is a plain name,
 --- which cannot be mistaken for anything else.
 ---@param item eca.Pending
 ---@return string[]
 local function head(item)
   local origin = origin_of(item)
-  local allows = item.remember and 'A always allows: ' .. table.concat(item.remember, ', ')
+  local allows = allowed_always(item)
   if allows and origin:find('^[%w_./-]+$') then
     return { origin .. ' · ' .. allows }
   end
@@ -84,6 +119,9 @@ function M.of(item)
   vim.list_extend(warnings, unsaved(item))
   for _, warning in ipairs(warnings) do
     add(body, '! ' .. warning, 'EcaWarning')
+  end
+  for _, row in ipairs(numbered(item)) do
+    add(body, row, 'EcaMuted')
   end
   local own_rows = #body.lines
   if not item.titled and (item.lines or {})[1] ~= item.title then

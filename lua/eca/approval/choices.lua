@@ -6,45 +6,74 @@ local diff = require('eca.diff')
 
 local M = {}
 
---- The keys that allow a tool call; here and in the diff tab.
----@param item eca.Request
----@param always boolean it can be allowed for the whole session
+local NUMBERED = 9
+
+--- A key for each choice whose name must be read, by its number.
+---@param request eca.Request
+---@param now eca.Pending
 ---@return eca.Choice[]
-function M.allowing(item, always)
-  local choices = { ---@type eca.Choice[]
-    {
-      key = 'a',
-      text = 'allow',
-      main = true,
-      run = function()
-        decide.accept(item)
-      end,
-    },
-  }
-  if always then
-    choices[2] = {
-      key = 'A',
-      text = 'always',
-      about = 'always allow it in this session',
-      run = function()
-        decide.accept(item, true)
-      end,
-    }
+local function numbered(request, now)
+  local keys = {} ---@type eca.Choice[]
+  for number, choice in ipairs(now.listed and now.choices or {}) do
+    if number <= NUMBERED then
+      keys[number] = {
+        key = tostring(number),
+        text = body.WORDS[choice.kind],
+        about = choice.name,
+        main = true,
+        run = function()
+          decide.choose(request, choice)
+        end,
+      }
+    end
   end
-  return choices
+  return keys
+end
+
+--- A key that stands for the only choice of its kind. If the choices have numbers the footer leaves
+--- it out, and it says so where several are of its kind.
+---@param request eca.Request
+---@param now eca.Pending
+---@param kind 'allow_once'|'allow_always'
+---@param key eca.Choice without `run`
+---@return eca.Choice?
+local function of_kind(request, now, kind, key)
+  if not now.listed and not decide.only(request, kind) then
+    return nil
+  end
+  key.text = not now.listed and key.text or nil
+  key.run = function()
+    decide.accept(request, kind == 'allow_always')
+  end
+  return key
+end
+
+--- The keys that allow a tool call, or choose any answer by its number; here and in the diff tab.
+---@param request eca.Request
+---@param now eca.Pending the same as it is pending now
+---@return eca.Choice[]
+function M.allowing(request, now)
+  local keys = numbered(request, now)
+  local once = { key = 'a', text = 'allow', about = 'allow', main = true }
+  keys[#keys + 1] = of_kind(request, now, 'allow_once', once --[[@as eca.Choice]])
+  local always = { key = 'A', text = 'always', about = 'always allow it in this session' }
+  keys[#keys + 1] = of_kind(request, now, 'allow_always', always --[[@as eca.Choice]])
+  return keys
 end
 
 --- The keys that reject a tool call; here and in the diff tab.
----@param item eca.Request
+---@param request eca.Request
+---@param now eca.Pending the same as it is pending now
 ---@return eca.Choice[]
-function M.rejecting(item)
+function M.rejecting(request, now)
   return {
     {
       key = 'r',
-      text = 'reject',
+      text = not now.listed and 'reject' or nil,
+      about = 'reject',
       main = true,
       run = function()
-        decide.reject(item)
+        decide.reject(request)
       end,
     },
     {
@@ -52,7 +81,7 @@ function M.rejecting(item)
       text = '+ reason',
       about = 'reject and say what to do instead',
       run = function()
-        decide.reject_with_reason(item)
+        decide.reject_with_reason(request)
       end,
     },
   }
@@ -77,9 +106,9 @@ end
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item, all)
   local lines, marks, own_rows = body.of(item)
-  local choices = M.allowing(item, item.remember ~= nil)
+  local choices = M.allowing(item, item)
   choices[#choices + 1] = all
-  vim.list_extend(choices, M.rejecting(item))
+  vim.list_extend(choices, M.rejecting(item, item))
   choices[#choices + 1] = item.paths and comparing(item) or nil
   return {
     lines = lines,

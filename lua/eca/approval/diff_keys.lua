@@ -9,9 +9,10 @@ local M = {}
 ---@return eca.DiffAction[] empty if it is not pending any more
 function M.keys(request)
   local now = decide.now(request)
-  local always = now ~= nil and now.remember ~= nil
-  return now and vim.list_extend(choices.allowing(request, always), choices.rejecting(request))
-    or {}
+  if not now then
+    return {}
+  end
+  return vim.list_extend(choices.allowing(request, now), choices.rejecting(request, now))
 end
 
 --- Is a request pending that has changed since it was shown?

@@ -17,6 +17,7 @@ local TURN = 'the number of a turn'
 ---@type table<string, string>
 local NUMBERS = {
   chats = 'the number of a chat',
+  choose = 'the number of a choice',
   unqueue = 'the number of a queued prompt',
   changes = TURN,
   ['undo-turn'] = TURN,

@@ -92,7 +92,7 @@ local function answer_pending(item)
   if item.kind == 'question' then
     decide.answer(item)
   elseif allowed then
-    eca.approve({ id = item.id })
+    eca.choose({ id = item.id, choice = 'allow_once' })
   else
     eca.reject({ id = item.id })
   end

@@ -193,6 +193,16 @@ M.subcommands = {
       eca.reject({ reason = given(rest) })
     end,
   },
+  choose = {
+    text = 'answer the pending request by the number of a choice',
+    run = function(rest)
+      if given(rest) then
+        eca.choose({ choice = rest })
+      else
+        require('eca.actions.approvals').choose()
+      end
+    end,
+  },
   approval = { text = 'go to the pending request', run = action('Approval') },
   answer = {
     text = 'answer the question',

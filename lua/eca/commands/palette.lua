@@ -70,6 +70,11 @@ local IF = {
   approvals = function(now)
     return now.pending.approval > 1
   end,
+  choices = function()
+    return vim.iter(mirror.pending()):any(function(item)
+      return item.listed
+    end)
+  end,
   question = function(now)
     return now.pending.question > 0
   end,
@@ -158,6 +163,7 @@ M.rows = {
   { name = 'approval', applies = IF.request, action = 'Approval' },
   { name = 'approve', applies = IF.approval, action = 'Approve' },
   { name = 'reject', applies = IF.approval, action = 'Reject' },
+  { name = 'choose', applies = IF.choices, action = 'Choose' },
   { name = 'approve-all', applies = IF.approvals, action = 'ApproveAll' },
   { name = 'diff', applies = IF.approval, action = 'Diff' },
   { name = 'answer', applies = IF.question, action = 'Answer' },

@@ -18,7 +18,7 @@ local PORTABLE = { open_chat = true, prompt = true, choose = true, keep_prompt =
 PORTABLE.keep_draft = true
 
 --- The fields of intents that hold text of the user. Text for a login is never held.
-local TEXT_FIELDS = { prompt = 'text', answer = 'text', reject = 'reason' }
+local TEXT_FIELDS = { prompt = 'text', answer = 'text', decide = 'reason' }
 
 ---@class eca.SentText
 ---@field number integer of the intent, as the host counts

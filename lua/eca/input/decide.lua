@@ -59,19 +59,90 @@ local function send(item, name, fields)
   return true
 end
 
---- Accept a tool call; with `remember` for the rest of the session.
+--- The choices of a kind that the request offers now.
 ---@param item eca.Request
----@param remember? boolean
----@return boolean sent
-function M.accept(item, remember)
-  return send(item, 'approve', { remember = remember or false })
+---@param kind eca.ChoiceKind
+---@return eca.ApprovalChoice[]
+local function of_kind(item, kind)
+  local now = M.now(item)
+  return vim.tbl_filter(function(choice)
+    return choice.kind == kind
+  end, now and now.choices or {})
 end
 
+--- The choice of a kind if there is exactly one: a key may stand for it.
+---@param item eca.Request
+---@param kind eca.ChoiceKind
+---@return eca.ApprovalChoice?
+function M.only(item, kind)
+  local found = of_kind(item, kind)
+  return #found == 1 and found[1] or nil
+end
+
+--- Answer a tool call by one of its choices.
+---@param item eca.Request
+---@param choice? eca.ApprovalChoice nil: reject it
+---@param reason? string what to do instead
+---@return boolean sent
+function M.choose(item, choice, reason)
+  return send(item, 'decide', { choice = choice and choice.id, reason = reason })
+end
+
+--- Answer a tool call by the number of a choice, its id, or its kind.
+---@param item eca.Pending
+---@param name string
+---@return boolean sent
+function M.choose_named(item, name)
+  local choices = item.choices or {}
+  local choice = choices[tonumber(name)]
+  for _, each in ipairs(not choice and choices or {}) do
+    choice = choice or (each.id == name or each.kind == name) and each or nil
+  end
+  if choice then
+    return M.choose(item, choice)
+  end
+  local offered = {} ---@type string[]
+  for number, each in ipairs(choices) do
+    offered[number] = ('%d %s'):format(number, each.name)
+  end
+  local fault = ("there is no choice '%s', but %s"):format(name, table.concat(offered, ', '))
+  require('eca.ui.notify').warn(fault)
+  return false
+end
+
+--- Why a key cannot stand for a choice of this kind.
+---@param item eca.Request
+---@param kind 'allow_once'|'allow_always'
+---@return string
+local function no_choice(item, kind)
+  if #of_kind(item, kind) > 1 then
+    return 'this can be allowed in several ways: choose one with :Eca choose'
+  elseif kind == 'allow_always' then
+    return 'this call cannot be allowed always: allow it once'
+  end
+  return 'this call cannot be allowed once: choose an answer with :Eca choose'
+end
+
+--- Allow a tool call. Sends nothing if the agent offers no such choice, or several.
+---@param item eca.Request
+---@param always? boolean others like it, too
+---@return boolean sent
+function M.accept(item, always)
+  local kind = always and 'allow_always' or 'allow_once'
+  local choice = M.only(item, kind)
+  if choice or fault_of(item) then
+    return M.choose(item, choice)
+  end
+  require('eca.ui.notify').info(no_choice(item, kind))
+  return false
+end
+
+--- Reject a tool call this time.
 ---@param item eca.Request
 ---@param reason? string what to do instead
 ---@return boolean sent
 function M.reject(item, reason)
-  return send(item, 'reject', { reason = reason })
+  return M.choose(item, of_kind(item, 'reject_once')[1], reason)
 end
 
 --- Put text that was typed for a request and cannot be sent into the chat's input, above the draft.

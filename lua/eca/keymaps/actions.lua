@@ -99,6 +99,7 @@ return {
   RejectReason = action('approvals', 'reject_reason', 'reject and say what to do instead', {
     pending = { 'R' },
   }),
+  Choose = action('approvals', 'choose', 'answer the pending request by one of its choices'),
   Diff = action('approvals', 'diff', 'show the whole diff in a tab page', {
     chat = { 'gd' },
     pending = { 'd' },

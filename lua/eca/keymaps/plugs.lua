@@ -22,6 +22,7 @@ local MODES = {
   ApproveAll = ANYWHERE,
   ApproveRemember = ANYWHERE,
   Chat = ANYWHERE,
+  Choose = ANYWHERE,
   Diff = ANYWHERE,
   Hide = ANYWHERE,
   HistoryNext = { 'n', '!' },

@@ -44,8 +44,7 @@ end
 local CHANGES = {
   prompt = prompted,
   stop = stopped,
-  approve = answered,
-  reject = answered,
+  decide = answered,
   answer = answered,
 }
 

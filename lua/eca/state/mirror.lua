@@ -34,6 +34,15 @@ M.UNTITLED = 'New chat'
 ---@field id string unique in this Neovim
 ---@field digest string of everything that is shown of it
 
+---@alias eca.ChoiceKind 'allow_once'|'allow_always'|'reject_once'|'reject_always'
+
+--- An answer that the agent offers for a tool call.
+---@class eca.ApprovalChoice
+---@field id string
+---@field name string the agent's own, one line
+---@field kind eca.ChoiceKind
+---@field remembers? string[] what this answer allows from now on
+
 ---@class eca.Pending: eca.Request
 ---@field call string the agent's id of the call or question, which may not be unique
 ---@field kind 'approval'|'question'
@@ -43,7 +52,8 @@ M.UNTITLED = 'New chat'
 ---@field titled? boolean its lines begin with the whole title
 ---@field marks? any[]
 ---@field language? string
----@field remember? string[]
+---@field choices? eca.ApprovalChoice[] of an approval, in the agent's order
+---@field listed? boolean the names of the choices say more than their kinds
 ---@field warnings? string[]
 ---@field tool? string
 ---@field agent? string the subagent that asks

@@ -150,12 +150,8 @@ class Agent(ABC):
         """Ask the agent to stop the running turn."""
 
     @abstractmethod
-    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
-        """Let a waiting tool call run."""
-
-    @abstractmethod
-    def reject(self, chat_id: str, call_id: str) -> None:
-        """Reject a waiting tool call."""
+    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+        """Answer a waiting tool call by a choice it was requested with; None rejects it."""
 
     @abstractmethod
     def answer(self, question_id: str, text: str | None) -> None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from eca_nvim.chat.handlers.questions import answer_question
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.user_actions.approvals import approve, reject
+from eca_nvim.chat.user_actions.approvals import decide
 from eca_nvim.chat.user_actions.folding import act, toggle
 from eca_nvim.chat.user_actions.login import answer_login
 from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
@@ -23,8 +23,7 @@ ChatIntent: TypeAlias = (
     intents.SendPrompt
     | intents.Unqueue
     | intents.StopTurn
-    | intents.Approve
-    | intents.Reject
+    | intents.Decide
     | intents.AnswerQuestion
     | intents.AnswerLogin
     | intents.ToggleBlock
@@ -48,11 +47,9 @@ def apply_intent(
             return unqueue(chat, index, now(), edit=edit)
         case intents.StopTurn():
             return stop_turn(chat, now())
-        case intents.Approve(_, block, digest, remember):
+        case intents.Decide(_, block, digest, choice, reason):
             chats.recheck_request(chat, block)
-            return approve(chat, block, digest, now(), remember=remember)
-        case intents.Reject(_, block, digest, reason):
-            return reject(chat, block, digest, now(), reason)
+            return decide(chat, block, digest, choice, now(), reason)
         case intents.AnswerQuestion(_, block, digest, text):
             return answer_question(chat, block, digest, text, now())
         case intents.AnswerLogin(_, text):

@@ -16,10 +16,9 @@ from eca_nvim.agents.base import Agent, Prompt, Selection
 from eca_nvim.chat.vocabulary.effects import (
     Effect,
     TellAnswer,
-    TellApproval,
+    TellDecision,
     TellLogin,
     TellPrompt,
-    TellRejection,
     TellSelection,
     TellSteer,
     TellStop,
@@ -43,10 +42,8 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
             agent.unsteer(chat)
         case TellStop(chat):
             agent.stop(chat)
-        case TellApproval(chat, call, remember):
-            agent.approve(chat, call, remember=remember)
-        case TellRejection(chat, call):
-            agent.reject(chat, call)
+        case TellDecision(chat, call, choice):
+            agent.decide(chat, call, choice)
         case TellAnswer(question, text):
             agent.answer(question, text)
         case TellSelection(chat):

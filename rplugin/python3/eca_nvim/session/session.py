@@ -29,7 +29,7 @@ from eca_nvim.chat.vocabulary.effects import (
     Effect,
     ShowImage,
     TellAnswer,
-    TellApproval,
+    TellDecision,
     TellPrompt,
     TellStop,
 )
@@ -270,7 +270,7 @@ class Session:
                 self._view.push([self._images.show(effect)])
             case TellAnswer(question, text) if self._trust.handle_answer(question, text):
                 pass
-            case TellApproval(home=home, block=block):
+            case TellDecision(allows=True, home=home, block=block):
                 # An approval that does not wait for a survey must not overtake one that does.
                 if self._ledger.is_watched(home, block) or self.surveyor.has_waiting:
                     self.surveyor.after_survey(partial(self._send_approval, effect))
@@ -283,7 +283,7 @@ class Session:
             case _:
                 self._deliver(effect)
 
-    def _send_approval(self, effect: TellApproval, surveyed: bool) -> None:
+    def _send_approval(self, effect: TellDecision, surveyed: bool) -> None:
         """Approve a call after a survey, unless the turn was stopped or the call has changed."""
         chat = self._chats.table.get(effect.home)
         if chat is not None and is_still_approved(chat, effect):

@@ -33,6 +33,7 @@ from eca_nvim.agents.base import (
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.codec import EcaCodec
+from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.editor_requests import Base
@@ -46,6 +47,7 @@ from eca_nvim.agents.eca.requests import ServerRequests
 from eca_nvim.agents.eca.server_events import initial_choices
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
@@ -211,15 +213,14 @@ class EcaAgent(Agent):
             self._running.outbox.stop(chat_id)
         self._running.requests.cancel_questions(chat_id)
 
-    def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
-        """Let a waiting tool call run, or make a proposed change."""
-        if not self._running.proposals.approve(chat_id, call_id):
-            self._running.outbox.approve(chat_id, call_id, remember=remember)
-
-    def reject(self, chat_id: str, call_id: str) -> None:
-        """Reject a waiting tool call or a proposed change."""
-        if not self._running.proposals.reject(chat_id, call_id):
-            self._running.outbox.reject(chat_id, call_id)
+    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+        """Let a waiting tool call run or reject it, make a proposed change or drop it."""
+        proposals, outbox = self._running.proposals, self._running.outbox
+        if choice_id in (ALLOW.id, ALWAYS_ID):
+            if not proposals.approve(chat_id, call_id):
+                outbox.approve(chat_id, call_id, remember=choice_id == ALWAYS_ID)
+        elif not proposals.reject(chat_id, call_id):
+            outbox.reject(chat_id, call_id)
 
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""

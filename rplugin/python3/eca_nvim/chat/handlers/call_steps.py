@@ -63,9 +63,15 @@ def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
         chat.ask(block.id, update.now)
         update.dirty |= Dirty.STATUS
         announce_request(update, block)
-    elif request := chat.pending.pop(block.id, None):
+    else:
+        resolve_request(update, block, _OUTCOMES.get(block.state, "withdrawn"))
+
+
+def resolve_request(update: Update, block: ToolBlock, outcome: str) -> None:
+    """Take a call's request from the pending list, if it is there, and announce the outcome."""
+    request = update.chat.pending.pop(block.id, None)
+    if request is not None:
         update.dirty |= Dirty.PENDING | Dirty.STATUS
-        outcome = _OUTCOMES[block.state]
         update.emit("EcaApprovalResolved", {"id": request.id, "outcome": outcome})
 
 
@@ -74,4 +80,5 @@ def announce_request(update: Update, block: ToolBlock) -> None:
     update.dirty |= Dirty.PENDING
     title = call_title(block, update.chat.settings)
     request = update.chat.pending[block.id]
+    request.changed()
     update.emit("EcaApprovalRequested", {"id": request.id, "title": title})

@@ -42,6 +42,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolOutput: tool_calls.printed,
     events.ToolFinished: tool_calls.finished,
     events.ToolRejected: tool_calls.rejected,
+    events.ApprovalWithdrawn: tool_calls.withdrawn,
     events.PlanChanged: task_list.plan_changed,
     events.HookStarted: received_blocks.hook_started,
     events.HookFinished: received_blocks.hook_finished,

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.handlers.call_steps import announce_request, step
+from eca_nvim.chat.handlers.call_steps import announce_request, resolve_request, step
 from eca_nvim.chat.handlers.groups import join_neighbours
 from eca_nvim.chat.handlers.questions import dismiss_for_call, replayed_question
 from eca_nvim.chat.handlers.subagents import anchor_lane, renew_nested_requests, show_activity
@@ -34,6 +34,7 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import (
     BY_CONFIG,
+    ApprovalWithdrawn,
     ToolFinished,
     ToolOutput,
     ToolPreparing,
@@ -50,7 +51,7 @@ SHOWN_ARGUMENTS = 4000
 
 
 _DERIVED: Mapping[str, None] = dict.fromkeys(
-    ("summary", "details", "title", "command", "locations", "changes", "mentions", "remember")
+    ("summary", "details", "title", "command", "locations", "changes", "mentions")
 )
 """Fields that the agent derives from the arguments of a call."""
 
@@ -73,16 +74,24 @@ def preparing(update: Update, event: ToolPreparing) -> None:
 def requested(update: Update, event: ToolRequested) -> None:
     """Store a complete call, which is approved already or waits for the user."""
     block = requested_call(update.lane, event.call)
-    if block is not None and block.state not in OPEN_TO_CHANGE:
+    if block is not None and block.state not in OPEN_TO_CHANGE and not _asks_again(block, event):
         return
-    waited = block.call if block is not None and block.state is CallState.WAITING else None
+    waited = None
+    if block is not None and block.state is CallState.WAITING:
+        waited = (block.call, block.choices)
     state = CallState.WAITING if event.needs_approval else CallState.APPROVED
     block = _block_of(update, block, event.call)
+    block.choices, block.request_id = event.choices, event.request_id
     step(update, block, update.lane, state)
-    if block.state is CallState.WAITING and waited is not None and block.call is not waited:
+    if block.state is CallState.WAITING and waited not in (None, (block.call, block.choices)):
         announce_request(update, block)
     if not block.replayed:
         _show_place(update, block, done=False)
+
+
+def _asks_again(block: ToolBlock, event: ToolRequested) -> bool:
+    """Return whether this is another request for the approval of a call, not the same repeated."""
+    return event.needs_approval and event.request_id not in (None, block.request_id)
 
 
 def running(update: Update, event: ToolRunning) -> None:
@@ -90,9 +99,19 @@ def running(update: Update, event: ToolRunning) -> None:
     block = _open_call(update, event.call)
     if block is None:
         return
-    if block.started_ms is None:
+    is_undecided = block.state in (CallState.WAITING, CallState.REFUSED) and not event.is_approved
+    if not is_undecided and block.started_ms is None:
         block.started_ms = update.now
-    step(update, block, update.lane, CallState.RUNNING)
+    step(update, block, update.lane, block.state if is_undecided else CallState.RUNNING)
+
+
+def withdrawn(update: Update, event: ApprovalWithdrawn) -> None:
+    """Let a call wait no longer; it goes on as before it was asked about."""
+    block = update.lane.calls.get(event.call.id)
+    if block is not None and block.state is CallState.WAITING:
+        resolve_request(update, block, "withdrawn")
+        began = block.started_ms is not None
+        step(update, block, update.lane, CallState.RUNNING if began else CallState.PREPARING)
 
 
 def printed(update: Update, event: ToolOutput) -> None:

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from eca_nvim.chat.text.live_output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
+from eca_nvim.chat.vocabulary.decisions import Choice
 from eca_nvim.chat.vocabulary.events import HookFinished, QuestionAsked, UsageReported
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment
 from eca_nvim.chat.vocabulary.states import CallState
@@ -169,6 +170,8 @@ class ToolBlock(Block, eq=False):
     id that had not ended when this one began. by_config: it was rejected by the agent's
     configuration, not by the user. so_far: what is known from arguments that are still written.
     live: the end of what it prints; None once its whole output is known.
+    choices: the answers that the agent offers while the call waits. request_id: of its last request
+    for approval.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
@@ -185,6 +188,8 @@ class ToolBlock(Block, eq=False):
     nested: Nested | None = None
     earlier: ToolBlock | None = None
     by_config: bool = False
+    choices: tuple[Choice, ...] = ()
+    request_id: str | None = None
 
 
 class GroupBlock(Block, eq=False):

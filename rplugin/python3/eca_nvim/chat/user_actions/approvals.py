@@ -23,14 +23,15 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.model.tool_names import full_name, is_native, is_unknown
+from eca_nvim.chat.model.tool_names import full_name, is_unknown
 from eca_nvim.chat.render.block import OUTPUT_LINES, full_body
 from eca_nvim.chat.render.tool import approval_body, call_title
 from eca_nvim.chat.text.output import cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.call_details import ShellCommand, Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import TellApproval, TellRejection
+from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.vocabulary.decisions import Choice, needs_list
+from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
@@ -48,20 +49,42 @@ DiskWarnings: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
 """Returns warnings about a call that only a look at the disk can give, one line each."""
 
 
-def approve(chat: Chat, block_id: int, digest: str, now: int, *, remember: bool = False) -> Changes:
-    """Approve the call that waits in a block, for the whole session if `remember`.
+def decide(
+    chat: Chat,
+    block_id: int,
+    digest: str,
+    choice_id: str | None,
+    now: int,
+    reason: str | None = None,
+) -> Changes:
+    """Answer the call that waits in a block by one of its choices; None, or no such id, rejects it.
 
-    digest: of the request as the user saw it (answer_check.py).
+    digest: of the request as the user saw it (answer_check.py). The reason of a rejection becomes
+    the next prompt once the turn has ended. It goes back into the input if the call belongs to a
+    subagent, which carries on after a rejection, or if it no longer waits.
     """
     update = Update(chat, chat.root, now)
-    block = chat.blocks[block_id] if check_answer(update, block_id, digest) else None
+    block = chat.blocks[block_id] if check_answer(update, block_id, digest, reason) else None
     if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
-        step(update, block, chat.lanes[block.chat_id], CallState.APPROVED)
-        update.tell(TellApproval(block.chat_id, block.call.id, remember, chat.id, block_id))
+        choice = next((each for each in block.choices if each.id == choice_id), None)
+        allows = choice is not None and choice.kind.allows
+        state = CallState.APPROVED if allows else CallState.REFUSED
+        step(update, block, chat.lanes[block.chat_id], state)
+        said = None if choice is None else choice.id
+        update.tell(TellDecision(block.chat_id, block.call.id, said, allows, chat.id, block_id))
+        if not allows:
+            _follow_rejection(update, block, reason)
     return update.finish()
 
 
-def is_still_approved(chat: Chat, approval: TellApproval) -> bool:
+def _follow_rejection(update: Update, block: ToolBlock, reason: str | None) -> None:
+    if block.chat_id == update.chat.id:
+        update.chat.turn.expected_end = TurnEnd.REJECTED
+    if reason and reason.strip():
+        _explain(update, block, reason)
+
+
+def is_still_approved(chat: Chat, approval: TellDecision) -> bool:
     """Return whether an approval may still be sent: same call, and the turn is not stopping."""
     if chat.turn.state is Turn.STOPPING:
         return False
@@ -69,24 +92,6 @@ def is_still_approved(chat: Chat, approval: TellApproval) -> bool:
     lane = chat.lanes.get(approval.chat)
     is_same_call = lane is not None and lane.calls.get(approval.call) is block
     return is_same_call and isinstance(block, ToolBlock) and block.state is CallState.APPROVED
-
-
-def reject(chat: Chat, block_id: int, digest: str, now: int, reason: str | None = None) -> Changes:
-    """Reject the call that waits in a block.
-
-    The reason becomes the next prompt once the turn has ended. It goes back into the input if the
-    call belongs to a subagent, which carries on after a rejection, or if it no longer waits.
-    """
-    update = Update(chat, chat.root, now)
-    block = chat.blocks[block_id] if check_answer(update, block_id, digest, reason) else None
-    if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
-        step(update, block, chat.lanes[block.chat_id], CallState.REFUSED)
-        update.tell(TellRejection(block.chat_id, block.call.id))
-        if block.chat_id == chat.id:
-            chat.turn.expected_end = TurnEnd.REJECTED
-        if reason and reason.strip():
-            _explain(update, block, reason)
-    return update.finish()
 
 
 def _explain(update: Update, block: ToolBlock, reason: str) -> None:
@@ -191,7 +196,8 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
         "lines": content.lines,
         "marks": content.marks,
         "language": content.language,
-        "remember": remembers(block) or None,
+        "choices": [*map(_choice, block.choices)],
+        "listed": needs_list(block.choices) or None,
         "warnings": cautions or None,
         "tool": full_name(block.call),
         "paths": _paths(block.call) or None,
@@ -199,19 +205,15 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
     }
 
 
-def remembers(block: ToolBlock) -> list[str]:
-    """List what "remember" would remember: a shell line's new commands, else the tool.
-
-    An agent that does not name a tool's server is too old to remember.
-    """
-    call = block.call
-    if call.server is None:
-        return []
-    if isinstance(call.details, ShellCommand):
-        keys = [part.remember_key for part in call.details.parts if not part.remembered]
-        whose = "" if is_native(call) else f" of {literal_line(call.name or '')}"
-        return list(dict.fromkeys(literal_line(key) + whose for key in keys if key))
-    return [literal_line(call.remember)] if call.remember and not is_unknown(call) else []
+def _choice(choice: Choice) -> dict[str, object]:
+    """Return a choice as the view gets it: its name whole, for that says how far it goes."""
+    item: dict[str, object] = {
+        "id": choice.id,
+        "name": literal_line(choice.name),
+        "kind": choice.kind.value,
+    }
+    remembers = [*map(literal_line, choice.remembers)]
+    return {**item, "remembers": remembers} if remembers else item
 
 
 def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:

@@ -54,24 +54,19 @@ class AskTurn(Struct, frozen=True):
     times_asked: int
 
 
-class TellApproval(Struct, frozen=True):
-    """Let a call run.
+class TellDecision(Struct, frozen=True):
+    """Answer a call that needs approval, by the agent's id of the choice; None: none rejects.
 
-    home, block: the chat and the block that show the call, because the agent may reuse an id.
+    allows: the call will run. home, block: the chat and block that show the call, because the agent
+    may use a call's id twice.
     """
 
     chat: str
     call: str
-    remember: bool
+    choice: str | None
+    allows: bool
     home: str
     block: int
-
-
-class TellRejection(Struct, frozen=True):
-    """Reject a call."""
-
-    chat: str
-    call: str
 
 
 class TellAnswer(Struct, frozen=True):
@@ -107,8 +102,7 @@ Effect: TypeAlias = (
     | TellUnsteer
     | TellStop
     | AskTurn
-    | TellApproval
-    | TellRejection
+    | TellDecision
     | TellAnswer
     | TellSelection
     | TellLogin

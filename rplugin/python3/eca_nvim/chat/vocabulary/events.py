@@ -15,6 +15,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 
@@ -66,16 +67,27 @@ class ToolPreparing(Struct, frozen=True):
 
 
 class ToolRequested(Struct, frozen=True):
-    """A call is complete and will run, or waits for the user (ECA: toolCallRun)."""
+    """A call is complete and will run, or waits for the user (ECA: toolCallRun).
+
+    choices: the answers, if it waits. request_id: of the agent's request for approval, if that has
+    an id (ACP: session/request_permission). Another id asks again, even about a call that began.
+    """
 
     call: ToolCall
     needs_approval: bool = False
+    choices: tuple[Choice, ...] = (ALLOW, REJECT)
+    request_id: str | None = None
 
 
 class ToolRunning(Struct, frozen=True):
-    """A call runs; repeats with each step of a subagent (ECA: toolCallRunning)."""
+    """A call runs; repeats with each step of a subagent (ECA: toolCallRunning).
+
+    is_approved: the agent runs it because somebody approved it. Without that, a call that waits for
+    the user goes on waiting.
+    """
 
     call: ToolCall
+    is_approved: bool = False
 
 
 class ToolOutput(Struct, frozen=True):
@@ -111,6 +123,12 @@ class InsteadWanted(Struct, frozen=True):
 
 BY_CONFIG = "user-config"
 """The reason of a rejection by the agent's configuration, not by the user."""
+
+
+class ApprovalWithdrawn(Struct, frozen=True):
+    """The agent no longer asks whether a call may run (ACP: $/cancel_request)."""
+
+    call: ToolCall
 
 
 class ToolRejected(Struct, frozen=True):
@@ -321,6 +339,7 @@ ChatEvent: TypeAlias = (
     | ToolOutput
     | ToolFinished
     | ToolRejected
+    | ApprovalWithdrawn
     | PlanChanged
     | HookStarted
     | HookFinished

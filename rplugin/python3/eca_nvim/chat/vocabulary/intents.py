@@ -112,24 +112,17 @@ class StopTurn(Struct, frozen=True):
     request: int | None = None
 
 
-class Approve(Struct, frozen=True):
-    """Approve a waiting tool call, for the whole session if `remember`."""
+class Decide(Struct, frozen=True):
+    """Answer a waiting tool call by the id of a choice; None rejects it where none does.
 
-    name: ClassVar[str] = "approve"
+    reason: of a rejection; it becomes the next prompt when the turn has ended.
+    """
+
+    name: ClassVar[str] = "decide"
     chat: str
     block: int
     digest: str
-    remember: bool = False
-    request: int | None = None
-
-
-class Reject(Struct, frozen=True):
-    """Reject a waiting tool call; `reason` becomes the next prompt when the turn has ended."""
-
-    name: ClassVar[str] = "reject"
-    chat: str
-    block: int
-    digest: str
+    choice: str | None = None
     reason: str | None = None
     request: int | None = None
 
@@ -239,7 +232,7 @@ class CallReturned(Struct, frozen=True):
     value: object = None
 
 
-AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Approve | Reject | AnswerQuestion
+AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Decide | AnswerQuestion
 """Intents whose completion the editor waits for."""
 
 SlowIntent: TypeAlias = CheckContext | Grep | HistoryIntent | ReviewIntent | RequestDiff
@@ -251,8 +244,7 @@ Intent: TypeAlias = (
     | SendPrompt
     | Unqueue
     | StopTurn
-    | Approve
-    | Reject
+    | Decide
     | AnswerQuestion
     | AnswerLogin
     | ToggleBlock
@@ -299,8 +291,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         SendPrompt,
         Unqueue,
         StopTurn,
-        Approve,
-        Reject,
+        Decide,
         AnswerQuestion,
         AnswerLogin,
         ToggleBlock,

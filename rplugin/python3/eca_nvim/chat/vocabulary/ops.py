@@ -143,7 +143,8 @@ class SetPending(Struct, frozen=True):
     An item: chat, id (unique in this Neovim), block, digest (of everything shown; an answer must
     repeat it), call (the agent's id of the call or question, not unique), kind ('approval' |
     'question'), title, detail (text), lines and marks (what will happen, for the float), language,
-    remember (keys "remember" would add), tool, path, options (of a question: [label, description]
+    choices (tables: id, name, kind, and the list remembers if the name does not say it), listed
+    (the names must be seen), tool, path, options (of a question: [label, description]
     pairs), freeform, agent (the subagent whose call it is), warnings (lines). Keys that do not
     apply are absent.
 

@@ -104,10 +104,12 @@ _ENDS = frozenset({CallState.DONE, CallState.FAILED, CallState.REJECTED, CallSta
 
 CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
     CallState.PREPARING: _ENDS | {CallState.WAITING, CallState.APPROVED, CallState.RUNNING},
-    CallState.WAITING: _ENDS | {CallState.APPROVED, CallState.REFUSED, CallState.RUNNING},
-    CallState.APPROVED: _ENDS | {CallState.RUNNING},
+    CallState.WAITING: _ENDS
+    | {CallState.APPROVED, CallState.REFUSED, CallState.RUNNING, CallState.PREPARING},
+    # an agent may ask about a call that has begun, and ask again
+    CallState.APPROVED: _ENDS | {CallState.RUNNING, CallState.WAITING},
     CallState.REFUSED: _ENDS | {CallState.RUNNING},
-    CallState.RUNNING: _ENDS,
+    CallState.RUNNING: _ENDS | {CallState.WAITING},
     CallState.DONE: frozenset(),
     CallState.FAILED: frozenset(),
     CallState.REJECTED: frozenset(),

@@ -145,7 +145,7 @@ def described(call: ToolCall) -> ToolCall:
     """Return a call with the fields that follow from what the server sent; others stay None."""
     origin = _origin(call)
     tool = TOOLS.get(call.name or "") if _is_own(call) else None
-    fields: dict[str, object] = {"origin": origin, "remember": _remembered(call)}
+    fields: dict[str, object] = {"origin": origin}
     if tool is not None:
         fields |= {"kind": tool.kind, "verb": tool.verb, "shown": tool.shown}
     elif call.name is not None or not _is_own(call):
@@ -210,17 +210,10 @@ def _origin(call: ToolCall) -> str | None:
     return "native" if call.server == OWN_SERVER else "mcp"
 
 
-def _remembered(call: ToolCall) -> str | None:
-    """Return what "remember" would remember of a tool; None if nothing, or only its commands.
-
-    ECA remembers only a tool's name: a tool of that name on any server then runs without asking.
-    A server that does not name a tool's server is too old to remember.
-    """
-    if call.server is None or call.name is None or call.origin == "unknown":
-        return None
-    tool = TOOLS.get(call.name)
-    by_command = tool is not None and tool.kind is ToolKind.EXECUTE
-    return None if by_command else f"{call.name} on any server"
+def asks_by_command(call: ToolCall) -> bool:
+    """Return whether the server remembers a call's commands, not the name of its tool."""
+    tool = TOOLS.get(call.name or "")
+    return tool is not None and tool.kind is ToolKind.EXECUTE
 
 
 def _strings(value: object) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.content.answered_question import dialogue
+from eca_nvim.agents.eca.content.call_choices import choices
 from eca_nvim.agents.eca.content.known_tools import described
 from eca_nvim.chat.text.diffs import added_lines
 from eca_nvim.chat.text.output import document
@@ -50,11 +51,13 @@ class ToolCallReader:
                 return events.ToolPreparing(self._read(content, content.id), content.arguments_text)
             case eca.ToolCallRun():
                 call = self._read(content, content.id, content.arguments)
-                call = _marked_missing(call) if content.manual_approval else call
-                return events.ToolRequested(call, content.manual_approval)
+                if not content.manual_approval:
+                    return events.ToolRequested(call)
+                call = _marked_missing(call)
+                return events.ToolRequested(call, needs_approval=True, choices=choices(call))
             case eca.ToolCallRunning():
                 call = self._read(content, content.id, content.arguments)
-                return events.ToolRunning(call)
+                return events.ToolRunning(call, is_approved=True)
             case eca.ToolCalled():
                 return events.ToolFinished(
                     call=self._read(content, content.id or "", _named(content.arguments)),

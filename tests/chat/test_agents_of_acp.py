@@ -1,0 +1,180 @@
+"""What real agents of the second protocol send, as the chat gets it: each thing has its end."""
+
+from __future__ import annotations
+
+import pytest
+from tests.chat.driver import ENDED, Driver, said
+
+from eca_nvim.chat.handlers.answer_check import CHANGED
+from eca_nvim.chat.vocabulary.call_details import ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.decisions import ALLOW, Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.events import (
+    ApprovalWithdrawn,
+    ToolFinished,
+    ToolRequested,
+    ToolRunning,
+    TurnEnded,
+)
+from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary.states import TurnEnd
+
+CALL = ToolCall("t1", kind=ToolKind.EDIT, title=("old.txt: two => TWO",), origin="acp")
+YES, NO = Choice("y", "Yes", ChoiceKind.ALLOW_ONCE), Choice("n", "No", ChoiceKind.REJECT_ONCE)
+SESSION = Choice("s", "Allow for this session", ChoiceKind.ALLOW_ALWAYS)
+PROJECT = Choice("p", "Always allow in project: echo *", ChoiceKind.ALLOW_ALWAYS)
+
+
+def asks(request: str = "1", *choices: Choice, call: ToolCall = CALL) -> ToolRequested:
+    offered = choices or (YES, NO)
+    return ToolRequested(call, needs_approval=True, choices=offered, request_id=request)
+
+
+@pytest.fixture
+def driver() -> Driver:
+    driver = Driver()
+    driver.run()
+    return driver
+
+
+def outcomes(driver: Driver) -> list[object]:
+    return [data["outcome"] for data in driver.view.fired("EcaApprovalResolved")]
+
+
+def offered(driver: Driver, field: str) -> list[object]:
+    [item] = driver.items
+    choices = item["choices"]
+    assert isinstance(choices, list)
+    return [choice[field] for choice in choices]
+
+
+def calls(driver: Driver) -> list[str]:
+    return [line for line in driver.view.lines if "old.txt" in line]
+
+
+def test_a_call_that_runs_may_ask_1(driver: Driver) -> None:
+    driver.hear_exactly(ToolRunning(CALL), asks())
+    assert [item["call"] for item in driver.items] == ["t1"]
+    driver.decide_shown(driver.shown("t1"), "y")
+    assert driver.decided == [("chat", "t1", "y")]
+    driver.hear_exactly(ToolRunning(CALL), ToolFinished(CALL))
+    assert calls(driver) == ["✓ edit old.txt: two => TWO"]
+
+
+def test_that_it_runs_is_no_answer_2(driver: Driver) -> None:
+    driver.hear_exactly(asks(), ToolRunning(CALL))
+    assert [item["call"] for item in driver.items] == ["t1"]
+    assert outcomes(driver) == []
+
+
+def test_an_id_may_be_used_again_in_the_next_turn_3(driver: Driver) -> None:
+    driver.hear_exactly(asks())
+    driver.decide_shown(driver.shown("t1"), "y")
+    driver.hear_exactly(ToolFinished(CALL), ENDED)
+    driver.run("again")
+    driver.hear_exactly(asks("2"))
+    assert [item["call"] for item in driver.items] == ["t1"]
+
+
+def test_what_was_rejected_does_not_run_9(driver: Driver) -> None:
+    driver.hear_exactly(asks())
+    driver.decide_shown(driver.shown("t1"), "n")
+    driver.hear_exactly(ToolRunning(CALL), ENDED)
+    assert calls(driver) == ["⊘ edit old.txt: two => TWO rejected"]
+    assert driver.ends == ["rejected"]
+
+
+@pytest.mark.parametrize("end", [TurnEnd.DONE, TurnEnd.STOPPED])
+def test_a_turn_may_end_without_a_word_of_the_rejected_call_10(
+    driver: Driver, end: TurnEnd
+) -> None:
+    driver.hear_exactly(asks())
+    driver.decide_shown(driver.shown("t1"), "n")
+    driver.hear_exactly(TurnEnded(end))
+    assert calls(driver) == ["⊘ edit old.txt: two => TWO rejected"]
+    assert driver.ends == ["rejected"]
+
+
+def test_text_may_come_after_the_end_11(driver: Driver) -> None:
+    driver.hear_exactly(*said("one"), ENDED, *said("two"))
+    assert driver.view.lines[-1] == "two"
+    assert driver.state == "idle"
+
+
+def test_content_may_come_after_the_end_of_a_call_12(driver: Driver) -> None:
+    driver.hear_exactly(ToolRunning(CALL), ToolFinished(CALL), ToolFinished(CALL, ("more",)))
+    assert calls(driver) == ["✓ edit old.txt: two => TWO"]
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (TurnEnded(TurnEnd.FAILED, "HTTP 400"), "HTTP 400"),
+        (TurnEnded(TurnEnd.LIMIT, "max_turn_requests"), "max_turn_requests"),
+        (TurnEnded(TurnEnd.DECLINED, "I will not do that"), "I will not do that"),
+    ],
+)
+def test_the_end_says_why_13(driver: Driver, end: TurnEnded, told: str) -> None:
+    driver.send("held", queue=True)
+    driver.hear_exactly(*said("well"), end)
+    assert driver.ends == [end.end.value]
+    assert driver.view.lines[-1] == told
+    assert driver.view.queue == [("queue", "held")]
+
+
+@pytest.mark.parametrize("began", [True, False])
+def test_a_question_may_be_withdrawn(driver: Driver, began: bool) -> None:
+    before = [ToolRunning(CALL)] if began else []
+    driver.hear_exactly(*before, asks(), ApprovalWithdrawn(CALL), ApprovalWithdrawn(CALL))
+    assert driver.items == []
+    assert outcomes(driver) == ["withdrawn"]
+    driver.hear_exactly(asks("2"))
+    assert len(driver.items) == 1
+
+
+def test_a_call_may_ask_twice(driver: Driver) -> None:
+    driver.hear_exactly(asks())
+    driver.decide_shown(driver.shown("t1"), "y")
+    driver.hear_exactly(asks(), asks("2", YES, SESSION, NO))
+    assert offered(driver, "id") == ["y", "s", "n"]
+    driver.decide_shown(driver.shown("t1"), "s")
+    assert driver.decided == [("chat", "t1", "y"), ("chat", "t1", "s")]
+
+
+def test_other_choices_are_another_request(driver: Driver) -> None:
+    driver.hear_exactly(asks())
+    before = driver.shown("t1")
+    driver.hear_exactly(asks("2", YES, SESSION, NO))
+    driver.decide_shown(before, "y")
+    assert driver.decided == []
+    assert driver.view.other[-1] == Notify("warn", CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("choices", "listed"),
+    [
+        ((ALLOW, NO), None),
+        ((YES, Choice("a", "Always allow", ChoiceKind.ALLOW_ALWAYS), NO), None),
+        ((YES, SESSION, NO), True),
+        ((YES, Choice("a", "Always", ChoiceKind.ALLOW_ALWAYS), PROJECT, NO), True),
+        ((YES, NO, Choice("x", "Never", ChoiceKind.REJECT_ALWAYS)), True),
+    ],
+)
+def test_names_that_say_more_than_their_kind_are_listed(
+    driver: Driver, choices: tuple[Choice, ...], listed: bool | None
+) -> None:
+    driver.hear_exactly(asks("1", *choices))
+    [item] = driver.items
+    assert item.get("listed") is listed
+    assert offered(driver, "name") == [it.name for it in choices]
+
+
+def test_a_name_is_one_harmless_line(driver: Driver) -> None:
+    driver.hear_exactly(asks("1", YES, Choice("a", "x\n! y\x1b[8m", ChoiceKind.ALLOW_ALWAYS)))
+    assert offered(driver, "name")[1] == "x ! y␛[8m"
+
+
+def test_without_a_choice_that_rejects_nothing_is_chosen(driver: Driver) -> None:
+    driver.hear_exactly(asks("1", YES))
+    driver.decide_shown(driver.shown("t1"), None)
+    assert driver.decided == [("chat", "t1", None)]
+    assert outcomes(driver) == ["rejected"]
