@@ -31,8 +31,8 @@ local count_sent = 0 -- intents sent to this host
 local shown = {} ---@type table<string, true> chats whose held prompts are shown
 
 --- What is known of the host.
----@type 'no sign yet'|'running'|'gone'
-local host = 'no sign yet'
+---@type 'unknown'|'running'|'gone'
+local host = 'unknown'
 
 --- Access to the drafts.
 ---@class eca.DraftSource
