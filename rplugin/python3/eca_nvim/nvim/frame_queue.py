@@ -38,7 +38,7 @@ INTERVAL = 0.04
 """Seconds between two frames while text streams in: nobody reads faster, and each frame costs."""
 BURST = 1 << 9
 """Characters of queued text that are sent without waiting: a stream brings less in an interval."""
-GOAL_MS, AIM_MS = 3.0, 2.5
+GOAL_MS, AIM_MS = 3.0, 2.0
 """Milliseconds per frame: frames that take longer than the first shrink, smaller ones grow until
 they take the second."""
 SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 12, 1 << 15, 1 << 19
