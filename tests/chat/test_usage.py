@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eca_nvim.chat.render.usage import CELLS, usage_rows
+from eca_nvim.chat.render.usage_rows import CELLS, usage_rows
 from eca_nvim.chat.vocabulary.events import UsageCategory, UsageReported
 from eca_nvim.chat.vocabulary.ops import UsageRow
 

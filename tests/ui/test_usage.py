@@ -4,7 +4,7 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat.render.usage import usage_rows
+from eca_nvim.chat.render.usage_rows import usage_rows
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.events import UsageCategory, UsageReported
 

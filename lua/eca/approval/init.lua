@@ -18,6 +18,7 @@ local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
 local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
+local title = require('eca.approval.title')
 local windows = require('eca.window')
 
 local M = {}
@@ -67,14 +68,6 @@ local function first_open()
     end
   end
   return first, place
-end
-
----@param item eca.Pending
----@param index integer
----@return string
-local function title_of(item, index)
-  local what = item.kind == 'question' and 'the agent asks' or 'allow this?'
-  return #items > 1 and ('%s (%d/%d)'):format(what, index, #items) or what
 end
 
 local draw
@@ -164,7 +157,7 @@ local function content_of(item, index)
   local content = item.kind == 'question' and question.content(item)
     or choices.content(item, allowing_all(item.chat))
   content.key, content.chat = key_of(item), item.chat
-  content.title, content.gone = title_of(item, index), gone(item)
+  content.title, content.gone = title.question(item, index, #items), gone(item)
   table.insert(content.choices, hiding(item))
   return content --[[@as eca.PromptContent]]
 end

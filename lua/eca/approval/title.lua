@@ -8,6 +8,16 @@ local M = {}
 --- Cells of the longest hint that we add. A key mapped by the user may be longer.
 M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
 
+--- What the float asks, and which one of several requests it is.
+---@param item eca.Pending
+---@param index integer
+---@param count integer
+---@return string
+function M.question(item, index, count)
+  local what = item.kind == 'question' and 'the agent asks' or 'allow this?'
+  return count > 1 and ('%s (%d/%d)'):format(what, index, count) or what
+end
+
 --- The key that enters the float from the current buffer.
 ---@param mode string
 ---@return string?

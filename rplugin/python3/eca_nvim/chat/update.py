@@ -28,7 +28,7 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.status import queue_lines, status, task_list_line
-from eca_nvim.chat.render.usage import usage_rows
+from eca_nvim.chat.render.usage_rows import usage_rows
 from eca_nvim.chat.text.long_rows import LONGEST, break_rows
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
