@@ -1,6 +1,7 @@
 --- For lualine: `extensions = { 'eca' }` shows the chat's title and state in its windows.
 local function title()
-  return (require('eca').status().title or 'New chat'):gsub('%%', '%%%%')
+  local text = require('eca').status().title or 'New chat'
+  return require('eca.ui.sanitize').statusline(text)
 end
 
 local function state()
