@@ -6,7 +6,8 @@
 ---   use the processor, smaller frames would only cost more.
 --- - If Neovim forbids changes (in an expression mapping, the command-line window …), the rest is
 ---   drawn when Neovim is idle next. Nothing is lost, and the order stays.
---- - An op that fails is a bug of ours: it is reported once, and the others are drawn.
+--- - An op that fails is a bug of ours: it is reported once, and the others are drawn. Blocks that
+---   are written by one edit fail together.
 local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
 local view_ops = require('eca.view.ops')
