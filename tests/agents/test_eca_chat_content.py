@@ -14,6 +14,8 @@ from eca_nvim.chat.vocabulary import call_details as d
 from eca_nvim.chat.vocabulary import events as e
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role
+from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
+from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
 from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.content import ContentReceived
 
@@ -30,11 +32,11 @@ def event_of(
 
 PLAIN = [
     ({"type": "text", "text": "Hi"}, e.TextReceived(Role.ASSISTANT, "Hi")),
-    ({"type": "url", "title": "T", "url": "u:1"}, e.LinkReceived("T", "u:1")),
-    ({"type": "url", "url": "u:1"}, e.LinkReceived("u:1", "u:1")),
+    ({"type": "url", "title": "T", "url": "u:1"}, LinkReceived("T", "u:1")),
+    ({"type": "url", "url": "u:1"}, LinkReceived("u:1", "u:1")),
     (
         {"type": "image", "mediaType": "image/png", "base64": "AAAA"},
-        e.ImageReceived("image/png", "AAAA"),
+        ImageReceived("image/png", "AAAA"),
     ),
     ({"type": "progress", "state": "running", "text": "Busy"}, e.ProgressChanged("Busy")),
     (
@@ -47,12 +49,12 @@ PLAIN = [
     ({"type": "reasonFinished", "id": "r", "totalTimeMs": 12}, e.ReasoningFinished("r", 12)),
     (
         {"type": "hookActionStarted", "id": "h", "name": "lint", "actionType": "shell"},
-        e.HookStarted("h", "lint"),
+        HookStarted("h", "lint"),
     ),
     (
         {"type": "hookActionFinished", "id": "h", "name": "lint", "status": 1, "output": "out",
          "error": "err", "toolCallId": "t"},
-        e.HookFinished("h", "lint", 1, "out", "err", "t"),
+        HookFinished("h", "lint", 1, "out", "err", "t"),
     ),
     ({"type": "metadata", "title": "A title"}, e.TitleChanged("A title")),
     ({"type": "flag", "text": "Here", "contentId": "f"}, e.FlagReceived("Here", "f")),
@@ -90,14 +92,14 @@ def test_usage_is_read_whole() -> None:
         "autoCompactPercentage": 75,
         "contextBreakdown": breakdown,
     }
-    assert event_of(content, "system") == e.UsageReported(
+    assert event_of(content, "system") == UsageReported(
         session_tokens=10,
         context_limit=100,
         output_limit=50,
         last_message_cost="0.01",
         session_cost="0.02",
         auto_compact_percentage=75,
-        categories=(e.UsageCategory("Skills", 28, "#e5c07b"),),
+        categories=(UsageCategory("Skills", 28, "#e5c07b"),),
         free_tokens=90,
         free_color="#5c6370",
     )
@@ -105,12 +107,12 @@ def test_usage_is_read_whole() -> None:
 
 def test_usage_of_an_unknown_model_has_tokens_only() -> None:
     event = event_of({"type": "usage", "sessionTokens": 10, "limit": None})
-    assert event == e.UsageReported(session_tokens=10)
+    assert event == UsageReported(session_tokens=10)
 
 
 def test_the_limit_may_be_told_by_the_breakdown() -> None:
     content = {"type": "usage", "sessionTokens": 1, "contextBreakdown": {"contextLimit": 7}}
-    assert event_of(content) == e.UsageReported(session_tokens=1, context_limit=7)
+    assert event_of(content) == UsageReported(session_tokens=1, context_limit=7)
 
 
 CALL = {"id": "t", "name": "edit", "server": "eca", "origin": "native", "summary": "Editing"}

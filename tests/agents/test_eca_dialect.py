@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.events import AgentEvent
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
 
@@ -79,11 +82,41 @@ def test_behaviors_are_spoken_of_until_agents_are() -> None:
 
 def test_a_lack_is_told_once() -> None:
     dialect = Dialect()
-    assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.STEER, Lack.TRUST]
+    assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.TRUST]
     dialect.read_notification(decode_notification(*content({"type": "fileChange"})))
     assert all(dialect.lacks(lack) for lack in Lack if lack is not Lack.TEXTS)
     assert [dialect.is_first_report(Lack.STOP) for _ in (1, 2)] == [True, False]
-    assert dialect.is_first_report(Lack.STEER)
+    assert dialect.is_first_report(Lack.TRUST)
+
+
+def test_abilities_grow_with_the_generation() -> None:
+    dialect = Dialect()
+    assert dialect.abilities == ALL_ABILITIES - {Ability.STEER}
+    dialect.read_notification(decode_notification(*content({"type": "fileChange"})))
+    assert dialect.abilities == {Ability.CLEAR, Ability.DELETE}
+    dialect.read_notification(decode_notification(*config(models=["m"])))
+    assert dialect.abilities == {Ability.CLEAR, Ability.DELETE, Ability.LOGIN}
+    dialect.read_notification(decode_notification("chat/opened", {"chatId": "1"}))
+    assert dialect.abilities == ALL_ABILITIES
+
+
+def test_what_a_server_can_do_is_told_once_it_is_ready_and_when_that_changes() -> None:
+    told: list[AgentEvent] = []
+    dialect = Dialect()
+    abilities = Abilities(dialect, told.extend)
+    abilities.update()
+    assert told == []
+    abilities.ready()
+    abilities.update()
+    assert told == [AbilitiesChanged(ALL_ABILITIES - {Ability.STEER})]
+    abilities.refused(Ability.FORK)
+    dialect.read_notification(decode_notification("chat/opened", {"chatId": "1"}))
+    abilities.update()
+    abilities.refused(Ability.FORK)
+    assert told[1:] == [
+        AbilitiesChanged(ALL_ABILITIES),
+        AbilitiesChanged(ALL_ABILITIES - {Ability.FORK}),
+    ]
 
 
 def test_today_lacks_nothing() -> None:

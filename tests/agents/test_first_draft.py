@@ -16,9 +16,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRequested,
     TurnEnded,
-    UsageReported,
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 pytestmark = pytest.mark.anyio
 

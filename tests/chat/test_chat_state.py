@@ -15,10 +15,9 @@ from eca_nvim.chat.vocabulary.events import (
     SelectionChanged,
     TitleChanged,
     ToolRequested,
-    UsageCategory,
-    UsageReported,
 )
 from eca_nvim.chat.vocabulary.ops import SetStatus, SetUsage
+from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
 
 
 def test_the_status_tells_what_is_known_and_only_changes() -> None:

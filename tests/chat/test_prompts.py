@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
 
+from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.user_actions.prompts import send_prompt
 from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.events import (
@@ -14,6 +17,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     TurnEnded,
 )
+from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 
@@ -248,3 +252,20 @@ def test_blank_lines_around_a_prompt_are_no_part_of_it() -> None:
     driver.send("\n/clear\n")
     driver.send(" \n\t\n")
     assert driver.view.queue == [("queue", "/clear")]
+
+
+def test_a_prompt_waits_from_the_start_if_the_agent_cannot_be_steered() -> None:
+    driver = Driver()
+    driver.take(reducer.abilities_changed(driver.chat, ALL_ABILITIES - {Ability.STEER}, 0))
+    assert driver.view.status["lacks"] == ["steer"]
+    driver.run("first")
+    driver.send("second")
+    assert driver.told(TellSteer) == []
+    assert driver.chat.queue == [QueuedPrompt(QueueKind.QUEUE, "second")]
+    [told] = [op for op in driver.view.other if isinstance(op, Notify)]
+    assert told.text == "this server cannot be steered: your prompt is sent when the turn ends"
+    driver.send("third", queue=True)
+    driver.send("/command")
+    assert len([op for op in driver.view.other if isinstance(op, Notify)]) == 1
+    driver.hear(ENDED)
+    assert [prompt.text for prompt in driver.told(TellPrompt)] == ["first", "second"]

@@ -17,7 +17,9 @@ from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import call_details, events
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.received import HookFinished
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 NAMES = st.sampled_from(["read_file", "grep", "shell_command", "spawn_agent", "odd", None])
@@ -55,14 +57,14 @@ EVENTS = st.one_of(
     st.builds(events.ToolFinished, CALLS, st.tuples(TEXTS), st.booleans()),
     st.builds(events.ToolRejected, CALLS),
     st.builds(events.PlanChanged, st.sampled_from([PLAN, call_details.TaskList(())])),
-    st.builds(events.HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
+    st.builds(HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
     st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),
     st.builds(events.TurnBegan),
     st.builds(events.TurnStopping),
     st.builds(events.TurnEnded, st.sampled_from(TurnEnd), st.none() | TEXTS),
     st.builds(events.LoginBegan),
     st.builds(events.ProgressChanged, TEXTS, st.booleans()),
-    st.builds(events.UsageReported, st.integers(0, 9), session_cost=TEXTS),
+    st.builds(UsageReported, st.integers(0, 9), session_cost=TEXTS),
     st.builds(events.UnknownReceived, TEXTS, TEXTS),
     st.builds(events.AgentGone, TEXTS),
     st.just(events.ChatDeleted()),

@@ -22,8 +22,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    UsageReported,
 )
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 EXPLORER = Subagent("explorer", "sub", "mock", step=1, max_steps=5)
 SPAWN = call("sp", "spawn_agent", details=EXPLORER, arguments={"agent": "explorer"})

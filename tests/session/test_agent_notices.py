@@ -5,8 +5,9 @@ from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.events import ChoicesChanged, JobsChanged, ToolServerChanged
-from eca_nvim.chat.vocabulary.ops import Notify, SetWork
+from eca_nvim.chat.vocabulary.ops import Notify, SetStatus, SetWork
 
 pytestmark = pytest.mark.anyio
 
@@ -56,3 +57,16 @@ async def test_commands_in_the_background_are_said_while_they_run(rig: Rig) -> N
     agent.announce(JobsChanged(("sleep",)))
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: rig.view.of(SetWork)[-1] == SetWork(()))
+
+
+async def test_what_the_agent_can_do_is_known_in_every_chat_until_it_ends(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.OpenChat("a"))
+    await rig.done()
+    agent.announce(AbilitiesChanged(ALL_ABILITIES - {Ability.FORK, Ability.STEER}))
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    lacks = {op.chat: op.status.get("lacks") for op in rig.view.of(SetStatus)}
+    assert lacks["a"] == lacks["b"] == ["fork", "steer"]
+    agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: "lacks" not in rig.view.of(SetStatus)[-1].status)

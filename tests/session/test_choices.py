@@ -13,13 +13,13 @@ from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import (
     ChoicesChanged,
-    ImageReceived,
     SelectionChanged,
     ToolFinished,
     TurnEnded,
 )
 from eca_nvim.chat.vocabulary.ops import Answer, SetChoices, ShowOutput
 from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
+from eca_nvim.chat.vocabulary.received import ImageReceived
 
 pytestmark = pytest.mark.anyio
 

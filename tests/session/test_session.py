@@ -41,6 +41,7 @@ from eca_nvim.chat.vocabulary.ops import (
     ShowDiff,
 )
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
+from eca_nvim.chat.vocabulary.received import ImageReceived
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio
@@ -276,7 +277,7 @@ async def test_a_diff_of_what_neovim_does_not_tell_is_told(
 
 async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.say("a", events.ImageReceived("image/png", PNG))
+    agent.say("a", ImageReceived("image/png", PNG))
     rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
     await rig.view.until(lambda: rig.view.of(OpenExternal))
     assert_private(Path(rig.view.of(OpenExternal)[0].target))
@@ -295,7 +296,7 @@ def assert_private(path: Path) -> None:
 
 async def test_an_image_that_is_more_than_pixels_is_not_opened(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.say("a", events.ImageReceived("image/svg+xml", PNG))
+    agent.say("a", ImageReceived("image/svg+xml", PNG))
     rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
     await rig.view.until(rig.lines)
     assert rig.view.of(OpenExternal) == []

@@ -6,6 +6,7 @@ from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, open_view, start_view, tool, user
 
 from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.abilities import Ability
 
 WAITING = {"chat": CHAT, "id": "call", "digest": "call", "kind": "approval", "title": "edit a"}
 QUESTION = {**WAITING, "id": "asked", "kind": "question", "title": "which?", "block": 4}
@@ -53,6 +54,14 @@ def names(view: View) -> list[str]:
     return [line.split()[1] for line in lines(view)]
 
 
+def keys_listed(view: View) -> str:
+    """Open the list of keys, close it and give its text."""
+    view.nvim.keys("g?")
+    text = "\n".join(view.nvim.buffer_lines())
+    view.nvim.keys("q")
+    return text
+
+
 def test_every_subcommand_has_one_place(start_nvim: StartNeovim) -> None:
     assert start_view(start_nvim).nvim.lua(PROBLEMS) == []
 
@@ -72,6 +81,46 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     assert {"tasks", "rollback", "rename", "restart", "quit"} <= set(found)
     assert not {"agent", "variant", "chats", "stop", "approve", "answer", "add"} & set(found)
     assert not {"start", "install", "toggle", "conflicts", "unqueue"} & set(found)
+
+
+def test_what_the_server_cannot_do_is_not_offered_and_the_command_says_why(
+    start_nvim: StartNeovim,
+) -> None:
+    view = open_view(start_nvim, "README.md", init=CAPTURE)
+    view.draw(*user(1, "first"), ops.SetStatus(CHAT, IDLE))
+    needing = {"rollback", "fork", "flag", "clear", "rename", "delete", "resume"}
+    assert needing <= set(names(view))
+    view.nvim.keys("<C-w>k")
+    assert "roll back to before this prompt" in keys_listed(view)
+    view.draw(ops.SetStatus(CHAT, {**IDLE, "lacks": sorted(Ability)}))
+    assert not needing & set(names(view))
+    listed = keys_listed(view)
+    assert "next prompt" in listed
+    assert "roll back" not in listed
+    assert "flag here" not in listed
+    for command in (*needing, "flag!", "rename a", "clear!", "delete!", "login"):
+        view.nvim.command("messages clear")
+        view.nvim.command(f"Eca {command}")
+        assert re.match("eca: this server (cannot|has no) ", view.nvim.messages())
+    view.nvim.command("messages clear")
+    view.nvim.keys("gu")
+    assert "this server cannot roll back messages" in view.nvim.messages()
+    sent = {name for name in ("rollback", "fork", "add_flag", "clear", "delete") if view.sent(name)}
+    assert sent == set()
+    sentences = "return vim.tbl_keys(require('eca.state.abilities').CANNOT)"
+    assert sorted(view.nvim.lua(sentences)) == sorted(Ability)
+
+
+def test_a_running_turn_that_cannot_be_steered_takes_only_queued_prompts(
+    start_nvim: StartNeovim,
+) -> None:
+    view = open_view(start_nvim, "README.md", init=CAPTURE)
+    running = {**IDLE, "state": "running"}
+    view.draw(*user(1, "first"), ops.SetStatus(CHAT, running))
+    view.nvim.keys("ilater<Esc>")
+    assert {"steer", "queue"} <= set(names(view))
+    view.draw(ops.SetStatus(CHAT, {**running, "lacks": ["steer"]}))
+    assert {"steer", "queue"} & set(names(view)) == {"queue"}
 
 
 def test_what_waits_comes_first(start_nvim: StartNeovim) -> None:

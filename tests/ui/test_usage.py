@@ -6,7 +6,7 @@ from tests.ui.view import CHAT, View, open_view
 
 from eca_nvim.chat.render.usage_rows import usage_rows
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.events import UsageCategory, UsageReported
+from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
 
 USAGE = ops.SetUsage(
     CHAT,

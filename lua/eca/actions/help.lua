@@ -1,7 +1,9 @@
 --- The list of keys, as they are mapped in the current buffer.
+local abilities = require('eca.state.abilities')
 local actions = require('eca.keymaps.actions')
 local key_list = require('eca.ui.key_list')
 local keys = require('eca.ui.keys')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -87,9 +89,10 @@ end
 ---@return eca.KeyRow[]
 local function rows_of(section)
   local rows, places = {}, {} ---@type eca.KeyRow[], table<eca.KeyRow, string>
+  local chat = windows.current_chat()
   for name, action in pairs(actions) do
     local found = keys_of(section, name, action)
-    if #found > 0 then
+    if #found > 0 and abilities.has(chat, action.needs) then
       local row = { table.concat(found, ' '), action.text }
       rows[#rows + 1], places[row] = row, place_of(action.at)
     end

@@ -6,6 +6,7 @@
 --- - A rollback names the prompt before it asks what to undo.
 local attention = require('eca.chat.attention')
 local blocks = require('eca.actions.blocks')
+local abilities = require('eca.state.abilities')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
@@ -44,6 +45,17 @@ local function current()
     notify.info('no chat yet')
   end
   return id
+end
+
+--- Show a message if the server of the current chat cannot do something; returns whether it cannot.
+---@param needs eca.Ability
+---@return boolean
+local function is_lacking(needs)
+  local fault = abilities.fault(windows.current_chat(), needs)
+  if fault then
+    notify.warn(fault)
+  end
+  return fault ~= nil
 end
 
 -- Saved chats -----------------------------------------------------------------------------------
@@ -94,6 +106,9 @@ end
 
 --- Choose one of the agent's saved chats and resume it.
 function M.resume()
+  if is_lacking('list') then
+    return
+  end
   requests.ask('list_chats', {}, function(saved)
     if not saved then
       return
@@ -231,6 +246,9 @@ end
 
 --- Roll the chat back to before a prompt.
 function M.rollback()
+  if is_lacking('rollback') then
+    return
+  end
   local block = block_here()
   if not block then
     return at_choice('Roll back to before', roll_back_to)
@@ -246,6 +264,9 @@ end
 
 --- Continue from here in a new chat.
 function M.fork()
+  if is_lacking('fork') then
+    return
+  end
   local block = block_here()
   if block then
     send('fork', { chat = block.chat, block = block.id })
@@ -261,6 +282,9 @@ end
 --- Set a flag here, or at the end of the chat.
 ---@param text? string default: ask for it
 function M.add_flag(text)
+  if is_lacking('flags') then
+    return
+  end
   local block = block_here()
   local id = block and block.chat or current()
   if not id then
@@ -280,6 +304,9 @@ end
 
 --- Remove the flag under the cursor.
 function M.remove_flag()
+  if is_lacking('flags') then
+    return
+  end
   local block = block_here()
   if block and block.kind == 'flag' then
     send('remove_flag', { chat = block.chat, block = block.id })

@@ -1,4 +1,5 @@
 --- Actions on whole chats: choose, go to the next, rename, clear, delete.
+local abilities = require('eca.state.abilities')
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
@@ -14,10 +15,15 @@ local M = {}
 
 local TITLE = 50
 
+---@param needs eca.Ability what its server must be able to do
 ---@return string?
-local function current()
+local function current(needs)
   local id = windows.current_chat()
-  if not id then
+  local fault = abilities.fault(id, needs)
+  if fault then
+    notify.warn(fault)
+    return nil
+  elseif not id then
     notify.info('no chat yet')
   end
   return id
@@ -107,7 +113,7 @@ end
 --- Rename the chat.
 ---@param title? string default: ask for it
 function M.rename(title)
-  local id = current()
+  local id = current('rename')
   if not id then
     return
   end
@@ -145,7 +151,7 @@ end
 --- Remove all messages of the chat.
 ---@param sure? boolean do not ask
 function M.clear(sure)
-  local id = current()
+  local id = current('clear')
   if id then
     ask('Clear', id, sure, function()
       host.send('clear', { chat = id })
@@ -156,7 +162,7 @@ end
 --- Delete the chat.
 ---@param sure? boolean do not ask
 function M.delete(sure)
-  local id = current()
+  local id = current('delete')
   if id then
     ask('Delete', id, sure, function()
       host.send('delete', { chat = id })

@@ -1,4 +1,5 @@
 --- Names of `:Eca`'s subcommands: finds them by a prefix, and words the message for a wrong one.
+local abilities = require('eca.state.abilities')
 local did_you_mean = require('eca.config.did_you_mean')
 
 local M = {}
@@ -37,7 +38,10 @@ end
 function M.complaint(name, subcommands)
   local possible = M.beginning(name, subcommands)
   local near = did_you_mean.nearest(name, vim.tbl_keys(subcommands))
-  if LOGIN[name] then
+  local lack = LOGIN[name] and abilities.fault(require('eca.window').current_chat(), 'login')
+  if lack then
+    return lack
+  elseif LOGIN[name] then
     return (':Eca %s does not exist yet: send the prompt `/login` in the chat'):format(name)
   elseif vim.list_contains(M.planned, name) then
     return (':Eca %s does not exist in this version'):format(name)

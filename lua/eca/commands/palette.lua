@@ -4,6 +4,8 @@
 --- - The most used come first; pending requests come before everything else.
 --- - Every subcommand is listed here, which a test checks, and is offered if it would do something.
 --- - Neovim's own list must fit the screen: its last row opens the rest.
+local abilities = require('eca.state.abilities')
+local actions = require('eca.keymaps.actions')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local conflicts = require('eca.editor.conflicts')
@@ -156,6 +158,7 @@ end
 ---@field name string of the subcommand
 ---@field applies eca.Applies
 ---@field action? string the action that does the same, which may have a key
+---@field needs? eca.Ability what the server must be able to do, if not that of the action
 ---@field typed? boolean the user has to type its argument
 
 ---@type eca.PaletteRow[]
@@ -168,7 +171,7 @@ M.rows = {
   { name = 'diff', applies = IF.approval, action = 'Diff' },
   { name = 'answer', applies = IF.question, action = 'Answer' },
   { name = 'stop', applies = IF.busy, action = 'Stop' },
-  { name = 'steer', applies = IF.drafted, action = 'Submit' },
+  { name = 'steer', applies = IF.drafted, action = 'Submit', needs = 'steer' },
   { name = 'queue', applies = IF.drafted, action = 'Queue' },
   { name = 'unqueue', applies = IF.queued, action = 'Unqueue' },
   { name = 'conflicts', applies = IF.conflicts, action = 'Conflicts' },
@@ -280,7 +283,8 @@ end
 function M.choose(subcommands)
   local now = look()
   local rows = vim.tbl_filter(function(row)
-    return row.applies(now)
+    local needs = row.needs or row.action and actions[row.action].needs
+    return row.applies(now) and abilities.has(now.chat, needs)
   end, M.rows)
   offer(rows, lines_of(rows, subcommands))
 end

@@ -11,6 +11,7 @@
 ---@field insert? string[] keys in the input, insert mode
 ---@field changes? string[] keys in the list of changes
 ---@field pending? string[] keys in the transcript, on a block that needs approval
+---@field needs? eca.Ability what the server must be able to do
 
 ---@param at string
 ---@param call string
@@ -70,19 +71,28 @@ return {
     chat = { '[b' },
     input = { '[b' },
   }),
-  Rename = action('manage', 'rename', 'rename the chat'),
-  Clear = action('manage', 'clear', 'clear the chat'),
-  Delete = action('manage', 'delete', 'delete the chat'),
+  Rename = action('manage', 'rename', 'rename the chat', { needs = 'rename' }),
+  Clear = action('manage', 'clear', 'clear the chat', { needs = 'clear' }),
+  Delete = action('manage', 'delete', 'delete the chat', { needs = 'delete' }),
   Usage = action('chats', 'usage', 'show what fills the context window, and the cost'),
   Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'I', 'o', 'O' } }),
   Put = action('chats', 'put', 'put a register into the input', { chat = { 'p', 'P' } }),
 
-  Resume = action('history', 'resume', 'resume an earlier chat'),
+  Resume = action('history', 'resume', 'resume an earlier chat', { needs = 'list' }),
   Older = action('history', 'older', 'load older messages'),
   History = action('history', 'timeline', 'go to a prompt or a flag', { chat = { 'gh' } }),
-  Rollback = action('history', 'rollback', 'roll back to before this prompt', { chat = { 'gu' } }),
-  Fork = action('history', 'fork', 'continue from here in a new chat', { chat = { 'gb' } }),
-  Flag = action('history', 'flag', 'set or remove a flag here', { chat = { 'gm' } }),
+  Rollback = action('history', 'rollback', 'roll back to before this prompt', {
+    chat = { 'gu' },
+    needs = 'rollback',
+  }),
+  Fork = action('history', 'fork', 'continue from here in a new chat', {
+    chat = { 'gb' },
+    needs = 'fork',
+  }),
+  Flag = action('history', 'flag', 'set or remove a flag here', {
+    chat = { 'gm' },
+    needs = 'flags',
+  }),
   NextFlag = action('history', 'next_flag', 'next flag', { chat = { ']f' } }),
   PreviousFlag = action('history', 'previous_flag', 'previous flag', { chat = { '[f' } }),
 

@@ -25,6 +25,7 @@ M.UNTITLED = 'New chat'
 ---@field cost? string dollars
 ---@field elapsed? integer ms since the turn began
 ---@field activity? string what the agent is doing, in its own words
+---@field lacks? eca.Ability[] what its server cannot do
 ---@field retrying? boolean it is retrying after a failure
 
 --- What identifies a request in an answer.

@@ -22,6 +22,7 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
@@ -57,6 +58,7 @@ class Chats:
         self._workspace = settings.folders
         self._perform = perform
         self._server = "stopped"
+        self._abilities = ALL_ABILITIES
         self._running = anyio.Event()
         self._shown = PendingList()
         self._in_batch = False
@@ -73,6 +75,7 @@ class Chats:
             self.table[chat_id] = chat
             self._view.push([Emit("EcaChatOpened", {"chat": chat_id})])
             self.show(reducer.server_changed(chat, self._server, now()))
+            self.show(reducer.abilities_changed(chat, self._abilities, now()))
         return chat
 
     def forget(self, chat_id: str, *, announced: bool = False) -> None:
@@ -148,6 +151,12 @@ class Chats:
                     request.changed()
         for chat in self:
             self.show(reducer.server_changed(chat, state, now()))
+
+    def abilities_changed(self, abilities: frozenset[Ability]) -> None:
+        """Note what the agent can do."""
+        self._abilities = abilities
+        for chat in self:
+            self.show(reducer.abilities_changed(chat, abilities, now()))
 
     def _set(self, settings: RenderSettings) -> None:
         self._settings = settings

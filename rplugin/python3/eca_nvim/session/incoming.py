@@ -16,6 +16,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
@@ -32,10 +33,10 @@ from eca_nvim.chat.vocabulary.events import (
     TurnBegan,
     TurnEnded,
     TurnStopping,
-    UsageReported,
     WorkChanged,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
+from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.session.background_work import BackgroundWork
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced_selection
@@ -79,6 +80,7 @@ class IncomingEvents:
         """Clear what an agent that has ended was doing."""
         self._choices.agent_ended()
         self._ready = False
+        self._chats.abilities_changed(ALL_ABILITIES)
         self._tool_servers.clear()
         self._view.push([self._background_work.clear()])
 
@@ -96,6 +98,8 @@ class IncomingEvents:
         match event:
             case Addressed():
                 self._apply_to_chat(event)
+            case AbilitiesChanged(abilities):
+                self._chats.abilities_changed(abilities)
             case ChoicesChanged():
                 self._change_choices(event)
             case MessageShown(level, text):

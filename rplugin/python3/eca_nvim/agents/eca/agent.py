@@ -13,6 +13,7 @@ import logging
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from typing import Final
 
 import anyio
@@ -30,6 +31,7 @@ from eca_nvim.agents.base import (
     Selection,
     Workspace,
 )
+from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.codec import EcaCodec
@@ -108,6 +110,7 @@ class _Life(Struct, frozen=True):
     readiness: Readiness
     proposals: Proposals
     dialect: Dialect
+    abilities: Abilities
     turns: Turns
     emit: Emit
 
@@ -130,7 +133,13 @@ class _Life(Struct, frozen=True):
                 events = []
         self._deliver(events)
 
+    def announce(self, ready: Callable[[], None]) -> None:
+        """Announce that the server is ready, after what it can do."""
+        self.abilities.ready()
+        ready()
+
     def _deliver(self, events: Sequence[AgentEvent]) -> None:
+        self.abilities.update()
         if events:
             events = self.turns.read(events)
             self.emit(events)
@@ -263,10 +272,13 @@ class EcaAgent(Agent):
         chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
         turns = Turns()
 
+        dialect = Dialect(repo_map=self._options.repo_map)
+        abilities = Abilities(dialect, emit)
+
         def emit_read(events: Sequence[AgentEvent]) -> None:
+            abilities.update()
             emit(turns.read(events))
 
-        dialect = Dialect(repo_map=self._options.repo_map)
         proposals = Proposals(self._workspace.folders, tasks, emit_read)
         inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals)
         base = self._options.diagnostics_base
@@ -275,10 +287,11 @@ class EcaAgent(Agent):
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
             outbox=Outbox(connection, emit_read, chats, inbox, mentions, dialect, turns),
-            archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect),
+            archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect, abilities),
             readiness=readiness,
             proposals=proposals,
             dialect=dialect,
+            abilities=abilities,
             turns=turns,
             emit=emit,
         )
@@ -299,7 +312,7 @@ class EcaAgent(Agent):
         life.dialect.read_introduction(result)
         life.emit([initial_choices(result)])
         life.readiness.models_known(result.models)
-        life.readiness.introduced(ready)
+        life.readiness.introduced(partial(life.announce, ready))
         tasks.start_soon(life.readiness.wait)
         return await life.connection.wait_closed()
 

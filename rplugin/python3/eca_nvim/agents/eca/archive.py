@@ -22,6 +22,7 @@ from eca_nvim.agents.archive import (
     CursorExpired,
     OpenedChat,
 )
+from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.inbox import Inbox
@@ -29,6 +30,7 @@ from eca_nvim.agents.eca.outbox import one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.replay import Replay, Replays, original_event
 from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ChatOpened,
@@ -74,6 +76,17 @@ _FEATURES: Final[Mapping[str, str]] = {
 """What a server cannot do if it does not know a method."""
 
 
+_ABILITIES: Final[Mapping[str, Ability]] = {
+    eca.ChatListParams.method: Ability.LIST,
+    eca.ChatUpdateParams.method: Ability.RENAME,
+    eca.ChatClearParams.method: Ability.CLEAR,
+    eca.ChatDeleteParams.method: Ability.DELETE,
+    eca.ChatRollbackParams.method: Ability.ROLLBACK,
+    eca.ChatForkParams.method: Ability.FORK,
+    eca.ChatAddFlagParams.method: Ability.FLAGS,
+}
+"""What is not offered any more once a server did not know a method."""
+
 _SINCE: Final[Mapping[str, Generation]] = {eca.ChatDeleteParams.method: Generation.BEHAVIORS}
 """Methods that servers before today's know; they are sent no others."""
 
@@ -89,6 +102,7 @@ class EcaArchive:
         mentions: Mentions,
         replays: Replays,
         dialect: Dialect,
+        abilities: Abilities,
     ) -> None:
         self._connection = connection
         self._chats = chats
@@ -96,6 +110,7 @@ class EcaArchive:
         self._mentions = mentions
         self._replays = replays
         self._dialect = dialect
+        self._abilities = abilities
         self._absent: set[str] = set()
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
@@ -233,6 +248,8 @@ class EcaArchive:
     def _refusal(self, method: str, fault: RemoteError) -> AgentRefused:
         if fault.code == METHOD_NOT_FOUND:
             self._absent.add(method)
+            if method in _ABILITIES:
+                self._abilities.refused(_ABILITIES[method])
             return _lacks(method)
         kind = _FAULTS.get(fault.code, AgentRefused)
         return kind(f"{method} failed: {one_line(fault.message)}")

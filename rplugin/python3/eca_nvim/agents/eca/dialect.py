@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import UNSET
 
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.protocol.eca import Unknown
 from eca_nvim.protocol.eca.chat import PromptResult, PromptStatus
 from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
@@ -50,7 +51,6 @@ class Lack(Enum):
     """A feature that a server may lack; the value is the message to the user."""
 
     STOP = "this server cannot stop a turn: it runs to its end"
-    STEER = "this server cannot be steered: your prompt is sent when the turn ends"
     TRUST = "this server does not support trust: it will keep asking"
     REMEMBER = "this server does not remember approvals: it will ask again"
     AGENT = "this server has no agents to choose from"
@@ -63,9 +63,15 @@ _SINCE: Final[Mapping[Lack, Generation]] = {
     Lack.AGENT: Generation.BEHAVIORS,
     Lack.FOLDERS: Generation.BEHAVIORS,
     Lack.REMEMBER: Generation.SERVERS,
-    Lack.STEER: Generation.AGENTS,
     Lack.TRUST: Generation.AGENTS,
 }
+
+_ABLE_SINCE: Final[Mapping[Ability, Generation]] = {
+    Ability.DELETE: Generation.DRAFT,
+    Ability.CLEAR: Generation.DRAFT,
+    Ability.LOGIN: Generation.BEHAVIORS,
+}
+"""Abilities that servers before today's have."""
 
 _OLD_NOTICES: Final = (ToolServerUpdated, ShowMessage)
 """Notifications that older servers sent, too."""
@@ -121,6 +127,14 @@ class Dialect:
         if self.generation is Generation.UNKNOWN:
             return _SINCE[lack] is Generation.AGENTS
         return self.generation < _SINCE[lack]
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What the server can do. Without proof it is not steered: that text would be lost."""
+        if self.generation is Generation.UNKNOWN:
+            return ALL_ABILITIES - {Ability.STEER}
+        known = self.generation
+        return frozenset(it for it in Ability if known >= _ABLE_SINCE.get(it, Generation.AGENTS))
 
     def may_be(self, generation: Generation) -> bool:
         """Return whether the server may be of a generation or of a later one."""

@@ -32,8 +32,8 @@ from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
     ChatEvent,
-    UsageReported,
 )
+from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
 from eca_nvim.protocol.eca.chat import (
     ChatCleared,

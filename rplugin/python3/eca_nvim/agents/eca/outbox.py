@@ -28,6 +28,7 @@ from eca_nvim.agents.eca.prompt.attached_files import fit_lines
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
+from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -141,14 +142,14 @@ class Outbox:
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send text to the running turn (chat/promptSteer); the message has no contexts."""
-        if self._lacks(chat_id, Lack.STEER):
+        if Ability.STEER not in self._dialect.abilities:
             return
         message = self._mentions.write_steer(text, contexts)
         self._notify(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
 
     def unsteer(self, chat_id: str) -> None:
         """Withdraw the steers the turn has not read (chat/promptSteerRemove)."""
-        if not self._dialect.lacks(Lack.STEER):
+        if Ability.STEER in self._dialect.abilities:
             self._notify(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
 
     def stop(self, chat_id: str) -> None:

@@ -33,8 +33,8 @@ from eca_nvim.chat.vocabulary.events import (
     TurnBegan,
     TurnEnded,
     TurnStopping,
-    UsageReported,
 )
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 _ALWAYS_LIVE: Final = (
     *(TurnBegan, TurnStopping, TurnEnded, LoginBegan),

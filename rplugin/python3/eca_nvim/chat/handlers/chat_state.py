@@ -13,10 +13,10 @@ from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
     SelectionChanged,
     TrustRefused,
-    UsageReported,
 )
 from eca_nvim.chat.vocabulary.ops import ClearChat
 from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 def progress_changed(update: Update, event: ProgressChanged) -> None:

@@ -7,13 +7,10 @@ from eca_nvim.chat.render.block import hook_failed
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.events import (
     FlagReceived,
-    HookFinished,
-    HookStarted,
-    ImageReceived,
-    LinkReceived,
     UnknownReceived,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 
 
 def hook_started(update: Update, event: HookStarted) -> None:

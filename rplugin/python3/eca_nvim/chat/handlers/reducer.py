@@ -27,7 +27,10 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import CallState, Turn
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.TextReceived: messages.text_received,
@@ -44,15 +47,15 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolRejected: tool_calls.rejected,
     events.ApprovalWithdrawn: tool_calls.withdrawn,
     events.PlanChanged: task_list.plan_changed,
-    events.HookStarted: received_blocks.hook_started,
-    events.HookFinished: received_blocks.hook_finished,
-    events.LinkReceived: received_blocks.link_received,
-    events.ImageReceived: received_blocks.image_received,
+    HookStarted: received_blocks.hook_started,
+    HookFinished: received_blocks.hook_finished,
+    LinkReceived: received_blocks.link_received,
+    ImageReceived: received_blocks.image_received,
     events.FlagReceived: received_blocks.flag_received,
     events.UnknownReceived: received_blocks.unknown_received,
     events.TitleChanged: chat_title.title_changed,
     events.ProgressChanged: chat_state.progress_changed,
-    events.UsageReported: chat_state.usage_reported,
+    UsageReported: chat_state.usage_reported,
     events.SelectionChanged: chat_state.selection_changed,
     events.TrustRefused: chat_state.trust_refused,
     events.ChatOpened: chat_title.chat_opened,
@@ -101,6 +104,14 @@ def tick(chat: Chat, now: int) -> Changes:
     for block, lane in chat.live.values():
         if isinstance(block, ToolBlock) and block.state is CallState.RUNNING:
             update.redraw(block, lane)
+    return update.finish()
+
+
+def abilities_changed(chat: Chat, abilities: frozenset[Ability], now: int) -> Changes:
+    """Store what the agent can do."""
+    update = Update(chat, chat.root, now)
+    chat.abilities = abilities
+    update.dirty |= Dirty.STATUS
     return update.finish()
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from eca_nvim.chat.model.blocks import Fold, Nested, ToolBlock
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.events import UsageReported
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:

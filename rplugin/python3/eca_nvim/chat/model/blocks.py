@@ -17,9 +17,11 @@ from eca_nvim.chat.text.live_output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice
-from eca_nvim.chat.vocabulary.events import HookFinished, QuestionAsked, UsageReported
+from eca_nvim.chat.vocabulary.events import QuestionAsked
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment
+from eca_nvim.chat.vocabulary.received import HookFinished
 from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 class Fold(StrEnum):

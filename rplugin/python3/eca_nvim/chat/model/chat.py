@@ -23,11 +23,12 @@ from eca_nvim.chat.model.blocks import (
     ToolBlock,
 )
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.call_details import TaskList
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import UsageReported
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 class Lane(Struct, eq=False):
@@ -131,7 +132,8 @@ class Chat(Struct, eq=False):
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
-    retrying: `activity` says that the agent is trying again after a failure.
+    abilities: what the agent can do. retrying: `activity` says that it is trying again after a
+    failure.
     """
 
     id: str
@@ -147,6 +149,7 @@ class Chat(Struct, eq=False):
     task_list: TaskList | None = None
     task_list_block: ToolBlock | None = None
     task_list_turn: int = 0
+    abilities: frozenset[Ability] = ALL_ABILITIES
     deleted: bool = False
     older: OlderMessages | None = None
     blocks: dict[int, Block] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from eca_nvim.chat.model.chat import Chat, QueueKind
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES
 from eca_nvim.chat.vocabulary.states import Turn
 
 _WORDS: Mapping[Turn, Turn] = {
@@ -46,6 +47,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "elapsed": now - chat.turn.started_ms if running else None,
         "activity": chat.activity,
         "retrying": chat.retrying or None,
+        "lacks": sorted(ALL_ABILITIES - chat.abilities) or None,
     }
     return {
         key: one_line(value) if isinstance(value, str) else value

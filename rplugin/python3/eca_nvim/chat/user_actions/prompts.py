@@ -1,7 +1,8 @@
 """Prompts: sends prompts, queues them and takes them back.
 
 Rules kept here:
-- A second prompt never replaces a running turn: it steers the turn or waits.
+- A second prompt never replaces a running turn: it steers the turn or waits. If the agent cannot be
+  steered, it waits from the start, and a message says so.
 - Blank lines around a prompt are cut off: the agent would not recognise a command after one.
 - A command (`/…`) never steers, because the model would read it as text. While a login runs
   nothing steers, because it is not an answer to the login.
@@ -15,11 +16,13 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.states import Turn
 
+NO_STEER = "this server cannot be steered: your prompt is sent when the turn ends"
 _STEERED = frozenset({Turn.SENDING, Turn.RUNNING})
 
 
@@ -54,8 +57,10 @@ def _without_blank_lines(text: str) -> str:
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
-    may_steer = update.chat.turn.state in _STEERED and not is_command(text)
-    steers = may_steer and not queue
+    is_steer = update.chat.turn.state in _STEERED and not is_command(text) and not queue
+    steers = is_steer and Ability.STEER in update.chat.abilities
+    if is_steer and not steers:
+        update.ops.append(Notify("info", NO_STEER))
     kind = QueueKind.STEER if steers else QueueKind.QUEUE
     update.chat.queue.append(QueuedPrompt(kind, text, contexts))
     update.dirty |= Dirty.QUEUE

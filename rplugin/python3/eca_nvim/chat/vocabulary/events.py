@@ -14,9 +14,12 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
+from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 class Role(StrEnum):
@@ -144,38 +147,6 @@ class PlanChanged(Struct, frozen=True):
     tasks: TaskList
 
 
-class HookStarted(Struct, frozen=True):
-    """A hook of the agent began (ECA: hookActionStarted)."""
-
-    id: str
-    name: str
-
-
-class HookFinished(Struct, frozen=True):
-    """A hook ended; `status` is its exit code (ECA: hookActionFinished)."""
-
-    id: str
-    name: str
-    status: int | None = None
-    output: str | None = None
-    error: str | None = None
-    tool_call_id: str | None = None
-
-
-class LinkReceived(Struct, frozen=True):
-    """A titled link (ECA: url)."""
-
-    title: str
-    url: str
-
-
-class ImageReceived(Struct, frozen=True):
-    """An image, in base64 (ECA: image)."""
-
-    media_type: str
-    base64: str
-
-
 class FlagReceived(Struct, frozen=True):
     """A bookmark in the history (ECA: flag)."""
 
@@ -197,28 +168,6 @@ class ProgressChanged(Struct, frozen=True):
 
     text: str
     is_retry: bool = False
-
-
-class UsageCategory(Struct, frozen=True):
-    """One part of the context window."""
-
-    name: str
-    tokens: int
-    color: str | None = None
-
-
-class UsageReported(Struct, frozen=True):
-    """Tokens and cost so far (ECA: usage); costs are amounts in dollars, as text."""
-
-    session_tokens: int | None = None
-    context_limit: int | None = None
-    output_limit: int | None = None
-    last_message_cost: str | None = None
-    session_cost: str | None = None
-    auto_compact_percentage: int | None = None
-    categories: tuple[UsageCategory, ...] = ()
-    free_tokens: int | None = None
-    free_color: str | None = None
 
 
 class TurnBegan(Struct, frozen=True):
@@ -433,5 +382,11 @@ class ToolServerChanged(Struct, frozen=True):
 
 
 AgentEvent: TypeAlias = (
-    Addressed | ChoicesChanged | WorkChanged | MessageShown | ToolServerChanged | JobsChanged
+    Addressed
+    | AbilitiesChanged
+    | ChoicesChanged
+    | WorkChanged
+    | MessageShown
+    | ToolServerChanged
+    | JobsChanged
 )

@@ -129,7 +129,7 @@ class SetStatus(Struct, frozen=True):
 
     Keys: server, state, title, model, agent, variant, trust, pending, tokens, limit, cost, and
     for the winbar elapsed (ms, absent when idle), activity (what the agent says it is doing),
-    retrying (true while it tries again after a failure).
+    retrying (true while it tries again after a failure), lacks (names of abilities).
     """
 
     name: ClassVar[str] = "status"

@@ -14,6 +14,8 @@ from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role
+from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
+from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
 from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.tool_call import ToolCall
@@ -45,11 +47,11 @@ def content_event(received: eca.ContentReceived, calls: ToolCallReader) -> ChatE
 
 
 def _link(content: eca.UrlContent, _: Role) -> ChatEvent:
-    return events.LinkReceived(content.title or content.url, content.url)
+    return LinkReceived(content.title or content.url, content.url)
 
 
 def _image(content: eca.ImageContent, _: Role) -> ChatEvent:
-    return events.ImageReceived(content.media_type or _NO_MEDIA_TYPE, content.base64)
+    return ImageReceived(content.media_type or _NO_MEDIA_TYPE, content.base64)
 
 
 def _progress(content: eca.ProgressContent, _: Role) -> ChatEvent:
@@ -72,11 +74,11 @@ def _reason_finished(content: eca.ReasonFinished, _: Role) -> ChatEvent:
 
 
 def _hook_started(content: eca.HookStarted, _: Role) -> ChatEvent:
-    return events.HookStarted(content.id, content.name or "")
+    return HookStarted(content.id, content.name or "")
 
 
 def _hook_finished(content: eca.HookFinished, _: Role) -> ChatEvent:
-    return events.HookFinished(
+    return HookFinished(
         id=content.id,
         name=content.name or "",
         status=content.status,
@@ -106,7 +108,7 @@ def _unknown(content: eca.UnknownContent, role: Role) -> ChatEvent:
 
 def _usage(content: UsageContent, _: Role) -> ChatEvent:
     limit, breakdown = content.limit, content.context_breakdown or ContextBreakdown()
-    return events.UsageReported(
+    return UsageReported(
         session_tokens=content.session_tokens,
         context_limit=limit.context if limit else breakdown.context_limit,
         output_limit=limit.output if limit else None,
@@ -114,7 +116,7 @@ def _usage(content: UsageContent, _: Role) -> ChatEvent:
         session_cost=content.session_cost,
         auto_compact_percentage=content.auto_compact_percentage,
         categories=tuple(
-            events.UsageCategory(category.name, category.tokens, category.color)
+            UsageCategory(category.name, category.tokens, category.color)
             for category in breakdown.categories
         ),
         free_tokens=breakdown.free_tokens,

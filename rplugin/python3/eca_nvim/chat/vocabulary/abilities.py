@@ -1,0 +1,32 @@
+"""Abilities: what an agent can do beyond a conversation."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+
+class Ability(StrEnum):
+    """Something that not every agent can do; Lua has the sentences for what is missing."""
+
+    STEER = "steer"
+    ROLLBACK = "rollback"
+    FORK = "fork"
+    FLAGS = "flags"
+    CLEAR = "clear"
+    RENAME = "rename"
+    DELETE = "delete"
+    LIST = "list"
+    LOGIN = "login"
+
+
+ALL_ABILITIES: Final = frozenset(Ability)
+"""What is offered before an agent has said what it can do."""
+
+
+class AbilitiesChanged(Struct, frozen=True):
+    """An event: all that the agent can do, in every chat."""
+
+    abilities: frozenset[Ability]
