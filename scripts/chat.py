@@ -48,7 +48,7 @@ def choose_agent(root: Path) -> tuple[str, bool]:
     sys.path.append(str(root / "rplugin" / "python3"))
     from eca_nvim.server.find import DEMO_LABEL, find_server
 
-    label = find_server(None, {}).label
+    label = find_server("eca", {}).label
     return label, label == DEMO_LABEL
 
 

@@ -1,10 +1,10 @@
 --- `:checkhealth eca`: checks everything the plugin needs, with a remedy for each fault.
-local config = require('eca.config')
 local host = require('eca.host')
 local options = require('eca.config.options')
 local python = require('eca.host.python')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
+local servers = require('eca.state.servers')
 local winbar = require('eca.window.winbar')
 
 local M = {}
@@ -73,17 +73,38 @@ local function check_version(path, is_eca)
   end
 end
 
-local function check_server()
-  health.start('ECA server')
-  local command = config.get().server.command
+--- Check the program of a server.
+---@param command? string[] default: found
+---@param option string that names it
+local function check_program(command, option)
   local name = command and command[1] or 'eca'
   local path = vim.fn.exepath(name)
   if path ~= '' then
     check_version(path, vim.fs.basename(path) == 'eca')
   elseif command then
-    health.error(name .. ' is not found or not executable', "correct the option 'server.command'")
+    local remedy = ("correct the option '%s'"):format(option)
+    health.error(name .. ' is not found or not executable', remedy)
   else
     health.warn('no eca on PATH: the built-in demo agent answers', GET_SERVER)
+  end
+end
+
+local function check_servers()
+  local all = servers.options()
+  health.start('ECA server')
+  check_program((all.eca or {}).command, 'server.command')
+  for name, server in vim.spairs(all) do
+    local option = ('servers.%s.command'):format(name)
+    if name ~= 'eca' then
+      health.start(('Server %s'):format(name))
+      if server.protocol == 'acp' then
+        health.warn('it speaks ACP: only ECA servers work yet')
+      elseif server.command then
+        check_program(server.command, option)
+      elseif name ~= 'demo' then
+        health.error('it names no program', ("set the option '%s'"):format(option))
+      end
+    end
   end
 end
 
@@ -118,7 +139,7 @@ end
 function M.check()
   check_neovim()
   check_python()
-  check_server()
+  check_servers()
   check_options()
   check_winbars()
   health.start('Log')

@@ -43,6 +43,7 @@ end
 ---@class eca.OpenOptions
 ---@field chat? string default: the current one; a saved chat is resumed
 ---@field mods? table modifiers of a command (`smods`), for the layout
+---@field server? string the name of the server of a new chat; without `chat` one is made
 
 --- Open a chat, or go to it if it is open. Its input becomes the current window.
 ---@param opts? eca.OpenOptions
@@ -52,9 +53,10 @@ function M.open(opts)
   join()
   -- The host of the first chat starts before the windows are loaded.
   local is_first = require('eca.chat.buffers').latest() == nil
-  local here = not is_first and require('eca.window').current_chat() or nil
+  local is_for_new = is_first or opts.server ~= nil
+  local here = not is_for_new and require('eca.window').current_chat() or nil
   local id = opts.chat or here or require('eca.text.uuid').new()
-  require('eca.chat.open').chat(id, opts.mods, opts.chat == nil)
+  require('eca.chat.open').chat(id, opts.mods, opts.chat == nil, opts.server)
   return id
 end
 
@@ -76,13 +78,15 @@ end
 function M.new(opts)
   join()
   local id = require('eca.chat.buffers').new()
-  return M.open({ chat = id, mods = opts and opts.mods })
+  opts = opts or {}
+  return M.open({ chat = id, mods = opts.mods, server = opts.server })
 end
 
 ---@class eca.SendOptions
 ---@field chat? string
 ---@field contexts? eca.Context[] in addition to those of the chat
 ---@field queue? boolean send it when the running turn ends
+---@field server? string the name of the server of a new chat; without `chat` one is created
 
 --- Send a prompt. No window is opened or scrolled, because other code may send at any time. Keys
 --- and commands scroll to the end in addition.
@@ -92,9 +96,10 @@ end
 function M.send(text, opts)
   opts = opts or {}
   join()
-  local id = opts.chat or M.current()
+  local id = opts.chat or (opts.server and require('eca.text.uuid').new()) or M.current()
   require('eca.chat.buffers').ensure(id)
-  require('eca.input').send(id, text, { contexts = opts.contexts, queue = opts.queue })
+  local sent = { contexts = opts.contexts, queue = opts.queue, server = opts.server }
+  require('eca.input').send(id, text, sent)
   return id
 end
 
@@ -287,13 +292,22 @@ function M.contexts()
   return require('eca.context').list(id, require('eca.input.field').of_chat(id))
 end
 
+---@class eca.PublicChat
+---@field id string
+---@field title? string
+---@field state eca.TurnState
+---@field buf integer
+---@field server_name string
+
 --- The chats of this session, oldest first.
----@return { id: string, title?: string, state: eca.TurnState, buf: integer }[]
+---@return eca.PublicChat[]
 function M.chats()
   local chats, expected = require('eca.chat.buffers'), require('eca.state.expected')
   return vim.tbl_map(function(id)
     local status = expected.status(id)
-    return { id = id, title = status.title, state = status.state, buf = chats.get(id).buf }
+    local chat = { id = id, title = status.title, state = status.state }
+    chat.buf, chat.server_name = chats.get(id).buf, status.server_name
+    return chat
   end, chats.ids())
 end
 

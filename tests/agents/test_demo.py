@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_the_demo_agent_holds_a_conversation(tmp_path: Path) -> None:
-    server = find_server(None, {}, demo=True)
+    server = find_server("demo", {})
     options = EcaOptions(server.command, server.environment)
     agent = EcaAgent(options, Workspace((str(tmp_path),), EDITOR, 4711), FakeEditor())
     async with running(agent) as client:

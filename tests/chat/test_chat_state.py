@@ -29,6 +29,7 @@ def test_the_status_tells_what_is_known_and_only_changes() -> None:
     driver.hear(UsageReported(34_000, 200_000, session_cost="0.09"), ChatOpened())
     assert driver.view.status == {
         "server": "ready",
+        "server_name": "eca",
         "state": "idle",
         "title": "## a title",
         "model": "m",

@@ -52,12 +52,12 @@ class Stage:
         self.view = Screen()
         persistence = Persistence(None, self.view, os.getpid())
         for what, value in row.kept.items():
-            persistence.keep_choice(what, value)
+            persistence.keep_choice("eca", what, value)
         settings = RenderSettings(folders=(str(folder),))
         self.session = Session(self._make, self, self.view, settings, persistence, Redactor())
         self._options = EcaOptions(
             self.server.command,
-            agent=persistence.choices.get("agent"),
+            agent=persistence.choices("eca").get("agent"),
             repo_map=row.repo_map,
         )
         self._requests = 0
@@ -65,9 +65,9 @@ class Stage:
         self.asked: Mapping[str, Value] = {}
         self._task = asyncio.create_task(self.session.run())  # its error is raised at the end
 
-    def _make(self, *, demo: bool) -> Candidate:  # noqa: ARG002
+    def _make(self, server: str) -> Candidate:
         workspace = Workspace((str(self.folder),), EDITOR, os.getpid())
-        return Candidate(EcaAgent(self._options, workspace, FakeEditor()), "eca", "eca")
+        return Candidate(EcaAgent(self._options, workspace, FakeEditor()), server, server)
 
     async def close(self) -> None:
         """End the session and its server. Raises the error that ended it before."""

@@ -3,6 +3,7 @@
 import pytest
 
 from eca_nvim.nvim.settings import Settings, read_settings
+from eca_nvim.server.find import ServerOptions
 
 
 @pytest.mark.parametrize(
@@ -10,9 +11,20 @@ from eca_nvim.nvim.settings import Settings, read_settings
     [
         ({}, Settings()),
         ({"server": [], "icons": [], "diagnostics": []}, Settings()),
-        ({"server": {"command": ["eca", "server"]}}, Settings(("eca", "server"))),
-        ({"server": {"command": []}}, Settings()),
-        ({"server": {"env": {"A": 1}}}, Settings(server_environment={"A": "1"})),
+        (
+            {"server": {"command": ["eca", "server"]}},
+            Settings({"eca": ServerOptions(("eca", "server"))}),
+        ),
+        ({"server": {"command": []}}, Settings({"eca": ServerOptions()})),
+        ({"server": {"env": {"A": 1}}}, Settings({"eca": ServerOptions(environment={"A": "1"})})),
+        (
+            {"server": "two", "servers": {"two": {"command": ["two"], "protocol": "acp"}}},
+            Settings({"two": ServerOptions(("two",), protocol="acp")}, "two"),
+        ),
+        (
+            {"server": {"env": {"A": "1"}}, "servers": {"eca": {"command": ["eca"]}}},
+            Settings({"eca": ServerOptions(("eca",), {"A": "1"})}),
+        ),
         ({"diagnostics": {"base": 0}}, Settings(diagnostics_base=0)),
         ({"diagnostics": {"base": 7}}, Settings()),
         ({"contexts": {"repo_map": False}}, Settings(repo_map=False)),

@@ -9,9 +9,25 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.server import find
-from eca_nvim.server.find import DEMO_LABEL, BadServerOption, find_server
+from eca_nvim.server.find import (
+    DEMO,
+    DEMO_LABEL,
+    ECA,
+    BadServerOption,
+    ServerCommand,
+    ServerOptions,
+    find_server,
+)
 
 NOWHERE = {"PATH": "/nowhere"}
+
+
+def look_for(
+    command: list[str] | None, variables: dict[str, str], *, demo: bool = False
+) -> ServerCommand:
+    """Find the server of the option `server`, or the demo agent."""
+    options = ServerOptions(command, variables)  # type: ignore[arg-type]
+    return find_server(DEMO if demo else ECA, {ECA: options})
 
 
 def program(folder: Path, name: str) -> Path:
@@ -26,14 +42,14 @@ def program(folder: Path, name: str) -> Path:
 def test_the_users_command_comes_first(tmp_path: Path) -> None:
     mine = program(tmp_path / "mine", "my-eca")
     program(tmp_path / "bin", "eca")
-    found = find_server([str(mine), "server", "--verbose"], {"PATH": str(tmp_path / "bin")})
+    found = look_for([str(mine), "server", "--verbose"], {"PATH": str(tmp_path / "bin")})
     assert found.command == (str(mine), "server", "--verbose")
     assert found.label == str(mine)
 
 
 def test_the_users_command_may_be_on_path(tmp_path: Path) -> None:
     mine = program(tmp_path, "my-eca")
-    assert find_server(["my-eca"], {"PATH": str(tmp_path)}).command == (str(mine),)
+    assert look_for(["my-eca"], {"PATH": str(tmp_path)}).command == (str(mine),)
 
 
 def test_the_users_command_may_be_in_the_home_folder(
@@ -41,7 +57,7 @@ def test_the_users_command_may_be_in_the_home_folder(
 ) -> None:
     mine = program(tmp_path / "bin", "my-eca")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert find_server(["~/bin/my-eca"], {}).command == (str(mine),)
+    assert look_for(["~/bin/my-eca"], {}).command == (str(mine),)
 
 
 @pytest.mark.parametrize("searched", ["", ":", "/nowhere:"])
@@ -51,7 +67,7 @@ def test_the_working_folder_is_not_on_path(
     """A repository may contain any program."""
     program(tmp_path, "eca")
     monkeypatch.chdir(tmp_path)
-    assert find_server(None, {"PATH": searched}).label == DEMO_LABEL
+    assert look_for(None, {"PATH": searched}).label == DEMO_LABEL
 
 
 def test_a_folder_on_path_that_may_not_be_read_is_passed_over(
@@ -61,30 +77,30 @@ def test_a_folder_on_path_that_may_not_be_read_is_passed_over(
         raise PermissionError(path)
 
     monkeypatch.setattr(os, "stat", stat)
-    assert find_server(None, {"PATH": str(tmp_path)}, demo=False).label == DEMO_LABEL
+    assert look_for(None, {"PATH": str(tmp_path)}).label == DEMO_LABEL
 
 
 def test_eca_on_path_is_found(tmp_path: Path) -> None:
     eca = program(tmp_path, "eca")
-    found = find_server(None, {"PATH": str(tmp_path)})
+    found = look_for(None, {"PATH": str(tmp_path)})
     assert found.command == (str(eca), "server")
     assert found.label == str(eca)
 
 
 def test_without_eca_the_demo_agent_answers() -> None:
-    assert find_server(None, NOWHERE).label == DEMO_LABEL
+    assert look_for(None, NOWHERE).label == DEMO_LABEL
 
 
 def test_the_demo_agent_can_be_wanted(tmp_path: Path) -> None:
     eca = program(tmp_path, "eca")
-    found = find_server([str(eca)], {"PATH": str(tmp_path)}, demo=True)
+    found = look_for([str(eca)], {"PATH": str(tmp_path)}, demo=True)
     assert found.label == DEMO_LABEL
 
 
 def test_variables_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVIM", "/run/nvim.socket")
     inherited = {name: value for name, value in os.environ.items() if name != "NVIM"}
-    found = find_server(None, {**NOWHERE, "ECA_CONFIG": "x"})
+    found = look_for(None, {**NOWHERE, "ECA_CONFIG": "x"})
     own = {"ECA_DEMO_FOLDER": found.folder}
     assert found.environment == {**inherited, **NOWHERE, **own, "ECA_CONFIG": "x"}
 
@@ -94,23 +110,23 @@ def test_variables_are_added_to_what_is_inherited(monkeypatch: pytest.MonkeyPatc
     [
         ([], "names no program"),
         ([" "], "names no program"),
-        (["no-such-eca", "server"], "no program 'no-such-eca'"),
-        (["/no/such/eca"], "no program '/no/such/eca'"),
-        (["eca\0"], "no program 'eca\\x00'"),
+        (["no-such-eca", "server"], "'no-such-eca' not found"),
+        (["/no/such/eca"], "'/no/such/eca' not found"),
+        (["eca\0"], "'eca\\x00' not found"),
         ("eca server", "it must be a list of words"),
         ([["eca"]], "it must be a list of words"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_named(option: list[str], said: str) -> None:
     with pytest.raises(BadServerOption, match=r"server\.command") as fault:
-        find_server(option, NOWHERE)
+        look_for(option, NOWHERE)
     assert said in str(fault.value)
     assert "\n" not in str(fault.value)
 
 
 def test_the_demo_agent_starts_anywhere_and_knows_no_other_python_settings(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('the project shadows a module')\n")
-    found = find_server(None, {"PYTHONPATH": str(tmp_path)}, demo=True)
+    found = look_for(None, {"PYTHONPATH": str(tmp_path)}, demo=True)
     assert found.command[0] == sys.executable
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}})
     run = subprocess.run(
@@ -129,13 +145,13 @@ def test_the_demo_agent_starts_anywhere_and_knows_no_other_python_settings(tmp_p
 def test_a_file_that_is_not_executable_is_told_as_such(tmp_path: Path) -> None:
     (tmp_path / "eca").touch(0o644)
     with pytest.raises(BadServerOption, match=r"not executable.*chmod \+x"):
-        find_server([str(tmp_path / "eca")], {})
+        look_for([str(tmp_path / "eca")], {})
 
 
 def test_a_server_is_known_by_its_whole_command_without_telling_it(tmp_path: Path) -> None:
     mine = str(program(tmp_path, "my-eca"))
     one, again, other = (
-        find_server([mine, f"--api-key={key}"], {}).identity for key in ("a", "a", "b")
+        look_for([mine, f"--api-key={key}"], {}).identity for key in ("a", "a", "b")
     )
     assert one == again != other
     assert "key" not in one
@@ -147,3 +163,35 @@ def test_it_needs_nothing_but_the_standard_library() -> None:
     package = Path(find.__file__).parents[2]
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code, package], check=False)
     assert done.returncode == 0
+
+
+def test_each_server_has_its_own_command_and_variables(tmp_path: Path) -> None:
+    one, two = program(tmp_path, "one"), program(tmp_path, "two")
+    servers = {
+        "one": ServerOptions((str(one),), {"WHO": "one"}),
+        "two": ServerOptions((str(two), "server"), {"WHO": "two"}),
+    }
+    found = [find_server(name, servers) for name in servers]
+    assert [(it.command, it.environment["WHO"]) for it in found] == [
+        ((str(one),), "one"),
+        ((str(two), "server"), "two"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("none", r"there is no server 'none': set servers\.none\.command"),
+        ("bare", r"servers\.bare names no program: set servers\.bare\.command"),
+        ("gone", r"servers\.gone\.command: '/no/such' not found"),
+        ("acp", r"servers\.acp speaks ACP: only ECA servers work yet"),
+    ],
+)
+def test_a_server_that_cannot_be_started_is_named(name: str, said: str) -> None:
+    servers = {
+        "bare": ServerOptions(),
+        "gone": ServerOptions(("/no/such",)),
+        "acp": ServerOptions(("gemini", "--acp"), protocol="acp"),
+    }
+    with pytest.raises(BadServerOption, match=said):
+        find_server(name, servers)

@@ -158,7 +158,7 @@ class Rig:
     def __init__(self, store: Store | None = None, folders: tuple[str, ...] = ()) -> None:
         self.view = Recorder()
         self.agents: list[FakeAgent] = []
-        self.demos: list[bool] = []
+        self.named: list[str] = []
         self.fault: AgentFault | None = None
         self.unwritten: dict[str, str] = {}
         self.persistence = Persistence(store, self.view, NEOVIM)
@@ -168,14 +168,14 @@ class Rig:
             self.make, self, self.view, settings, self.persistence, self.redactor
         )
 
-    def make(self, *, demo: bool) -> Candidate:
+    def make(self, server: str) -> Candidate:
         """Make an agent (`session.MakeAgent`)."""
         if self.fault is not None:
             raise self.fault
-        self.demos.append(demo)
+        self.named.append(server)
         self.agents.append(FakeAgent())
         self.view.push([])  # wake up those who wait for this
-        return Candidate(self.agents[-1], "demo agent" if demo else "/bin/eca", f"demo: {demo}")
+        return Candidate(self.agents[-1], f"/bin/{server}", f"identity of {server}")
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the user's unsaved text (`session.EditorFiles`)."""
@@ -217,10 +217,10 @@ class Rig:
         with anyio.fail_after(PATIENCE):
             await done.wait()
 
-    async def ready(self, chat: str = "a") -> FakeAgent:
+    async def ready(self, chat: str = "a", server: str | None = None, number: int = 1) -> FakeAgent:
         """Open a chat and start the agent."""
-        self.do(intents.OpenChat(chat))
-        agent = await self.starting()
+        self.do(intents.OpenChat(chat, server=server))
+        agent = await self.starting(number)
         agent.ready()
         return agent
 
@@ -231,9 +231,9 @@ class Rig:
             await self.agents[number - 1].started.wait()
         return self.agents[number - 1]
 
-    def states(self) -> list[str]:
-        """Return the states of the server that were shown."""
-        return [op.state for op in self.view.of(SetServer)]
+    def states(self, server: str = "eca") -> list[str]:
+        """Return the states of a server that were shown."""
+        return [op.state for op in self.view.of(SetServer) if op.server == server]
 
     def status(self, chat: str = "a") -> dict[str, object]:
         """Return the last status of a chat."""

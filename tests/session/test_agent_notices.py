@@ -17,7 +17,7 @@ NO_MODEL = "no model: type /login, or see :Eca log"
 async def test_that_there_is_no_model_is_said_with_the_way_out(rig: Rig) -> None:
     rig.do(intents.OpenChat("a"))
     await rig.done()
-    await rig.agent.started.wait()
+    await rig.starting()
     rig.agent.announce(ChoicesChanged(models=(), agents=("code",)))
     assert NO_MODEL not in rig.view.text()  # they may still be loading
     rig.agent.ready()
@@ -32,7 +32,7 @@ async def test_where_there_may_be_a_model_nothing_is_said(
 ) -> None:
     rig.do(intents.OpenChat("a"))
     await rig.done()
-    await rig.agent.started.wait()
+    await rig.starting()
     rig.agent.announce(ChoicesChanged(models=models))
     rig.agent.ready()
     assert NO_MODEL not in rig.view.text()

@@ -98,7 +98,7 @@ async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> No
     await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
     assert rig.lines() == ["unknown variant 'high'", "m2 has no variant low"]
     assert "variant" not in rig.status()
-    assert not rig.persistence.choices.get("variant")
+    assert not rig.persistence.choices("eca").get("variant")
 
 
 async def test_any_variant_is_taken_while_those_of_the_model_are_not_known(rig: Rig) -> None:
@@ -110,16 +110,16 @@ async def test_any_variant_is_taken_while_those_of_the_model_are_not_known(rig: 
 
 
 async def test_what_is_not_offered_any_more_is_not_chosen_again(rig: Rig) -> None:
-    rig.persistence.keep_choice("model", "gone")
-    rig.persistence.keep_choice("agent", "gone")
-    rig.persistence.keep_choice("variant", "gone")
+    rig.persistence.keep_choice("eca", "model", "gone")
+    rig.persistence.keep_choice("eca", "agent", "gone")
+    rig.persistence.keep_choice("eca", "variant", "gone")
     agent = await rig.ready()
     agent.announce(OFFERS)
     assert (rig.status()["model"], rig.status()["agent"]) == ("m1", "code")
 
 
 async def test_a_kept_agent_without_a_kept_model_brings_its_own(rig: Rig) -> None:
-    rig.persistence.keep_choice("agent", "plan")
+    rig.persistence.keep_choice("eca", "agent", "plan")
     agent = await rig.ready()
     agent.announce(OFFERS)
     assert rig.status()["agent"] == "plan"
@@ -160,13 +160,14 @@ async def test_what_the_agent_forces_overrules_what_was_chosen(rig: Rig) -> None
 
 
 async def test_what_is_forced_at_the_start_leaves_what_is_offered(rig: Rig) -> None:
-    rig.persistence.keep_choice("model", "m2")
+    rig.persistence.keep_choice("eca", "model", "m2")
     agent = await rig.ready()
     agent.announce(OFFERS, forced(model="m1"))
     assert rig.status()["model"] == "m2"
     await choose(rig, ("model", "m1"), ("variant", "low"))
     agent.announce(ChoicesChanged(models=("m2", "m3")))
-    rig.session.server_ended(AgentExit("gone"))
+    agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: rig.states()[-1] == "failed")
     agent.announce(ChoicesChanged(model="m3", forced=("model",)))
     assert rig.status()["model"] == "m3"
     assert "variant" not in rig.status()

@@ -104,11 +104,12 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     chats = Chats(
         screen,
         RenderSettings(folders=("/workspace",)),
-        lambda _effect: None,
+        lambda _effect, _server: None,
         Ledger().record,
         lambda *_: Snapshot(None),
     )
-    incoming = IncomingEvents(chats, Choices(persistence), Trust(chats, persistence), screen)
+    choices, trust = Choices("eca", persistence), Trust("eca", chats, persistence)
+    incoming = IncomingEvents("eca", chats, choices, trust, screen)
     calls = 0
 
     def profile(_frame: FrameType, what: str, _argument: object) -> None:

@@ -143,8 +143,8 @@ async def test_a_draft_that_was_sent_is_forgotten(store: Store, view: Recorder) 
 
 async def test_trust_is_never_kept(store: Store, view: Recorder) -> None:
     persistence = start(store, view)
-    persistence.keep_choice("trust", True)
-    persistence.keep_choice("model", "m1")
+    persistence.keep_choice("eca", "trust", True)
+    persistence.keep_choice("eca", "model", "m1")
     persistence.write()
     assert store.read().choices == {"model": "m1"}
 

@@ -31,7 +31,7 @@ async def test_the_server_starts_with_the_first_chat(rig: Rig) -> None:
     assert rig.agents == []
     await rig.ready()
     assert rig.states() == ["starting", "starting", "ready"]
-    assert rig.demos == [False]
+    assert rig.named == ["eca"]
     assert rig.status()["server"] == "ready"
 
 
@@ -123,6 +123,18 @@ async def test_restart_ends_the_old_server_first_and_keeps_the_chats(rig: Rig) -
     assert "hello" in rig.view.text()
 
 
+async def test_an_agent_that_is_ready_too_late_gets_no_prompt(rig: Rig) -> None:
+    rig.do(OpenChat("a"))
+    first = await rig.starting()
+    rig.do(StartServer(restart=True), SendPrompt("a", "hi"))
+    await rig.view.until(lambda: "hi" in rig.view.text())
+    first.ready()
+    second = await rig.starting(2)
+    second.ready()
+    assert ("prompt", "a", "hi") not in first.told
+    assert second.told == [("prompt", "a", "hi")]
+
+
 async def test_quit_is_told_in_the_chat_without_stderr(rig: Rig) -> None:
     await rig.ready()
     rig.do(QuitServer())
@@ -140,12 +152,12 @@ async def test_quit_and_start_in_a_row_are_done_in_order(rig: Rig) -> None:
     assert third.told == []
 
 
-async def test_the_demo_agent_takes_over_when_asked_for(rig: Rig) -> None:
+async def test_the_demo_agent_is_a_server_of_its_own(rig: Rig) -> None:
     first = await rig.ready()
-    rig.do(StartServer(demo=True))
+    rig.do(StartServer(server="demo"))
     await rig.starting(2)
-    assert first.told == [("close",)]
-    assert rig.demos == [False, True]
+    assert first.told == []
+    assert rig.named == ["eca", "demo"]
 
 
 async def test_a_server_that_is_missing_is_told_and_the_prompt_comes_back(rig: Rig) -> None:

@@ -121,7 +121,7 @@ async def test_the_answer_is_kept_for_the_server_and_the_project(
         agent.announce(WANTED)
         assert trusted(second, "a") == [said == YES[0]]
         assert len(waiting(second)) == (1 if said is None else 0)
-        second.do(intents.StartServer(restart=True, demo=True))
+        second.do(intents.OpenChat("a", server="demo"))
         demo = await second.starting(2)
         demo.ready()
         await second.done()

@@ -88,7 +88,7 @@ def test_the_functions_are_those_of_the_contract(view: View) -> None:
 
 def test_chats_are_listed_with_their_buffers(view: View) -> None:
     assert view.nvim.lua("return require('eca').chats()") == [
-        {"id": CHAT, "state": "idle", "buf": view.buffer()}
+        {"id": CHAT, "state": "idle", "buf": view.buffer(), "server_name": "eca"}
     ]
     other = view.nvim.lua("return require('eca').new()")
     assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", other)
@@ -180,9 +180,9 @@ def test_events_carry_data_without_nils(view: View) -> None:
     )
     events = view.nvim.lua("return _G.events")
     assert [event for event in events if event[0] != "EcaStatusChanged"] == [
-        ["EcaServerReady", {"state": "ready", "label": "eca 1"}],
+        ["EcaServerReady", {"state": "ready", "label": "eca 1", "server_name": "eca"}],
         ["EcaTurnFinished", {"chat": CHAT, "reason": "done"}],
-        ["EcaServerExited", {"state": "failed", "label": "gone"}],
+        ["EcaServerExited", {"state": "failed", "label": "gone", "server_name": "eca"}],
     ]
 
 

@@ -7,6 +7,7 @@ from tests.ui.view import start_view
 
 CONTRACT = {
     "server",
+    "servers",
     "layout",
     "width",
     "input",
@@ -46,7 +47,17 @@ def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
             {"notify": "loud"},
             'option \'notify\' must be one of "error", "warn", "info", false, not "loud"',
         ),
-        ({"server": "eca"}, "option 'server' must be a table, not a string"),
+        ({"server": 3}, "option 'server' must be a table or string, not a number"),
+        ({"servers": {"two": "eca"}}, "option 'servers.two' must be a table"),
+        ({"servers": {"a b": {}}}, "option 'servers.a b' must have a name without spaces"),
+        (
+            {"servers": {"two": {"comand": ["eca"]}}},
+            "unknown option 'servers.two.comand' (did you mean 'servers.two.command'?)",
+        ),
+        (
+            {"servers": {"two": {"protocol": "lsp"}}},
+            'option \'servers.two.protocol\' must be one of "eca", "acp", not "lsp"',
+        ),
         ({"server": {"command": [1]}}, "option 'server.command' must contain only strings, not 1"),
         ({"icons": {"done": True}}, "option 'icons' must contain only strings, not true"),
     ],

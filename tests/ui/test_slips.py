@@ -32,10 +32,7 @@ ALONE = [
     "contexts",
     "prompts",
     "log",
-    "start",
-    "restart",
     "demo",
-    "quit",
     "install",
     "health",
 ]

@@ -148,7 +148,13 @@ def test_the_status_is_mirrored_for_statuslines(start_nvim: StartNeovim) -> None
     show(view, model="50%", variant=None)
     assert view.nvim.lua("return require('eca').statusline()") == "eca: running 50%%"
     status = view.nvim.eval("g:eca_status")
-    assert status == {**FULL, "model": "50%", "chat": CHAT, "server": "ready"}
+    assert status == {
+        **FULL,
+        "model": "50%",
+        "chat": CHAT,
+        "server": "ready",
+        "server_name": "eca",
+    }
     view.open("two")
     assert view.nvim.eval("g:eca_status.chat") == "two"
 

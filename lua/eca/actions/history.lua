@@ -17,6 +17,7 @@ local notify = require('eca.ui.notify')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local scan = require('eca.text.scan')
+local servers = require('eca.state.servers')
 local transcript = require('eca.transcript')
 local undo = require('eca.review.undo')
 local windows = require('eca.window')
@@ -100,7 +101,8 @@ local function resume(chat)
   chats.ensure(chat.id)
   eca.open({ chat = chat.id })
   if not chat.open then
-    send('resume', { chat = chat.id, instead = instead })
+    local server = servers.unless_default(servers.next())
+    send('resume', { chat = chat.id, instead = instead, server = server })
   end
 end
 
@@ -109,7 +111,7 @@ function M.resume()
   if is_lacking('list') then
     return
   end
-  requests.ask('list_chats', {}, function(saved)
+  requests.ask('list_chats', { server = servers.unless_default(servers.next()) }, function(saved)
     if not saved then
       return
     elseif #saved == 0 then

@@ -20,11 +20,11 @@ local NONE = 'none'
 
 ---@alias eca.Choosable 'model'|'agent'|'variant'
 
---- The variants of a model; those of all models if it is not known yet.
----@param model? string
+--- The variants of a chat's model; those of all models if it is not known yet.
+---@param chat? string
 ---@return string[]
-local function variants_of(model)
-  local by_model = mirror.choices().variants
+local function variants_of(chat)
+  local model, by_model = mirror.status(chat).model, mirror.choices(chat).variants
   if model then
     return by_model[model] or {}
   end
@@ -38,10 +38,11 @@ end
 ---@param chat? string default: the current one
 ---@return string[]
 function M.offers(what, chat)
+  chat = chat or windows.current_chat()
   if what ~= 'variant' then
-    return mirror.choices()[what .. 's'] or {}
+    return mirror.choices(chat)[what .. 's'] or {}
   end
-  local variants = variants_of(mirror.status(chat or windows.current_chat()).model)
+  local variants = variants_of(chat)
   return #variants > 0 and vim.list_extend({ NONE }, variants) or {}
 end
 

@@ -1,6 +1,8 @@
 --- Opens a chat: notifies the host, opens the windows, and puts the cursor in the input.
 local buffers = require('eca.chat.buffers')
 local host = require('eca.host')
+local mirror = require('eca.state.mirror')
+local servers = require('eca.state.servers')
 
 local M = {}
 
@@ -19,9 +21,11 @@ end
 ---@param id string
 ---@param mods? table modifiers of a command (`smods`), for the layout
 ---@param is_new? boolean its id was created just now
-function M.chat(id, mods, is_new)
+---@param server? string the name of its server, if it is new or empty
+function M.chat(id, mods, is_new, server)
   local is_unknown = buffers.get(id) == nil and not is_new
-  host.send('open_chat', { chat = id })
+  server = servers.unless_default(server or mirror.server_name(id))
+  host.send('open_chat', { chat = id, server = server })
   -- The rest is loaded late: the host starts while buffers and windows are created.
   require('eca.context').track()
   require('eca.window').open(id, mods)
@@ -32,7 +36,7 @@ function M.chat(id, mods, is_new)
     end)
   end
   if is_unknown then
-    host.send('resume', { chat = id, quiet = true })
+    host.send('resume', { chat = id, quiet = true, server = server })
   end
 end
 

@@ -9,7 +9,6 @@
 ---   loaded late.
 local arguments = require('eca.commands.arguments')
 local chats = require('eca.chat.buffers')
-local config = require('eca.config')
 local eca = require('eca')
 local host = require('eca.host')
 local names = require('eca.commands.names')
@@ -89,13 +88,20 @@ local function log()
   vim.cmd('normal! G')
 end
 
----@param payload table
----@return fun()
-local function start(payload)
-  return function()
-    config.forget()
-    host.send('start', payload)
+---@return string[]
+local function server_names()
+  return require('eca.state.servers').names()
+end
+
+---@param text string
+---@param act 'choose'|'start'|'quit' what is done with the server that is named
+---@param restart? boolean
+---@return eca.Subcommand
+local function server(text, act, restart)
+  local function run(rest)
+    require('eca.actions.servers')[act](given(rest), restart)
   end
+  return { text = text, run = run, choices = server_names }
 end
 
 local TRUST = { on = true, off = false }
@@ -277,13 +283,14 @@ M.subcommands = {
     end,
   },
   log = { text = 'open the log', run = log },
-  start = { text = 'start the server', run = start({}) },
-  restart = { text = 'restart the server', run = start({ restart = true }) },
-  demo = { text = 'talk to the built-in demo agent', run = start({ restart = true, demo = true }) },
-  quit = {
-    text = 'stop the server',
+  server = server('choose the server of new chats', 'choose'),
+  start = server('start the server', 'start'),
+  restart = server('restart the server', 'start', true),
+  quit = server('stop the server', 'quit'),
+  demo = {
+    text = 'talk to the built-in demo agent',
     run = function()
-      host.send('quit', {})
+      require('eca.actions.servers').demo()
     end,
   },
   export = {

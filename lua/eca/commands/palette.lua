@@ -8,6 +8,7 @@ local abilities = require('eca.state.abilities')
 local actions = require('eca.keymaps.actions')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
+local config = require('eca.config')
 local conflicts = require('eca.editor.conflicts')
 local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
@@ -130,6 +131,9 @@ local IF = {
   hidden = function(now)
     return now.chat ~= nil and not now.shown
   end,
+  servers = function()
+    return next(config.get().servers) ~= nil
+  end,
   failed = function(now)
     return now.status.server == 'failed'
   end,
@@ -202,6 +206,7 @@ M.rows = {
   { name = 'clear', applies = IF.settled, action = 'Clear' },
   { name = 'delete', applies = IF.chat, action = 'Delete' },
   { name = 'install', applies = IF.failed },
+  { name = 'server', applies = IF.servers },
   { name = 'start', applies = unless(IF.started) },
   { name = 'restart', applies = IF.started },
   { name = 'quit', applies = IF.started },

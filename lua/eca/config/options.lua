@@ -6,7 +6,8 @@ local did_you_mean = require('eca.config.did_you_mean')
 local M = {}
 
 ---@class eca.Options
----@field server eca.options.Server
+---@field server string|eca.options.Server the name of one, or what `servers.eca` is
+---@field servers table<string, eca.options.Server> by name
 ---@field python? string Python of the host; default: the plugin's own environment
 ---@field layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
 ---@field width number columns, or below 1 a part of them
@@ -36,8 +37,11 @@ local M = {}
 
 ---@class eca.options.Server
 ---@field command? string[] default: `eca` on PATH, else the demo agent
----@field env table<string, string>
----@field download boolean
+---@field env? table<string, string>
+---@field download? boolean
+---@field protocol? 'eca'|'acp'
+---@field options? table<string, any>
+---@field mcp? table<string, any>
 
 ---@class eca.options.Entry
 ---@field default? any
@@ -45,12 +49,25 @@ local M = {}
 ---@field values? any[] the only allowed ones
 ---@field list? boolean
 ---@field open? boolean a table with any keys, of strings
+---@field each? table<string, eca.options.Entry> a table of tables by name: what is in each
 
 ---@type table<string, eca.options.Entry>
 M.entries = {
+  server = { types = { 'table', 'string' } },
   ['server.command'] = { types = { 'table' }, list = true },
   ['server.env'] = { types = { 'table' }, default = {}, open = true },
   ['server.download'] = { types = { 'boolean' }, default = true },
+  servers = {
+    types = { 'table' },
+    default = {},
+    each = {
+      command = { types = { 'table' }, list = true },
+      env = { types = { 'table' }, open = true },
+      protocol = { types = { 'string' }, values = { 'eca', 'acp' } },
+      options = { types = { 'table' } },
+      mcp = { types = { 'table' } },
+    },
+  },
   python = { types = { 'string' } },
   layout = {
     types = { 'string' },
@@ -142,14 +159,46 @@ end
 
 ---@param prefix string
 ---@param key any
+---@param known? string[] the names that may stand there
 ---@return string
-local function unknown(prefix, key)
-  local guess = did_you_mean.nearest(tostring(key), siblings(prefix))
+local function unknown(prefix, key, known)
+  local guess = did_you_mean.nearest(tostring(key), known or siblings(prefix))
   local hint = guess and (" (did you mean '%s%s'?)"):format(prefix, guess) or ''
   return ("unknown option '%s%s'%s"):format(prefix, key, hint)
 end
 
 local check_level
+
+--- Check a table of tables by name.
+---@param path string
+---@param each table<string, eca.options.Entry>
+---@param tables table<any, any>
+---@param complaints string[]
+---@return table<string, table<string, any>>
+local function check_each(path, each, tables, complaints)
+  local right = {} ---@type table<string, table<string, any>>
+  for name, value in pairs(tables) do
+    local prefix = ('%s.%s'):format(path, name)
+    local is_named = type(name) == 'string' and name:find('^%S+$') ~= nil
+    right[name] = is_named and type(value) == 'table' and {} or nil
+    if not right[name] then
+      local wanted = is_named and 'must be a table' or 'must have a name without spaces'
+      complaints[#complaints + 1] = ("option '%s' %s"):format(prefix, wanted)
+    end
+    for key, item in pairs(right[name] and value or {}) do
+      local entry = each[key]
+      local fault = entry and fault_of(entry, item)
+      if not entry then
+        complaints[#complaints + 1] = unknown(prefix .. '.', key, vim.tbl_keys(each))
+      elseif fault then
+        complaints[#complaints + 1] = ("option '%s.%s' %s"):format(prefix, key, fault)
+      else
+        right[name][key] = item
+      end
+    end
+  end
+  return right
+end
 
 ---@param path string
 ---@param value any
@@ -160,13 +209,13 @@ local function check_one(path, value, complaints)
   if groups[path] and type(value) == 'table' then
     return check_level(path .. '.', value, complaints)
   end
-  local fault = groups[path] and ('must be a table, not a ' .. type(value))
+  local fault = groups[path] and not entry and ('must be a table, not a ' .. type(value))
   fault = fault or (entry and fault_of(entry, value))
   if fault then
     complaints[#complaints + 1] = ("option '%s' %s"):format(path, fault)
     return nil
   end
-  return value
+  return entry and entry.each and check_each(path, entry.each, value, complaints) or value
 end
 
 ---@param prefix string
@@ -211,7 +260,7 @@ function M.defaults()
     if group then
       all[group] = all[group] or {}
       all[group][key] = vim.deepcopy(entry.default)
-    else
+    elseif entry.default ~= nil then
       all[path] = vim.deepcopy(entry.default)
     end
   end

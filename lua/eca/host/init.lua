@@ -11,6 +11,7 @@ local intents = require('eca.host.intents')
 local log = require('eca.host.log')
 local process = require('eca.host.process')
 local python = require('eca.host.python')
+local servers = require('eca.state.servers')
 local workspace = require('eca.host.workspace')
 
 local M = {}
@@ -61,7 +62,7 @@ M.folders = workspace.folders
 ---@class eca.HostListener
 ---@field draw fun(op: any[]) draws an op, as if the host had sent it
 ---@field sending fun(intent: eca.Intent) an intent is about to be sent
----@field starting fun(starts_server: boolean) the host starts, and perhaps its server
+---@field starting fun(server?: string) the host starts, and perhaps the server with this name
 ---@field note fun(fault: string) shows in the chats why the host is not running
 ---@field lost fun() the host is gone: nothing is running or pending any more
 ---@field cut fun() the host is gone: discards ops that are not drawn yet
@@ -168,22 +169,27 @@ local function transmit(intent)
   end
 end
 
---- Will the host start its server for this intent?
+--- Will the host start a server for this intent?
 ---@param intent eca.Intent
 ---@return boolean
 local function wants_server(intent)
   return intent.name == 'open_chat' or intent.name == 'prompt' or intent.name == 'start'
 end
 
---- The server that the host may start before it receives any intent.
----@return eca.HeadStart? head_start nil if no server is needed, or the demo agent is
-local function head_start()
+--- The name of the first server that the host will start for the held intents.
+---@return string?
+local function wanted_server()
+  -- `vim.iter` would have to be loaded first
   local wanting = vim.tbl_filter(wants_server, held_intents.all())
-  local of_demo = vim.tbl_filter(function(intent) -- `vim.iter` would have to be loaded first
-    return intent.payload.demo == true
-  end, wanting)
-  if wanting[1] and not of_demo[1] then
-    local settings = { server = without_functions(require('eca.config').get().server) }
+  return wanting[1] and (wanting[1].payload.server or servers.default())
+end
+
+--- The server that the host may start before it receives any intent.
+---@param server? string its name
+---@return eca.HeadStart? head_start nil if no server is needed
+local function head_start(server)
+  if server then
+    local settings = { server = server, servers = without_functions(servers.options()) }
     return { settings = settings, folder = workspace.folders()[1] }
   end
 end
@@ -191,11 +197,12 @@ end
 --- Start the host and send it all held intents.
 local function start()
   local fault ---@type string?
+  local server = wanted_server()
   if python.shared() then
     state = 'shared'
   else
     local started ---@type integer?
-    started, fault = process.start(head_start(), function(end_of_it)
+    started, fault = process.start(head_start(server), function(end_of_it)
       if started == channel then -- else we have given it up already
         fail(end_of_it)
       end
@@ -206,7 +213,7 @@ local function start()
     fail(fault)
     return
   end
-  listener.starting(vim.iter(held_intents.all()):any(wants_server))
+  listener.starting(server)
   held_intents.forget_sent()
   transmit(attach())
   for _, intent in ipairs(held_intents.all()) do
@@ -217,9 +224,9 @@ end
 --- Start a host after one has exited. It starts its own server, so no server is restarted.
 ---@param payload? table<string, any> of the intent `start`
 local function start_again(payload)
-  local demo = payload and payload.demo or false
+  local server = payload and payload.server
   require('eca.config').forget()
-  held_intents.begin_with({ name = 'start', payload = { restart = false, demo = demo } })
+  held_intents.begin_with({ name = 'start', payload = { restart = false, server = server } })
   start()
 end
 

@@ -6,8 +6,8 @@
 ---@type table<string, string[]>
 return {
   attach = { 'settings', 'folders', 'editor', 'pid' },
-  open_chat = { 'chat', 'redraw' },
-  prompt = { 'chat', 'text', 'contexts', 'queue', 'request' },
+  open_chat = { 'chat', 'redraw', 'server' },
+  prompt = { 'chat', 'text', 'contexts', 'queue', 'request', 'server' },
   unqueue = { 'chat', 'index', 'edit' },
   stop = { 'chat', 'request' },
   decide = { 'chat', 'block', 'digest', 'choice', 'reason', 'request' },
@@ -25,8 +25,8 @@ return {
   keep_draft = { 'chat', 'text' },
   choose = { 'chat', 'what', 'value' },
   transcript = { 'chat', 'request' },
-  list_chats = { 'request' },
-  resume = { 'chat', 'instead', 'quiet' },
+  list_chats = { 'request', 'server' },
+  resume = { 'chat', 'instead', 'quiet', 'server' },
   older = { 'chat' },
   timeline = { 'chat', 'request', 'block' },
   rename = { 'chat', 'title' },
@@ -43,8 +43,8 @@ return {
   checkpoint = { 'chat', 'turns', 'path' },
   files = { 'chat', 'request' },
   wrote = { 'path', 'state' },
-  start = { 'restart', 'demo' },
-  quit = {},
+  start = { 'restart', 'server' },
+  quit = { 'server' },
   drawn = { 'frame', 'ms' },
   returned = { 'call', 'ok', 'value' },
 }

@@ -41,7 +41,7 @@ local function describe_exit(code, lines)
 end
 
 ---@class eca.HeadStart
----@field settings table<string, any> the option `server`
+---@field settings table<string, any> the name of the server (`server`), and the table `servers`
 ---@field folder string the working folder
 
 --- Start the process.

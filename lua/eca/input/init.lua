@@ -14,6 +14,8 @@ local history = require('eca.input.history')
 local host = require('eca.host')
 local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
+local mirror = require('eca.state.mirror')
+local servers = require('eca.state.servers')
 local winbar = require('eca.window.winbar')
 local windows = require('eca.window')
 
@@ -83,13 +85,14 @@ end
 --- Send a prompt with its contexts.
 ---@param chat string
 ---@param text string
----@param opts? { queue?: boolean, contexts?: eca.Context[] }
+---@param opts? { queue?: boolean, contexts?: eca.Context[], server?: string }
 function M.send(chat, text, opts)
   host.send('prompt', {
     chat = chat,
     text = text,
     contexts = contexts.collect(chat, text, opts and opts.contexts),
     queue = opts and opts.queue or false,
+    server = servers.unless_default(opts and opts.server or mirror.server_name(chat)),
   })
 end
 

@@ -2,6 +2,8 @@
 ---
 --- Rules kept here:
 --- - Only ops write here. Missing values are nil; `vim.NIL` is removed.
+local servers = require('eca.state.servers')
+
 local M = {}
 
 --- The title of a chat that has none.
@@ -12,6 +14,7 @@ M.UNTITLED = 'New chat'
 
 ---@class eca.Status
 ---@field server eca.ServerState
+---@field server_name string
 ---@field chat? string
 ---@field state eca.TurnState
 ---@field title? string
@@ -77,25 +80,32 @@ M.UNTITLED = 'New chat'
 ---@field agents string[]
 ---@field variants table<string, string[]> by model
 
+---@class eca.ServerProcess
+---@field state eca.ServerState
+---@field label string the program, for the user
+
 ---@class eca.Mirror
----@field server { state: eca.ServerState, label: string }
+---@field servers table<string, eca.ServerProcess> by name
 ---@field statuses table<string, eca.Status> by chat
 ---@field pending eca.Pending[] oldest first, over all chats
 ---@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
 ---@field plans table<string, eca.Plan> by chat
 ---@field usages table<string, eca.UsageSegment[][]> rows of a float, by chat
----@field work string[] titles of background jobs
----@field choices eca.Choices
+---@field work table<string, string[]> what a server does in the background, by its name
+---@field choices table<string, eca.Choices> by the name of a server
 local state = {
-  server = { state = 'stopped', label = '' },
+  servers = {},
   statuses = {},
   pending = {},
   queues = {},
   plans = {},
   usages = {},
   work = {},
-  choices = { models = {}, agents = {}, variants = {} },
+  choices = {},
 }
+
+local NO_CHOICES = { models = {}, agents = {}, variants = {} } ---@type eca.Choices
+local NOT_STARTED = { state = 'stopped', label = '' } ---@type eca.ServerProcess
 
 --- A decoded value without `vim.NIL` at any depth.
 ---@param value any
@@ -167,27 +177,48 @@ end
 
 --- Op `work`.
 ---@param titles string[]
-function M.set_work(titles)
-  state.work = titles
+---@param server string its name
+function M.set_work(titles, server)
+  state.work[server] = titles
 end
 
 --- Op `choices`.
 ---@param choices eca.Choices
-function M.set_choices(choices)
-  state.choices = vim.tbl_extend('force', state.choices, choices)
+---@param server string its name
+function M.set_choices(choices, server)
+  state.choices[server] = vim.tbl_extend('force', state.choices[server] or NO_CHOICES, choices)
 end
 
 --- Op `server`.
----@param server eca.ServerState
+---@param process eca.ServerState
 ---@param label string
-function M.set_server(server, label)
-  state.server = { state = server, label = label }
+---@param server string its name
+function M.set_server(process, label, server)
+  state.servers[server] = { state = process, label = label }
 end
 
---- The state of the server, and its name.
----@return { state: eca.ServerState, label: string }
-function M.server()
-  return state.server
+--- The name of a chat's server; of one that the host does not know yet, and without a chat: of the
+--- server of chats to come.
+---@param chat? string
+---@return string
+function M.server_name(chat)
+  local told = chat and state.statuses[chat]
+  return told and told.server_name or servers.next()
+end
+
+--- The process of a server.
+---@param name? string default: that of the server of chats to come
+---@return eca.ServerProcess
+function M.server(name)
+  return state.servers[name or servers.next()] or NOT_STARTED
+end
+
+--- The names of the servers that were started, and not ended by the user.
+---@return string[]
+function M.servers_in_use()
+  return vim.tbl_filter(function(name)
+    return state.servers[name].state ~= 'stopped'
+  end, vim.tbl_keys(state.servers))
 end
 
 --- The status of a chat. All required fields are set, even before the host has sent it.
@@ -198,7 +229,8 @@ function M.status(chat)
   local status = { state = 'idle', trust = false, pending = 0 }
   status = vim.tbl_extend('force', status, received)
   status.chat = chat
-  status.server = state.server.state
+  status.server_name = M.server_name(chat)
+  status.server = M.server(status.server_name).state
   return status
 end
 
@@ -247,16 +279,18 @@ function M.usage(chat)
   return state.usages[chat] or {}
 end
 
---- Titles of the agent's background jobs, oldest first.
+--- Titles of the background jobs of a chat's server, oldest first.
+---@param chat? string
 ---@return string[]
-function M.work()
-  return state.work
+function M.work(chat)
+  return state.work[M.server_name(chat)] or {}
 end
 
---- What the user can choose from.
+--- What the user can choose from in a chat.
+---@param chat? string
 ---@return eca.Choices
-function M.choices()
-  return state.choices
+function M.choices(chat)
+  return state.choices[M.server_name(chat)] or NO_CHOICES
 end
 
 return M

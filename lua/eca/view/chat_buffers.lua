@@ -5,7 +5,9 @@ local drafts = require('eca.input.drafts')
 local follow_end = require('eca.window.follow_end')
 local host = require('eca.host')
 local input = require('eca.input')
+local mirror = require('eca.state.mirror')
 local open = require('eca.chat.open')
+local servers = require('eca.state.servers')
 local texts = require('eca.input.texts')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
@@ -27,7 +29,8 @@ return {
   emptied = function(chat, kind)
     if kind == 'chat' then -- only the host has its text
       transcript.attach(chat.buf, chat.id, true)
-      host.send('open_chat', { chat = chat.id, redraw = true })
+      local server = servers.unless_default(mirror.server_name(chat.id))
+      host.send('open_chat', { chat = chat.id, redraw = true, server = server })
     else
       drafts.follow(chat, chat.input)
     end

@@ -70,10 +70,13 @@ function M.show()
   local at_work = vim.tbl_filter(function(id)
     return mirror.status(id).state ~= 'idle'
   end, ids)
-  draw({ 'server', 'failed', mirror.server().label })
+  local in_use = mirror.servers_in_use()
+  for _, server in ipairs(#in_use > 0 and in_use or { mirror.server_name() }) do
+    draw({ 'server', 'failed', mirror.server(server).label, server })
+    draw({ 'work', {}, server })
+  end
   vim.iter(ids):each(stop_blocks)
   draw({ 'pending', {} })
-  draw({ 'work', {} })
   vim.iter(ids):each(end_turn)
   emit_events(waiting, at_work)
 end

@@ -30,11 +30,11 @@ host.listen({
     require('eca.view.ops').draw(op)
   end,
   sending = expected.add,
-  starting = function(starts_server)
+  starting = function(server)
     require('eca.editor.user_writes') -- watches from now on
-    if starts_server then
-      local label = require('eca.state.mirror').server().label
-      require('eca.view.ops').draw({ 'server', 'starting', label })
+    if server then
+      local label = require('eca.state.mirror').server(server).label
+      require('eca.view.ops').draw({ 'server', 'starting', label, server })
     end
   end,
   note = function(line)

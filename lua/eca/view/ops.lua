@@ -36,9 +36,9 @@ M.fields = {
   queue = { 'chat', 'prompts' },
   plan = { 'chat', 'plan' },
   usage = { 'chat', 'rows' },
-  work = { 'titles' },
-  choices = { 'choices' },
-  server = { 'state', 'label' },
+  work = { 'titles', 'server' },
+  choices = { 'choices', 'server' },
+  server = { 'state', 'label', 'server' },
   input = { 'chat', 'text' },
   show = { 'chat' },
   forget = { 'chat' },
@@ -178,22 +178,23 @@ function draw.usage(chat, rows)
   mirror.set_usage(chat, rows)
 end
 
-function draw.work(titles)
-  mirror.set_work(titles)
+function draw.work(titles, server)
+  mirror.set_work(titles, server)
   draw_winbars()
 end
 
-function draw.choices(choices)
-  mirror.set_choices(mirror.clean(choices))
+function draw.choices(choices, server)
+  mirror.set_choices(mirror.clean(choices), server)
 end
 
-function draw.server(state, label)
+function draw.server(state, label, server)
+  server = server or mirror.server_name()
   local current = windows.current_chat()
-  local before, status = mirror.server().state, mirror.status(current)
-  mirror.set_server(state, label or '')
+  local before, status = mirror.server(server).state, mirror.status(current)
+  mirror.set_server(state, label or '', server)
   announce_status(current, status)
   if before ~= state and SERVER_EVENTS[state] then
-    emit(SERVER_EVENTS[state], { state = state, label = label or '' })
+    emit(SERVER_EVENTS[state], { state = state, label = label or '', server_name = server })
   end
   draw_winbars()
 end

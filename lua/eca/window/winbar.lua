@@ -101,6 +101,8 @@ function M.transcript_parts(status, new)
   add(parts, status.trust and 'TRUST' or nil, 'EcaTrust', 100)
   add(parts, status.model, 'EcaWinbarDim', 40)
   add(parts, agent, 'EcaWinbarDim', 55)
+  local has_others = #mirror.servers_in_use() > 1
+  add(parts, has_others and status.server_name or nil, 'EcaWinbarDim', 55)
   parts[#parts + 1] = state_part(status)
   local limit = status.limit and '/' .. tokens(status.limit) or ''
   add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
@@ -174,13 +176,14 @@ function M.input_parts(chat)
   add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)
   local plan = mirror.plan(chat)
   add(parts, plan and plan_text(plan, status), 'EcaPlan', 50, LEAST_WORDS)
-  local work = mirror.work()
+  local work = mirror.work(chat)
   local more = #work > 1 and (' +%d'):format(#work - 1) or ''
   add(parts, work[1] and work[1] .. more, 'EcaWinbarDim', 40)
   local activity = status.state ~= 'idle' and status.activity or nil
   local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
   add(parts, activity, attention, status.retrying and 90 or 30, LEAST_WORDS)
-  add(parts, vim.fs.basename(mirror.server().label), 'EcaWinbarDim', winbar_fit.MINOR)
+  local program = vim.fs.basename(mirror.server(status.server_name).label)
+  add(parts, program, 'EcaWinbarDim', winbar_fit.MINOR)
   if #parts == 0 then
     add(parts, 'eca', 'EcaWinbarDim', 10)
   end

@@ -334,7 +334,9 @@ class Update:
         self.ops += self.events
         pending_changed = self.dirty is not Dirty.NOTHING and Dirty.PENDING in self.dirty
         runs = self.chat.turn.state is not Turn.IDLE
-        return Changes(self.ops, self.effects, pending_changed, self.about, runs)
+        return Changes(
+            self.ops, self.effects, pending_changed, self.about, runs, self.chat.server_name
+        )
 
     def _redraw_postponed(self) -> None:
         if self.chat.stale:

@@ -16,9 +16,8 @@ from eca_nvim.session import Candidate
 class EcaAgents:
     """Makes ECA agents (`session.MakeAgent`); changed `settings` apply to the next one.
 
-    `last_agent` returns the agent last chosen in this project: a server begins with it.
-    `head_start` is a server that is running already, used for the first agent; there is none if
-    Neovim wants the demo agent.
+    `last_agent` returns the agent last chosen in this project for a server: it begins with it.
+    `head_start` is a server that is running already, used once.
     """
 
     def __init__(
@@ -27,7 +26,7 @@ class EcaAgents:
         workspace: Workspace,
         services: EditorServices,
         guardian: Guardian,
-        last_agent: Callable[[], str | None],
+        last_agent: Callable[[str], str | None],
         head_start: HeadStart | None,
     ) -> None:
         self.settings = settings
@@ -37,15 +36,15 @@ class EcaAgents:
         self._workspace = workspace
         self._services = services
 
-    def __call__(self, *, demo: bool) -> Candidate:
+    def __call__(self, server: str) -> Candidate:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
-        early, self._head_start = self._head_start, None
-        found = self._find(demo=demo) if early is None else early.server
+        early = self._take_head_start(server)
+        found = self._find(server) if early is None else early.server
         options = EcaOptions(
             found.command,
             found.environment,
             process=None if early is None else early.process,
-            agent=None if demo else self._last_agent(),
+            agent=self._last_agent(server),
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,
             guard=self._guardian.watch,
@@ -54,9 +53,15 @@ class EcaAgents:
         agent = EcaAgent(options, self._workspace, self._services)
         return Candidate(agent, found.label, found.identity, found.folder)
 
-    def _find(self, *, demo: bool) -> ServerCommand:
-        settings = self.settings
+    def _take_head_start(self, server: str) -> HeadStart | None:
+        early = self._head_start
+        if early is None or early.name != server:
+            return None
+        self._head_start = None
+        return early
+
+    def _find(self, server: str) -> ServerCommand:
         try:
-            return find_server(settings.server_command, settings.server_environment, demo=demo)
+            return find_server(server, self.settings.servers)
         except BadServerOption as fault:
             raise AgentFault(str(fault)) from fault

@@ -91,6 +91,7 @@ class App:
         if self._agents is not None and self._session is not None:
             self._agents.settings = settings
             self._session.follow(wanted=settings.follow)
+            self._session.default_server(settings.default_server)
             self._run(ALIVE, [])
             return
         open_log(settings, self._redactor, self._no_log)
@@ -101,13 +102,14 @@ class App:
             workspace,
             self._editor,
             self._guardian,
-            lambda: persistence.choices.get("agent"),
+            lambda server: persistence.choices(server).get("agent"),
             head_start(),
         )
         rendering = RenderSettings(settings.icons, workspace.folders, settings.follow)
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )
+        self._session.default_server(settings.default_server)
         atexit.register(self._guardian.wake)
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())

@@ -291,7 +291,7 @@ _KEYS: Mapping[type, Callable[[Any], Hashable]] = {
     SetBody: lambda op: (op.name, op.chat, op.block),
     SetStatus: lambda op: (op.name, op.chat),
     SetQueue: lambda op: (op.name, op.chat),
-    SetWork: lambda op: op.name,
+    SetWork: lambda op: (op.name, op.server),
 }
 """The key of what an op sets as a whole: a later op with the same key replaces it."""
 

@@ -24,8 +24,9 @@ from eca_nvim.spawn import StartError, spawn
 
 
 class HeadStart(NamedTuple):
-    """A running server to which nothing has been sent yet."""
+    """A running server to which nothing has been sent yet, with its name."""
 
+    name: str
     server: ServerCommand
     process: subprocess.Popen[bytes]
 
@@ -39,9 +40,9 @@ def head_start() -> HeadStart | None:
     wanted = json.loads(description)
     settings = read_settings(wanted["settings"])
     try:
-        server = find_server(settings.server_command, settings.server_environment)
+        server = find_server(settings.default_server, settings.servers)
         process = spawn(server.command, server.environment, wanted["folder"])
     except (BadServerOption, StartError):
         return None
     guardian().watch(process.pid)
-    return HeadStart(server, process)
+    return HeadStart(settings.default_server, server, process)

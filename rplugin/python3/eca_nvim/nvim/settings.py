@@ -11,21 +11,23 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from eca_nvim.server.find import ECA, PROTOCOL, ServerOptions
+
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
 class Settings(NamedTuple):
     """The options as the host uses them.
 
-    server_command: the server's command line, None to search for one; server_environment: variables
-    added to its environment; diagnostics_base: the number of a file's first line for the agent, 0
-    or 1; repo_map: ask old servers for a map of the project; follow: the view shows the lines that
-    the agent changes; icons: glyphs by name; log_path: None for no log; store_path: the folder for
-    what is saved across restarts, None to save nothing.
+    servers: what the user says of servers, by name; default_server: the name of the one that chats
+    talk to if nothing else is chosen; diagnostics_base: the number of a file's first line for the
+    agent, 0 or 1; repo_map: ask old servers for a map of the project; follow: the view shows the
+    lines that the agent changes; icons: glyphs by name; log_path: None for no log; store_path: the
+    folder for what is saved across restarts, None to save nothing.
     """
 
-    server_command: tuple[str, ...] | None = None
-    server_environment: Mapping[str, str] = MappingProxyType({})
+    servers: Mapping[str, ServerOptions] = MappingProxyType({})
+    default_server: str = ECA
     diagnostics_base: Literal[0, 1] = 1
     repo_map: bool = True
     follow: bool = False
@@ -37,13 +39,12 @@ class Settings(NamedTuple):
 
 def read_settings(options: Mapping[str, object]) -> Settings:
     """Return the host's settings from the table of options."""
-    server = _table(options.get("server"))
     level = {"warn": "warning"}.get(str(options.get("log_level")), options.get("log_level"))
     base = _table(options.get("diagnostics")).get("base")
     log_path, store_path = options.get("log_path"), options.get("store_path")
     return Settings(
-        server_command=_command(server.get("command")),
-        server_environment=_texts(server.get("env")),
+        servers=_servers(options),
+        default_server=server if isinstance(server := options.get("server"), str) else ECA,
         diagnostics_base=0 if base == 0 else 1,
         repo_map=_table(options.get("contexts")).get("repo_map") is not False,
         follow=options.get("follow") is True,
@@ -52,6 +53,21 @@ def read_settings(options: Mapping[str, object]) -> Settings:
         store_path=store_path if isinstance(store_path, str) else None,
         log_level=str(level) if level in LOG_LEVELS else "warning",
     )
+
+
+def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
+    """Read the option `servers`; the option `server` as a table stands for `servers.eca`."""
+    tables = {name: _table(told) for name, told in _table(options.get("servers")).items()}
+    if eca := _table(options.get("server")):
+        tables[ECA] = {**tables.get(ECA, {}), **eca}
+    return {
+        name: ServerOptions(
+            _command(told.get("command")),
+            _texts(told.get("env")),
+            str(told.get("protocol", PROTOCOL)),
+        )
+        for name, told in tables.items()
+    }
 
 
 def _command(value: object) -> tuple[str, ...] | None:

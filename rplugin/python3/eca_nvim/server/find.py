@@ -1,4 +1,4 @@
-"""Finds the server to start: the user's own command, else `eca` on PATH, else the demo agent.
+"""Finds the program of a server: the user's own command, else `eca` on PATH, else the demo agent.
 
 Rules kept here:
 - A command that the user has set is used or refused, never replaced by another one.
@@ -12,12 +12,17 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eca_nvim.environment import child_environment
 
-OPTION: Final = "server.command"
 PROGRAM: Final = "eca"
+ECA: Final = "eca"
+"""The name of the server that the option `server` describes if it is a table."""
+DEMO: Final = "demo"
+"""The name of the demo agent as a server."""
+PROTOCOL: Final = "eca"
 DEMO_LABEL: Final = "demo agent"
 DEMO_FOLDER: Final = "ECA_DEMO_FOLDER"
 """The variable that names the folder in which the demo agent works."""
@@ -30,7 +35,19 @@ _RUN_DEMO: Final = (
 
 
 class BadServerOption(Exception):
-    """Raised when `server.command` cannot be started; the text says why in one line."""
+    """Raised when a server cannot be started as the options say; the text says why in one line."""
+
+
+class ServerOptions(NamedTuple):
+    """A server as the user describes it.
+
+    `command`: its command line, None to search for one; `environment`: variables added to its
+    environment; `protocol`: 'eca' or 'acp'.
+    """
+
+    command: tuple[str, ...] | None = None
+    environment: Mapping[str, str] = MappingProxyType({})
+    protocol: str = PROTOCOL
 
 
 class ServerCommand(NamedTuple):
@@ -53,37 +70,46 @@ class ServerCommand(NamedTuple):
         return sha256(os.fsencode("\0".join(self.command))).hexdigest()[:16]
 
 
-def find_server(
-    option: Sequence[str] | None, variables: Mapping[str, str], *, demo: bool = False
-) -> ServerCommand:
-    """Find the server to start.
+def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerCommand:
+    """Find the program of a server, by its name.
 
-    `option`: `server.command`, None to search for one. `variables`: added to the environment of
-    every child process. `demo`: use the demo agent in any case. Raises BadServerOption.
+    `servers`: what the user says of each, by name. The demo agent gets the variables of `eca` if
+    nothing is said of it. Raises BadServerOption.
     """
-    environment = child_environment(variables)
-    if demo:
+    options = servers.get(name)
+    if options is None:
+        if name not in (ECA, DEMO):
+            raise BadServerOption(f"there is no server {name!r}: set servers.{name}.command")
+        options = ServerOptions(environment=servers.get(ECA, ServerOptions()).environment)
+    if options.protocol != PROTOCOL:
+        spoken = options.protocol.upper()
+        raise BadServerOption(f"servers.{name} speaks {spoken}: only ECA servers work yet")
+    environment = child_environment(options.environment)
+    if options.command is not None:
+        return _chosen(name, options.command, environment)
+    if name == DEMO:
         return _demo(environment)
-    if option is not None:
-        return _chosen(option, environment)
+    if name != ECA:
+        raise BadServerOption(f"servers.{name} names no program: set servers.{name}.command")
     found = _executable(PROGRAM, environment.get("PATH"))
     if found is None:
         return _demo(environment)
     return ServerCommand((found, "server"), found, environment)
 
 
-def _chosen(option: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:
-    if isinstance(option, str) or not all(isinstance(word, str) for word in option):
-        raise BadServerOption(f"{OPTION} is {option!r}: it must be a list of words")
-    if not option or not option[0].strip():
-        raise BadServerOption(f"{OPTION} names no program: set a list like ['eca', 'server']")
-    program = option[0]
+def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:
+    option = "server.command" if name == ECA else f"servers.{name}.command"
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise BadServerOption(f"{option} is {words!r}: it must be a list of words")
+    if not words or not words[0].strip():
+        raise BadServerOption(f"{option} names no program: set a list like ['eca', 'server']")
+    program = words[0]
     if program.startswith("~/"):
         program = str(Path(program).expanduser())
     found = _executable(program, environment.get("PATH"))
     if found is None:
-        raise BadServerOption(f"{OPTION}: {_fault_of(program)}")
-    return ServerCommand((found, *option[1:]), found, environment)
+        raise BadServerOption(f"{option}: {_fault_of(program)}")
+    return ServerCommand((found, *words[1:]), found, environment)
 
 
 def _executable(program: str, path: str | None) -> str | None:

@@ -1,11 +1,12 @@
-"""The session: one agent, its chats, one view.
+"""The session: servers, their chats, one view.
 
 session.py          intents: each is handled here or passed on
 chat_intents.py     intents that change one chat and nothing else
-incoming.py         the agent's events: each is applied to its chat
-outgoing.py         effects for the agent: sent, or held until it is ready
+servers.py          the servers by name: each with its chats, offers and held prompts
+incoming.py         a server's events: each is applied to its chat
+outgoing.py         effects for an agent: sent, or held until it is ready
 requests/           requests that take a while: saved chats, search, review of changes
-server.py           the agent's process: start, restart, quit
+server.py           a server's process: start, restart, quit
 chats.py            the chats, and their changes passed to the view
 choices.py          models, agents and variants: what is offered and what is selected
 trust.py            which chats run tools without asking
@@ -17,7 +18,7 @@ persistence.py      what is saved across restarts: prompts, drafts, choices
 secrets.py          hides login answers and keys
 view.py             the view's interface, and how our own faults are reported
 
-Rule: intents are handled one after the other; the chats outlive the server.
+Rule: intents are handled one after the other; the chats outlive their servers.
 """
 
 from eca_nvim.session.files.diff_tab import EditorFiles

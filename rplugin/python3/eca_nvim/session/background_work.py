@@ -12,7 +12,8 @@ JOB_CELLS = 40
 class BackgroundWork:
     """The running tasks and jobs; they end with their agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: str) -> None:
+        self._server = server
         self._titles: dict[str, str] = {}  # by id, oldest first
         self._jobs: tuple[str, ...] = ()
 
@@ -36,4 +37,4 @@ class BackgroundWork:
         return self._shown()
 
     def _shown(self) -> SetWork:
-        return SetWork((*self._titles.values(), *self._jobs))
+        return SetWork((*self._titles.values(), *self._jobs), self._server)

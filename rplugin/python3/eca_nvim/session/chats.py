@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import anyio
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
-from eca_nvim.chat.vocabulary.ops import Emit, ForgetChat, SetPending
+from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Emit, ForgetChat, SetPending
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.files.call_warnings import disk_warnings
 from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
@@ -40,6 +41,12 @@ def now() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
+class _ServerState(NamedTuple):
+    state: str = "stopped"
+    folder: str | None = None
+    abilities: frozenset[Ability] = ALL_ABILITIES
+
+
 class Chats:
     """All chats, by id."""
 
@@ -47,7 +54,7 @@ class Chats:
         self,
         view: View,
         settings: RenderSettings,
-        perform: Callable[[Effect], None],
+        perform: Callable[[Effect, str], None],
         record_event: Callable[[Chat, ChatEvent, ToolBlock | None], None],
         file_before: FileBefore,
     ) -> None:
@@ -55,28 +62,37 @@ class Chats:
         self._file_before = file_before
         self._record_event = record_event
         self._settings = settings
-        self._workspace = settings.folders
         self._perform = perform
-        self._server = "stopped"
-        self._abilities = ALL_ABILITIES
+        self._servers: dict[str, _ServerState] = {}
         self._running = anyio.Event()
         self._shown = PendingList()
         self._in_batch = False
         self.table: dict[str, Chat] = {}
+        self.default_server: str = DEFAULT_SERVER
+        """The name of the server of a chat that names none."""
 
     def __iter__(self) -> Iterator[Chat]:
         return iter(tuple(self.table.values()))
 
-    def get(self, chat_id: str) -> Chat:
-        """Return a chat; creates it if it is new."""
+    def of(self, server: str) -> tuple[Chat, ...]:
+        """Return the chats of a server."""
+        return tuple(chat for chat in self if chat.server_name == server)
+
+    def get(self, chat_id: str, server: str | None = None) -> Chat:
+        """Return a chat; creates it if it is new. `server`: that of a new chat, by its name."""
         chat = self.table.get(chat_id)
         if chat is None:
-            chat = Chat(chat_id, self._settings)
-            self.table[chat_id] = chat
+            chat = self.table[chat_id] = Chat(chat_id)
             self._view.push([Emit("EcaChatOpened", {"chat": chat_id})])
-            self.show(reducer.server_changed(chat, self._server, now()))
-            self.show(reducer.abilities_changed(chat, self._abilities, now()))
+            self.assign(chat, server or self.default_server)
         return chat
+
+    def assign(self, chat: Chat, server: str) -> None:
+        """Make a chat one of a server."""
+        chat.server_name = server
+        chat.settings = self._settings_of(server)
+        self.show(reducer.server_changed(chat, self._of(server).state, now()))
+        self.show(reducer.abilities_changed(chat, self._of(server).abilities, now()))
 
     def forget(self, chat_id: str, *, announced: bool = False) -> None:
         """Remove a chat and its buffers; `announced`: EcaChatClosed was already emitted."""
@@ -114,7 +130,7 @@ class Chats:
         if changes.runs:
             self._running.set()
         for effect in changes.effects:
-            self._perform(effect)
+            self._perform(effect, changes.server)
 
     def recheck_request(self, chat: Chat, block_id: int) -> None:
         """Show a pending request again if its warnings about files on disk have changed."""
@@ -134,34 +150,39 @@ class Chats:
 
     def follow(self, *, wanted: bool) -> None:
         """Set whether the view follows the lines that calls change."""
-        self._set(replace(self._settings, follow=wanted))
+        self._settings = replace(self._settings, follow=wanted)
+        for chat in self:
+            chat.settings = self._settings_of(chat.server_name)
 
-    def server_changed(self, state: str, folder: str | None = None) -> None:
-        """Show the state of the agent's process.
+    def server_changed(self, server: str, state: str, folder: str | None = None) -> None:
+        """Show the state of a server's process in its chats.
 
-        folder: the agent's own working folder, which counts as part of the workspace.
+        folder: the server's own working folder, which counts as part of the workspace.
         """
-        self._server = state
-        agents_folder = () if folder is None else (folder,)
-        settings = replace(self._settings, folders=(*self._workspace, *agents_folder))
-        if settings != self._settings:
-            self._set(settings)
-            for chat in self:
+        self._servers[server] = self._of(server)._replace(state=state, folder=folder)
+        settings = self._settings_of(server)
+        for chat in self.of(server):
+            if chat.settings != settings:
+                chat.settings = settings
                 for request in chat.pending.values():
                     request.changed()
-        for chat in self:
+        for chat in self.of(server):
             self.show(reducer.server_changed(chat, state, now()))
 
-    def abilities_changed(self, abilities: frozenset[Ability]) -> None:
-        """Note what the agent can do."""
-        self._abilities = abilities
-        for chat in self:
+    def abilities_changed(self, server: str, abilities: frozenset[Ability]) -> None:
+        """Note what a server can do."""
+        self._servers[server] = self._of(server)._replace(abilities=abilities)
+        for chat in self.of(server):
             self.show(reducer.abilities_changed(chat, abilities, now()))
 
-    def _set(self, settings: RenderSettings) -> None:
-        self._settings = settings
-        for chat in self:
-            chat.settings = settings
+    def _of(self, server: str) -> _ServerState:
+        return self._servers.get(server, _ServerState())
+
+    def _settings_of(self, server: str) -> RenderSettings:
+        folder = self._of(server).folder
+        if folder is None:
+            return self._settings
+        return replace(self._settings, folders=(*self._settings.folders, folder))
 
     async def update_times(self) -> None:
         """Update the times shown while turns run; sleeps while none does."""

@@ -6,7 +6,7 @@ Rules kept here:
 - A selection that the agent forces (ECA: selectModel, selectAgent) is for all chats. While exactly
   one chat runs, its prompt must have caused it (`/model`), so it is for that chat only. The first
   one after the agent's start states its defaults: it does not replace a choice still on offer.
-- The project's last choice comes before the agent's defaults, if it is on offer.
+- The project's last choice for this server comes before the agent's defaults, if it is on offer.
 - A variant belongs to a model; one that the model does not have is refused.
 - Choosing an agent for a new chat without a chosen model leaves the model to that agent: it is
   unknown until the first answer. Behaviors, the agents of older servers, bring no model: the chosen
@@ -46,7 +46,8 @@ def selection(chat: Chat) -> Selection:
 class Choices:
     """The agent's offers and defaults, and what was chosen for each chat."""
 
-    def __init__(self, persistence: Persistence) -> None:
+    def __init__(self, server: str, persistence: Persistence) -> None:
+        self._server = server
         self._persistence = persistence
         self._offers: dict[str, Sequence[str]] = {}
         self._variants: dict[str, Sequence[str]] = {}  # by model
@@ -78,7 +79,7 @@ class Choices:
         if event.agents is not None:
             self._bring_models = event.bring_models
         self.welcome = event.welcome or self.welcome
-        return SetChoices({**self._offers, "variants": dict(self._variants)})
+        return SetChoices({**self._offers, "variants": dict(self._variants)}, self._server)
 
     def force(
         self, event: ChoicesChanged, chats: Sequence[Chat]
@@ -122,12 +123,12 @@ class Choices:
         model, variants = chat.selected.model, self._variants.get(chat.selected.model or "")
         if choice.variant and model and variants is not None and choice.variant not in variants:
             raise NotOffered(f"{one_line(model)} has no variant {one_line(choice.variant)}")
-        self._persistence.keep_choice(what, value)
+        self._persistence.keep_choice(self._server, what, value)
         if what == "model":
             old = chat.selected.variant or ""
             choice = replace(choice, variant=old if old in self._variants_of(choice.model) else "")
             if choice.variant != old:
-                self._persistence.keep_choice("variant", "")
+                self._persistence.keep_choice(self._server, "variant", "")
         elif what == "agent" and self._agent_sets_model(chat):
             choice = replace(choice, model="", variant="")
         self.keep(chat.id, choice)
@@ -157,7 +158,7 @@ class Choices:
 
     def defaults(self, chat: str) -> SelectionChanged:
         """Return the defaults for what was not chosen for a chat."""
-        last_choices = self._last_choices.setdefault(chat, dict(self._persistence.choices))
+        last_choices = self._last_choices.setdefault(chat, self._persistence.choices(self._server))
         offered = self._still_offered(last_choices)
         last = replace(
             self._defaults,

@@ -1,7 +1,8 @@
-"""The agent's events: each is applied to the chat it is for.
+"""The events of a server: each is applied to the chat it is for.
 
 Rules kept here:
 - An event without a chat is for the chat the user last used.
+- An event for a chat of another server is dropped.
 - An event for an unknown chat creates it, unless the event has nothing to show in a new chat.
 - An exception in one event is our own fault: it is logged with its traceback, reported in one
   line, and the next event is handled.
@@ -56,14 +57,17 @@ log = logging.getLogger(__name__)
 
 
 class IncomingEvents:
-    """Applies the agent's events to the chats."""
+    """Applies the events of a server to its chats."""
 
-    def __init__(self, chats: Chats, choices: Choices, trust: Trust, view: View) -> None:
+    def __init__(
+        self, server: str, chats: Chats, choices: Choices, trust: Trust, view: View
+    ) -> None:
+        self._server = server
         self._chats = chats
         self._choices = choices
         self._trust = trust
         self._view = view
-        self._background_work = BackgroundWork()
+        self._background_work = BackgroundWork(server)
         self._tool_servers = ToolServers()
         self._ready = False
         self.last_used_chat: str | None = None
@@ -80,14 +84,14 @@ class IncomingEvents:
         """Clear what an agent that has ended was doing."""
         self._choices.agent_ended()
         self._ready = False
-        self._chats.abilities_changed(ALL_ABILITIES)
+        self._chats.abilities_changed(self._server, ALL_ABILITIES)
         self._tool_servers.clear()
         self._view.push([self._background_work.clear()])
 
     def agent_ready(self) -> None:
         """Note that prompts can be sent; warn in every chat if there is no model."""
         self._ready = True
-        for chat in self._chats:
+        for chat in self._chats.of(self._server):
             self._check_models(chat)
 
     def _check_models(self, chat: Chat) -> None:
@@ -99,7 +103,7 @@ class IncomingEvents:
             case Addressed():
                 self._apply_to_chat(event)
             case AbilitiesChanged(abilities):
-                self._chats.abilities_changed(abilities)
+                self._chats.abilities_changed(self._server, abilities)
             case ChoicesChanged():
                 self._change_choices(event)
             case MessageShown(level, text):
@@ -121,7 +125,11 @@ class IncomingEvents:
         if chat_id not in self._chats.table:
             if isinstance(event, _CREATES_NO_CHAT):
                 return
-            self._chats.apply(self._chats.get(chat_id), [self._choices.defaults(chat_id)])
+            chat = self._chats.get(chat_id, self._server)
+            self._chats.apply(chat, [self._choices.defaults(chat_id)])
+        elif self._chats.table[chat_id].server_name != self._server:
+            log.warning("%s sent an event for another server's chat: %r", self._server, event)
+            return
         if isinstance(event, SelectionChanged) and child is None:
             self._choices.keep(chat_id, event)
         self._chats.apply(self._chats.get(chat_id), [event], child)
@@ -129,15 +137,16 @@ class IncomingEvents:
             self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
     def _change_choices(self, event: ChoicesChanged) -> None:
-        subject = self._chats.table.get(event.chat_id or "")
+        chats = self._chats.of(self._server)
+        subject = next((chat for chat in chats if chat.id == event.chat_id), None)
         self._view.push([self._choices.announce(event, subject)])
         if event.chat_id is not None:
-            if event.chat_id in self._chats.table:
-                self._chats.apply(self._chats.get(event.chat_id), [announced_selection(event)])
+            if subject is not None:
+                self._chats.apply(subject, [announced_selection(event)])
             return
-        for chat, choice in self._choices.force(event, list(self._chats)):
+        for chat, choice in self._choices.force(event, chats):
             self._chats.apply(chat, [choice])
-        for chat in self._chats:
+        for chat in chats:
             self._chats.apply(chat, [self._choices.defaults(chat.id)])
             if event.welcome:
                 self._show_welcome(chat, event.welcome)

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 import anyio
 
-from eca_nvim.chat.vocabulary.ops import Notify, RestoreDraft, SetPrompts
+from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Notify, RestoreDraft, SetPrompts
 from eca_nvim.session.view import View
 from eca_nvim.store import (
     LONGEST_PROMPT,
@@ -139,10 +139,10 @@ class Persistence:
             same = [chat for chat in orphans if self._saved.drafts[chat].text == text]
             self._change(StoreChanges({text: time.time()}, dict.fromkeys(same)))
 
-    def keep_choice(self, what: str, value: object) -> None:
-        """Save a choice for later chats."""
+    def keep_choice(self, server: str, what: str, value: object) -> None:
+        """Save a choice for later chats of a server, by its name."""
         if what in SAVED_CHOICES and isinstance(value, str):
-            self._change(StoreChanges(choices={what: value}))
+            self._change(StoreChanges(choices={_choice_key(server, what): value}))
 
     def keep_trust(self, server: str, *, trusted: bool) -> None:
         """Save the answer to a server that asks to run tools without asking."""
@@ -153,10 +153,10 @@ class Persistence:
         answer = self._saved.choices.get(f"trust {server}")
         return None if answer is None else answer == "yes"
 
-    @property
-    def choices(self) -> Mapping[str, str]:
-        """What was last chosen in this project."""
-        return self._saved.choices
+    def choices(self, server: str) -> Mapping[str, str]:
+        """Return what was last chosen in this project for chats of a server, by its name."""
+        saved, keys = self._saved.choices, {it: _choice_key(server, it) for it in SAVED_CHOICES}
+        return {what: saved[key] for what, key in keys.items() if key in saved}
 
     # --- drafts ---------------------------------------------------------------------------------
 
@@ -271,3 +271,8 @@ class Persistence:
         self._saved = saved
         if self._offered_prompts() != before:
             self._view.push([SetPrompts(self._offered_prompts())])
+
+
+def _choice_key(server: str, what: str) -> str:
+    """Return the key of a choice in the file; those of the default server have no name in it."""
+    return what if server == DEFAULT_SERVER else f"{what} {server}"

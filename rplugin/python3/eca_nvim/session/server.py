@@ -62,8 +62,8 @@ class Candidate(Struct, frozen=True):
 class MakeAgent(Protocol):
     """Makes an agent for one run."""
 
-    def __call__(self, *, demo: bool) -> Candidate:
-        """Return the agent to start. Raises AgentFault."""
+    def __call__(self, server: str) -> Candidate:
+        """Return the agent to start for a server, by its name. Raises AgentFault."""
 
 
 class Listener(Protocol):
@@ -91,16 +91,16 @@ class _Run:
 
 
 class Server:
-    """The agent of a session."""
+    """A server of a session; `name` is unique in it."""
 
-    def __init__(self, make_agent: MakeAgent, listener: Listener, emit: Emit) -> None:
+    def __init__(self, name: str, make_agent: MakeAgent, listener: Listener, emit: Emit) -> None:
+        self._name = name
         self._make_agent = make_agent
         self._listener = listener
         self._emit = emit
-        requests = anyio.create_memory_object_stream[tuple[ServerRequest, bool]](math.inf)
+        requests = anyio.create_memory_object_stream[ServerRequest](math.inf)
         self._requests_in, self._requests = requests
         self._current: _Run | None = None
-        self._demo = False
         self._changed = anyio.Event()
         self.state = ServerState.STOPPED
         self._label = ""
@@ -114,17 +114,17 @@ class Server:
         ready = self.state is ServerState.READY and self._current is not None
         return self._current.agent if ready and self._current is not None else None
 
-    def request(self, request: ServerRequest, *, demo: bool = False) -> None:
-        """Queue a request; `demo`: use the demo agent from now on.
+    def request(self, request: ServerRequest) -> None:
+        """Queue a request.
 
         An agent that is about to end is not ready any more: what is sent from now on is for the
         next one.
         """
-        if self._current is not None and (request is not ServerRequest.START or demo):
+        if self._current is not None and request is not ServerRequest.START:
             self._current.wanted = False
             is_quit = request is ServerRequest.QUIT
             self._set_state(ServerState.STOPPED if is_quit else ServerState.STARTING)
-        self._requests_in.send_nowait((request, demo))
+        self._requests_in.send_nowait(request)
 
     def ensure(self) -> None:
         """Start the agent unless it is running or starting."""
@@ -152,9 +152,8 @@ class Server:
     async def run(self) -> None:
         """Carry out requests until cancelled."""
         async with self._requests, self._requests_in, anyio.create_task_group() as runs:
-            async for request, demo in self._requests:
-                self._demo = self._demo or demo
-                if request is not ServerRequest.START or demo:
+            async for request in self._requests:
+                if request is not ServerRequest.START:
                     await self._finish()
                 if request is not ServerRequest.QUIT and self._current is None:
                     self._begin(runs)
@@ -162,7 +161,7 @@ class Server:
     def _begin(self, runs: TaskGroup) -> None:
         self._set_state(ServerState.STARTING)
         try:
-            candidate = self._make_agent(demo=self._demo)
+            candidate = self._make_agent(self._name)
         except AgentFault as fault:
             self._end(AgentExit(str(fault)))
             return
@@ -200,9 +199,11 @@ class Server:
             self._listener.server_ended(ending)
 
     def _ready(self) -> None:
+        """Note that the current agent is ready; one that is about to end gets nothing more."""
         if self._current is not None:
             self._current.started.set()
-        self._set_state(ServerState.READY)
+            if self._current.wanted:
+                self._set_state(ServerState.READY)
 
     def _end(self, ending: AgentExit) -> None:
         self._set_state(ServerState.STOPPED if ending.expected else ServerState.FAILED)
@@ -225,5 +226,5 @@ class Server:
             self.state, self._label = state, label
             self._changed.set()
             self._changed = anyio.Event()
-            log.info("server %s %s", state, label)
+            log.info("server %s: %s %s", self._name, state, label)
             self._listener.server_changed(state, label)

@@ -4,7 +4,7 @@ Rules kept here:
 - Intents are handled one after the other; those that wait for the editor or the agent get a task.
 - An exception in one of them is our own fault: it is logged with its traceback, reported in one
   line, and everything else goes on.
-- The server starts when it is first needed; the chats outlive it.
+- A chat's server starts when it is first needed; the chats outlive it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.vocabulary import intents
@@ -31,35 +32,26 @@ from eca_nvim.chat.vocabulary.effects import (
     TellAnswer,
     TellDecision,
     TellPrompt,
-    TellStop,
 )
-from eca_nvim.chat.vocabulary.events import (
-    AgentGone,
-    ChatEvent,
-    NoticeReceived,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
-from eca_nvim.chat.vocabulary.ops import Answer, Notify, SetInput, SetServer
+from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.query_intents import ContentRequest
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
-from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chat_intents import apply_intent
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.choices import Choices, NotOffered, selection
+from eca_nvim.session.choices import NotOffered
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor, run_in_thread
-from eca_nvim.session.incoming import IncomingEvents
-from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
-from eca_nvim.session.secrets import hide_answers, without_secrets
-from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
-from eca_nvim.session.trust import Trust
+from eca_nvim.session.secrets import hide_answers
+from eca_nvim.session.server import MakeAgent, ServerRequest
+from eca_nvim.session.servers import Servers
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
 
@@ -68,7 +60,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One agent, its chats, one view."""
+    """Servers, their chats, one view."""
 
     def __init__(
         self,
@@ -91,15 +83,10 @@ class Session:
         self._chats = Chats(view, settings, self._perform, self._record_event, file_before)
         self.resend_pending = self._chats.resend_pending
         self.follow = self._chats.follow
-        self._choices = Choices(persistence)
-        self._trust = Trust(self._chats, persistence)
-        self._incoming = IncomingEvents(self._chats, self._choices, self._trust, view)
-        self._server = Server(make_agent, self, self._incoming.receive)
-        self._has_started = anyio.Event()
-        self._held = HeldEffects()
+        self._servers = Servers(make_agent, self._chats, view, persistence, redactor, self._perform)
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
-        self._checks = TurnChecks(self._chats, lambda: self._server.agent)
+        self._checks = TurnChecks(self._chats, self._servers.agent_of)
         self._contexts = Contexts(settings, files, view)
 
     def receive(self, intent: intents.Intent) -> None:
@@ -128,7 +115,7 @@ class Session:
             self._save_unsent_prompts()
             self._persistence.close()
         finally:
-            self._server.kill()
+            self._servers.kill()
             self.surveyor.stop()
             self._images.remove()
             self._ledger.remove()
@@ -136,7 +123,7 @@ class Session:
     def _save_unsent_prompts(self) -> None:
         """Save the prompts that no agent has received: held, queued, or still an intent."""
         unsent: dict[str, list[str]] = {}
-        for effect in self._held.take():
+        for effect in chain.from_iterable(server.held.take() for server in self._servers):
             if isinstance(effect, TellPrompt):
                 unsent.setdefault(effect.chat, []).append(effect.text)
         for chat in self._chats:
@@ -157,7 +144,7 @@ class Session:
 
     async def _run_tasks(self) -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._server.run)
+            tasks.start_soon(self._servers.run)
             tasks.start_soon(self._chats.update_times)
             tasks.start_soon(self._persistence.keep_writing)
             tasks.start_soon(self._checks.run)
@@ -170,8 +157,8 @@ class Session:
                     self._view.push([Answer(intent.request, None)])
 
     async def _sweep(self) -> None:
-        """Remove folders of killed hosts, once the server has started: the user waits for that."""
-        await self._has_started.wait()
+        """Remove folders of killed hosts, once a server has started: the user waits for that."""
+        await self._servers.has_started.wait()
         await run_in_thread(sweep)
 
     # --- the user -------------------------------------------------------------------------------
@@ -186,12 +173,11 @@ class Session:
         match intent:
             case FileWritten():
                 self._ledger.attribution.user_writes(intent)
-            case intents.StartServer(restart, demo):
-                self._server.request(
-                    ServerRequest.RESTART if restart else ServerRequest.START, demo=demo
-                )
-            case intents.QuitServer():
-                self._server.request(ServerRequest.QUIT)
+            case intents.StartServer(restart, server):
+                request = ServerRequest.RESTART if restart else ServerRequest.START
+                self._servers.get(server).process.request(request)
+            case intents.QuitServer(server):
+                self._servers.get(server).process.request(ServerRequest.QUIT)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
             case (
@@ -202,13 +188,18 @@ class Session:
                 | KeepDraft()
             ):
                 raise TypeError(f"not for the session: {intent.name}")
-            case intents.OpenChat(chat_id, wants_redraw):
-                self._open(chat_id, wants_redraw=wants_redraw)
+            case intents.OpenChat():
+                self._open(intent)
             case _:
-                self._incoming.last_used_chat = intent.chat
-                chat = self._chat(intent.chat)
+                server = intent.server if isinstance(intent, intents.SendPrompt) else None
+                chat = self._chat(intent.chat, server)
+                self._servers.of(chat).incoming.last_used_chat = chat.id
                 hide_answers(chat, intent, self._redactor)
                 self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
+
+    def default_server(self, name: str) -> None:
+        """Set the server of chats that name none."""
+        self._chats.default_server = name
 
     @cached_property
     def _requests(self) -> RequestHandlers:
@@ -217,8 +208,7 @@ class Session:
 
         return RequestHandlers(
             self._chats,
-            self._choices,
-            self._server,
+            self._servers,
             self._view,
             self._ledger,
             self.surveyor,
@@ -227,33 +217,36 @@ class Session:
             self._contexts,
         )
 
-    def _open(self, chat_id: str, *, wants_redraw: bool) -> None:
-        self._incoming.last_used_chat = chat_id
-        if wants_redraw and chat_id in self._chats.table:
-            self._chats.show(redraw(self._chats.get(chat_id), now()))
-        self._chat(chat_id)
-        self._persistence.restore(chat_id)
-        self._server.ensure()
+    def _open(self, opened: intents.OpenChat) -> None:
+        chat = self._chats.table.get(opened.chat)
+        if opened.redraw and chat is not None:
+            self._chats.show(redraw(chat, now()))
+        chat = self._chat(opened.chat, opened.server)
+        server = self._servers.of(chat)
+        server.incoming.last_used_chat = chat.id
+        if opened.server not in (None, server.name):
+            line = f"this chat stays with {server.name}: :Eca new starts one with {opened.server}"
+            self._view.push([Notify("info", one_line(line))])
+        self._persistence.restore(chat.id)
+        server.process.ensure()
 
-    def _chat(self, chat_id: str) -> Chat:
-        if chat_id not in self._chats.table:
-            self._incoming.chat_created(self._chats.get(chat_id))
-        return self._chats.get(chat_id)
+    def _chat(self, chat_id: str, server: str | None = None) -> Chat:
+        """Return a chat, created if it is new; a new or empty one goes to the server named."""
+        chat = self._chats.table.get(chat_id)
+        if chat is None:
+            chat = self._chats.get(chat_id, server)
+            self._servers.of(chat).begin(chat)
+        elif server not in (None, chat.server_name) and chat.is_blank:
+            self._servers.move(chat, server)
+        return chat
 
     def _choose(self, chat: Chat, intent: intents.Choose) -> None:
-        if intent.what == "trust" and isinstance(intent.value, bool):
-            self._trust.choose(chat, trusted=intent.value)
-            return
         try:
-            event = self._choices.choose(chat, intent.what, intent.value)
+            self._servers.of(chat).choose(chat, intent.what, intent.value)
         except NotOffered as fault:
             self._view.push([Notify("warn", str(fault))])
-            return
-        self._chats.apply(chat, [event])
-        if self._server.agent is not None:
-            self._server.agent.choose(chat.id, selection(chat))
 
-    # --- the agent ------------------------------------------------------------------------------
+    # --- the agents -----------------------------------------------------------------------------
 
     def _record_event(self, chat: Chat, event: ChatEvent, call: ToolBlock | None) -> None:
         """Record in the ledger what an event says about files."""
@@ -261,14 +254,15 @@ class Session:
         if self._ledger.attribution.needs_survey:
             self.surveyor.request()
 
-    def _perform(self, effect: Effect) -> None:
-        """Perform an effect of a chat."""
+    def _perform(self, effect: Effect, name: str) -> None:
+        """Perform an effect of a chat; `name`: its server."""
+        server = self._servers.get(name)
         match effect:
             case AskTurn():
                 self._checks.request(effect)
             case ShowImage():
                 self._view.push([self._images.show(effect)])
-            case TellAnswer(question, text) if self._trust.handle_answer(question, text):
+            case TellAnswer(question, text) if server.trust.handle_answer(question, text):
                 pass
             case TellDecision(allows=True, home=home, block=block):
                 # An approval that does not wait for a survey must not overtake one that does.
@@ -276,12 +270,12 @@ class Session:
                     self.surveyor.after_survey(partial(self._send_approval, effect))
                 else:
                     self._ledger.approved(home, block)
-                    self._deliver(effect)
+                    server.deliver(effect)
             case TellPrompt():
                 self.surveyor.request()
-                self._deliver(effect)
+                server.deliver(effect)
             case _:
-                self._deliver(effect)
+                server.deliver(effect)
 
     def _send_approval(self, effect: TellDecision, surveyed: bool) -> None:
         """Approve a call after a survey, unless the turn was stopped or the call has changed."""
@@ -289,72 +283,4 @@ class Session:
         if chat is not None and is_still_approved(chat, effect):
             with isolated(self._view, "approve the call", effect):
                 self._ledger.approved(effect.home, effect.block, surveyed=surveyed)
-                self._deliver(effect)
-
-    def _deliver(self, effect: Effect) -> None:
-        """Send an effect to the agent, or hold it until the agent is ready."""
-        agent = self._server.agent
-        match effect:
-            case _ if agent is not None:
-                deliver(agent, effect, lambda chat: selection(self._chats.get(chat)))
-            case TellPrompt():
-                self._held.hold(effect)
-                self._server.ensure()
-            case TellStop(chat):
-                self._cancel_unsent(chat)
-            case _:
-                self._held.hold(effect)
-
-    def _cancel_unsent(self, chat_id: str) -> None:
-        """End a turn whose prompt was never sent."""
-        if self._return_prompts(chat_id):
-            self._chats.apply(self._chats.get(chat_id), [TurnEnded()])
-
-    def _return_prompts(self, chat_id: str | None = None) -> bool:
-        """Put the held prompts of a chat, or of all chats, back into the input."""
-        prompts = [effect for effect in self._held.take(chat_id) if isinstance(effect, TellPrompt)]
-        self._view.push([SetInput(prompt.chat, prompt.text) for prompt in prompts])
-        return bool(prompts)
-
-    def server_changed(self, state: ServerState, label: str) -> None:
-        """Show the state; when the agent is ready, send what was held for it."""
-        self._view.push([SetServer(state.value, label)])
-        self._chats.server_changed(state.value, self._server.folder)
-        if state is ServerState.STARTING:
-            self._trust.server_starts(self._server.identity)
-        else:
-            self._has_started.set()
-        if state is ServerState.READY:
-            self._incoming.agent_ready()
-            for effect in self._held.take():
-                self._perform(effect)
-
-    def server_slow(self, label: str, seconds: float) -> None:
-        """Say in every chat that the server is not ready yet, and what the user can do."""
-        line = (
-            f"{label} is not ready after {seconds:g} s, still waiting: "
-            ":Eca log may say why, :Eca restart starts it again"
-        )
-        for chat in self._chats:
-            self._chats.apply(chat, [NoticeReceived(line)])
-
-    def server_ended(self, ending: AgentExit) -> None:
-        """End all turns and show the reason in every chat.
-
-        Unsent prompts wait for the next agent if one is starting, else they return to the input.
-        """
-        ending = without_secrets(ending, self._redactor)
-        if self._server.state is not ServerState.STARTING:
-            self._return_prompts()
-        waiting = self._held.keep_prompts()
-        self._incoming.agent_ended()
-        for chat in self._chats:
-            if chat.id in waiting:
-                continue
-            if ending.expected and chat.turn.state is Turn.IDLE:
-                self._chats.apply(chat, [NoticeReceived(ending.reason)])
-            else:
-                tail = () if ending.expected else ending.stderr_tail
-                self._chats.apply(chat, [AgentGone(ending.reason, tail)])
-        if not self._chats.table:
-            self._view.push([Notify("error", ending.reason)])
+                self._servers.of(chat).deliver(effect)

@@ -32,9 +32,10 @@ _ANSWERS: Mapping[str | None, bool] = {NO[0]: False, YES[0]: True}
 
 
 class Trust:
-    """The trust of a session's chats."""
+    """The trust of the chats of a server, by its name."""
 
-    def __init__(self, chats: Chats, persistence: Persistence) -> None:
+    def __init__(self, name: str, chats: Chats, persistence: Persistence) -> None:
+        self._name = name
         self._chats = chats
         self._persistence = persistence
         self._server = ""
@@ -45,8 +46,8 @@ class Trust:
 
     def server_starts(self, server: str) -> None:
         """Prepare for another server: withdraw the question of the one before."""
-        for chat in self._chats:
-            self._chats.show(withdraw_question(chat, self._question, now()))
+        for chat in self._own_chats:
+            self._withdraw(chat)
         self._server, self._wanted, self._was_asked = server, False, False
         self._apply_answer()
 
@@ -54,9 +55,17 @@ class Trust:
         """Note whether the server wants trust; if so, ask the user in this or any other chat."""
         self._wanted = wanted
         self._apply_answer()
-        chat = self._chats.table.get(chat_id or "", next(iter(self._chats), None))
+        chat = self._chats.table.get(chat_id or "", next(iter(self._own_chats), None))
         if chat is not None and not self._was_asked:
             self._ask(chat)
+
+    def forget(self, chat: Chat) -> None:
+        """Forget a chat that goes to another server."""
+        self._undecided.discard(chat.id)
+        self._withdraw(chat)
+
+    def _withdraw(self, chat: Chat) -> None:
+        self._chats.show(withdraw_question(chat, self._question, now()))
 
     def chat_created(self, chat: Chat) -> None:
         """Apply the saved answer to a chat that the user has begun, or ask there."""
@@ -85,6 +94,10 @@ class Trust:
         return True
 
     @property
+    def _own_chats(self) -> tuple[Chat, ...]:
+        return self._chats.of(self._name)
+
+    @property
     def _is_allowed(self) -> bool:
         return self._wanted and self._persistence.trust_answer(self._server) is True
 
@@ -93,7 +106,7 @@ class Trust:
         self._apply_answer()
 
     def _apply_answer(self) -> None:
-        for chat in self._chats:
+        for chat in self._own_chats:
             if chat.id in self._undecided:
                 self._chats.show(set_trust(chat, now(), trusted=self._is_allowed))
 
@@ -108,5 +121,5 @@ class Trust:
             self._chats.apply(chat, [asked])
 
     def _is_open(self) -> bool:
-        live = (open_question(block) for chat in self._chats for block, _ in chat.live.values())
+        live = (open_question(block) for chat in self._own_chats for block, _ in chat.live.values())
         return any(question and question.asked.id == self._question for question in live)

@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 class TurnChecks:
     """Asks the agent about silent turns, and ends in the chat those that are over."""
 
-    def __init__(self, chats: Chats, agent: Callable[[], Agent | None]) -> None:
+    def __init__(self, chats: Chats, agent_of: Callable[[str], Agent | None]) -> None:
         self._chats = chats
-        self._agent = agent
+        self._agent_of = agent_of
         self._questions_in, self._questions = anyio.create_memory_object_stream[AskTurn](math.inf)
 
     def request(self, question: AskTurn) -> None:
@@ -42,7 +42,7 @@ class TurnChecks:
                 await self._ask(question)
 
     async def _ask(self, question: AskTurn) -> None:
-        agent = self._agent()
+        agent = self._agent_of(question.chat)
         running = None if agent is None else await _is_running(agent.archive, question.chat)
         log.info("the turn of %s is silent; the agent reports running=%s", question, running)
         chat = self._chats.table.get(question.chat)

@@ -26,6 +26,7 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.call_details import TaskList
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 from eca_nvim.chat.vocabulary.usage import UsageReported
@@ -140,6 +141,7 @@ class Chat(Struct, eq=False):
     settings: RenderSettings = field(default_factory=RenderSettings)
     title: str | None = None
     title_owner: TitleOwner = TitleOwner.AGENT
+    server_name: str = DEFAULT_SERVER
     server: str = "stopped"
     turn: RunningTurn = field(default_factory=RunningTurn)
     selected: Selected = field(default_factory=Selected)
@@ -171,6 +173,11 @@ class Chat(Struct, eq=False):
     def root(self) -> Lane:
         """The chat's own lane."""
         return self.lanes[self.id]
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether the chat has no messages yet."""
+        return not any(isinstance(block, TextBlock) for block in self.root.blocks)
 
     def lane(self, child: str | None) -> Lane:
         """Return the lane of a subagent's chat, created if it is new; None is the chat itself."""

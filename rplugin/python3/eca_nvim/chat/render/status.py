@@ -34,6 +34,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
     running = chat.turn.state not in (Turn.IDLE, Turn.LOGIN)
     table: dict[str, object | None] = {
         "server": chat.server,
+        "server_name": chat.server_name,
         "state": state_word(chat),
         "title": chat.title,
         "model": chat.selected.model or None,

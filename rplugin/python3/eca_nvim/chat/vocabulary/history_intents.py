@@ -8,27 +8,31 @@ from msgspec import Struct
 
 
 class ListChats(Struct, frozen=True):
-    """Ask for the chats the agent has saved; answered by the op `answer` with this number.
+    """Ask for the chats a server has saved; answered by the op `answer` with this number.
 
     The answer is a list of tables, newest first: id, title, model, messages (their number), created
     and updated (ms since 1970), running, open (in this session). Unknown values are absent.
+    server: its name, None for the default one.
     """
 
     name: ClassVar[str] = "list_chats"
     request: int
+    server: str | None = None
 
 
 class ResumeChat(Struct, frozen=True):
     """Continue a saved chat: show its newest page.
 
     instead: the chat it replaces on the screen, which is removed if it is empty. quiet: do not
-    complain if the agent does not know the chat, because it may be new.
+    complain if the agent does not know the chat, because it may be new. server: the name of the
+    server that has saved it, None for the default one.
     """
 
     name: ClassVar[str] = "resume"
     chat: str
     instead: str | None = None
     quiet: bool = False
+    server: str | None = None
 
 
 class LoadOlder(Struct, frozen=True):

@@ -71,17 +71,23 @@ class Attach(Struct, frozen=True):
 
 
 class OpenChat(Struct, frozen=True):
-    """A chat's windows were opened. `redraw`: its buffer has lost its text; draw all of it."""
+    """A chat's windows were opened.
+
+    redraw: its buffer has lost its text; draw all of it. server: the name of the server that a new
+    or empty chat belongs to, None for the default one.
+    """
 
     name: ClassVar[str] = "open_chat"
     chat: str
     redraw: bool = False
+    server: str | None = None
 
 
 class SendPrompt(Struct, frozen=True):
     """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
-    contexts: tables (`contexts.parse_context`), collected when the prompt was sent.
+    contexts: tables (`contexts.parse_context`), collected when the prompt was sent. server: as in
+    `open_chat`.
     """
 
     name: ClassVar[str] = "prompt"
@@ -90,6 +96,7 @@ class SendPrompt(Struct, frozen=True):
     contexts: Sequence[object] = ()
     queue: bool = False
     request: int | None = None
+    server: str | None = None
 
 
 class Unqueue(Struct, frozen=True):
@@ -202,17 +209,18 @@ class KeepDraft(Struct, frozen=True):
 
 
 class StartServer(Struct, frozen=True):
-    """Start or restart the agent's process; chats stay. `demo`: use the built-in agent."""
+    """Start or restart a server; its chats stay. `server`: its name, None for the default one."""
 
     name: ClassVar[str] = "start"
     restart: bool = False
-    demo: bool = False
+    server: str | None = None
 
 
 class QuitServer(Struct, frozen=True):
-    """Shut down the agent's process; chats stay."""
+    """Shut down a server; its chats stay. `server`: its name, None for the default one."""
 
     name: ClassVar[str] = "quit"
+    server: str | None = None
 
 
 class FrameDrawn(Struct, frozen=True):

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import astuple
+
+DEFAULT_SERVER: Final = "eca"
+"""The name of the server of a user who has named none."""
 
 
 class BlockKind(StrEnum):
@@ -127,9 +130,9 @@ class ClearChat(Struct, frozen=True):
 class SetStatus(Struct, frozen=True):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
-    Keys: server, state, title, model, agent, variant, trust, pending, tokens, limit, cost, and
-    for the winbar elapsed (ms, absent when idle), activity (what the agent says it is doing),
-    retrying (true while it tries again after a failure), lacks (names of abilities).
+    Keys: server, server_name, state, title, model, agent, variant, trust, pending, tokens, limit,
+    cost, and for the winbar elapsed (ms, absent when idle), activity (what the agent says it is
+    doing), retrying (true while it tries again after a failure), lacks (names of abilities).
     """
 
     name: ClassVar[str] = "status"
@@ -184,25 +187,31 @@ class SetUsage(Struct, frozen=True):
 
 
 class SetWork(Struct, frozen=True):
-    """Background activities of the agent, for example while it starts: titles, oldest first."""
+    """Background activities of a server, for example while it starts: titles, oldest first."""
 
     name: ClassVar[str] = "work"
     titles: Sequence[str]
+    server: str = DEFAULT_SERVER
 
 
 class SetChoices(Struct, frozen=True):
-    """Choices for the pickers: models, agents (lists), variants (lists by model)."""
+    """A server's choices for the pickers: models, agents (lists), variants (lists by model)."""
 
     name: ClassVar[str] = "choices"
     choices: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
+    server: str = DEFAULT_SERVER
 
 
 class SetServer(Struct, frozen=True):
-    """State of the agent's process: stopped, starting, ready or failed; `label` names the agent."""
+    """State of a server's process: stopped, starting, ready or failed.
+
+    label: the program that runs, for the user. server: the server's name.
+    """
 
     name: ClassVar[str] = "server"
     state: str
     label: str = ""
+    server: str = DEFAULT_SERVER
 
 
 class SetInput(Struct, frozen=True):

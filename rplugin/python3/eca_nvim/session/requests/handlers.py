@@ -7,7 +7,6 @@ from eca_nvim.chat.vocabulary.intents import SlowIntent
 from eca_nvim.chat.vocabulary.query_intents import CheckContext, ContentRequest, Grep
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.choices import Choices
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.requests.chat_content import answer_from_chat
@@ -16,7 +15,7 @@ from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
 from eca_nvim.session.requests.saved_chats import SavedChats
 from eca_nvim.session.requests.search import search
-from eca_nvim.session.server import Server
+from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View
 
 
@@ -26,8 +25,7 @@ class RequestHandlers:
     def __init__(
         self,
         chats: Chats,
-        choices: Choices,
-        server: Server,
+        servers: Servers,
         view: View,
         ledger: Ledger,
         surveyor: Surveyor,
@@ -39,7 +37,7 @@ class RequestHandlers:
         self._view = view
         self._images = images
         self._contexts = contexts
-        self._saved_chats = SavedChats(chats, choices, server, view)
+        self._saved_chats = SavedChats(chats, servers, view)
         self._review = ReviewRequests(ledger, surveyor, chats, files, view)
 
     def answer(self, intent: ContentRequest) -> None:

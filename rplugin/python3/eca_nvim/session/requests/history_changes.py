@@ -46,7 +46,7 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     if fork_point is None:
         raise AgentRefused("the agent can fork a chat only at a prompt or a tool call")
     copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
-    copy = chats.get(copy_id)
+    copy = chats.get(copy_id, chat.server_name)
     chats.show(show_history(copy, opened.page, now()))
     chats.apply(copy, [TitleChanged(opened.title or ""), inherited(chat)])
     try:

@@ -15,7 +15,6 @@ from msgspec.structs import asdict
 
 from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
-from eca_nvim.chat.model.blocks import TextBlock
 from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import show_history, show_loading, show_older
@@ -23,9 +22,8 @@ from eca_nvim.chat.vocabulary import history_intents as intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, NoticeReceived, TitleChanged
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.choices import Choices
 from eca_nvim.session.requests import history_changes
-from eca_nvim.session.server import Server
+from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
 
 PAGE = 100
@@ -35,10 +33,9 @@ PAGE = 100
 class SavedChats:
     """Handles the user's requests about saved chats and histories."""
 
-    def __init__(self, chats: Chats, choices: Choices, server: Server, view: View) -> None:
+    def __init__(self, chats: Chats, servers: Servers, view: View) -> None:
         self._chats = chats
-        self._choices = choices
-        self._server = server
+        self._servers = servers
         self._view = view
 
     async def handle(self, intent: intents.HistoryIntent) -> None:
@@ -53,8 +50,8 @@ class SavedChats:
 
     async def _do(self, intent: intents.HistoryIntent) -> None:
         match intent:
-            case intents.ListChats(request):
-                await self._list(request)
+            case intents.ListChats():
+                await self._list(intent)
             case intents.ResumeChat():
                 await self._resume(intent)
             case intents.LoadOlder():
@@ -74,12 +71,15 @@ class SavedChats:
             raise AgentRefused("there is no such chat")
         return chat
 
-    async def _archive(self) -> Archive:
-        return (await self._server.ready()).archive
+    async def _archive(self, chat: Chat) -> Archive:
+        return await self._archive_of(self._servers.of(chat).name)
 
-    async def _list(self, request: int) -> None:
-        chats = await (await self._archive()).list_chats()
-        self._view.push([Answer(request, [self._row(chat) for chat in chats])])
+    async def _archive_of(self, server: str | None) -> Archive:
+        return (await self._servers.get(server).process.ready()).archive
+
+    async def _list(self, wanted: intents.ListChats) -> None:
+        chats = await (await self._archive_of(wanted.server)).list_chats()
+        self._view.push([Answer(wanted.request, [self._row(chat) for chat in chats])])
 
     def _row(self, summary: ChatSummary) -> Mapping[str, object]:
         row = asdict(summary) | {"open": self._is_open(summary.id)}
@@ -92,25 +92,27 @@ class SavedChats:
 
     def _is_open(self, chat_id: str) -> bool:
         chat = self._chats.table.get(chat_id)
-        return chat is not None and not _is_blank(chat)
+        return chat is not None and not chat.is_blank
 
     async def _resume(self, intent: intents.ResumeChat) -> None:
         if self._is_open(intent.chat):
             return
         try:
-            opened = await (await self._archive()).open_chat(intent.chat, PAGE)
+            chat = self._chats.table.get(intent.chat)
+            archive = await self._archive_of(intent.server if chat is None else chat.server_name)
+            opened = await archive.open_chat(intent.chat, PAGE)
         except AgentRefused:
             if not intent.quiet:
                 raise
         else:
-            self._show(self._chats.get(intent.chat), opened)
+            self._show(self._chats.get(intent.chat, intent.server), opened)
             self._forget_blank(intent.instead)
 
     def _forget_blank(self, chat_id: str | None) -> None:
         """Remove a chat if it has no messages."""
         chat = self._chats.table.get(chat_id) if chat_id is not None else None
-        if chat is not None and _is_blank(chat):
-            self._choices.forget(chat.id)
+        if chat is not None and chat.is_blank:
+            self._servers.of(chat).choices.forget(chat.id)
             self._chats.forget(chat.id)
 
     def _show(self, chat: Chat, opened: OpenedChat) -> None:
@@ -119,7 +121,7 @@ class SavedChats:
         if opened.title is not None:
             self._chats.apply(chat, [TitleChanged(opened.title)])
         if opened.selection is not None:
-            self._choices.keep(chat.id, opened.selection)
+            self._servers.of(chat).choices.keep(chat.id, opened.selection)
             self._chats.apply(chat, [opened.selection])
 
     async def _load_older(self, chat: Chat) -> None:
@@ -128,7 +130,7 @@ class SavedChats:
             return
         self._chats.show(show_loading(chat, now(), loading=True))
         try:
-            page = await (await self._archive()).history(chat.id, older.cursor, PAGE)
+            page = await (await self._archive(chat)).history(chat.id, older.cursor, PAGE)
         except CursorExpired:
             await self._reload(chat)
         except (AgentRefused, AgentFault):
@@ -142,48 +144,44 @@ class SavedChats:
         """Show the newest page of a chat again, after its history was changed elsewhere."""
         self._chats.show(show_loading(chat, now(), loading=False))
         history_changes.require_idle(chat)
-        self._show(chat, await (await self._archive()).open_chat(chat.id, PAGE))
+        self._show(chat, await (await self._archive(chat)).open_chat(chat.id, PAGE))
         line = "this chat's history has changed: its newest messages are shown again"
         self._view.push([Notify("info", line)])
 
     async def _rename(self, chat: Chat, title: str) -> None:
-        if _is_blank(chat):
+        if chat.is_blank:
             raise AgentRefused("the agent does not have this chat yet: send a prompt first")
-        archive = await self._archive()
+        archive = await self._archive(chat)
         chat.title_owner = TitleOwner.AGENT  # the agent announces the new title
         await archive.rename(chat.id, title)
 
     async def _clear(self, chat: Chat) -> None:
         history_changes.require_idle(chat)
-        if not _is_blank(chat):
-            await (await self._archive()).clear(chat.id)
+        if not chat.is_blank:
+            await (await self._archive(chat)).clear(chat.id)
         self._chats.apply(chat, [ChatCleared(usage=True)])
-        if self._choices.welcome:
-            self._chats.apply(chat, [NoticeReceived(self._choices.welcome.strip())])
+        welcome = self._servers.of(chat).choices.welcome
+        if welcome:
+            self._chats.apply(chat, [NoticeReceived(welcome.strip())])
 
     async def _delete(self, chat: Chat) -> None:
-        if not _is_blank(chat) and not chat.deleted:
-            await (await self._archive()).delete(chat.id)
+        if not chat.is_blank and not chat.deleted:
+            await (await self._archive(chat)).delete(chat.id)
         announced = chat.deleted
         if not announced:
             self._chats.apply(chat, [ChatDeleted()])
-        self._choices.forget(chat.id)
+        self._servers.of(chat).choices.forget(chat.id)
         self._chats.forget(chat.id, announced=announced)
 
     async def _change_history(self, chat: Chat, intent: history_changes.HistoryChange) -> None:
-        archive = await self._archive()
+        archive = await self._archive(chat)
         match intent:
             case intents.Rollback():
                 await history_changes.roll_back(self._chats, archive, chat, intent)
             case intents.ForkChat(_, block):
                 copy = await history_changes.fork(self._chats, archive, chat, block)
-                self._choices.keep(copy, history_changes.inherited(chat))
+                self._servers.of(chat).choices.keep(copy, history_changes.inherited(chat))
             case intents.AddFlag(_, block, text):
                 await history_changes.add_flag(self._chats, archive, chat, block, text)
             case intents.RemoveFlag(_, block):
                 await history_changes.remove_flag(self._chats, archive, chat, block)
-
-
-def _is_blank(chat: Chat) -> bool:
-    """Return whether a chat has no messages yet."""
-    return not any(isinstance(block, TextBlock) for block in chat.root.blocks)

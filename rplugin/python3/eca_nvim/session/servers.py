@@ -1,0 +1,202 @@
+"""The servers of a session, by name: what each offers, what is held for it, its part in the chats.
+
+Rules kept here:
+- A chat belongs to one server. What happens to a server concerns its own chats alone.
+- A server is known from the first chat or command that names it. Its process starts when it is
+  needed.
+- Effects for a server that is not ready are held. Prompts that can no longer be sent go back to the
+  input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import anyio
+
+from eca_nvim.agents.base import Agent, AgentExit
+from eca_nvim.chat.model.chat import Chat, Selected
+from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop
+from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived, TurnEnded
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
+from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.redaction import Redactor
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.choices import Choices, selection
+from eca_nvim.session.incoming import IncomingEvents
+from eca_nvim.session.outgoing import HeldEffects, deliver
+from eca_nvim.session.persistence import Persistence
+from eca_nvim.session.secrets import without_secrets
+from eca_nvim.session.server import MakeAgent, Server, ServerState
+from eca_nvim.session.trust import Trust
+from eca_nvim.session.view import View
+
+Perform = Callable[[Effect, str], None]
+"""Performs an effect for a server, by its name."""
+
+
+class NamedServer:
+    """A server and what the session knows of it (`server.Listener`)."""
+
+    def __init__(self, name: str, servers: Servers) -> None:
+        self.name = name
+        self._servers = servers
+        self._chats = servers.chats
+        self._view = servers.view
+        self.choices = Choices(name, servers.persistence)
+        self.trust = Trust(name, self._chats, servers.persistence)
+        self.incoming = IncomingEvents(name, self._chats, self.choices, self.trust, self._view)
+        self.process = Server(name, servers.make_agent, self, self.incoming.receive)
+        self.held = HeldEffects()
+
+    def begin(self, chat: Chat) -> None:
+        """Apply to a chat that the user began what the server announced before."""
+        self.incoming.chat_created(chat)
+
+    def release(self, chat: Chat) -> None:
+        """Forget a chat that goes to another server, and take what is ours out of it."""
+        self.choices.forget(chat.id)
+        self.trust.forget(chat)
+        self._chats.apply(chat, [ChatCleared(usage=True)])
+        chat.selected = Selected()
+
+    def choose(self, chat: Chat, what: str, value: object) -> None:
+        """Change the model, agent, variant or trust of a chat. Raises NotOffered."""
+        if what == "trust" and isinstance(value, bool):
+            self.trust.choose(chat, trusted=value)
+            return
+        self._chats.apply(chat, [self.choices.choose(chat, what, value)])
+        if self.process.agent is not None:
+            self.process.agent.choose(chat.id, selection(chat))
+
+    def deliver(self, effect: Effect) -> None:
+        """Send an effect to the agent, or hold it until the agent is ready."""
+        agent = self.process.agent
+        match effect:
+            case _ if agent is not None:
+                deliver(agent, effect, lambda chat: selection(self._chats.get(chat)))
+            case TellPrompt():
+                self.held.hold(effect)
+                self.process.ensure()
+            case TellStop(chat):
+                self._cancel_unsent(chat)
+            case _:
+                self.held.hold(effect)
+
+    def _cancel_unsent(self, chat_id: str) -> None:
+        """End a turn whose prompt was never sent."""
+        if self._return_prompts(chat_id):
+            self._chats.apply(self._chats.get(chat_id), [TurnEnded()])
+
+    def _return_prompts(self, chat_id: str | None = None) -> bool:
+        """Put the held prompts of a chat, or of all chats, back into the input."""
+        prompts = [effect for effect in self.held.take(chat_id) if isinstance(effect, TellPrompt)]
+        self._view.push([SetInput(prompt.chat, prompt.text) for prompt in prompts])
+        return bool(prompts)
+
+    def server_changed(self, state: ServerState, label: str) -> None:
+        """Show the state; when the agent is ready, send what was held for it."""
+        self._view.push([SetServer(state.value, label, self.name)])
+        self._chats.server_changed(self.name, state.value, self.process.folder)
+        if state is ServerState.STARTING:
+            self.trust.server_starts(self.process.identity)
+        else:
+            self._servers.has_started.set()
+        if state is ServerState.READY:
+            self.incoming.agent_ready()
+            for effect in self.held.take():
+                self._servers.perform(effect, self.name)
+
+    def server_slow(self, label: str, seconds: float) -> None:
+        """Say in every chat that the server is not ready yet, and what the user can do."""
+        line = (
+            f"{label} is not ready after {seconds:g} s, still waiting: "
+            ":Eca log may say why, :Eca restart starts it again"
+        )
+        for chat in self._chats.of(self.name):
+            self._chats.apply(chat, [NoticeReceived(line)])
+
+    def server_ended(self, ending: AgentExit) -> None:
+        """End the turns of the server's chats and show the reason in each.
+
+        Unsent prompts wait for the next agent if one is starting, else they return to the input.
+        """
+        ending = without_secrets(ending, self._servers.redactor)
+        if self.process.state is not ServerState.STARTING:
+            self._return_prompts()
+        waiting = self.held.keep_prompts()
+        self.incoming.agent_ended()
+        chats = self._chats.of(self.name)
+        for chat in chats:
+            if chat.id in waiting:
+                continue
+            if ending.expected and chat.turn.state is Turn.IDLE:
+                self._chats.apply(chat, [NoticeReceived(ending.reason)])
+            else:
+                tail = () if ending.expected else ending.stderr_tail
+                self._chats.apply(chat, [AgentGone(ending.reason, tail)])
+        if not chats:
+            self._view.push([Notify("error", ending.reason)])
+
+
+class Servers:
+    """The servers of a session, by name, and what all of them need."""
+
+    def __init__(
+        self,
+        make_agent: MakeAgent,
+        chats: Chats,
+        view: View,
+        persistence: Persistence,
+        redactor: Redactor,
+        perform: Perform,
+    ) -> None:
+        self.make_agent = make_agent
+        self.chats = chats
+        self.view = view
+        self.persistence = persistence
+        self.redactor = redactor
+        self.perform = perform
+        self.has_started = anyio.Event()
+        """Set once a server has started, or could not."""
+        self._named: dict[str, NamedServer] = {}
+        streams = anyio.create_memory_object_stream[NamedServer](math.inf)
+        self._new_in, self._new = streams
+
+    def __iter__(self) -> Iterator[NamedServer]:
+        return iter(tuple(self._named.values()))
+
+    def get(self, name: str | None = None) -> NamedServer:
+        """Return a server by its name, None for the default one; it becomes known now."""
+        name = name or self.chats.default_server
+        if name not in self._named:
+            self._named[name] = NamedServer(name, self)
+            self._new_in.send_nowait(self._named[name])
+        return self._named[name]
+
+    def of(self, chat: Chat) -> NamedServer:
+        """Return the server of a chat."""
+        return self.get(chat.server_name)
+
+    def agent_of(self, chat_id: str) -> Agent | None:
+        """Return the agent of a chat if it is ready."""
+        chat = self.chats.table.get(chat_id)
+        return None if chat is None else self.of(chat).process.agent
+
+    def move(self, chat: Chat, name: str) -> None:
+        """Make an empty chat one of another server."""
+        self.of(chat).release(chat)
+        self.chats.assign(chat, name)
+        self.of(chat).begin(chat)
+
+    async def run(self) -> None:
+        """Run every server that becomes known, until cancelled."""
+        async with self._new, self._new_in, anyio.create_task_group() as tasks:
+            async for server in self._new:
+                tasks.start_soon(server.process.run)
+
+    def kill(self) -> None:
+        """End all agents without the event loop; called as this process exits."""
+        for server in self:
+            server.process.kill()

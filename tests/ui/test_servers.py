@@ -1,0 +1,97 @@
+"""Several servers in one Neovim: two demo agents at once, on a real screen."""
+
+import os
+import signal
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.processes import command_line
+from tests.ui.talk import LINES, lines_of, say, wait_line
+
+ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
+STATES = """
+vim.iter(require('eca').chats()):map(function(chat)
+  return { chat.server_name, chat.state }
+end):totable()
+"""
+
+
+@pytest.fixture
+def nvim(start_nvim: StartNeovim, demo_server: list[str]) -> Neovim:
+    """Start Neovim with two demo servers; each has its name among its arguments."""
+    servers: dict[str, object] = {
+        name: {"command": [*demo_server, name]} for name in ("one", "two")
+    }
+    servers["later"] = {"command": ["gemini"], "protocol": "acp"}
+    settings = {"server": "one", "servers": servers, "approval": {"guard": 0}}
+    return start_nvim(settings=settings, columns=110, lines=30)
+
+
+def process_of(nvim: Neovim, name: str) -> int:
+    """Return the process id of a server."""
+    ending = f"eca_nvim.demo {name}"
+    (found,) = [pid for pid in nvim.child.descendants() if command_line(pid).endswith(ending)]
+    return found
+
+
+def rows(nvim: Neovim, number: int) -> int:
+    return int(nvim.lua(f"return {ROWS.format(number=number)}"))
+
+
+def test_two_servers_at_once_and_the_end_of_one(nvim: Neovim) -> None:
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    assert "two" not in nvim.screen.text()
+    say(nvim, "stream 1000000")
+    nvim.wait_until(f"{ROWS.format(number=1)} > 20")
+    nvim.keys(":lua require('eca').new({ server = 'two' })<CR>")
+    say(nvim, "stream 1000000")
+    nvim.wait_until(f"{ROWS.format(number=2)} > 20")
+    running = [["one", "running"], ["two", "running"]]
+    assert nvim.lua(f"return {STATES}") == running
+    nvim.wait_screen(" · two · ● running")
+
+    os.kill(process_of(nvim, "one"), signal.SIGKILL)
+    nvim.wait_until("require('eca').chats()[1].state == 'idle'")
+    before = rows(nvim, 2)
+    nvim.wait_until(f"{ROWS.format(number=2)} > {before + 50}")
+    assert nvim.lua(f"return {STATES}") == [["one", "idle"], ["two", "running"]]
+    assert nvim.lua("return require('eca').status().server") == "ready"
+    assert "signal 9" not in "\n".join(lines_of(nvim))
+
+    nvim.keys(":Eca chats 1<CR>")
+    wait_line(nvim, "signal 9")
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    say(nvim, "hello")
+    wait_line(nvim, "Stop me with")
+    assert nvim.lua("return require('eca').chats()[2].state") == "running"
+    nvim.keys(":Eca quit two<CR>")
+    nvim.wait_until("require('eca').chats()[2].state == 'idle'")
+    assert nvim.lua("return require('eca').status().server") == "ready"
+
+
+def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
+    names = nvim.lua("return vim.fn.getcompletion('Eca server ', 'cmdline')")
+    assert set(names) - {"eca"} == {"demo", "later", "one", "two"}
+    nvim.keys(":Eca server twoo<CR>")
+    nvim.wait_screen("there is no server 'twoo': did you mean two?")
+    nvim.keys(":Eca server two<CR>:EcaChat<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    assert nvim.lua("return require('eca').status().server_name") == "two"
+    # The chat is empty: it goes to the server that is chosen.
+    nvim.keys("<Esc>:Eca server later<CR>")
+    wait_line(nvim, "servers.later speaks ACP: only ECA servers work yet")
+    nvim.keys(":Eca server one<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    say(nvim, "hello")
+    wait_line(nvim, "Stop me with")
+    assert nvim.lua("return require('eca').chats()[1].server_name") == "one"
+    # Now it has messages: it stays.
+    nvim.keys(":Eca server two<CR>")
+    nvim.wait_screen("this chat stays with one: :Eca new starts one with two")
+    chat = nvim.lua("return require('eca').send('hello', { server = 'two' })")
+    nvim.wait_until("#require('eca').chats() == 2")
+    nvim.wait_for(lambda: "Stop me with" in "\n".join(nvim.lua(LINES, chat)), "an answer")
+    assert nvim.lua("return require('eca').chats()[2].server_name") == "two"
