@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import ENDED, Driver, said
 
+from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.handlers.answer_check import CHANGED
-from eca_nvim.chat.vocabulary.call_details import ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.decisions import ALLOW, Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
+    PlanChanged,
     ToolFinished,
     ToolRequested,
     ToolRunning,
@@ -178,3 +182,19 @@ def test_without_a_choice_that_rejects_nothing_is_chosen(driver: Driver) -> None
     driver.decide_shown(driver.shown("t1"), None)
     assert driver.decided == [("chat", "t1", None)]
     assert outcomes(driver) == ["rejected"]
+
+
+def test_a_plan_needs_no_call_6(driver: Driver) -> None:
+    steps = Task("1", "Look", TaskStatus.DONE), Task("2", "Change", TaskStatus.IN_PROGRESS)
+    driver.hear_exactly(PlanChanged(TaskList(steps)))
+    assert driver.view.lines[1:] == ["▢ tasks 1/2 · Change", "  ✓ 1. Look", "  ◐ 2. Change"]
+    assert driver.chat.task_list == TaskList(steps)
+
+
+def test_a_prompt_waits_where_nothing_can_be_steered_7(driver: Driver) -> None:
+    driver.take(reducer.abilities_changed(driver.chat, frozenset({Ability.LIST}), 0))
+    driver.send("and then")
+    assert driver.view.queue == [("queue", "and then")]
+    assert driver.told(TellSteer) == []
+    driver.hear_exactly(ENDED)
+    assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "and then"

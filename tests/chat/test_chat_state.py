@@ -7,6 +7,7 @@ from tests.chat.driver import ENDED, Driver, call, said, user
 from eca_nvim.chat.handlers.reducer import apply, server_changed
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.user_actions.trust import set_trust
+from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatOpened,
@@ -104,3 +105,23 @@ def test_trying_again_is_told_until_something_else_happens_14() -> None:
     assert "retrying" not in driver.view.status
     driver.hear(ProgressChanged("Retrying", is_retry=True), ENDED)
     assert "retrying" not in driver.view.status
+
+
+def test_a_cost_that_is_not_in_dollars_names_its_currency() -> None:
+    driver = Driver()
+    driver.hear(UsageReported(10, session_cost="0.09"))
+    assert "currency" not in driver.view.status
+    driver.hear(UsageReported(10, session_cost="0.09", currency="E\nUR"))
+    assert (driver.view.status["cost"], driver.view.status["currency"]) == ("0.09", "E UR")
+    usage = [op for op in driver.view.other if isinstance(op, SetUsage)][-1]
+    assert usage.rows[-1][0][0] == " this chat 0.09 E UR"
+
+
+def test_the_commands_of_an_agent_are_known_and_those_of_a_subagent_are_not_ours() -> None:
+    driver = Driver()
+    commands = (Command("memory show", "Shows what is kept"), Command("plan", hint="a goal"))
+    driver.hear(CommandsChanged(commands))
+    driver.hear(CommandsChanged(()), child="sub")
+    assert driver.chat.commands == commands
+    driver.hear(CommandsChanged(()))
+    assert driver.chat.commands == ()

@@ -15,6 +15,7 @@ from eca_nvim.chat.model.blocks import ToolBlock, open_question
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import call_details, events
+from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.received import HookFinished
@@ -56,6 +57,7 @@ EVENTS = st.one_of(
     st.builds(events.ToolOutput, IDS, TEXTS, st.booleans()),
     st.builds(events.ToolFinished, CALLS, st.tuples(TEXTS), st.booleans()),
     st.builds(events.ToolRejected, CALLS),
+    st.builds(CommandsChanged, st.just(())),
     st.builds(events.PlanChanged, st.sampled_from([PLAN, call_details.TaskList(())])),
     st.builds(HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
     st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),

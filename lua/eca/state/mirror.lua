@@ -25,7 +25,8 @@ M.UNTITLED = 'New chat'
 ---@field pending integer number of pending approvals and questions
 ---@field tokens? integer
 ---@field limit? integer
----@field cost? string dollars
+---@field cost? string amount
+---@field currency? string of the cost; nil for dollars
 ---@field elapsed? integer ms since the turn began
 ---@field activity? string what the agent is doing, in its own words
 ---@field lacks? eca.Ability[] what its server cannot do

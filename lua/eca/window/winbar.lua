@@ -75,6 +75,13 @@ local function state_part(status)
   return { text = text, group = sign[2], weight = 90 }
 end
 
+---@param amount string
+---@param currency? string nil for dollars
+---@return string
+local function money(amount, currency)
+  return currency and ('%s %s'):format(amount, currency) or '$' .. amount:gsub('^%$', '')
+end
+
 ---@param parts eca.WinbarPart[]
 ---@param text? string
 ---@param group string
@@ -106,7 +113,7 @@ function M.transcript_parts(status, new)
   parts[#parts + 1] = state_part(status)
   local limit = status.limit and '/' .. tokens(status.limit) or ''
   add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
-  add(parts, status.cost and '$' .. status.cost:gsub('^%$', ''), 'EcaWinbarDim', 10)
+  add(parts, status.cost and money(status.cost, status.currency), 'EcaWinbarDim', 10)
   add(parts, new > 0 and ('↓ %d new'):format(new) or nil, 'EcaNew', 80)
   return parts
 end

@@ -8,6 +8,7 @@ from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.model.chat import Lane, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ProgressChanged,
@@ -68,6 +69,12 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
     update.ops.append(ClearChat(chat.id))
+
+
+def commands_changed(update: Update, event: CommandsChanged) -> None:
+    """Store the commands that the agent knows in this chat."""
+    if update.lane is update.chat.root:
+        update.chat.commands = event.commands
 
 
 def trust_refused(update: Update, _: TrustRefused) -> None:

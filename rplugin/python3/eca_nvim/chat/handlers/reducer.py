@@ -28,6 +28,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import CallState, Turn
 from eca_nvim.chat.vocabulary.usage import UsageReported
@@ -54,6 +55,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.FlagReceived: received_blocks.flag_received,
     events.UnknownReceived: received_blocks.unknown_received,
     events.TitleChanged: chat_title.title_changed,
+    CommandsChanged: chat_state.commands_changed,
     events.ProgressChanged: chat_state.progress_changed,
     UsageReported: chat_state.usage_reported,
     events.SelectionChanged: chat_state.selection_changed,

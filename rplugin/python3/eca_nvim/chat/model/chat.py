@@ -25,6 +25,7 @@ from eca_nvim.chat.model.blocks import (
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.call_details import TaskList
+from eca_nvim.chat.vocabulary.commands import Command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER
 from eca_nvim.chat.vocabulary.shown_request import Request
@@ -133,8 +134,8 @@ class Chat(Struct, eq=False):
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
-    abilities: what the agent can do. retrying: `activity` says that it is trying again after a
-    failure.
+    commands: those the agent knows. abilities: what it can do. retrying: `activity` says that it
+    is trying again after a failure.
     """
 
     id: str
@@ -151,6 +152,7 @@ class Chat(Struct, eq=False):
     task_list: TaskList | None = None
     task_list_block: ToolBlock | None = None
     task_list_turn: int = 0
+    commands: tuple[Command, ...] = ()
     abilities: frozenset[Ability] = ALL_ABILITIES
     deleted: bool = False
     older: OlderMessages | None = None

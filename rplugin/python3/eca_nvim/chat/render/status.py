@@ -14,6 +14,7 @@ from eca_nvim.chat.model.chat import Chat, QueueKind
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES
 from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.chat.vocabulary.usage import DOLLARS
 
 _WORDS: Mapping[Turn, Turn] = {
     Turn.SENDING: Turn.RUNNING,
@@ -45,6 +46,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "tokens": usage and usage.session_tokens,
         "limit": usage and usage.context_limit,
         "cost": usage and usage.session_cost,
+        "currency": usage.currency if usage and usage.currency != DOLLARS else None,
         "elapsed": now - chat.turn.started_ms if running else None,
         "activity": chat.activity,
         "retrying": chat.retrying or None,

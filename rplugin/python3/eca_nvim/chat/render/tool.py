@@ -16,6 +16,7 @@ from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
 from eca_nvim.chat.render.title import TARGET_CELLS, title_text, verb_and_target
+from eca_nvim.chat.render.usage_rows import money
 from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
@@ -246,7 +247,7 @@ def _used(block: ToolBlock) -> tuple[str, ...]:
     usage = block.nested.usage if block.nested else None
     if usage is None or usage.session_tokens is None:
         return ()
-    cost = f"${usage.session_cost.removeprefix('$')}" if usage.session_cost else ""
+    cost = money(usage.session_cost, usage.currency) if usage.session_cost else ""
     return f"{usage.session_tokens} tokens", cost
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from eca_nvim.chat.text.safe_text import one_line, width
 from eca_nvim.chat.vocabulary.ops import UsageRow, UsageSegment
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.usage import DOLLARS, UsageReported
 
 CELLS = 48
 OWN_GROUPS = 6
@@ -106,7 +106,13 @@ def _legend(parts: Sequence[_Part], total: int) -> list[UsageRow]:
 
 def _costs(usage: UsageReported) -> str:
     costs = (("this chat", usage.session_cost), ("last message", usage.last_message_cost))
-    told = (
-        f"{what} ${one_line(cost).removeprefix('$')}" for what, cost in costs if cost is not None
-    )
+    told = (f"{what} {money(cost, usage.currency)}" for what, cost in costs if cost is not None)
     return " · ".join(told)
+
+
+def money(amount: str, currency: str) -> str:
+    """Return an amount with its currency on one clean line: $0.02, 0.02 EUR."""
+    amount = one_line(amount)
+    return (
+        f"${amount.removeprefix('$')}" if currency == DOLLARS else one_line(f"{amount} {currency}")
+    )

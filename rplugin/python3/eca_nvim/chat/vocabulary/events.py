@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
+from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -297,6 +298,7 @@ ChatEvent: TypeAlias = (
     | FlagReceived
     | TitleChanged
     | ProgressChanged
+    | CommandsChanged
     | UsageReported
     | TurnBegan
     | TurnStopping
