@@ -37,6 +37,8 @@ def test_everything_is_told_where_there_is_room(start_nvim: StartNeovim) -> None
     screen = view.nvim.wait_screen("TRUST · claude-sonnet · code/high · ● running 1h02m")
     assert "1.2M/2M" in screen
     assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))
+    show(view, currency="EUR")
+    view.nvim.wait_screen("34k/200k · 0.09 EUR")
 
 
 def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:

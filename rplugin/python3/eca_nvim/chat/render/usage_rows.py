@@ -112,7 +112,6 @@ def _costs(usage: UsageReported) -> str:
 
 def money(amount: str, currency: str) -> str:
     """Return an amount with its currency on one clean line: $0.02, 0.02 EUR."""
-    amount = one_line(amount)
-    return (
-        f"${amount.removeprefix('$')}" if currency == DOLLARS else one_line(f"{amount} {currency}")
-    )
+    if currency == DOLLARS:
+        return f"${one_line(amount).removeprefix('$')}"
+    return one_line(f"{amount} {currency}")
