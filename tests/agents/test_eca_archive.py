@@ -21,6 +21,7 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -222,6 +223,21 @@ async def test_what_a_server_does_not_know_is_asked_once(
             with pytest.raises(AgentRefused, match="does not know chat/list"):
                 await client.agent.archive.list_chats()
     assert len(server.received("chat/list")) == 1
+
+
+async def test_what_a_server_turns_out_not_to_know_is_no_ability(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    of_today = script.send("chat/opened", {"chatId": "1"})
+    refusal = [*script.expect("chat/fork"), *script.fail("chat/fork", -32601, "?")]
+    server = scripted_server(script.handshake(), of_today, refusal)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        await client.until(lambda: client.all(ChatOpened))
+        with pytest.raises(AgentLacks):
+            await client.agent.archive.fork(CHAT, "c")
+    told = [it.abilities for it in client.events if isinstance(it, AbilitiesChanged)]
+    assert told[-1] == ALL_ABILITIES - {Ability.FORK}
 
 
 async def test_plain_requests(scripted_server: PrepareScript, tmp_path: Path) -> None:
