@@ -26,7 +26,7 @@ class Abilities:
         self.update()
 
     def refused(self, ability: Ability) -> None:
-        """Note that the server does not know the method for something, whatever its generation."""
+        """Note that a server of today does not know the method for something."""
         if self._dialect.generation is Generation.AGENTS:
             self._refused.add(ability)
             self.update()
