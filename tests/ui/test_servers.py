@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 from tests.support.editor import Neovim
@@ -10,6 +11,18 @@ from tests.support.processes import command_line
 from tests.ui.talk import LINES, lines_of, say, wait_line
 
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
+DEMO = """
+import asyncio, re, sys
+from eca_nvim.demo import __main__ as demo, scenes
+
+async def endless(turn, _workshop):
+    while True:
+        await turn.say("one more line of the demo\\n")
+
+scenes.SCENES = {re.compile("stream"): endless}
+sys.exit(asyncio.run(demo.serve()))
+"""
+"""A demo agent whose scene `stream` has no end; the others say hello."""
 STATES = """
 vim.iter(require('eca').chats()):map(function(chat)
   return { chat.server_name, chat.state }
@@ -18,10 +31,10 @@ end):totable()
 
 
 @pytest.fixture
-def nvim(start_nvim: StartNeovim, demo_server: list[str]) -> Neovim:
+def nvim(start_nvim: StartNeovim) -> Neovim:
     """Start Neovim with two demo servers; each has its name among its arguments."""
     servers: dict[str, object] = {
-        name: {"command": [*demo_server, name]} for name in ("one", "two")
+        name: {"command": [sys.executable, "-c", DEMO, name]} for name in ("one", "two")
     }
     servers["later"] = {"command": ["gemini"], "protocol": "acp"}
     settings = {"server": "one", "servers": servers, "approval": {"guard": 0}}
@@ -30,8 +43,7 @@ def nvim(start_nvim: StartNeovim, demo_server: list[str]) -> Neovim:
 
 def process_of(nvim: Neovim, name: str) -> int:
     """Return the process id of a server."""
-    ending = f"eca_nvim.demo {name}"
-    (found,) = [pid for pid in nvim.child.descendants() if command_line(pid).endswith(ending)]
+    (found,) = [it for it in nvim.child.descendants() if command_line(it).endswith(f" {name}")]
     return found
 
 
@@ -43,10 +55,10 @@ def test_two_servers_at_once_and_the_end_of_one(nvim: Neovim) -> None:
     nvim.keys(":EcaChat<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     assert "two" not in nvim.screen.text()
-    say(nvim, "stream 1000000")
+    say(nvim, "stream")
     nvim.wait_until(f"{ROWS.format(number=1)} > 20")
     nvim.keys(":lua require('eca').new({ server = 'two' })<CR>")
-    say(nvim, "stream 1000000")
+    say(nvim, "stream")
     nvim.wait_until(f"{ROWS.format(number=2)} > 20")
     running = [["one", "running"], ["two", "running"]]
     assert nvim.lua(f"return {STATES}") == running
@@ -55,7 +67,7 @@ def test_two_servers_at_once_and_the_end_of_one(nvim: Neovim) -> None:
     os.kill(process_of(nvim, "one"), signal.SIGKILL)
     nvim.wait_until("require('eca').chats()[1].state == 'idle'")
     before = rows(nvim, 2)
-    nvim.wait_until(f"{ROWS.format(number=2)} > {before + 50}")
+    nvim.wait_until(f"{ROWS.format(number=2)} > {before + 20}")
     assert nvim.lua(f"return {STATES}") == [["one", "idle"], ["two", "running"]]
     assert nvim.lua("return require('eca').status().server") == "ready"
     assert "signal 9" not in "\n".join(lines_of(nvim))

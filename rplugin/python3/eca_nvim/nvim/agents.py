@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from functools import partial
 
 from eca_nvim.agents.base import AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
@@ -11,6 +13,8 @@ from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
 from eca_nvim.session import Candidate
+
+log = logging.getLogger(__name__)
 
 
 class EcaAgents:
@@ -49,6 +53,7 @@ class EcaAgents:
             repo_map=self.settings.repo_map,
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
+            on_stderr=partial(log.info, "%s: stderr: %s", server),
         )
         agent = EcaAgent(options, self._workspace, self._services)
         return Candidate(agent, found.label, found.identity, found.folder)

@@ -86,7 +86,8 @@ class EcaOptions(Struct, frozen=True):
     server, if it runs already. agent: selected at the start. diagnostics_base: the first line and
     character number in diagnostics. repo_map: ask old servers for a map of the project with each
     prompt. guard: ends the server if we are killed. see_off: lets a server that was asked to exit
-    outlive us for that; returns whether it can.
+    outlive us for that; returns whether it can. on_stderr: called with each line of its standard
+    error; default: the log.
     """
 
     command: Sequence[str]
@@ -97,6 +98,7 @@ class EcaOptions(Struct, frozen=True):
     repo_map: bool = True
     guard: Guard | None = None
     see_off: Callable[[], bool] | None = None
+    on_stderr: Callable[[str], None] | None = None
 
 
 class _Life(Struct, frozen=True):
@@ -266,6 +268,7 @@ class EcaAgent(Agent):
             process=self._options.process,
             codec=EcaCodec(),
             guard=self._options.guard,
+            on_stderr=self._options.on_stderr,
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
