@@ -49,9 +49,9 @@ ROWS = [
     ),
     Row(
         names="000-69 001-71",
-        says="after promptStop a prompt that waited for the end is sent and answered",
+        says="after promptStop a prompt that waited in the queue can be sent and is answered",
         server=STOPPABLE,
-        does=["prompt", "see I wait.", "say stream", "stop", "see One, two, three."],
+        does=["prompt", "see I wait.", "say stream", "stop", "idle", "say", "see One, two, three."],
         shown=["One, two, three."],
         count={"chat/promptStop": 1},
     ),

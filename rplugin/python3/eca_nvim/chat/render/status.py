@@ -50,7 +50,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "elapsed": now - chat.turn.started_ms if running else None,
         "activity": chat.activity,
         "retrying": chat.retrying or None,
-        "lacks": sorted(ALL_ABILITIES - chat.abilities) or None,
+        "lacks": sorted(it.value for it in ALL_ABILITIES - chat.abilities) or None,
     }
     return {
         key: one_line(value) if isinstance(value, str) else value
