@@ -180,8 +180,10 @@ function M.run(prompt)
   on('EcaTurnFinished', function(data)
     finish_once(fault_of(chat, prompt, data.reason or 'done'))
   end)
-  on('EcaServerExited', function()
-    finish_once(GONE)
+  on('EcaServerExited', function(data)
+    if data.server_name == require('eca.state.mirror').server_name(chat) then
+      finish_once(GONE)
+    end
   end)
   -- Last, because a host that cannot start fails at once.
   chat = eca.new()
