@@ -32,7 +32,7 @@ function M.choose(name)
   chosen = name
 end
 
---- What the host must be told so that it takes a server: nothing if it takes that one anyway.
+--- The name to send to the host for a server: nil if that is the one that it takes by default.
 ---@param name string
 ---@return string?
 function M.unless_default(name)
