@@ -83,7 +83,7 @@ local function check_program(command, option)
     check_version(path, vim.fs.basename(path) == 'eca')
   elseif command then
     local remedy = ("correct the option '%s'"):format(option)
-    health.error(name .. ' is not found or not executable', remedy)
+    health.error(name .. ' not found or not executable', remedy)
   else
     health.warn('no eca on PATH: the built-in demo agent answers', GET_SERVER)
   end
@@ -117,7 +117,7 @@ local function check_options()
     health.warn(complaint)
   end
   if #complaints == 0 then
-    health.ok('no faults in vim.g.eca')
+    health.ok('vim.g.eca is valid')
   end
 end
 

@@ -111,7 +111,7 @@ async def test_lines_that_a_file_lost_meanwhile_do_not_fail_the_prompt(
         client.agent.prompt(Prompt("c", "why?", (gone, FileContext(lines.path, 2, 9))))
         await client.first(SelectionChanged)
         told = [it.event for it in client.events if isinstance(it, Addressed)]
-    assert NoticeReceived(f"not sent: {lines.path} has no line 7") in told
+    assert NoticeReceived(f"context not sent: {lines.path} has no line 7") in told
     [params] = [it["params"] for it in server.received("chat/prompt")]
     [context] = params["contexts"]
     assert context["linesRange"] == {"start": 2, "end": 3}

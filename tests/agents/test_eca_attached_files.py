@@ -42,7 +42,7 @@ def test_lines_past_the_end_are_left_out_and_told(path: str, first: int) -> None
     folder = DirectoryContext("/d")
     fitted, missing = fit_lines([FileContext(path, first, first + 1), folder])
     assert fitted == (folder,)
-    assert missing == (f"not sent: {path} has no line {first}",)
+    assert missing == (f"context not sent: {path} has no line {first}",)
 
 
 def test_what_is_no_file_is_left_to_the_server(tmp_path: Path) -> None:

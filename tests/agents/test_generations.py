@@ -212,7 +212,7 @@ async def test_an_approval_is_remembered_where_that_can_be(
         asks = [it.needs_approval for it in client.all(ToolRequested)]
     forgets = server.journal.stem == "behaviors"
     assert asks == [True, forgets]
-    lack = "this server does not remember approvals: it will ask again"
+    lack = "this server cannot allow always: it will ask again"
     assert notices(client) == ([lack] if forgets else [])
 
 

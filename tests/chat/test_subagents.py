@@ -251,7 +251,7 @@ def test_it_opens_for_an_approval_and_collapses_when_that_is_given() -> None:
     driver = spawned()
     driver.hear(ToolRequested(READ, needs_approval=True), child="sub")
     assert driver.view.lines[1:] == [
-        "? agent explorer · step 1/5 · waits for you",
+        "? agent explorer · step 1/5 · pending request",
         "  explorer · mock · step 1/5",
         "  look",
         "  ? read a waiting",
@@ -267,7 +267,7 @@ def test_it_stays_open_while_another_call_of_it_waits_or_the_user_wants_it() -> 
     for asked in (READ, other):
         driver.hear(ToolRequested(asked, needs_approval=True), child="sub")
     driver.approve("r")
-    assert "? agent explorer · step 1/5 · waits for you" in driver.view.lines
+    assert "? agent explorer · step 1/5 · pending request" in driver.view.lines
     driver.toggle(2, to_open=True)
     driver.reject("r2")
     assert "  explorer · mock · step 1/5" in driver.view.lines

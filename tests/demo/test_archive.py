@@ -111,7 +111,7 @@ async def test_a_chat_that_goes_on_keeps_its_title(tmp_path: Path) -> None:
         for chat in (copy, OLD, "c"):
             await talk(client, chat, "fail again")
         titles = {chat.id: chat.title for chat in await archive.list_chats()}
-    assert titles == {"c": "fail", copy: "fail (2)", OLD: "A long talk of yesterday"}
+    assert titles == {"c": "fail", copy: "fail (2)", OLD: "A long chat from yesterday"}
 
 
 async def test_a_chat_that_was_deleted_can_begin_anew(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def rows(table: Mapping[str, Any]) -> list[Any]:
 
 
 def worded(**fields: object) -> tuple[str | None, str | None]:
-    """Return what is read of a file while it stays, and while it is put back."""
+    """Return what is read of a file while it stays, and while it is restored."""
     (row,) = rows(plan_table([1], "", UndoPlan([planned(**fields)])))
     return joined(row["kept"]), joined(row["taken"])
 
@@ -33,23 +33,23 @@ def joined(segments: list[Segment] | None) -> str | None:
 @pytest.mark.parametrize(
     ("fields", "kept", "taken"),
     [
-        ({}, None, "+1 -2      put back"),
-        ({"what": "create"}, None, "+1 -2      made again"),
+        ({}, None, "+1 -2      restored"),
+        ({"what": "create"}, None, "+1 -2      created again"),
         ({"what": "delete", "removed": 1200}, None, "+1 -1200   deleted"),
         ({"what": "delete", "added": 123456}, None, "+123456 -2  deleted"),
-        ({"command": "changed"}, None, "+1 -2      put back, changed by a command"),
+        ({"command": "changed"}, None, "+1 -2      restored, changed by a command"),
         (
             {"conflict": "changed since"},
             "+1 -2      changed since, kept as it is",
-            "+1 -2      changed since, put back",
+            "+1 -2      changed since, restored",
         ),
         (
             {"conflict": "unsaved changes", "what": "delete", "command": "made"},
             "+1 -2      unsaved changes, kept as it is",
             "+1 -2      unsaved changes, deleted, made by a command",
         ),
-        ({"fault": "it is larger"}, "cannot be put back: it is larger", None),
-        ({"fault": "a", "conflict": "b"}, "cannot be put back: a", None),
+        ({"fault": "it is larger"}, "cannot be restored: it is larger", None),
+        ({"fault": "a", "conflict": "b"}, "cannot be restored: a", None),
     ],
 )
 def test_a_row_says_what_becomes_of_its_file(
@@ -62,7 +62,7 @@ def test_a_turn_of_which_no_file_was_kept_stays_unless_the_server_puts_it_back()
     (row,) = rows(plan_table([], "x", UndoPlan([]), ["fix\nit"]))
     assert row["name"] == "▌ fix it"
     assert joined(row["kept"]) == "no checkpoint, its files stay"
-    assert joined(row["taken"]) == "put back by the server, over what was saved since"
+    assert joined(row["taken"]) == "restored by the server, over what was saved since"
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_turn_of_which_no_file_was_kept_stays_unless_the_server_puts_it_back()
     [
         ([2], False, False, "undo turn 2: a b", "undo"),
         ([3, 2, 1], False, True, "undo turns 1 to 3: a b", "undo, messages too"),
-        ([], False, True, "undo turns of another day: a b", "undo, messages too"),
-        ([2], True, False, "do again turn 2: a b", "do it again"),
+        ([], False, True, "undo turns of earlier sessions: a b", "undo, messages too"),
+        ([2], True, False, "redo turn 2: a b", "redo"),
     ],
 )
 def test_the_title_names_the_turns_and_the_first_prompt(
@@ -82,16 +82,16 @@ def test_the_title_names_the_turns_and_the_first_prompt(
 
 
 def test_why_there_is_nothing_to_undo() -> None:
-    assert no_plan(None) == {"rows": [], "why": "there is nothing to undo"}
+    assert no_plan(None) == {"rows": [], "why": "nothing to undo"}
     assert no_plan("undo turn 2 first")["why"] == "undo turn 2 first"
-    assert plan_table([1], "", UndoPlan([]))["why"] == "there is no file to put back"
+    assert plan_table([1], "", UndoPlan([]))["why"] == "no file to restore"
 
 
 @pytest.mark.parametrize(
     ("numbers", "count", "again", "line"),
     [
         ([2], 1, False, "turn 2 undone in 1 file"),
-        ([2], 2, True, "turn 2 done again in 2 files"),
+        ([2], 2, True, "turn 2 redone in 2 files"),
         ([3, 2], 5, False, "turns 2 to 3 undone in 5 files"),
         ([2], 0, False, None),
     ],

@@ -11,7 +11,7 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetStatus, SetWork
 
 pytestmark = pytest.mark.anyio
 
-NO_MODEL = "no model: type /login, or see :Eca log"
+NO_MODEL = "no model: send the prompt /login, or see :Eca log"
 
 
 async def test_that_there_is_no_model_is_said_with_the_way_out(rig: Rig) -> None:

@@ -83,8 +83,8 @@ async def test_lines_that_are_only_in_the_editor_are_there(
     [
         ("file", "gone", "not found: gone"),
         ("file", "x" * 300, f"not found: {'x' * 300}"),
-        ("file", "notes", "notes is a folder: add it as a directory"),
-        ("directory", "code", "code is a file: add it as a file"),
+        ("file", "notes", "notes is a folder: use the type 'directory'"),
+        ("directory", "code", "code is a file: use the type 'file'"),
         ("file", "a\n\u202eb", "not found: a␤<U+202E>b"),
     ],
 )
@@ -124,6 +124,6 @@ async def test_a_prompt_takes_what_is_right_and_the_rest_is_told(desk: Desk) -> 
         TextContext("buffer 7", "typed"),
     ]
     assert [told.text for told in desk.view.of(Notify)] == [
-        "context not sent: notes is a folder: add it as a directory",
+        "context not sent: notes is a folder: use the type 'directory'",
         'context not sent: type "flie" is none of buffer, cursor, directory, file, text, web',
     ]

@@ -82,8 +82,8 @@ async def test_changes_are_listed_until_they_are_kept(rig: Rig, file: Path) -> N
 @pytest.mark.parametrize(
     ("intent", "told"),
     [
-        (ListChanges("nobody", -1), "the agent has changed nothing here"),
-        (ListChanges("a", -1, turn=2), "the agent has changed nothing in turn 2"),
+        (ListChanges("nobody", -1), "no changes in this chat"),
+        (ListChanges("a", -1, turn=2), "no changes in turn 2"),
     ],
 )
 async def test_that_nothing_was_ever_changed_is_told(
@@ -99,7 +99,7 @@ async def test_a_turn_is_planned_and_undone(rig: Rig, file: Path) -> None:
     planned = await rig.ask(PlanUndo("a", -1))
     assert (planned["turns"], planned["title"]) == ([1], "undo turn 1: shout")
     (plan,) = planned["rows"]
-    assert (plan["path"], plan["kept"], words(plan["taken"])) == (str(file), None, "+1 -1 put back")
+    assert (plan["path"], plan["kept"], words(plan["taken"])) == (str(file), None, "+1 -1 restored")
     files = [(str(file), plan["seen"]), ("/not/in/it", "")]
     done = await rig.ask(UndoTurn("a", -2, [1], files))
     assert done == {"done": [str(file)], "failed": [], "told": "turn 1 undone in 1 file"}

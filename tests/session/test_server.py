@@ -192,7 +192,7 @@ async def test_a_fault_of_the_agents_code_ends_that_life_only(
     agent = await rig.ready()
     agent.end(ValueError("a bug"))  # type: ignore[arg-type]
     agent._ending = None
-    await rig.view.until(lambda: "the client failed" in rig.view.text())
+    await rig.view.until(lambda: "the plugin failed" in rig.view.text())
     assert agent.killed
     assert "AssertionError" in caplog.text
     rig.do(SendPrompt("a", "hi"))

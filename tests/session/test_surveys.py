@@ -124,10 +124,10 @@ async def test_a_file_with_an_odd_name_is_told_with_the_list(rig: Rig, folder: P
     odd.write_text("22\n")
     end(agent)
     assert await names(rig, -1) == []
-    assert rig.lines() == ["turn 1: not looked at for its name: two␤lines"]
+    assert rig.lines() == ["turn 1: not read because of its name: two␤lines"]
     (row,) = (await rig.ask(PlanUndo("a", -2)))["rows"]
     assert (row["path"], row["taken"]) == (f"{folder}/two␤lines", None)
-    assert words(row["kept"]) == "cannot be put back: not looked at for its name"
+    assert words(row["kept"]) == "cannot be restored: not read because of its name"
 
 
 async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
@@ -215,7 +215,7 @@ async def test_a_slow_survey_holds_nobody_up(
     monkeypatch.setattr(surveys, "WAIT_LIMIT", PATIENCE)
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
-    unseen = "cannot be put back: its original text is unknown"
+    unseen = "cannot be restored: its original text is unknown"
     assert {words(it["kept"]) for it in planned["rows"]} <= {unseen}
 
 
@@ -284,7 +284,7 @@ async def test_of_a_workspace_too_large_it_is_said(
     assert await rig.ask(ListChanges("a", -1)) is None
     assert rig.lines() == [
         "what commands changed in turn 1 is not known: the workspace has more than 1 files",
-        "the agent has changed nothing here",
+        "no changes in this chat",
     ]
 
 
@@ -297,7 +297,7 @@ async def test_a_workspace_too_slow_is_not_tried_again(
         await rig.ask(ListChanges("a", -1))
     await rig.ask(ListChanges("a", -2))
     told = "what commands changed in turn 1 is not known: reading the workspace takes too long"
-    assert rig.lines() == [told, "the agent has changed nothing here"] * 2
+    assert rig.lines() == [told, "no changes in this chat"] * 2
 
 
 async def test_a_fault_in_a_survey_is_no_end(

@@ -172,7 +172,7 @@ async def test_no_plan_while_a_turn_runs_nor_for_what_has_no_name(rig: Rig, file
     await turn(rig, agent, 1, file)
     agent.say("a", RUNNING)
     assert await rig.ask(PlanUndo("a", -2, since=0)) is None
-    assert rig.lines()[-1] == "the agent is still working: stop the turn first"
+    assert rig.lines()[-1] == "a turn is running: stop it first with :Eca stop"
 
 
 async def test_a_file_that_is_damaged_is_told_with_its_copy(

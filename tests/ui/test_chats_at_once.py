@@ -105,7 +105,7 @@ def test_three_chats_at_once(start_nvim: StartNeovim, scripted_server: PrepareSc
 
 def test_a_chat_of_yesterday_is_read_to_its_beginning(reader: Reader) -> None:
     reader.nvim.keys(":EcaChat<CR>:Eca resume<CR>")
-    reader.choose("Resume", "A long talk of yesterday")
+    reader.choose("Resume", "A long chat from yesterday")
     reader.until_said("Answer **120**")
     assert reader.nvim.lua("return #require('eca').chats()") == 1
     reader.nvim.keys("<C-w>k")

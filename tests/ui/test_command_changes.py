@@ -58,7 +58,7 @@ def test_a_command_is_listed_and_undone(nvim: Neovim, workspace: Path) -> None:
     nvim.wait_screen("code.txt|2| +1 -1  tidied")
     nvim.wait_screen("made.txt|1| +1 -0  new file")
     nvim.command("Eca undo-turn")
-    nvim.wait_screen("put back, changed by a command")
+    nvim.wait_screen("restored, changed by a command")
     nvim.wait_screen("deleted, made by a command")
     nvim.keys("u")
     nvim.wait_screen("turn 1 undone in 2 files")
@@ -126,5 +126,5 @@ def test_what_is_done_again_is_said_plainly(nvim: Neovim) -> None:
     nvim.keys("u")
     nvim.wait_screen("turn 1 undone in 2 files")
     nvim.command("Eca undo-turn 1")
-    screen = nvim.wait_screen("u do it again")
+    screen = nvim.wait_screen("u redo")
     assert "by a command" not in screen

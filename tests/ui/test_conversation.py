@@ -388,6 +388,6 @@ def test_a_deleted_chat_keeps_its_text(
     )
     nvim = start_chat(start_nvim, server)
     say(nvim, "go")
-    wait_line(nvim, "The agent has deleted this chat")
+    wait_line(nvim, "The server has deleted this chat")
     wait_idle(nvim)
     assert "kept" in lines_of(nvim)

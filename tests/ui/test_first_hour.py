@@ -47,7 +47,7 @@ def test_a_link_that_nothing_opens_is_yanked_and_shown(view: View) -> None:
 def test_a_file_that_a_prompt_names_and_is_not_there_is_named(view: View) -> None:
     prompt = "look at @nope.txt, (@src/none.py) @README.md and @gone/: @me @1.5 a@b.c @dataclass"
     view.nvim.lua("require('eca').send(...)", prompt)
-    view.nvim.wait_until("vim.fn.execute('messages'):find('not sent') ~= nil")
+    view.nvim.wait_until("vim.fn.execute('messages'):find('context not sent') ~= nil")
     line = next(line for line in told(view.nvim).splitlines() if "not sent" in line)
     assert line.endswith("does not exist: @nope.txt, @src/none.py, @gone/")
     assert [sent["text"] for sent in view.sent("prompt")] == [prompt]

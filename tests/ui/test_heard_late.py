@@ -91,7 +91,7 @@ def test_a_turn_that_is_over_before_it_is_heard_of(
         "whole.py:1 changed, its original text is unknown",
     ]
     nvim.command("Eca undo-turn")
-    nvim.wait_screen("cannot be put back: its original text is unknown")
+    nvim.wait_screen("cannot be restored: its original text is unknown")
     nvim.keys("u")
     nvim.wait_screen("turn 1 undone in 3 files")
     assert contents(desk) == {**before, "whole.py": "written\n"}

@@ -82,7 +82,7 @@ def test_rollback(relive: Relive) -> None:
     reader.go_to("Tool said")
     reader.nvim.keys("gu")
     reader.choose('Roll back to before "edit ', "files: ")
-    reader.nvim.wait_screen("there is no file to put back")
+    reader.nvim.wait_screen("no file to restore")
     reader.nvim.keys(":EcaChat<CR>imore to say<Esc>")
     reader.go_to("return a - b=>")
     reader.nvim.keys(":Eca rollback<CR>")

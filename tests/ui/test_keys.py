@@ -170,7 +170,7 @@ def test_keys_on_a_block_that_has_only_just_come_up_answer_nothing(view: View, k
 def test_nothing_new_is_not_remembered(view: View) -> None:
     view.draw(ops.SetPending([{**WAITING, "choices": offered()}]))
     view.nvim.keys("4ggA")
-    view.nvim.wait_screen("this call cannot be allowed always: allow it once")
+    view.nvim.wait_screen("this request cannot be allowed always: allow it once")
     assert view.sent("decide") == []
 
 
@@ -274,7 +274,7 @@ def test_the_keys_are_listed_as_they_are(start_nvim: StartNeovim) -> None:
 def test_the_list_of_keys_has_an_order_and_columns(view: View) -> None:
     view.nvim.keys("g?")
     lines = view.nvim.buffer_lines()
-    assert lines[0] == "on a pending block"
+    assert lines[0] == "on a pending request"
     assert [line.split()[0] for line in lines[1:4]] == ["a", "A", "d"]
     assert len({line.index(text) for line in lines for text in TEXTS if text in line}) == 1
     keys = [line.split()[0] for line in lines]

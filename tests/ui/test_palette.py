@@ -142,7 +142,7 @@ def test_a_row_has_the_command_its_key_here_and_what_it_does(start_nvim: StartNe
     view.draw(*user(1, "first"), ops.SetStatus(CHAT, {**IDLE, "state": "running"}))
     found = {line.split()[1]: line for line in lines(view, "ga")}
     assert re.fullmatch(r":Eca stop +<F5> +stop the turn", found["stop"])
-    assert re.fullmatch(r":Eca contexts +gC +show or remove what is sent.*", found["contexts"])
+    assert re.fullmatch(r":Eca contexts +gC +show or remove context", found["contexts"])
     assert re.fullmatch(r":Eca hide +gQ +hide the chat", found["hide"])
     view.nvim.lua("_G.choose('stop')")
     assert view.sent("stop") == [{"chat": CHAT}]

@@ -86,14 +86,14 @@ def test_a_refactoring_is_reviewed_and_undone(
     assert len(changes(nvim)) == 4
     nvim.command("Eca undo-turn")
     screen = nvim.wait_screen("undo turn 1: refactor")
-    assert sum("put back" in line for line in screen.lines()) == 0
+    assert sum("restored" in line for line in screen.lines()) == 0
     nvim.keys("u")
     nvim.wait_screen("turn 1 undone in 3 files")
     assert contents(folder) == before
     nvim.command("Eca undo-turn 1")
-    nvim.wait_screen("do again turn 1")
+    nvim.wait_screen("redo turn 1")
     nvim.keys("u")
-    nvim.wait_screen("turn 1 done again in 3 files")
+    nvim.wait_screen("turn 1 redone in 3 files")
     assert contents(folder) == {**after, "greet.py": before["greet.py"]}
 
 

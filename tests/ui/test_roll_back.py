@@ -122,7 +122,7 @@ def test_files_alone_go_back_and_the_messages_stay(
     assert include(server) == []
     assert any("go on" in line for line in lines_of(nvim))
     take_back(nvim, 2)
-    nvim.wait_screen("there is no file to put back")
+    nvim.wait_screen("no file to restore")
 
 
 # --- the view alone -------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_turns_without_a_checkpoint_are_named_and_left_to_the_server_on_demand(
     stage.wait_screen("fix it")
     assert_screen(stage, "roll_back")
     stage.keys("Gt")
-    stage.wait_screen("put back by the server, over what was saved since")
+    stage.wait_screen("restored by the server, over what was saved since")
     assert_screen(stage, "roll_back_by_the_server")
     stage.keys("u")
     wanted = wait_sent(stage, "undo_turn")[-1]
@@ -199,7 +199,7 @@ def test_a_damaged_file_is_said_to_be_with_the_place_of_its_copy(
 ) -> None:
     path = workspace / "code.txt"
     ask(stage, planned(path), messages=False)
-    stage.wait_screen("put back")
+    stage.wait_screen("restored")
     stage.keys("u")
     wanted = wait_sent(stage, "undo_turn")[-1]
     fault = {"path": str(path), "fault": "input/output error", "copy": f"{path}.eca-copy-1"}

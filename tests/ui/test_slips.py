@@ -155,5 +155,5 @@ def test_the_host_says_that_nothing_runs_and_nothing_was_changed(
     nvim.keys(":Eca stop<CR>")
     nvim.wait_screen("eca: no turn is running")
     nvim.keys(":Eca changes<CR>")
-    nvim.wait_screen("eca: the agent has changed nothing here")
+    nvim.wait_screen("eca: no changes in this chat")
     assert nvim.eval("winnr('$')") == windows

@@ -89,7 +89,7 @@ def test_a_conflict_stays_unless_the_user_says_otherwise(stage: Neovim, workspac
     ask(stage, conflict, planned(workspace / "b.txt"))
     stage.wait_screen("kept as it is")
     stage.keys("t")
-    stage.wait_screen("changed since, put back")
+    stage.wait_screen("changed since, restored")
     stage.keys("k")
     stage.wait_screen("changed since, kept as it is")
     stage.keys("tu")
@@ -130,11 +130,11 @@ def test_the_difference_is_asked_for(stage: Neovim, workspace: Path) -> None:
 def test_a_turn_is_done_again(stage: Neovim, workspace: Path) -> None:
     ask(stage, planned(workspace / "code.txt"), again=True, turn="2")
     assert sent(stage, "plan_undo")[0]["turn"] == 2
-    screen = stage.wait_screen("do again turn 2: shout")
-    assert "u do it again" in screen
+    screen = stage.wait_screen("redo turn 2: shout")
+    assert "u redo" in screen
     stage.keys("u")
     answer(stage, [str(workspace / "code.txt")], again=True)
-    stage.wait_screen("turn 2 done again in 1 file")
+    stage.wait_screen("turn 2 redone in 1 file")
 
 
 def test_the_list_of_changes_says_what_is_undone(stage: Neovim, workspace: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_list_of_changes_says_what_is_undone(stage: Neovim, workspace: Path)
     assert stage.eval("win_getid()") == window
     assert stage.eval("line('.', getqflist({'winid': 0}).winid)") == 4
     ask(stage, planned(path), again=True, turn="2")
-    stage.wait_screen("do again turn 2")
+    stage.wait_screen("redo turn 2")
     stage.keys("u")
     wait_sent(stage, "undo_turn", 2)
     answer(stage, [str(path)])
@@ -163,7 +163,7 @@ def test_the_list_of_changes_says_what_is_undone(stage: Neovim, workspace: Path)
 
 def test_nothing_to_undo_is_said(stage: Neovim) -> None:
     ask(stage)
-    stage.wait_screen("there is nothing to undo")
+    stage.wait_screen("nothing to undo")
 
 
 def test_a_key_that_comes_too_soon_undoes_nothing(stage: Neovim, workspace: Path) -> None:
@@ -215,7 +215,7 @@ def test_the_keys_are_seen_below_long_names(
     stage.wait_screen("t take theirs")
     assert_screen(stage, f"undo_conflict_{columns}")
     stage.keys("t")
-    stage.wait_screen("too, put back")
+    stage.wait_screen("too, restored")
     assert "k keep mine  t take theirs  d diff  q cancel" in stage.screen
 
 

@@ -10,13 +10,13 @@ local M = {}
 ---@class eca.KeySection
 ---@field title string
 ---@field mode string
----@field pending? boolean only keys that work on a pending block
+---@field pending? boolean only keys that work on a pending request
 
 local ANYWHERE = { title = 'normal', mode = 'n' } ---@type eca.KeySection
 
 ---@type eca.KeySection[]
 local SECTIONS = {
-  { title = 'on a pending block', mode = 'n', pending = true },
+  { title = 'on a pending request', mode = 'n', pending = true },
   ANYWHERE,
   { title = 'insert', mode = 'i' },
   { title = 'visual', mode = 'x' },

@@ -115,7 +115,7 @@ local function allowing_all(chat)
   return {
     key = '*',
     text = ('all %d'):format(count),
-    about = 'allow all pending calls of the chat',
+    about = 'allow all pending requests of the chat',
     run = function()
       M.accept_all(chat)
     end,

@@ -242,7 +242,7 @@ M.subcommands = {
   tasks = { text = "go to the agent's task list", run = action('Tasks') },
   usage = { text = 'show what fills the context window, and the cost', run = action('Usage') },
   add = {
-    text = 'send this file with every prompt',
+    text = 'add this file to the context',
     run = function(rest, call)
       local act = call.bang and 'remove_named' or 'add_named'
       require('eca.actions.contexts')[act](given(rest), lines_of(call))
@@ -255,7 +255,7 @@ M.subcommands = {
     end,
   },
   contexts = {
-    text = 'show or remove what is sent with a prompt',
+    text = 'show or remove context',
     run = action('Contexts'),
   },
   model = choice('model'),

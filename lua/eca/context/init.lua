@@ -269,7 +269,7 @@ end
 local function warn_missing(text)
   local missing = tokens.missing(text)
   if #missing > 0 then
-    require('eca.ui.notify').warn('not sent, does not exist: ' .. table.concat(missing, ', '))
+    require('eca.ui.notify').warn('context not sent: not found: ' .. table.concat(missing, ', '))
   end
 end
 

@@ -50,7 +50,7 @@ function M.write(text, level)
   local worked, fault = pcall(append, M.path(), require('eca.text.redaction').without_keys(line))
   if (not worked or fault) and not has_warned then
     has_warned = true
-    require('eca.ui.notify').warn('no log: ' .. tostring(fault))
+    require('eca.ui.notify').warn('cannot write the log: ' .. tostring(fault))
   end
 end
 

@@ -37,7 +37,7 @@ local function describe_exit(code, lines)
   end
   log.write(table.concat(lines, '\n'))
   local reason = last ~= '' and (': ' .. last) or ''
-  return ('the host ended (%d), %s%s'):format(code, M.REMEDY, reason)
+  return ('the plugin host exited with code %d, %s%s'):format(code, M.REMEDY, reason)
 end
 
 ---@class eca.HeadStart

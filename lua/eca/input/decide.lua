@@ -35,7 +35,7 @@ end
 local function fault_of(item)
   local now = M.now(item)
   if not now then
-    return 'this request is not pending any more'
+    return 'this request is no longer pending'
   elseif now.digest ~= item.digest then
     return 'this request has changed since you saw it, look again'
   end
@@ -118,9 +118,9 @@ local function no_choice(item, kind)
   if #of_kind(item, kind) > 1 then
     return 'this can be allowed in several ways: choose one with :Eca choose'
   elseif kind == 'allow_always' then
-    return 'this call cannot be allowed always: allow it once'
+    return 'this request cannot be allowed always: allow it once'
   end
-  return 'this call cannot be allowed once: choose an answer with :Eca choose'
+  return 'this request cannot be allowed once: choose an answer with :Eca choose'
 end
 
 --- Allow a tool call. Sends nothing if the agent offers no such choice, or several.

@@ -47,7 +47,7 @@ local function finish(chat)
   end
   field.mode_changed(buf)
   if unsent then
-    require('eca.ui.notify').warn('the login has ended: what you typed for it was not sent')
+    require('eca.ui.notify').warn('the login has ended: what you typed was not sent')
   end
 end
 

@@ -137,13 +137,13 @@ return {
     chat = { '[a' },
   }),
 
-  Changes = action('review', 'changes', "list what the chat's tools changed"),
+  Changes = action('review', 'changes', 'list what tools changed'),
   ChangeKeep = action('review', 'keep', 'keep the change', { changes = { 'a' } }),
   ChangeRevert = action('review', 'revert', 'revert the change', { changes = { 'r' } }),
   ChangeComment = action('review', 'comment', 'comment on the change', { changes = { 'c' } }),
   ChangeSend = action('review', 'send', 'send all comments', { changes = { 's' } }),
   UndoTurn = action('review', 'undo', "undo the last turn's changes", { changes = { 'u' } }),
-  Files = action('review', 'files', "list the files that the chat's tools used"),
+  Files = action('review', 'files', 'list the files that tools read and changed'),
   Conflicts = action('review', 'conflicts', 'files changed on disk and in a buffer'),
 
   Model = action('pickers', 'model', 'choose the model'),

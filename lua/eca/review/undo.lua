@@ -56,7 +56,7 @@ local M = {}
 ---@field failed eca.UndoFailure[]
 ---@field told? string the message about what was done
 
---- Called when turns were undone in some files (absolute paths), or done again.
+--- Called when turns were undone in some files (absolute paths), or redone.
 ---@alias eca.UndoListener fun(chat: string, plan: eca.UndoPlan, files: string[])
 
 local listeners = {} ---@type eca.UndoListener[]

@@ -17,7 +17,7 @@ local function refusal(target)
   if scheme and vim.list_contains(SCHEMES, scheme:lower()) and not target:find('[%c ]') then
     return nil
   elseif not vim.list_contains(IMAGES, target:match('%.(%w+)$')) then
-    return ('not opened (not a web link or an image): %s'):format(target)
+    return ('not opened, not a web link or an image: %s'):format(target)
   end
   return files.fault(target)
 end

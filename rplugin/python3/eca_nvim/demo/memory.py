@@ -137,7 +137,7 @@ def flag(text: str) -> Message:
 
 def yesterday() -> SavedChat:
     """Return a chat of the day before, long enough for several pages."""
-    chat = SavedChat("demo-yesterday", "A long talk of yesterday")
+    chat = SavedChat("demo-yesterday", "A long chat from yesterday")
     for number in range(1, 121):
         words: Sequence[tuple[str, str]] = (
             ("user", f"question {number}"),

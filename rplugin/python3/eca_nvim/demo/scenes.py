@@ -67,9 +67,9 @@ async def refactor(turn: Turn, workshop: Workshop) -> None:
     source = (await use(turn, workshop.read(RUNS))).outputs[0]
     head, _, rest = source.partition("def greet(name):\n")
     body, _, tail = rest.partition("\n\n\n")
-    note = "Real files that the demo agent may read and, when you approve, change.\n"
+    note = "Real files that the demo agent may read and, when you allow it, change.\n"
     if not tail or note not in workshop.text(NOTES):
-        await turn.say("That is done already. `:Eca undo-turn` takes it back.")
+        await turn.say("That is done already. `:Eca undo-turn` undoes it.")
         return
     await use(turn, workshop.write(GREETS, f"def greet(name):\n{body}\n"))
     whole = f"def greet(name):\n{body}\n\n\n"
@@ -80,7 +80,7 @@ async def refactor(turn: Turn, workshop: Workshop) -> None:
     await use(turn, workshop.move(NOTES, RENAMED_NOTES))
     await turn.say(
         "Done. `:Eca changes` lists it all: keep, revert or comment each change. "
-        "`:Eca undo-turn` takes the whole turn back, `:Eca files` lists the files."
+        "`:Eca undo-turn` undoes the whole turn, `:Eca files` lists the files."
     )
 
 
@@ -100,7 +100,7 @@ async def replace(turn: Turn, workshop: Workshop) -> None:
     await use(turn, workshop.shell(f"perl -pi -e s/{old}/{new}/ {name}"))
     await turn.say(
         "Done. A command does not say which files it changes: `:Eca changes` lists those of your "
-        "workspace all the same, and `:Eca undo-turn` takes them back."
+        "workspace all the same, and `:Eca undo-turn` undoes them."
     )
 
 
@@ -154,11 +154,11 @@ async def delegate(turn: Turn, workshop: Workshop) -> None:
             subagent.step()
             outcome = await use(subagent.turn, workshop.python(RUNS, "Reader"))
         except Rejected:
-            await subagent.turn.say("The user said no.")
+            await subagent.turn.say("The user rejected it.")
             return "I was not allowed to run it."
         except ToolFailed as fault:
             await subagent.turn.say(f"That failed: {fault}")
-            return f"I found nothing out: {fault}"
+            return f"I found out nothing: {fault}"
         subagent.step()
         output = outcome.outputs[-1].removeprefix("Stdout:\n")
         await subagent.turn.say(f"It greets with `{output}`.")

@@ -5,7 +5,7 @@ tools are real.
 
 Try one of these, as your next prompt:
 
-- `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (accept), \
+- `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (allow), \
 `r` (reject) or `d` (full diff).
 - `refactor`: I change several files in one turn, for you to review with `:Eca changes`.
 - `run it`: I ask to run a *shell command*.
@@ -14,10 +14,10 @@ Try one of these, as your next prompt:
 - `ask me something`: I ask you a question.
 - `show markdown`: headings, lists, tables and code.
 - `parallel`: two tools at once.
-- `delegate`: a *subagent* reads a file, and its question for approval comes to you.
-- `plan`: I work through a list of tasks. `:Eca usage` shows what all this fills.
+- `delegate`: a *subagent* reads a file, and its request comes to you.
+- `plan`: I work through a list of tasks. `:Eca usage` shows how full the context is.
 - `stream 100000`: that many tokens, as fast as I can send them.
-- `fail` or `crash`: what trouble looks like.
+- `fail` or `crash`: what errors look like.
 
 Stop me with `<C-c>`. All keys: `g?`.
 """

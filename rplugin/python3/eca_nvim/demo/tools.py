@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
 NOTES = """# The demo's workshop
 
-Real files that the demo agent may read and, when you approve, change.
+Real files that the demo agent may read and, when you allow it, change.
 The folder goes away with the demo agent.
 """
 

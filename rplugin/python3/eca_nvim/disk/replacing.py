@@ -25,7 +25,7 @@ LINK_IN_THE_WAY = "a link or a file is where a folder was"
 IN_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
 """Errors of a file that can be written but not replaced: by its folder, its owner or a mount."""
 
-CHANGED = "somebody has written it meanwhile"
+CHANGED = "it was written meanwhile"
 
 NEW_MODE = 0o644
 

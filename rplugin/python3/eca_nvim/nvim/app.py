@@ -117,14 +117,14 @@ class App:
         self._editor.watch()
 
     def _no_log(self, fault: OSError) -> None:
-        warning = Notify("warn", f"no log: {fault}")
+        warning = Notify("warn", f"cannot open the log: {fault}")
         self._loop.call_soon_threadsafe(self._frames.push, [warning])
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             log.critical("the session ended", exc_info=fault)
-            self._report(f"the plugin's host failed: {fault}. :Eca restart starts it again")
+            self._report(f"the plugin host failed: {fault}. :Eca restart starts it again")
 
     def _report(self, line: str) -> None:
         log.error("%s", line)

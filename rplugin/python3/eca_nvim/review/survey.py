@@ -31,8 +31,8 @@ TIME_RESOLUTION = 100_000_000
 COMPRESSION_LEVEL = 1
 
 LARGE = f"it is larger than {MOST_FILE_BYTES >> 20} MiB"
-NO_ROOM = "there was no room to keep it"
-ODD_NAME = "not looked at for its name"
+NO_ROOM = "no room left to store it"
+ODD_NAME = "not read because of its name"
 UNREADABLE = "it could not be read"
 
 

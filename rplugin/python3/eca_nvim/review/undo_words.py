@@ -13,14 +13,14 @@ from eca_nvim.chat.vocabulary.ops import Segment
 from eca_nvim.review.change_list import Table
 from eca_nvim.review.undo import UndoPlan
 
-NOTHING = "there is nothing to undo"
-NO_FILE = "there is no file to put back"
+NOTHING = "nothing to undo"
+NO_FILE = "no file to restore"
 _COUNTS = 8
 """Screen cells of the counts of lines."""
 
 _PUT_BACK: Mapping[object, str] = {
-    "restore": "put back",
-    "create": "made again",
+    "restore": "restored",
+    "create": "created again",
     "delete": "deleted",
 }
 
@@ -38,8 +38,8 @@ def plan_table(
     numbers: the turns, the newest first. prompt: that of the oldest turn. unkept: the prompts of
     turns whose files were not kept. messages: the messages are undone, too.
     """
-    act = "do again" if plan.again else "undo"
-    key = "do it again" if plan.again else "undo, messages too" if messages else "undo"
+    act = "redo" if plan.again else "undo"
+    key = "redo" if plan.again else "undo, messages too" if messages else "undo"
     rows = [*map(_file_row, plan.files), *map(_prompt_row, unkept)]
     return {
         "turns": numbers,
@@ -52,20 +52,20 @@ def plan_table(
 
 
 def no_plan(why: str | None) -> Table:
-    """Build the answer to the intent `plan_undo` if there is nothing to undo."""
+    """Build the answer to the intent `plan_undo` if nothing to undo."""
     return {"rows": [], "why": why or NOTHING}
 
 
 def done_line(numbers: Sequence[int], count: int, *, again: bool) -> str | None:
     """Return the message after an undo of so many files; None if there is no file."""
     files = "1 file" if count == 1 else f"{count} files"
-    return f"{_named(numbers)} {'done again' if again else 'undone'} in {files}" if count else None
+    return f"{_named(numbers)} {'redone' if again else 'undone'} in {files}" if count else None
 
 
 def _named(numbers: Sequence[int]) -> str:
     """Return the name of some turns, the newest first."""
     if not numbers:
-        return "turns of another day"
+        return "turns of earlier sessions"
     newest, oldest = numbers[0], numbers[-1]
     return f"turn {oldest}" if oldest == newest else f"turns {oldest} to {newest}"
 
@@ -79,7 +79,7 @@ def _file_row(file: Table) -> Table:
 def _fates(file: Table) -> tuple[Sequence[Segment] | None, Sequence[Segment] | None]:
     """Return the text for a file that stays, and for one that is restored; None if it cannot be."""
     if file["fault"] is not None:
-        return [("  ", ""), (f"cannot be put back: {file['fault']}", "EcaError")], None
+        return [("  ", ""), (f"cannot be restored: {file['fault']}", "EcaError")], None
     counts, what = _counts(file), _PUT_BACK[file["what"]]
     if file["command"] is not None:
         what = f"{what}, {file['command']} by a command"
@@ -99,5 +99,5 @@ def _counts(file: Table) -> Sequence[Segment]:
 
 def _prompt_row(prompt: str) -> Table:
     kept = ("  no checkpoint, its files stay", "EcaToolWaiting")
-    taken = ("  put back by the server, over what was saved since", "EcaError")
+    taken = ("  restored by the server, over what was saved since", "EcaError")
     return {"name": f"▌ {one_line(prompt)}", "kept": [kept], "taken": [taken]}

@@ -51,7 +51,7 @@ _CREATES_NO_CHAT = (
 )
 """Events that are ignored when their chat is unknown."""
 
-NO_MODEL = "no model: type /login, or see :Eca log"
+NO_MODEL = "no model: send the prompt /login, or see :Eca log"
 
 log = logging.getLogger(__name__)
 

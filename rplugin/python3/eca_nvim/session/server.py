@@ -187,7 +187,7 @@ class Server:
             ending = AgentExit(str(fault))
         except Exception as fault:
             log.exception("the agent's code failed")
-            ending = AgentExit(f"the client failed: {fault!r}; see :Eca log")
+            ending = AgentExit(f"the plugin failed: {fault!r}; see :Eca log")
             run.agent.kill()
         finally:
             self._current = None

@@ -281,6 +281,6 @@ class Session:
         """Approve a call after a survey, unless the turn was stopped or the call has changed."""
         chat = self._chats.table.get(effect.home)
         if chat is not None and is_still_approved(chat, effect):
-            with isolated(self._view, "approve the call", effect):
+            with isolated(self._view, "allow the call", effect):
                 self._ledger.approved(effect.home, effect.block, surveyed=surveyed)
                 self._servers.of(chat).deliver(effect)

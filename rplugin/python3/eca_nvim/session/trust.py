@@ -26,8 +26,8 @@ QUESTION = (
     "This server's configuration wants tools to run\n"
     "WITHOUT ASKING you. Allow that in this project?"
 )
-NO = ("No", "it asks you, unless you say :Eca trust")
-YES = ("Yes", "in new chats; :Eca trust off takes it back")
+NO = ("No", "tools ask first; :Eca trust turns trust on")
+YES = ("Yes", "in new chats; :Eca trust off turns it off")
 _ANSWERS: Mapping[str | None, bool] = {NO[0]: False, YES[0]: True}
 
 

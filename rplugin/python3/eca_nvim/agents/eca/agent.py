@@ -255,7 +255,7 @@ class EcaAgent(Agent):
     @property
     def _running(self) -> _Life:
         if self._life is None:
-            raise RuntimeError("the agent is not running yet")
+            raise RuntimeError("the server is not running yet")
         return self._life
 
     def _connect(self) -> AbstractAsyncContextManager[Connection]:

@@ -52,7 +52,7 @@ class Lack(Enum):
 
     STOP = "this server cannot stop a turn: it runs to its end"
     TRUST = "this server does not support trust: it will keep asking"
-    REMEMBER = "this server does not remember approvals: it will ask again"
+    REMEMBER = "this server cannot allow always: it will ask again"
     AGENT = "this server has no agents to choose from"
     FOLDERS = "this server does not accept folders with a prompt: they are not sent"
     TEXTS = "this server accepts only files with a prompt: text that is in no file is not sent"

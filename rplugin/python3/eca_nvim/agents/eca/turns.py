@@ -31,7 +31,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
-REFUSED: Final = "The agent refused the prompt."
+REFUSED: Final = "The server refused the prompt."
 
 
 class EndKind(Enum):

@@ -223,7 +223,7 @@ def chat_deleted(update: Update, _event: ChatDeleted) -> None:
     if update.lane is not update.chat.root:
         return
     update.chat.deleted = True
-    note(update, "The agent has deleted this chat. Its text stays here; a prompt starts it again.")
+    note(update, "The server has deleted this chat. Its text stays here; a prompt starts it again.")
     _end_everything(update)
 
 

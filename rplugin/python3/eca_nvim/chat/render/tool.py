@@ -74,7 +74,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if paths_outside(block.call, settings.folders):
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:
-        segments.append((" · waits for you", _GROUPS[CallState.WAITING]))
+        segments.append((" · pending request", _GROUPS[CallState.WAITING]))
     if block.state in _NAMED_STATES:
         word = _STATE_WORDS.get(block.state, block.state.value)
         whose = " by the server's configuration" if block.by_config else ""

@@ -54,7 +54,7 @@ def act(chat: Chat, block_id: int, now: int) -> Changes:
         case LinkBlock(url=url) if _is_safe(url):
             update.ops.append(OpenExternal(url))
         case LinkBlock(url=url):
-            update.ops.append(Notify("warn", f"Not opened, not a web address: {one_line(url)}"))
+            update.ops.append(Notify("warn", f"not opened, not a web link: {one_line(url)}"))
         case ImageBlock(media_type=media_type, base64=encoded):
             _show_image(update, media_type, encoded)
     return update.finish()

@@ -16,7 +16,7 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import Turn
 
-OVER = "the login is over: what you typed was not sent"
+OVER = "the login has ended: what you typed was not sent"
 NO_OPTION = "this is not one of the options: nothing was sent"
 
 

@@ -74,7 +74,7 @@ class Contexts:
         except (OSError, ValueError):
             raise MalformedContext(f"not found: {name}") from None
         if is_folder != isinstance(context, DirectoryContext):
-            kind = "folder: add it as a directory" if is_folder else "file: add it as a file"
+            kind = "folder: use the type 'directory'" if is_folder else "file: use the type 'file'"
             raise MalformedContext(f"{name} is a {kind}")
         return context
 

@@ -44,7 +44,7 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     """
     fork_point = history_changes.fork_point(chat, block)
     if fork_point is None:
-        raise AgentRefused("the agent can fork a chat only at a prompt or a tool call")
+        raise AgentRefused("a chat can be forked only at a prompt or a tool call")
     copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
     copy = chats.get(copy_id, chat.server_name)
     chats.show(show_history(copy, opened.page, now()))
@@ -84,13 +84,13 @@ async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) ->
 def require_idle(chat: Chat) -> None:
     """Raise AgentRefused while a turn runs."""
     if chat.turn.state is not Turn.IDLE:
-        raise AgentRefused("the agent is still working: stop the turn first")
+        raise AgentRefused("a turn is running: stop it first with :Eca stop")
 
 
 def _anchor(chat: Chat, block: int) -> history_changes.Anchor:
     found = history_changes.anchor_of(chat, block)
     if found is None:
-        raise AgentRefused("there can be no flag here: the agent has no id for this block")
+        raise AgentRefused("no flag can be set here: the server has no id for this block")
     return found
 
 
@@ -100,5 +100,5 @@ def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
     if prompt is None:
         raise AgentRefused("no prompt here")
     if prompt.content_id is None:
-        raise AgentRefused("the agent has no id for this message")
+        raise AgentRefused("the server has no id for this prompt: choose another one")
     return prompt, prompt.content_id

@@ -108,8 +108,8 @@ class ReviewRequests:
         turns = self._ledger.turns(intent.chat)
         turns = [turn for turn in turns if number in (None, turn.number)]
         if not turns:
-            where = "here" if number is None else f"in turn {number}"
-            nothing = Notify("info", f"the agent has changed nothing {where}")
+            where = "in this chat" if number is None else f"in turn {number}"
+            nothing = Notify("info", f"no changes {where}")
             return [nothing, Answer(intent.request, None)]
         odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd_names]
         return [*odd, Answer(intent.request, await self._entries(intent.chat, turns))]

@@ -150,7 +150,7 @@ class SavedChats:
 
     async def _rename(self, chat: Chat, title: str) -> None:
         if chat.is_blank:
-            raise AgentRefused("the agent does not have this chat yet: send a prompt first")
+            raise AgentRefused("the server does not have this chat yet: send a prompt first")
         archive = await self._archive(chat)
         chat.title_owner = TitleOwner.AGENT  # the agent announces the new title
         await archive.rename(chat.id, title)

@@ -48,7 +48,7 @@ def fit_lines(contexts: Iterable[Context]) -> tuple[tuple[Context, ...], tuple[s
             first = context.first or 1
             fitted.append(replace(context, first=first, last=first + len(lines) - 1))
         else:
-            missing.append(f"not sent: {context.path} has no line {context.first}")
+            missing.append(f"context not sent: {context.path} has no line {context.first}")
     return tuple(fitted), tuple(missing)
 
 
