@@ -47,6 +47,8 @@ PHRASES: Final[Mapping[str, str]] = {
     r"\btakes? [a-z]+ apart\b|\btaken apart\b": "split, parse",
     r"\bcomes? along\b": "is included",
     r"\bis wanted of\b|\bis heard of\b": "who wants, receives or reports what?",
+    r"\bof another day\b": "of an earlier session",
+    r"\baccept(?:s|ed|ing)? (?:it )?or reject": "allow or reject, as in the float",
     r"\bof which (?:the|nothing|it)\b": "whose, about which",
     r"(?<!there )\bis no (?:string|number|list|object|file|word|option)\b": "is not a …",
 }

@@ -89,7 +89,7 @@ class TestList:
 
 
 class TestResume:
-    """A chat of another day goes on."""
+    """A chat of an earlier session goes on."""
 
     async def test_its_newest_page_is_shown(self, rig: Rig) -> None:
         archive = (await rig.ready()).archive

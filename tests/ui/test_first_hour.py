@@ -49,7 +49,7 @@ def test_a_file_that_a_prompt_names_and_is_not_there_is_named(view: View) -> Non
     view.nvim.lua("require('eca').send(...)", prompt)
     view.nvim.wait_until("vim.fn.execute('messages'):find('context not sent') ~= nil")
     line = next(line for line in told(view.nvim).splitlines() if "not sent" in line)
-    assert line.endswith("does not exist: @nope.txt, @src/none.py, @gone/")
+    assert line.endswith("context not sent: not found: @nope.txt, @src/none.py, @gone/")
     assert [sent["text"] for sent in view.sent("prompt")] == [prompt]
 
 

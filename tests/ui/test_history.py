@@ -47,7 +47,7 @@ def relive(start_nvim: StartNeovim, tmp_path: Path) -> Relive:
 
 
 def test_list_open(relive: Relive) -> None:
-    """A chat of another day is resumed with its newest page, then paged to its beginning."""
+    """A chat of an earlier session is resumed with its newest page, then paged to its beginning."""
     reader = relive.begin("list_open", keep("list_open", 5, 12, 15, 8, 10))
     reader.nvim.keys(":EcaChat<CR>:Eca resume<CR>")
     labels = reader.choose("Resume", "7 messages · mock/mock-1")
@@ -207,7 +207,7 @@ def test_agent_persist(relive: Relive) -> None:
 
 
 def test_custom_agents(relive: Relive) -> None:
-    """The agent of a chat of another day is its own, a custom one too."""
+    """The agent of a chat of an earlier session is its own, a custom one too."""
     reader = relive.begin("custom_agents", keep("custom_agents", 4))
     reader.nvim.lua("require('eca').open({ chat = 'c-cu' })")
     reader.until_answered(HELLO, 2)

@@ -112,7 +112,7 @@ def test_a_stop_cancels_it(
     with nothing_of_the_key(nvim):
         type_key(nvim)
         nvim.keys("<Esc><C-c>")
-        nvim.wait_screen("what you typed for it was not sent")
+        nvim.wait_screen("what you typed was not sent")
         wait_line(nvim, "Login cancelled")
         wait_idle(nvim)
         assert prompts(server) == (["/login"] if asks else ["/login", "cancel"])
@@ -140,7 +140,7 @@ def test_a_crash_ends_it_and_other_chats_are_not_touched(
         nvim.wait_until("require('eca').status().state == 'running'")
         nvim.keys("<C-c>")
         nvim.wait_screen("exit code 7")
-        nvim.wait_until("vim.fn.execute('messages'):find('what you typed for it was not') ~= nil")
+        nvim.wait_until("vim.fn.execute('messages'):find('what you typed was not') ~= nil")
         nvim.keys("[b")
         nvim.wait_screen("> mine")
         assert draft(nvim) == "mine"

@@ -161,7 +161,7 @@ def test_who_types_while_it_ends_goes_on_in_the_field(start_nvim: StartNeovim) -
         nvim.keys(leave_field)
         nvim.wait_screen("> draft")
         nvim.keys("<Esc>")
-        nvim.wait_screen("what you typed for it was not sent")
+        nvim.wait_screen("what you typed was not sent")
         assert draft(nvim) == "draft"
     nvim.lua("require('eca.input.drafts').flush()")
     assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}

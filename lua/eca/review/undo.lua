@@ -24,9 +24,9 @@ local M = {}
 ---@field path? string of the file
 ---@field name? string of the turn
 ---@field seen? string identifies the state of the file when the undo was planned
----@field kept? eca.Segment[] its text while it stays; nil if it is always put back
----@field taken? eca.Segment[] its text while it is put back; nil if it cannot be
----@field take boolean it is put back; where both are possible, the user decides
+---@field kept? eca.Segment[] its text while it stays; nil if it is always restored
+---@field taken? eca.Segment[] its text while it is restored; nil if it cannot be
+---@field take boolean it is restored; where both are possible, the user decides
 
 ---@class eca.UndoPlan
 ---@field turns integer[] the newest first
@@ -158,7 +158,7 @@ local function row_here(undo)
   return undo.plan.rows[vim.api.nvim_win_get_cursor(0)[1]]
 end
 
---- Put a file back or not. The server puts back the files of all its turns, or of none.
+--- Restore a file or not. The server restores the files of all its turns, or of none.
 ---@param undo eca.Undo
 ---@param take boolean
 local function choose(undo, take)
