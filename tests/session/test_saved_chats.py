@@ -210,7 +210,7 @@ class TestWhole:
     async def test_clear_waits_for_the_end_of_the_turn(self, rig: Rig) -> None:
         archive = await talking(rig)
         rig.agent.say("a", RUNNING)
-        assert "stop the turn first" in await warned(rig, asks.ClearMessages("a"))
+        assert "a turn is running: stop it first" in await warned(rig, asks.ClearMessages("a"))
         assert archive.asked == []
 
     async def test_delete(self, rig: Rig) -> None:
