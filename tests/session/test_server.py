@@ -1,7 +1,8 @@
 """The server is started when needed, ended, and restarted; chats and prompts stay."""
 
+import anyio
 import pytest
-from tests.session.rig import Rig
+from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.chat.vocabulary.events import (
@@ -123,15 +124,22 @@ async def test_restart_ends_the_old_server_first_and_keeps_the_chats(rig: Rig) -
     assert "hello" in rig.view.text()
 
 
-async def test_an_agent_that_is_ready_too_late_gets_no_prompt(rig: Rig) -> None:
+async def test_an_agent_that_is_ready_too_late_gets_no_prompt(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rig.do(OpenChat("a"))
     first = await rig.starting()
+
+    async def be_ready_first() -> None:
+        await anyio.wait_all_tasks_blocked()
+        first.ready()
+        await FakeAgent.close(first)
+
+    monkeypatch.setattr(first, "close", be_ready_first)
     rig.do(StartServer(restart=True), SendPrompt("a", "hi"))
-    await rig.view.until(lambda: "hi" in rig.view.text())
-    first.ready()
     second = await rig.starting(2)
     second.ready()
-    assert ("prompt", "a", "hi") not in first.told
+    assert first.told == [("close",)]
     assert second.told == [("prompt", "a", "hi")]
 
 
