@@ -48,7 +48,7 @@ class TestRevising:
     async def test_no_rollback_while_a_turn_runs(self, rig: Rig) -> None:
         archive = await talking(rig)
         rig.agent.say("a", RUNNING)
-        assert "stop the turn first" in await warned(rig, asks.Rollback("a", 0))
+        assert "a turn is running: stop it first" in await warned(rig, asks.Rollback("a", 0))
         assert archive.asked == []
 
     async def test_no_rollback_to_what_has_no_name(self, rig: Rig) -> None:
