@@ -83,7 +83,7 @@ class TestRevising:
 
     async def test_no_fork_without_a_name(self, rig: Rig) -> None:
         archive = await talking(rig)
-        assert "can fork a chat only at" in await warned(rig, asks.ForkChat("a", 0))
+        assert "can be forked only at" in await warned(rig, asks.ForkChat("a", 0))
         assert archive.asked == []
 
     async def test_flags(self, rig: Rig) -> None:
