@@ -263,7 +263,7 @@ def test_a_prompt_waits_from_the_start_if_the_agent_cannot_be_steered() -> None:
     assert driver.told(TellSteer) == []
     assert driver.chat.queue == [QueuedPrompt(QueueKind.QUEUE, "second")]
     [told] = [op for op in driver.view.other if isinstance(op, Notify)]
-    assert told.text == "this server cannot be steered: your prompt is sent when the turn ends"
+    assert told.text == "this server cannot be steered: your prompt is queued"
     driver.send("third", queue=True)
     driver.send("/command")
     assert len([op for op in driver.view.other if isinstance(op, Notify)]) == 1

@@ -216,7 +216,7 @@ def test_what_cannot_steer_is_sent_next(nvim: Neovim, server: ScriptedServer) ->
     say(nvim, "wait")
     wait_line(nvim, "I wait.")
     say(nvim, "stream")
-    nvim.wait_screen("this server cannot be steered: your prompt is sent when the turn ends")
+    nvim.wait_screen("this server cannot be steered: your prompt is queued")
     queue = "return require('eca.state.mirror').queue(require('eca').current())"
     assert nvim.lua(queue) == [["queue", "stream"]]
     nvim.keys("<C-c>")

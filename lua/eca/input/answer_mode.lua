@@ -62,7 +62,7 @@ end
 local function withdraw(chat)
   if field.draft(input_of(current[chat].item)):find('%S') then
     require('eca.ui.notify').warn(
-      'the question is no longer pending: what you typed is a prompt now'
+      'the question is not pending: what you typed is a prompt now'
     )
   end
   finish(chat)

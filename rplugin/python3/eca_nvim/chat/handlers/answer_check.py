@@ -14,7 +14,7 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 
 CHANGED = "this request has changed since you saw it, look again"
 CHANGED_TYPED = f"{CHANGED}: what you typed is in the input"
-TOO_LATE = "this request is no longer pending: what you typed is in the input"
+TOO_LATE = "this request is not pending: what you typed is in the input"
 
 
 def check_answer(update: Update, block_id: int, digest: str, typed: str | None = None) -> bool:

@@ -36,7 +36,7 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
 
-SUBAGENT_GOES_ON = "a subagent gets only the rejection: what you typed is in the input"
+SUBAGENT_GOES_ON = "a subagent gets only the rejection: your text is in the input"
 
 MOST_SHOWN = 50_000
 """Most characters of a command or of arguments that are shown."""

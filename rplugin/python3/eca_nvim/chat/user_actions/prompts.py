@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.effects import TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.states import Turn
 
-NO_STEER = "this server cannot be steered: your prompt is sent when the turn ends"
+NO_STEER = "this server cannot be steered: your prompt is queued"
 _STEERED = frozenset({Turn.SENDING, Turn.RUNNING})
 
 
