@@ -61,9 +61,7 @@ end
 ---@param chat string
 local function withdraw(chat)
   if field.draft(input_of(current[chat].item)):find('%S') then
-    require('eca.ui.notify').warn(
-      'the question is not pending: what you typed is a prompt now'
-    )
+    require('eca.ui.notify').warn('the question is not pending: what you typed is a prompt now')
   end
   finish(chat)
 end
