@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
+from tests.chat.view import View
 
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellDecision
@@ -16,6 +18,7 @@ from eca_nvim.chat.vocabulary.events import (
     ChatDeleted,
     ProgressChanged,
     QuestionAsked,
+    ReasoningStarted,
     TitleChanged,
     ToolFinished,
     ToolPreparing,
@@ -313,3 +316,13 @@ def test_events_find_the_chat_that_shows_them() -> None:
     assert route(chats, Addressed("subsub", ENDED, "sub")) == ("chat", "subsub")
     assert route(chats, Addressed("new", ENDED)) == ("new", None)
     assert route(chats, Addressed(None, ENDED)) == (None, None)
+
+
+def test_a_lane_that_is_older_than_the_call_it_is_within_is_drawn_again_below_it() -> None:
+    driver = Driver()
+    driver.hear(ReasoningStarted("r"), child="sub")
+    driver.hear(ToolRunning(SPAWN), child="other")
+    driver.toggle(2, to_open=True)
+    anew = View()
+    anew.draw(folding.redraw(driver.chat, driver.now).ops)
+    assert anew.lines == driver.view.lines

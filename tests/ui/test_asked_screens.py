@@ -11,6 +11,7 @@ from tests.support.golden import assert_golden
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
 from tests.ui.test_approval_screens import floating
 
+from eca_nvim.agents.eca.content.call_choices import choices
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
@@ -92,7 +93,7 @@ CALLS: Mapping[str, ToolCall] = {
 def waiting(call: ToolCall) -> list[object]:
     """Return the op by which the host tells that a call waits."""
     chat = Chat(CHAT, RenderSettings(folders=("/workspace",)))
-    apply(chat, ToolRequested(call, needs_approval=True), 0)
+    apply(chat, ToolRequested(call, needs_approval=True, choices=choices(call)), 0)
     return list(ops.wire(all_pending([chat])))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import partial
 
 from eca_nvim.chat.model.blocks import Block, Fold, ImageBlock, LinkBlock
 from eca_nvim.chat.model.changes import Changes
@@ -71,11 +72,20 @@ def _show_image(update: Update, media_type: str, encoded: str) -> None:
         update.ops.append(Notify("error", "The image cannot be read: it is not base64"))
 
 
+def _nesting(chat: Chat, lane: Lane) -> int:
+    """Count the calls that a lane is within: each is drawn before its lane, which may be older."""
+    calls = set[int]()
+    while lane.anchor is not None and lane.anchor.id not in calls:
+        calls.add(lane.anchor.id)
+        lane = chat.lanes[lane.anchor.chat_id]
+    return len(calls)
+
+
 def redraw(chat: Chat, now: int) -> Changes:
     """Draw the whole chat again, for a buffer that lost its text."""
     update = Update(chat, chat.root, now)
     update.ops.append(ClearChat(chat.id))
-    for lane in chat.lanes.values():
+    for lane in sorted(chat.lanes.values(), key=partial(_nesting, chat)):
         if lane.is_shown:
             update.draw_lane(lane)
     chat.shown_status = None
