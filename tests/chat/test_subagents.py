@@ -323,6 +323,6 @@ def test_a_lane_that_is_older_than_the_call_it_is_within_is_drawn_again_below_it
     driver.hear(ReasoningStarted("r"), child="sub")
     driver.hear(ToolRunning(SPAWN), child="other")
     driver.toggle(2, to_open=True)
-    anew = View()
-    anew.draw(folding.redraw(driver.chat, driver.now).ops)
-    assert anew.lines == driver.view.lines
+    redrawn = View()
+    redrawn.draw(folding.redraw(driver.chat, driver.now).ops)
+    assert redrawn.lines == driver.view.lines

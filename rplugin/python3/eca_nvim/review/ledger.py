@@ -22,15 +22,12 @@ from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatEvent,
-    LoginBegan,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
+    TurnEvent,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
@@ -90,7 +87,7 @@ class Ledger:
             self._record_call(chat, event, block)
             return
         match event:
-            case TurnBegan() | TurnStopping() | TurnEnded() | LoginBegan():
+            case TurnEvent():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case AgentGone():

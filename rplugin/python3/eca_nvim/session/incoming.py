@@ -25,15 +25,12 @@ from eca_nvim.chat.vocabulary.events import (
     ChatDeleted,
     ChoicesChanged,
     JobsChanged,
-    LoginBegan,
     MessageShown,
     NoticeReceived,
     ProgressChanged,
     SelectionChanged,
     ToolServerChanged,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
+    TurnEvent,
     WorkChanged,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
@@ -45,10 +42,7 @@ from eca_nvim.session.tool_servers import ToolServers
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
-_CREATES_NO_CHAT = (
-    *(TurnBegan, TurnStopping, TurnEnded, LoginBegan),
-    *(ChatCleared, ChatDeleted, UsageReported, ProgressChanged),
-)
+_CREATES_NO_CHAT = (ChatCleared, ChatDeleted, ProgressChanged, TurnEvent, UsageReported)
 """Events that are ignored when their chat is unknown."""
 
 NO_MODEL = "no model: send the prompt /login, or see :Eca log"

@@ -22,7 +22,6 @@ from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentEvent,
     ChatOpened,
-    LoginBegan,
     ProgressChanged,
     QuestionAsked,
     Role,
@@ -30,16 +29,11 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
     ToolFinished,
     ToolRejected,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
+    TurnEvent,
 )
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
-_ALWAYS_LIVE: Final = (
-    *(TurnBegan, TurnStopping, TurnEnded, LoginBegan),
-    *(UsageReported, ProgressChanged, QuestionAsked, SelectionChanged),
-)
+_ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
 
 _REJECTED: Final = "I rejected one or more tool calls"
 _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")

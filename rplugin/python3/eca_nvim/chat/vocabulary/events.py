@@ -171,15 +171,19 @@ class ProgressChanged(Struct, frozen=True):
     is_retry: bool = False
 
 
-class TurnBegan(Struct, frozen=True):
+class TurnEvent(Struct, frozen=True):
+    """A report of the agent about its turn; each kind is a subclass."""
+
+
+class TurnBegan(TurnEvent, frozen=True):
     """The agent has begun to work, on a prompt or on its own (ECA: chat/statusChanged)."""
 
 
-class TurnStopping(Struct, frozen=True):
+class TurnStopping(TurnEvent, frozen=True):
     """The turn was stopped, and the agent is ending it (ECA: chat/statusChanged)."""
 
 
-class TurnEnded(Struct, frozen=True):
+class TurnEnded(TurnEvent, frozen=True):
     """The turn has ended; `message` tells the user why.
 
     ECA: chat/statusChanged, progress and the response to chat/prompt. ACP: the response to
@@ -190,7 +194,7 @@ class TurnEnded(Struct, frozen=True):
     message: str | None = None
 
 
-class LoginBegan(Struct, frozen=True):
+class LoginBegan(TurnEvent, frozen=True):
     """The turn has become a login: the user's text goes to the login (ECA: chat/statusChanged)."""
 
 

@@ -19,15 +19,12 @@ from msgspec.structs import replace
 from eca_nvim.agents.eca.content.known_tools import known_so_far
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
-    LoginBegan,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
+    TurnEvent,
 )
 from eca_nvim.patterns import late_pattern
 
@@ -88,6 +85,6 @@ class Peeks:
                     return replace(event, so_far=known_so_far(call, *peek.main_argument))
             case ToolRequested() | ToolRunning() | ToolFinished() | ToolRejected():
                 self._peeks.get(chat_id, {}).pop(event.call.id, None)
-            case TurnBegan() | TurnStopping() | TurnEnded() | LoginBegan():
+            case TurnEvent():
                 self._peeks.pop(chat_id, None)
         return event
