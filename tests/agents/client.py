@@ -20,7 +20,8 @@ from eca_nvim.agents.base import (
 )
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.agents.eca.editor_requests import Base
-from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.transport import Guard
 
 TIMEOUT = 20.0

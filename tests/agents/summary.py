@@ -8,10 +8,10 @@ from typing import Any, Final, cast
 from msgspec import NODEFAULT
 from msgspec.structs import replace
 
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentEvent,
     ReasoningText,
     Role,
     TextReceived,

@@ -18,8 +18,8 @@ from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     SelectionChanged,
     TextReceived,
-    TurnEnded,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 pytestmark = pytest.mark.anyio
 

@@ -7,11 +7,8 @@ from tests.agents.client import EDITOR, FakeEditor, running
 
 from eca_nvim.agents.base import Prompt, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.chat.vocabulary.events import (
-    Role,
-    TextReceived,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import Role, TextReceived
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.server.find import find_server
 
 pytestmark = pytest.mark.anyio

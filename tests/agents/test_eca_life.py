@@ -18,7 +18,8 @@ from eca_nvim.agents.eca import agent as eca
 from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
-from eca_nvim.chat.vocabulary.events import ChoicesChanged, MessageShown, TextReceived
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, MessageShown
+from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.eca import encode
 from eca_nvim.session.server import CLOSE_TIMEOUT

@@ -16,14 +16,12 @@ from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    LoginBegan,
     NoticeReceived,
     SelectionChanged,
     TextReceived,
-    TurnBegan,
-    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
 

@@ -3,14 +3,9 @@
 import pytest
 
 from eca_nvim.agents.eca.replay import Replays, user_text
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    ChatOpened,
-    Role,
-    TextReceived,
-    TurnBegan,
-    WorkChanged,
-)
+from eca_nvim.chat.vocabulary.agent_events import WorkChanged
+from eca_nvim.chat.vocabulary.events import Addressed, ChatOpened, Role, TextReceived
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan
 
 CONTEXTS = (
     '<contexts description="User-provided context. Treat as current and accurate.">\n'

@@ -4,7 +4,7 @@ import pytest
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca import server_events
-from eca_nvim.chat.vocabulary.events import (
+from eca_nvim.chat.vocabulary.agent_events import (
     ChoicesChanged,
     MessageShown,
     ToolServerChanged,

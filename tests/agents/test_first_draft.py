@@ -11,13 +11,9 @@ from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
-from eca_nvim.chat.vocabulary.events import (
-    ProgressChanged,
-    ToolFinished,
-    ToolRequested,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import ProgressChanged, ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 pytestmark = pytest.mark.anyio

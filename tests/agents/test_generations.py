@@ -14,6 +14,7 @@ from tests.support.workspace import FILES
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import Diagnostic, Selection
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, MessageShown
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     DirectoryContext,
@@ -25,9 +26,6 @@ from eca_nvim.chat.vocabulary.contexts import (
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
-    ChoicesChanged,
-    LoginBegan,
-    MessageShown,
     SelectionChanged,
     TextReceived,
     TitleChanged,
@@ -37,9 +35,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
     TrustRefused,
-    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 pytestmark = pytest.mark.anyio

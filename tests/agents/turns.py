@@ -8,12 +8,8 @@ from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import (
-    NoticeReceived,
-    TextReceived,
-    ToolRequested,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import NoticeReceived, TextReceived, ToolRequested
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 CHAT = "ours"
 PLAIN = Selection()

@@ -21,16 +21,13 @@ from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.effects import Effect, TellDecision
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
-    LoginBegan,
     Role,
     TextReceived,
     ToolRequested,
     ToolRunning,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
 )
 from eca_nvim.chat.vocabulary.ops import SetPending
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 RUNNING = TurnBegan()
 STOPPING = TurnStopping()

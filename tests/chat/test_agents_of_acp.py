@@ -17,10 +17,10 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRequested,
     ToolRunning,
-    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 CALL = ToolCall("t1", kind=ToolKind.EDIT, title=("old.txt: two => TWO",), origin="acp")
 YES, NO = Choice("y", "Yes", ChoiceKind.ALLOW_ONCE), Choice("n", "No", ChoiceKind.REJECT_ONCE)

@@ -7,14 +7,9 @@ from tests.chat.driver import ENDED, Driver, said, user
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.handlers.chat_title import FORGOTTEN
-from eca_nvim.chat.vocabulary.events import (
-    AgentGone,
-    ChatCleared,
-    ChatOpened,
-    TitleChanged,
-    TurnBegan,
-)
+from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, ChatOpened, TitleChanged
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan
 
 
 def become(driver: Driver, *states: str) -> None:

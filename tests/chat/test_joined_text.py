@@ -4,19 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eca_nvim.chat.text.joined_text import join_text
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, WorkChanged
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentEvent,
     ReasoningText,
     Role,
     TextReceived,
     ToolOutput,
     ToolPreparing,
-    TurnBegan,
-    TurnEnded,
-    WorkChanged,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 
 def said(text: str, chat: str = "c", content: str | None = None) -> Addressed:

@@ -11,14 +11,10 @@ from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
-from eca_nvim.chat.vocabulary.events import (
-    AgentGone,
-    ToolRejected,
-    ToolRequested,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import AgentGone, ToolRejected, ToolRequested
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 
 def prompts(driver: Driver) -> list[str]:

@@ -9,11 +9,7 @@ from eca_nvim.chat.model.blocks import Block
 from eca_nvim.chat.render.block import _RENDERERS
 from eca_nvim.chat.user_actions.folding import act
 from eca_nvim.chat.vocabulary.effects import ShowImage
-from eca_nvim.chat.vocabulary.events import (
-    FlagReceived,
-    ReasoningText,
-    UnknownReceived,
-)
+from eca_nvim.chat.vocabulary.events import FlagReceived, ReasoningText, UnknownReceived
 from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 

@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.received import HookFinished
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
@@ -61,10 +62,10 @@ EVENTS = st.one_of(
     st.builds(events.PlanChanged, st.sampled_from([PLAN, call_details.TaskList(())])),
     st.builds(HookFinished, IDS, TEXTS, st.integers(0, 1), TEXTS),
     st.builds(events.QuestionAsked, IDS, TEXTS, tool_call_id=IDS),
-    st.builds(events.TurnBegan),
-    st.builds(events.TurnStopping),
-    st.builds(events.TurnEnded, st.sampled_from(TurnEnd), st.none() | TEXTS),
-    st.builds(events.LoginBegan),
+    st.builds(TurnBegan),
+    st.builds(TurnStopping),
+    st.builds(TurnEnded, st.sampled_from(TurnEnd), st.none() | TEXTS),
+    st.builds(LoginBegan),
     st.builds(events.ProgressChanged, TEXTS, st.booleans()),
     st.builds(UsageReported, st.integers(0, 9), session_cost=TEXTS),
     st.builds(events.UnknownReceived, TEXTS, TEXTS),

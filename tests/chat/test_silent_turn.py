@@ -7,13 +7,8 @@ from tests.chat.driver import ENDED, RUNNING, Driver, call, said, user
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.vocabulary.effects import AskTurn, TellPrompt
-from eca_nvim.chat.vocabulary.events import (
-    ChatEvent,
-    ProgressChanged,
-    ToolRequested,
-    ToolRunning,
-    TurnLapsed,
-)
+from eca_nvim.chat.vocabulary.events import ChatEvent, ProgressChanged, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
 
 
 @pytest.fixture

@@ -10,9 +10,7 @@ from tests.agents.client import Client, make_agent, running
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import Prompt, Selection
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import (
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 TRUSTING = Selection(trust=True)
 

@@ -7,7 +7,8 @@ from tests.agents.client import Client
 from tests.demo.talks import talk, talking
 
 from eca_nvim.agents.base import Selection
-from eca_nvim.chat.vocabulary.events import ChoicesChanged, SelectionChanged
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
+from eca_nvim.chat.vocabulary.events import SelectionChanged
 
 pytestmark = pytest.mark.anyio
 

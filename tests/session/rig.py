@@ -11,9 +11,10 @@ from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Sel
 from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
-from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent, ChatEvent
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,

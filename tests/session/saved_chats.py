@@ -8,14 +8,8 @@ from tests.session.rig import Rig
 
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    ChatEvent,
-    Role,
-    TextReceived,
-    TurnBegan,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, Role, TextReceived
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 RUNNING, ENDED = TurnBegan(), TurnEnded()
 

@@ -6,7 +6,7 @@ from tests.session.rig import Rig
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
-from eca_nvim.chat.vocabulary.events import ChoicesChanged, JobsChanged, ToolServerChanged
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, JobsChanged, ToolServerChanged
 from eca_nvim.chat.vocabulary.ops import Notify, SetStatus, SetWork
 
 pytestmark = pytest.mark.anyio

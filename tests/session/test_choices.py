@@ -11,15 +11,12 @@ from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import (
-    ChoicesChanged,
-    SelectionChanged,
-    ToolFinished,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
+from eca_nvim.chat.vocabulary.events import SelectionChanged, ToolFinished
 from eca_nvim.chat.vocabulary.ops import Answer, SetChoices, ShowOutput
 from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.vocabulary.received import ImageReceived
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 pytestmark = pytest.mark.anyio
 

@@ -11,9 +11,9 @@ import pytest
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentEvent,
     QuestionAsked,
     Role,
     TextReceived,

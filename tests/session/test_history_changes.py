@@ -12,9 +12,7 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import (
-    FlagReceived,
-)
+from eca_nvim.chat.vocabulary.events import FlagReceived
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     FilesChanged,

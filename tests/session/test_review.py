@@ -10,7 +10,7 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange
-from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, TurnBegan, TurnEnded
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify, ShowDiff
 from eca_nvim.chat.vocabulary.review_intents import (
     KeepChanges,
@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary.review_intents import (
     ShowCheckpoint,
     UndoTurn,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
 

@@ -19,11 +19,11 @@ from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatDeleted,
     ChatOpened,
-    ChoicesChanged,
     SelectionChanged,
     TitleChanged,
 )

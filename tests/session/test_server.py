@@ -5,12 +5,7 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.chat.vocabulary.events import (
-    Role,
-    TextReceived,
-    TurnBegan,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import (
     OpenChat,
     QuitServer,
@@ -21,6 +16,7 @@ from eca_nvim.chat.vocabulary.intents import (
 )
 from eca_nvim.chat.vocabulary.ops import Emit, OpenBlock, SetInput
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
 

@@ -5,13 +5,8 @@ from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import (
-    ChoicesChanged,
-    JobsChanged,
-    QuestionAsked,
-    Role,
-    TextReceived,
-)
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, JobsChanged
+from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
 from eca_nvim.chat.vocabulary.history_intents import ListChats, ResumeChat
 from eca_nvim.chat.vocabulary.ops import SetChoices, SetWork
 from eca_nvim.session.trust import YES

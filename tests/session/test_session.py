@@ -12,20 +12,16 @@ from tests.support.calls import eca_call
 from eca_nvim.agents.base import AgentExit, Selection
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.vocabulary import call_details, events, intents
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, MessageShown, WorkChanged
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.contexts import WebContext
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatDeleted,
-    ChoicesChanged,
-    MessageShown,
     Role,
     TextReceived,
     ToolRequested,
-    TurnBegan,
-    TurnEnded,
-    WorkChanged,
 )
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
@@ -42,6 +38,7 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.chat.vocabulary.received import ImageReceived
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio

@@ -16,14 +16,7 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.chat.vocabulary.decisions import ALLOW
-from eca_nvim.chat.vocabulary.events import (
-    ToolFinished,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
-    TurnBegan,
-    TurnEnded,
-)
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRejected, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.review_intents import (
     FileWritten,
     ListChanges,
@@ -31,6 +24,7 @@ from eca_nvim.chat.vocabulary.review_intents import (
     PlanUndo,
     UndoTurn,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.review import workspace
 from eca_nvim.review.survey import Survey, survey
 from eca_nvim.session.files import surveys

@@ -27,12 +27,11 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRejected,
     ToolRequested,
-    TurnBegan,
-    TurnEnded,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged
 from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
 from eca_nvim.chat.vocabulary.review_intents import PlanUndo, UndoTurn
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.disk import private
 from eca_nvim.session import session
 

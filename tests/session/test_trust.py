@@ -13,11 +13,11 @@ from tests.session.saved_chats import asked, page, prompt
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.agents.base import Selection
 from eca_nvim.chat.vocabulary import history_intents, intents
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatEvent,
     ChatOpened,
-    ChoicesChanged,
     QuestionAsked,
     TrustRefused,
 )

@@ -17,9 +17,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolPreparing,
     ToolRequested,
     ToolRunning,
-    TurnBegan,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan
 
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"

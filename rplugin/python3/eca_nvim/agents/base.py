@@ -17,8 +17,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import AgentEvent
 
 
 class AgentFault(Exception):
@@ -159,6 +159,9 @@ class Agent(ABC):
 
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
         """Send what the running login asks for; None cancels it."""
+
+    def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:  # noqa: B027 - optional
+        """Set an option of a chat; OptionsChanged or OptionRefused follows."""
 
     @abstractmethod
     def choose(self, chat_id: str, selection: Selection) -> None:

@@ -27,10 +27,10 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TurnEvent,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
+from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.disk.replacing import NEW_MODE
 from eca_nvim.review.attribution import Attribution
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.events import JobsChanged, WorkChanged
+from eca_nvim.chat.vocabulary.agent_events import JobsChanged, WorkChanged
 from eca_nvim.chat.vocabulary.ops import SetWork
 
 JOB_CELLS = 40

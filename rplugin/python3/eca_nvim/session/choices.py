@@ -23,7 +23,8 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Selection
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.events import ChoicesChanged, SelectionChanged
+from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
+from eca_nvim.chat.vocabulary.events import SelectionChanged
 from eca_nvim.chat.vocabulary.ops import BlockKind, SetChoices
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.persistence import Persistence

@@ -18,22 +18,24 @@ from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
+from eca_nvim.chat.vocabulary.agent_events import (
     AgentEvent,
-    ChatCleared,
-    ChatDeleted,
     ChoicesChanged,
     JobsChanged,
     MessageShown,
+    ToolServerChanged,
+    WorkChanged,
+)
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    ChatCleared,
+    ChatDeleted,
     NoticeReceived,
     ProgressChanged,
     SelectionChanged,
-    ToolServerChanged,
-    TurnEvent,
-    WorkChanged,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
+from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.session.background_work import BackgroundWork
 from eca_nvim.session.chats import Chats

@@ -18,9 +18,10 @@ import anyio
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat, Selected
 from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop
-from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived, TurnEnded
+from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
 from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.events import ToolServerChanged
+from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
 from eca_nvim.chat.vocabulary.ops import Notify
 
 NAME_CELLS = 30

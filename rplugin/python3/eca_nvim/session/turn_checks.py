@@ -14,7 +14,7 @@ import anyio
 from eca_nvim.agents.archive import AgentRefused, Archive
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.vocabulary.effects import AskTurn
-from eca_nvim.chat.vocabulary.events import TurnLapsed
+from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
 from eca_nvim.session.chats import Chats
 
 ANSWER_TIMEOUT = 5.0

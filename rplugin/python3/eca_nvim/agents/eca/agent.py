@@ -48,9 +48,9 @@ from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import ServerRequests
 from eca_nvim.agents.eca.server_events import initial_choices
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
-from eca_nvim.chat.vocabulary.events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
 from eca_nvim.protocol.eca import lifecycle as eca

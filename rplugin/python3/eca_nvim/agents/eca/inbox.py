@@ -28,11 +28,9 @@ from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    AgentEvent,
-    ChatEvent,
-)
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnStopping
 from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
 from eca_nvim.protocol.eca.chat import (
@@ -53,9 +51,9 @@ _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 
 _TURNS: Final[Mapping[ChatStatus, ChatEvent]] = {
     ChatStatus.IDLE: EndReported(kind=EndKind.IDLE),
-    ChatStatus.RUNNING: events.TurnBegan(),
-    ChatStatus.STOPPING: events.TurnStopping(),
-    ChatStatus.LOGIN: events.LoginBegan(),
+    ChatStatus.RUNNING: TurnBegan(),
+    ChatStatus.STOPPING: TurnStopping(),
+    ChatStatus.LOGIN: LoginBegan(),
 }
 
 logger = logging.getLogger(__name__)

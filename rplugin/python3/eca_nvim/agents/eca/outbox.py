@@ -29,21 +29,18 @@ from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, ChoicesChanged, MessageShown
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentEvent,
     ChatEvent,
     ChatOpened,
-    ChoicesChanged,
-    LoginBegan,
-    MessageShown,
     NoticeReceived,
     ProgressChanged,
     SelectionChanged,
     TrustRefused,
-    TurnEnded,
 )
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
 from eca_nvim.protocol.eca.chat import (

@@ -17,10 +17,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.content.argument_peek import main_argument
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentEvent,
     ChatOpened,
     ProgressChanged,
     QuestionAsked,
@@ -29,8 +29,8 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
     ToolFinished,
     ToolRejected,
-    TurnEvent,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 _ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)

@@ -19,7 +19,8 @@ from msgspec import Struct
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.agents.eca import editor_requests
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.chat.vocabulary.events import Addressed, AgentEvent, QuestionAsked
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, Request
 from eca_nvim.paths import NotAFile
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_server_request, encode

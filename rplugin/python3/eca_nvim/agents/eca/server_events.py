@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from eca_nvim.chat.vocabulary.events import (
+from eca_nvim.chat.vocabulary.agent_events import (
     ChoicesChanged,
     JobsChanged,
     MessageShown,

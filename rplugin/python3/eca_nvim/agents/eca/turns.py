@@ -18,18 +18,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    AgentEvent,
-    ChatDeleted,
-    ChatEvent,
-    LoginBegan,
-    NoticeReceived,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
-)
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed, ChatDeleted, ChatEvent, NoticeReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 REFUSED: Final = "The server refused the prompt."
 

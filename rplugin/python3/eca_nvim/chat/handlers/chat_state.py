@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eca_nvim.chat.handlers.messages import notice_received
 from eca_nvim.chat.handlers.settle import settle
 from eca_nvim.chat.handlers.subagents import show_progress, store_usage
 from eca_nvim.chat.handlers.task_list import drop_task_list
@@ -11,11 +12,13 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
+    NoticeReceived,
     ProgressChanged,
     SelectionChanged,
     TrustRefused,
 )
 from eca_nvim.chat.vocabulary.ops import ClearChat
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
@@ -75,6 +78,17 @@ def commands_changed(update: Update, event: CommandsChanged) -> None:
     """Store the commands that the agent knows in this chat."""
     if update.lane is update.chat.root:
         update.chat.commands = event.commands
+
+
+def options_changed(update: Update, event: OptionsChanged) -> None:
+    """Store the options of the chat."""
+    if update.lane is update.chat.root:
+        update.chat.options = event.options
+
+
+def option_refused(update: Update, event: OptionRefused) -> None:
+    """Tell the user why an option keeps its value."""
+    notice_received(update, NoticeReceived(event.reason))
 
 
 def trust_refused(update: Update, _: TrustRefused) -> None:

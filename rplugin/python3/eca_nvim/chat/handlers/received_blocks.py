@@ -5,10 +5,7 @@ from __future__ import annotations
 from eca_nvim.chat.model.blocks import FlagBlock, Fold, HookBlock, ImageBlock, LinkBlock, PlainBlock
 from eca_nvim.chat.render.block import hook_failed
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.events import (
-    FlagReceived,
-    UnknownReceived,
-)
+from eca_nvim.chat.vocabulary.events import FlagReceived, UnknownReceived
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 

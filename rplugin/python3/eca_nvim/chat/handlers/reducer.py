@@ -29,8 +29,16 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import CallState, Turn
+from eca_nvim.chat.vocabulary.turn_events import (
+    LoginBegan,
+    TurnBegan,
+    TurnEnded,
+    TurnLapsed,
+    TurnStopping,
+)
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
@@ -58,16 +66,18 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     CommandsChanged: chat_state.commands_changed,
     events.ProgressChanged: chat_state.progress_changed,
     UsageReported: chat_state.usage_reported,
+    OptionsChanged: chat_state.options_changed,
+    OptionRefused: chat_state.option_refused,
     events.SelectionChanged: chat_state.selection_changed,
     events.TrustRefused: chat_state.trust_refused,
     events.ChatOpened: chat_title.chat_opened,
     events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.question_asked,
-    events.TurnBegan: turn.turn_began,
-    events.TurnStopping: turn.turn_stopping,
-    events.TurnEnded: turn.turn_ended,
-    events.LoginBegan: turn.login_began,
-    events.TurnLapsed: silent_turn.turn_lapsed,
+    TurnBegan: turn.turn_began,
+    TurnStopping: turn.turn_stopping,
+    TurnEnded: turn.turn_ended,
+    LoginBegan: turn.login_began,
+    TurnLapsed: silent_turn.turn_lapsed,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
 }
@@ -86,7 +96,7 @@ def apply(
     more_follow: more events follow at once, so headers are drawn after the last one (`settled`).
     """
     update = Update(chat, chat.lane(child), now, more_follow=more_follow)
-    if not isinstance(event, events.TurnLapsed):
+    if not isinstance(event, TurnLapsed):
         chat.turn.note_activity(now)
     HANDLERS[type(event)](update, event)
     return update.finish()

@@ -18,8 +18,8 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.effects import AskTurn
-from eca_nvim.chat.vocabulary.events import TurnLapsed
 from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
 
 PATIENCE_MS: Mapping[Turn, int] = {
     Turn.SENDING: 30_000,

@@ -17,16 +17,10 @@ from eca_nvim.chat.model.chat import RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellLogin, TellPrompt, TellStop
-from eca_nvim.chat.vocabulary.events import (
-    AgentGone,
-    ChatDeleted,
-    LoginBegan,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
-)
+from eca_nvim.chat.vocabulary.events import AgentGone, ChatDeleted
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd, TurnStep, next_turn
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 LOG_END = "the last lines of the server's log"
 NO_ANSWER = "The agent ended its turn without an answer."

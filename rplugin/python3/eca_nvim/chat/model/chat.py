@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary.call_details import TaskList
 from eca_nvim.chat.vocabulary.commands import Command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER
+from eca_nvim.chat.vocabulary.options import ChatOption
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 from eca_nvim.chat.vocabulary.usage import UsageReported
@@ -134,8 +135,8 @@ class Chat(Struct, eq=False):
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
-    commands: those the agent knows. abilities: what it can do. retrying: `activity` says that it
-    is trying again after a failure.
+    commands: those the agent knows. options: what the user can set. abilities: what the agent can
+    do. retrying: `activity` says that it is trying again after a failure.
     """
 
     id: str
@@ -153,6 +154,7 @@ class Chat(Struct, eq=False):
     task_list_block: ToolBlock | None = None
     task_list_turn: int = 0
     commands: tuple[Command, ...] = ()
+    options: tuple[ChatOption, ...] = ()
     abilities: frozenset[Ability] = ALL_ABILITIES
     deleted: bool = False
     older: OlderMessages | None = None

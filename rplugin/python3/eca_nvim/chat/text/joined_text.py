@@ -15,9 +15,9 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    AgentEvent,
     ReasoningText,
     Role,
     TextReceived,

@@ -14,12 +14,18 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
-from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import (
+    LoginBegan,
+    TurnBegan,
+    TurnEnded,
+    TurnLapsed,
+    TurnStopping,
+)
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
@@ -29,9 +35,6 @@ class Role(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
     SYSTEM = "system"
-
-
-# --- events of one chat -------------------------------------------------------------------------
 
 
 class TextReceived(Struct, frozen=True):
@@ -171,44 +174,6 @@ class ProgressChanged(Struct, frozen=True):
     is_retry: bool = False
 
 
-class TurnEvent(Struct, frozen=True):
-    """A report of the agent about its turn; each kind is a subclass."""
-
-
-class TurnBegan(TurnEvent, frozen=True):
-    """The agent has begun to work, on a prompt or on its own (ECA: chat/statusChanged)."""
-
-
-class TurnStopping(TurnEvent, frozen=True):
-    """The turn was stopped, and the agent is ending it (ECA: chat/statusChanged)."""
-
-
-class TurnEnded(TurnEvent, frozen=True):
-    """The turn has ended; `message` tells the user why.
-
-    ECA: chat/statusChanged, progress and the response to chat/prompt. ACP: the response to
-    session/prompt.
-    """
-
-    end: TurnEnd = TurnEnd.DONE
-    message: str | None = None
-
-
-class LoginBegan(TurnEvent, frozen=True):
-    """The turn has become a login: the user's text goes to the login (ECA: chat/statusChanged)."""
-
-
-class TurnLapsed(Struct, frozen=True):
-    """We asked about a silent turn (AskTurn), and the agent did not confirm that it runs.
-
-    is_idle: the agent says that the chat is idle; otherwise it did not mention the chat.
-    """
-
-    number: int
-    times_asked: int
-    is_idle: bool
-
-
 class SelectionChanged(Struct, frozen=True):
     """Model, agent or variant of this chat changed; None means unchanged."""
 
@@ -304,6 +269,8 @@ ChatEvent: TypeAlias = (
     | ProgressChanged
     | CommandsChanged
     | UsageReported
+    | OptionsChanged
+    | OptionRefused
     | TurnBegan
     | TurnStopping
     | TurnEnded
@@ -330,69 +297,3 @@ class Addressed(Struct, frozen=True):
     chat_id: str | None
     event: ChatEvent
     parent_id: str | None = None
-
-
-# --- events of the agent as a whole -------------------------------------------------------------
-
-
-class ChoicesChanged(Struct, frozen=True):
-    """The choices the user has, and the defaults; None means unchanged (ECA: config/updated).
-
-    chat_id: the selection applies to this chat only. forced: the selections ("model", "agent") that
-    replace those of every chat. wants_trust: whether the agent's configuration lets tools run
-    without asking the user. bring_models: whether an agent in `agents` may select its own model.
-    """
-
-    models: tuple[str, ...] | None = None
-    agents: tuple[str, ...] | None = None
-    variants: tuple[str, ...] | None = None
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-    wants_trust: bool | None = None
-    welcome: str | None = None
-    chat_id: str | None = None
-    forced: tuple[str, ...] = ()
-    bring_models: bool = True
-
-
-class WorkChanged(Struct, frozen=True):
-    """A background activity of the agent (ECA: $/progress)."""
-
-    id: str
-    title: str
-    done: bool
-
-
-class MessageShown(Struct, frozen=True):
-    """A message for the user (ECA: $/showMessage); level is error, warn or info."""
-
-    level: str
-    text: str
-
-
-class JobsChanged(Struct, frozen=True):
-    """All commands that run in the background (ECA: jobs/updated)."""
-
-    running: tuple[str, ...]
-
-
-class ToolServerChanged(Struct, frozen=True):
-    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None means unchanged."""
-
-    name: str
-    status: str | None = None
-    kind: str | None = None
-    tools: tuple[str, ...] | None = None
-    removed: bool = False
-
-
-AgentEvent: TypeAlias = (
-    Addressed
-    | AbilitiesChanged
-    | ChoicesChanged
-    | WorkChanged
-    | MessageShown
-    | ToolServerChanged
-    | JobsChanged
-)

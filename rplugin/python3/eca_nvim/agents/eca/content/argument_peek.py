@@ -24,8 +24,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TurnEvent,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.patterns import late_pattern
 
 HEAD: Final = 2000

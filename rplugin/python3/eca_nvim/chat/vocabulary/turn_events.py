@@ -1,0 +1,45 @@
+"""Turn events: what an agent reports about a turn."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from eca_nvim.chat.vocabulary.states import TurnEnd
+
+
+class TurnEvent(Struct, frozen=True):
+    """A report of the agent about its turn; each kind is a subclass."""
+
+
+class TurnBegan(TurnEvent, frozen=True):
+    """The agent has begun to work, on a prompt or on its own (ECA: chat/statusChanged)."""
+
+
+class TurnStopping(TurnEvent, frozen=True):
+    """The turn was stopped, and the agent is ending it (ECA: chat/statusChanged)."""
+
+
+class TurnEnded(TurnEvent, frozen=True):
+    """The turn has ended; `message` tells the user why.
+
+    ECA: chat/statusChanged, progress and the response to chat/prompt. ACP: the response to
+    session/prompt.
+    """
+
+    end: TurnEnd = TurnEnd.DONE
+    message: str | None = None
+
+
+class LoginBegan(TurnEvent, frozen=True):
+    """The turn has become a login: the user's text goes to the login (ECA: chat/statusChanged)."""
+
+
+class TurnLapsed(Struct, frozen=True):
+    """We asked about a silent turn (AskTurn), and the agent did not confirm that it runs.
+
+    is_idle: the agent says that the chat is idle; otherwise it did not mention the chat.
+    """
+
+    number: int
+    times_asked: int
+    is_idle: bool
