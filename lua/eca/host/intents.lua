@@ -16,6 +16,7 @@ return {
   toggle = { 'chat', 'block', 'open' },
   act = { 'chat', 'block' },
   diff = { 'chat', 'block', 'instead', 'file' },
+  complete = { 'chat', 'trigger', 'query', 'folder' },
   check_context = { 'item', 'request' },
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },

@@ -51,6 +51,7 @@ M.fields = {
   files = { 'chat', 'paths', 'moved' },
   place = { 'chat', 'path', 'places', 'done' },
   external = { 'target' },
+  completions = { 'chat', 'trigger', 'query', 'items', 'final' },
   answer = { 'request', 'value' },
 }
 

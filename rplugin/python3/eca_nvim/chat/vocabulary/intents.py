@@ -18,6 +18,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary.completion import Complete
 from eca_nvim.chat.vocabulary.history_intents import (
     AddFlag,
     ClearMessages,
@@ -243,7 +244,7 @@ class CallReturned(Struct, frozen=True):
 AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Decide | AnswerQuestion
 """Intents whose completion the editor waits for."""
 
-SlowIntent: TypeAlias = CheckContext | Grep | HistoryIntent | ReviewIntent | RequestDiff
+SlowIntent: TypeAlias = CheckContext | Complete | Grep | HistoryIntent | ReviewIntent | RequestDiff
 """Intents that wait for something; others are handled meanwhile."""
 
 Intent: TypeAlias = (
@@ -259,6 +260,7 @@ Intent: TypeAlias = (
     | ActOnBlock
     | RequestDiff
     | CheckContext
+    | Complete
     | Grep
     | Reveal
     | RequestOutput
@@ -306,6 +308,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         ActOnBlock,
         RequestDiff,
         CheckContext,
+        Complete,
         Grep,
         Reveal,
         RequestOutput,

@@ -16,6 +16,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from eca_nvim.chat.vocabulary.completion import SetCompletions
+
 DEFAULT_SERVER: Final = "eca"
 """The name of the server of a user who has named none."""
 
@@ -373,6 +375,7 @@ ViewOp: TypeAlias = (
     | FilesChanged
     | ShowPlace
     | OpenExternal
+    | SetCompletions
     | Answer
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
 from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
 from eca_nvim.chat.vocabulary.intents import SlowIntent
 from eca_nvim.chat.vocabulary.query_intents import CheckContext, ContentRequest, Grep
@@ -48,6 +49,9 @@ class RequestHandlers:
         """Handle a request that takes a while."""
         if isinstance(intent, CheckContext):
             await self._contexts.check(intent)
+        elif isinstance(intent, Complete):
+            nothing = SetCompletions(intent.chat, intent.trigger, intent.query, (), final=True)
+            self._view.push([nothing])
         elif isinstance(intent, Grep):
             await search(intent, self._chats, self._view)
         elif isinstance(intent, HistoryIntent):
