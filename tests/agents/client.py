@@ -13,6 +13,8 @@ from eca_nvim.agents.base import (
     AgentExit,
     Diagnostic,
     EditorServices,
+    FileChanged,
+    FileMissing,
     Location,
     NoAnswer,
     Prompt,
@@ -39,6 +41,7 @@ class FakeEditor(EditorServices):
     fault: Exception | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list)
     gate: anyio.Event | None = None
+    texts: dict[str, str] = field(default_factory=dict)
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
         """Answer with `found`, when `gate` is open."""
@@ -57,6 +60,18 @@ class FakeEditor(EditorServices):
         if self.fault is not None:
             raise self.fault
         return self.places
+
+    async def read_text(self, path: str) -> str:
+        """Answer with one of `texts`."""
+        if path not in self.texts:
+            raise FileMissing(f"there is no such file: {path}")
+        return self.texts[path]
+
+    async def write_text(self, path: str, text: str, expected: str | None = None) -> None:
+        """Keep the text in `texts`."""
+        if expected is not None and self.texts.get(path) != expected:
+            raise FileChanged(path)
+        self.texts[path] = text
 
 
 class Client:

@@ -75,13 +75,13 @@ async def test_each_call_gets_its_own_answer(neovim: Neovim) -> None:
 
 async def test_a_failure_is_raised_with_neovims_words(neovim: Neovim) -> None:
     neovim.answers("E484: no luck", ok=False)
-    with pytest.raises(CallFailed, match="edited: E484: no luck"):
+    with pytest.raises(CallFailed, match="unsaved: E484: no luck"):
         await neovim.editor.unsaved(["/w/a.py"])
 
 
 async def test_no_answer_in_time_is_raised_and_a_late_one_is_dropped(neovim: Neovim) -> None:
     with pytest.raises(Unanswered):
-        await neovim.calls.call("edited", {}, seconds=0)
+        await neovim.calls.call("unsaved", {}, seconds=0)
     neovim.calls.returned(CallReturned(1, True, "late"))
     neovim.answers([{"path": "/w/a.py", "text": "new"}])
     assert await neovim.editor.unsaved(["/w/a.py"]) == {"/w/a.py": "new"}

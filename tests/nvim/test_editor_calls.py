@@ -52,9 +52,9 @@ def test_a_file_nobody_has_changed_is_left_out(calls: Neovim, workspace: Path) -
     path = workspace / "new.txt"
     path.write_text("one\n")
     asked = {"paths": [str(path), str(workspace / "nowhere.txt")]}
-    assert list(call(calls, "edited", asked)["value"]) == []
+    assert list(call(calls, "unsaved", asked)["value"]) == []
     calls.command(f"edit {path}")
-    assert list(call(calls, "edited", asked)["value"]) == []
+    assert list(call(calls, "unsaved", asked)["value"]) == []
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_buffer_gives_what_it_would_write(calls: Neovim, workspace: Path, cont
     calls.command(f"edit {path}")
     calls.command("set modified")
     path.write_bytes(b"changed behind its back")
-    [told] = call(calls, "edited", {"paths": [str(path)]})["value"]
+    [told] = call(calls, "unsaved", {"paths": [str(path)]})["value"]
     assert told["text"].encode() == content
     calls.command("set nomodified")
 
@@ -78,7 +78,7 @@ def test_unsaved_changes_are_part_of_a_file(calls: Neovim, workspace: Path) -> N
     path.write_text("one\n")
     calls.command(f"edit {path}")
     calls.lua("vim.api.nvim_buf_set_lines(0, 0, 1, true, { 'uno' })")
-    answer = call(calls, "edited", {"paths": [str(path)]})["value"]
+    answer = call(calls, "unsaved", {"paths": [str(path)]})["value"]
     assert answer == [{"path": str(path), "text": "uno\n"}]
     calls.command("undo | set nomodified")
 

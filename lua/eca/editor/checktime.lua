@@ -65,9 +65,10 @@ local function is_created_later(buf)
   return new ~= nil and vim.uv.fs_stat(vim.api.nvim_buf_get_name(buf)) ~= nil
 end
 
+--- Check one buffer now.
 ---@param buf integer
 ---@param new_path? string where its file was moved to
-local function check(buf, new_path)
+function M.now(buf, new_path)
   if not vim.bo[buf].modified then
     reported[buf] = nil
   end
@@ -100,7 +101,7 @@ local function check_all()
     if fault and named[file] then
       notify.warn(fault)
     elseif file and not fault and (all or named[file]) then
-      check(buf, new_paths[file])
+      M.now(buf, new_paths[file])
     end
   end
 end

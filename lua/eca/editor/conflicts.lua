@@ -9,10 +9,18 @@ local M = {}
 
 local found = {} ---@type table<integer, true>
 
---- Record that a buffer with unsaved changes has changed on disk.
+--- Record that a buffer with unsaved changes has changed on disk. It is settled when the user reads
+--- the file again or writes it.
 ---@param buf integer
 function M.note(buf)
   found[buf] = true
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    buffer = buf,
+    once = true,
+    callback = function()
+      found[buf] = nil
+    end,
+  })
 end
 
 --- The buffers for which the user has not decided yet.

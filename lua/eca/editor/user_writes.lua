@@ -7,6 +7,8 @@
 local host = require('eca.host')
 local paths = require('eca.files.paths')
 
+local M = {}
+
 local group = vim.api.nvim_create_augroup('eca.editor.user_writes', {})
 
 local saves = {} ---@type table<integer, integer> how often a buffer was written, by buffer
@@ -17,6 +19,7 @@ local changed = {} ---@type table<integer, true> buffers whose text changed sinc
 ---@field before string fingerprint of the file
 
 local begun = {} ---@type table<string, eca.WriteBegun> by path
+local by_agent = {} ---@type table<integer, true> buffers that are being written for an agent
 
 ---@param path string
 ---@return string
@@ -54,9 +57,23 @@ vim.api.nvim_create_autocmd({ 'BufWritePre', 'FileWritePre', 'FileAppendPre' }, 
 vim.api.nvim_create_autocmd({ 'BufWritePost', 'FileWritePost', 'FileAppendPost' }, {
   group = group,
   callback = function(event)
-    finish(event.match)
+    if not by_agent[event.buf] then
+      finish(event.match)
+    end
   end,
 })
+
+--- Run what follows a write for an agent, which is not reported as one of the user.
+---@param buf integer
+---@param announce fun(buf: integer)
+function M.by_agent(buf, announce)
+  by_agent[buf] = true
+  announce(buf)
+  by_agent[buf] = nil
+  if saves[buf] then
+    saves[buf], changed[buf] = vim.fn.undotree(buf).save_last, nil
+  end
+end
 
 --- Watch a file's buffer for changes.
 ---@param buf integer
@@ -105,3 +122,5 @@ vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufEnter' }, {
 })
 
 vim.iter(vim.api.nvim_list_bufs()):each(watch)
+
+return M

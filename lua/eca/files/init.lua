@@ -27,6 +27,9 @@ local READERS = {
   { event = 'BufReadPost', group = 'gzip' },
 }
 
+--- The events by which plugins write files in their own way.
+local WRITERS = { { event = 'BufWriteCmd' }, { event = 'BufWritePost', group = 'gzip' } }
+
 local KINDS = { directory = 'a folder', fifo = 'a pipe', socket = 'a socket' }
 
 --- A path without `//` and `.`. A path with `..` is resolved by the file system, because the folder
@@ -103,19 +106,27 @@ local function require_file(path, is_new, most)
   return name or error(fault, 0)
 end
 
---- Does a plugin read files with this name, perhaps by running a program?
+--- Does a plugin handle one of these events for files with this name?
 ---@param name string
+---@param events vim.api.keyset.get_autocmds[]
 ---@return boolean
-local function has_reader(name)
+local function is_handled(name, events)
   local tail = vim.fs.basename(name)
-  local function reads(reader)
-    local pattern = not reader.buflocal and vim.regex(vim.fn.glob2regpat(reader.pattern))
+  local function handles(handler)
+    local pattern = not handler.buflocal and vim.regex(vim.fn.glob2regpat(handler.pattern))
     return pattern and (pattern:match_str(name) or pattern:match_str(tail)) ~= nil
   end
-  return vim.iter(READERS):any(function(wanted)
-    local there, readers = pcall(vim.api.nvim_get_autocmds, wanted) -- a group may be missing
-    return there and vim.iter(readers):any(reads)
+  return vim.iter(events):any(function(wanted)
+    local there, handlers = pcall(vim.api.nvim_get_autocmds, wanted) -- a group may be missing
+    return there and vim.iter(handlers):any(handles)
   end)
+end
+
+--- Does a plugin write files with this name in its own way, such as encrypting them?
+---@param name string
+---@return boolean
+function M.has_writer(name)
+  return is_handled(name, WRITERS)
 end
 
 --- Check a file that is loaded without the user having opened it.
@@ -124,7 +135,7 @@ end
 ---@return string? fault one line
 local function check_loadable(path)
   local name, fault = check(path, false, LARGEST * MIB)
-  if name and has_reader(name) then
+  if name and is_handled(name, READERS) then
     return nil, refused(path, 'a plugin has its own way to read it, use :edit first')
   end
   return name, fault
@@ -237,6 +248,17 @@ function M.reload(buf)
   require_file(vim.api.nvim_buf_get_name(buf), false, math.huge)
   vim.api.nvim_buf_call(buf, function()
     vim.cmd('silent edit!')
+  end)
+end
+
+--- Save a buffer without autocommands before or after, and make the folders above its file. Raises
+--- an error for a file that is refused, and Neovim's own errors.
+---@param buf integer
+function M.save(buf)
+  local path = require_file(vim.api.nvim_buf_get_name(buf), true, math.huge)
+  vim.fn.mkdir(vim.fs.dirname(path), 'p')
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd('silent noautocmd keepalt lockmarks write')
   end)
 end
 

@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - Every call is answered with the intent `returned`, even if it fails; `watch` answers
 ---   repeatedly.
---- - No function changes what the user sees.
+--- - No function changes what the user sees, but `write`, which changes files for an agent.
 local paths = require('eca.files.paths')
 
 local M = {}
@@ -13,47 +13,10 @@ local QUIET_MS = 500
 
 ---@alias eca.Done fun(value: any)
 
---- Is a buffer of one empty line completely empty, or does it have a line break?
----@param buf integer
----@return boolean
-local function is_empty(buf)
-  return vim.api.nvim_buf_call(buf, function()
-    return vim.fn.line2byte(2) == -1
-  end)
-end
-
---- The text of a loaded buffer as it would be written.
----@param buf integer
----@return string
-local function buffer_text(buf)
-  local options = vim.bo[buf]
-  local ending = ({ dos = '\r\n', mac = '\r' })[options.fileformat] or '\n'
-  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
-  local ends = options.endofline or (options.fixendofline and not options.binary)
-  if #lines == 1 and lines[1] == '' and is_empty(buf) then
-    return ''
-  end
-  return table.concat(lines, ending) .. (ends and ending or '')
-end
-
 ---@param path? string
 ---@return eca.Diagnostic[]
 local function diagnostics(path)
   return require('eca.editor.diagnostics').collect(path, require('eca.host').folders())
-end
-
---- Those of some files that have unsaved changes.
----@param wanted string[]
----@return { path: string, text: string }[]
-local function edited(wanted)
-  local files = {} ---@type { path: string, text: string }[]
-  for _, path in ipairs(wanted) do
-    local buf = paths.buffer_of(path)
-    if buf and vim.bo[buf].modified then
-      files[#files + 1] = { path = path, text = buffer_text(buf) }
-    end
-  end
-  return files
 end
 
 ---@class eca.FileDiagnostics
@@ -108,8 +71,11 @@ local functions = {
   locations = function(args, done)
     require('eca.editor.locations').find(args.kind, args.path, args.line, args.column, done)
   end,
-  edited = function(args, done)
-    done(edited(args.paths))
+  unsaved = function(args, done)
+    done(require('eca.editor.agent_files').unsaved(args.paths))
+  end,
+  write = function(args, done)
+    done(require('eca.editor.agent_files').write(args))
   end,
   watch = function(_, done)
     watch(done)

@@ -95,8 +95,23 @@ class NoAnswer(StrEnum):
     NO_SERVER = "no-server"
 
 
+class FileRefused(Exception):
+    """Raised when a file is not read or written; the message is one line for the model."""
+
+
+class FileMissing(FileRefused):
+    """Raised when there is no such file."""
+
+
+class FileChanged(FileRefused):
+    """Raised when a file is not written because its text is not the one that the agent has read."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"not written, it has changed since you read it, read it again: {path}")
+
+
 class EditorServices(Protocol):
-    """Requests that an agent may make to the editor."""
+    """Requests that an agent may make to the editor. Paths are absolute."""
 
     async def diagnostics(self, path: str | None) -> Sequence[Diagnostic]:
         """Return the findings for a file; None means all files in the workspace folders."""
@@ -105,6 +120,19 @@ class EditorServices(Protocol):
         self, kind: str, path: str, line: int, column: int
     ) -> Sequence[Location] | NoAnswer:
         """Return the definitions or references (`kind`) of the symbol at a position (1-based)."""
+
+    async def read_text(self, path: str) -> str:
+        """Return the whole text of a file, with the user's unsaved changes.
+
+        Raises FileRefused, and FileMissing if there is no such file.
+        """
+
+    async def write_text(self, path: str, text: str, expected: str | None = None) -> None:
+        """Give a file a new text; it is made if it is missing, with the folders above it.
+
+        expected: the text that the agent has read; None if it may replace any text. Raises
+        FileRefused (FileChanged if the text is another one); then nothing was written.
+        """
 
 
 Emit = Callable[[Sequence[AgentEvent]], None]

@@ -1,4 +1,4 @@
-"""The editor's services for agents: diagnostics, locations in code, unsaved files.
+"""The editor's services for agents: diagnostics, locations in code, files.
 
 Rules kept here:
 - In some states Neovim answers nothing: at the hit-enter and more prompts, with half a command
@@ -14,7 +14,8 @@ from itertools import chain
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
-from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls, Run, Unanswered
+from eca_nvim.nvim.agent_files import AgentFiles
+from eca_nvim.nvim.editor_calls import CALL_TIMEOUT, CallFailed, EditorCalls, Run, Unanswered
 
 DIAGNOSTICS_TIMEOUT = 1.0
 """Seconds until we answer with the diagnostics that Neovim sent last."""
@@ -30,6 +31,7 @@ class Editor:
     def __init__(self, run: Run, calls: EditorCalls) -> None:
         self._run = run
         self._calls = calls
+        self._files = AgentFiles(calls)
         self._known: dict[str, Sequence[Diagnostic]] = {}
 
     def watch(self) -> None:
@@ -73,8 +75,15 @@ class Editor:
 
         Raises CallFailed, Unanswered.
         """
-        value = await self._calls.call("edited", {"paths": list(paths)})
-        return {str(file["path"]): str(file["text"]) for file in _tables(value)}
+        return await self._files.unsaved(list(paths), CALL_TIMEOUT)
+
+    async def read_text(self, path: str) -> str:
+        """Return the whole text of a file, with unsaved changes. Raises FileRefused."""
+        return await self._files.read(path)
+
+    async def write_text(self, path: str, text: str, expected: str | None = None) -> None:
+        """Give a file a new text, through its buffer if it is loaded. Raises FileRefused."""
+        await self._files.write(path, text, expected)
 
 
 def _diagnostics(value: object) -> Sequence[Diagnostic]:
