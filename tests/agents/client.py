@@ -10,6 +10,7 @@ import anyio
 from tests.support.screen import Value
 
 from eca_nvim.agents.base import (
+    Agent,
     AgentExit,
     Diagnostic,
     EditorServices,
@@ -74,20 +75,16 @@ class FakeEditor(EditorServices):
         self.texts[path] = text
 
 
-class Client:
+class AgentClient:
     """Keeps all events of a running agent."""
 
-    def __init__(self, agent: EcaAgent) -> None:
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.events: list[AgentEvent] = []
         self.batches: list[Sequence[AgentEvent]] = []
         self.ready = anyio.Event()
         self.exit: AgentExit | None = None
-        self.heard: list[str] = []
-        """Methods of what the agent has read: notifications, requests, answers to prompts."""
         self._changed = anyio.Event()
-        self._begin = agent._begin
-        setattr(agent, "_begin", self._begin_watched)  # noqa: B010 - a method of another's
 
     async def run(self) -> None:
         """Run the agent to its end."""
@@ -113,6 +110,31 @@ class Client:
         inner = [it.event if isinstance(it, Addressed) else it for it in self.events]
         return [event for event in inner if isinstance(event, kind)]
 
+    def _take(self, batch: Sequence[AgentEvent]) -> None:
+        self.batches.append(batch)
+        self.events += batch
+        self._wake()
+
+    def _be_ready(self) -> None:
+        self.ready.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+class Client(AgentClient):
+    """Keeps all events of a running server, and what it has read."""
+
+    def __init__(self, agent: EcaAgent) -> None:
+        super().__init__(agent)
+        self.agent: EcaAgent = agent
+        self.heard: list[str] = []
+        """Methods of what the agent has read: notifications, requests, answers to prompts."""
+        self._begin = agent._begin
+        setattr(agent, "_begin", self._begin_watched)  # noqa: B010 - a method of another's
+
     def _begin_watched(self, *parts: Value) -> Value:
         life = self._begin(*parts)
         for part, name in ((life.inbox, "read"), (life.requests, "start")):
@@ -133,19 +155,6 @@ class Client:
             return read(message, *more)
 
         return watched
-
-    def _take(self, batch: Sequence[AgentEvent]) -> None:
-        self.batches.append(batch)
-        self.events += batch
-        self._wake()
-
-    def _be_ready(self) -> None:
-        self.ready.set()
-        self._wake()
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
 
 
 def make_agent(

@@ -18,6 +18,7 @@ from eca_nvim.server.find import (
     ServerOptions,
     find_server,
 )
+from eca_nvim.server.known import KNOWN
 
 NOWHERE = {"PATH": "/nowhere"}
 
@@ -184,14 +185,39 @@ def test_each_server_has_its_own_command_and_variables(tmp_path: Path) -> None:
         ("none", r"there is no server 'none': set servers\.none\.command"),
         ("bare", r"servers\.bare names no program: set servers\.bare\.command"),
         ("gone", r"servers\.gone\.command: '/no/such' not found"),
-        ("acp", r"servers\.acp speaks ACP: only ECA servers work yet"),
+        ("lsp", r"servers\.lsp\.protocol is 'lsp': it must be 'eca' or 'acp'"),
     ],
 )
 def test_a_server_that_cannot_be_started_is_named(name: str, said: str) -> None:
     servers = {
         "bare": ServerOptions(),
         "gone": ServerOptions(("/no/such",)),
-        "acp": ServerOptions(("gemini", "--acp"), protocol="acp"),
+        "lsp": ServerOptions(("sh",), protocol="lsp"),
     }
     with pytest.raises(BadServerOption, match=said):
         find_server(name, servers)
+
+
+def test_the_protocol_is_the_users_or_what_is_usual_for_the_name() -> None:
+    servers = {"mine": ServerOptions(("sh",), protocol="acp"), "gemini": ServerOptions(("sh",))}
+    assert find_server("mine", servers).protocol == "acp"
+    assert find_server("gemini", servers).protocol == "acp"
+    assert find_server(DEMO, servers).protocol == "eca"
+
+
+def test_a_known_agent_is_found_on_path(tmp_path: Path) -> None:
+    program = tmp_path / "gemini"
+    program.touch(0o755)
+    servers = {"gemini": ServerOptions(environment={"PATH": str(tmp_path)})}
+    found = find_server("gemini", servers)
+    assert found.command == (str(program), "--acp")
+    assert found.protocol == "acp"
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_agent_that_is_missing_says_how_to_install_it(name: str, tmp_path: Path) -> None:
+    servers = {name: ServerOptions(environment={"PATH": str(tmp_path)})}
+    with pytest.raises(BadServerOption) as fault:
+        find_server(name, servers)
+    assert KNOWN[name].install in str(fault.value)
+    assert str(fault.value).startswith(f"{name} is not installed: ")

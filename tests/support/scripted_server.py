@@ -1,4 +1,4 @@
-"""A fake ECA server that performs a script (`script.py`) over stdio.
+"""A fake server that performs a script (`script.py`) over stdio, as an ECA server or ACP agent.
 
 It writes every message of the client to the journal, one JSON per line, before it handles it. After
 the script it gives default answers until the client disconnects.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from tests.support.script import OFFSPRING
-from tests.support.wire import Message, Wire, encode
+from tests.support.wire import LineWire, Message, Wire
 
 Value: TypeAlias = Any
 
@@ -116,7 +116,7 @@ class Performer:
             frames.append(frame.split(json.dumps(HOLE)))
         for number, piece in enumerate(cycle(pieces)):
             text = json.dumps(piece.replace("$n", str(number)))
-            yield from (encode(head + text + tail) for head, tail in frames)
+            yield from (self._wire.frame(head + text + tail) for head, tail in frames)
 
     def _expect(self, wanted: Callable[[Message], bool]) -> None:
         """Wait for a message, and learn the values of placeholders from it."""
@@ -177,7 +177,7 @@ class Performer:
             signal.pause()
 
     def _send(self, message: Message) -> None:
-        self._wire.write(encode(self._encode(message)))
+        self._wire.write(self._wire.frame(self._encode(message)))
 
     def _encode(self, message: Message) -> str:
         text = json.dumps({"jsonrpc": "2.0", **message})
@@ -207,13 +207,14 @@ def _awaited(steps: list[Message]) -> set[str]:
 
 def main() -> None:
     """Run as `python -m tests.support.scripted_server SCRIPT.json --journal FILE`."""
-    parser = argparse.ArgumentParser(description="Perform a script as an ECA server over stdio.")
+    parser = argparse.ArgumentParser(description="Perform a script as a server over stdio.")
     parser.add_argument("script", type=Path)
     parser.add_argument("--journal", type=Path, required=True)
+    parser.add_argument("--lines", action="store_true", help="one message a line, as in ACP")
     options, _servers_own = parser.parse_known_args()
     steps = json.loads(options.script.read_text(encoding="utf-8"))
     with options.journal.open("a", encoding="utf-8") as journal:
-        Performer(steps, Wire(), journal).perform()
+        Performer(steps, LineWire() if options.lines else Wire(), journal).perform()
 
 
 if __name__ == "__main__":

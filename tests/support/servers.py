@@ -14,6 +14,7 @@ from tests.support.script import Step
 from tests.support.wire import Message
 
 RECORDINGS = REPOSITORY / "tests" / "fixtures" / "traffic" / "eca"
+ACP_RECORDINGS = REPOSITORY / "tests" / "fixtures" / "traffic" / "acp"
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
@@ -73,6 +74,21 @@ def replay(recording: str, folder: Path, speed: float = 0) -> Replay:
     report = folder / f"{recording}.report.json"
     options = ("--speed", str(speed), "--report", str(report))
     return Replay(module_command("tests.support.replay_server", str(path), *options), report)
+
+
+def replay_acp(recording: str, folder: Path, *options: str) -> Replay:
+    """Prepare to play a recording of an ACP agent; `options` are those of the player."""
+    path = ACP_RECORDINGS / f"{recording}.jsonl"
+    assert path.exists(), f"no recording {path}"
+    report = folder / f"{recording}.report.json"
+    saved = ("--report", str(report))
+    return Replay(module_command("tests.support.replay_acp", str(path), *saved, *options), report)
+
+
+def scripted_acp(steps: Sequence[Step], folder: Path) -> ScriptedServer:
+    """Prepare to perform a script as an ACP agent; its files go to the folder."""
+    server = scripted(steps, folder)
+    return ScriptedServer([*server.command, "--lines"], server.journal)
 
 
 def scripted(steps: Sequence[Step], folder: Path) -> ScriptedServer:

@@ -1,4 +1,4 @@
-"""The wire for the tests' own servers: Content-Length frames of JSON on stdin and stdout.
+"""The wire for the tests' own servers: JSON on stdin and stdout, framed as the protocol says.
 
 It does not use the plugin's framing, so that a mistake there is not repeated here. There are no
 threads: input is read only in `receive`.
@@ -33,7 +33,7 @@ def encode(body: str) -> bytes:
 
 
 class Wire:
-    """The server's end. `closed` is True when the client has closed its end."""
+    """The server's end, with Content-Length frames. `closed` is True when the client has closed."""
 
     def __init__(self, reader: int = 0, writer: int = 1) -> None:
         self._reader, self._writer = reader, writer
@@ -42,7 +42,11 @@ class Wire:
 
     def send(self, message: Message) -> None:
         """Send one message. Raises BrokenPipeError if nobody reads."""
-        self.write(encode(json.dumps(message, ensure_ascii=False)))
+        self.write(self.frame(json.dumps(message, ensure_ascii=False)))
+
+    def frame(self, body: str) -> bytes:
+        """Frame one JSON text."""
+        return encode(body)
 
     def write(self, data: bytes) -> None:
         """Send bytes as they are; wait while the client does not read."""
@@ -86,4 +90,20 @@ class Wire:
             return None
         message: Message = json.loads(self._buffer[start:end])
         del self._buffer[:end]
+        return message
+
+
+class LineWire(Wire):
+    """The agent's end, with one message a line (ACP)."""
+
+    def frame(self, body: str) -> bytes:
+        """Frame one JSON text, which must not contain a line feed."""
+        return body.encode() + b"\n"
+
+    def _next(self) -> Message | None:
+        line, separator, rest = self._buffer.partition(b"\n")
+        if not separator:
+            return None
+        message: Message = json.loads(line)
+        self._buffer = rest
         return message

@@ -162,6 +162,12 @@ class Agent(ABC):
         """Ask the process to exit, without the event loop, while our own process ends."""
         self.kill()
 
+    def open(self, chat_id: str) -> None:  # noqa: B027 - optional: a chat may need no session
+        """Prepare for a chat that the user has opened; called again after each start."""
+
+    def forget(self, chat_id: str) -> None:  # noqa: B027 - optional
+        """Forget a chat that is gone."""
+
     @abstractmethod
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
@@ -198,4 +204,7 @@ class Agent(ABC):
     @property
     @abstractmethod
     def archive(self) -> Archive:
-        """The chats that the agent saves; usable while the agent is ready."""
+        """The chats that the agent saves; usable while the agent is ready.
+
+        Raises AgentLacks if it saves none.
+        """

@@ -1,24 +1,33 @@
-"""Makes the session's agents: ECA servers, found as the settings say."""
+"""Makes the session's agents: servers found as the settings say, each by its protocol.
+
+Rule kept here: the modules of a protocol other than ECA's are imported when an agent needs them.
+"""
 
 from __future__ import annotations
 
 import logging
+import subprocess
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
-from eca_nvim.agents.base import AgentFault, EditorServices, Workspace
+from eca_nvim.agents.base import Agent, AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
+from eca_nvim.server.known import ACP
 from eca_nvim.session import Candidate
+
+Process: TypeAlias = subprocess.Popen[bytes]
+OnStderr: TypeAlias = Callable[[str], None]
 
 log = logging.getLogger(__name__)
 
 
-class EcaAgents:
-    """Makes ECA agents (`session.MakeAgent`); changed `settings` apply to the next one.
+class Agents:
+    """Makes agents (`session.MakeAgent`); changed `settings` apply to the next one.
 
     `last_agent` returns the agent last chosen in this project for a server: it begins with it.
     `head_start` is a server that is running already, used once.
@@ -44,19 +53,42 @@ class EcaAgents:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
         early = self._take_head_start(server)
         found = self._find(server) if early is None else early.server
+        process = None if early is None else early.process
+        on_stderr = partial(log.info, "%s: stderr: %s", server)
+        make = self._acp_agent if found.protocol == ACP else self._eca_agent
+        agent = make(server, found, process, on_stderr)
+        return Candidate(agent, found.label, found.identity, found.folder)
+
+    def _eca_agent(
+        self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
+    ) -> Agent:
         options = EcaOptions(
             found.command,
             found.environment,
-            process=None if early is None else early.process,
+            process=process,
             agent=self._last_agent(server),
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
-            on_stderr=partial(log.info, "%s: stderr: %s", server),
+            on_stderr=on_stderr,
         )
-        agent = EcaAgent(options, self._workspace, self._services)
-        return Candidate(agent, found.label, found.identity, found.folder)
+        return EcaAgent(options, self._workspace, self._services)
+
+    def _acp_agent(
+        self, _server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
+    ) -> Agent:
+        from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
+
+        options = AcpOptions(
+            found.command,
+            found.environment,
+            process=process,
+            guard=self._guardian.watch,
+            see_off=self._guardian.let_servers_exit,
+            on_stderr=on_stderr,
+        )
+        return AcpAgent(options, self._workspace)
 
     def _take_head_start(self, server: str) -> HeadStart | None:
         early = self._head_start

@@ -27,7 +27,7 @@ from eca_nvim.chat.vocabulary.intents import (
     parse_intent,
 )
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, ViewOp
-from eca_nvim.nvim.agents import EcaAgents
+from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.editor_calls import ALIVE, APPLY, EditorCalls
 from eca_nvim.nvim.frame_sender import FrameSender, report_lost
@@ -56,7 +56,7 @@ class App:
         self._calls = EditorCalls(self._run)
         self._editor = Editor(self._run, self._calls)
         self._guardian = guardian()
-        self._agents: EcaAgents | None = None
+        self._agents: Agents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
         self._received = 0
@@ -97,7 +97,7 @@ class App:
         open_log(settings, self._redactor, self._no_log)
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
         persistence = Persistence(_store(settings, workspace), self._frames, intent.pid)
-        self._agents = EcaAgents(
+        self._agents = Agents(
             settings,
             workspace,
             self._editor,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from eca_nvim.server.find import ECA, PROTOCOL, ServerOptions
+from eca_nvim.server.find import ECA, ServerOptions
 
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
@@ -64,7 +64,7 @@ def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
         name: ServerOptions(
             _command(told.get("command")),
             _texts(told.get("env")),
-            str(told.get("protocol", PROTOCOL)),
+            str(told["protocol"]) if "protocol" in told else None,
         )
         for name, told in tables.items()
     }

@@ -1,4 +1,6 @@
-"""Finds the program of a server: the user's own command, else `eca` on PATH, else the demo agent.
+"""Finds the program of a server: the user's own command, else what its name says.
+
+`eca` is the ECA server on PATH, else the demo agent; `claude`, `gemini` … are known agents.
 
 Rules kept here:
 - A command that the user has set is used or refused, never replaced by another one.
@@ -16,6 +18,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eca_nvim.environment import child_environment
+from eca_nvim.server.known import ACP, KNOWN
 
 PROGRAM: Final = "eca"
 ECA: Final = "eca"
@@ -23,6 +26,7 @@ ECA: Final = "eca"
 DEMO: Final = "demo"
 """The name of the demo agent as a server."""
 PROTOCOL: Final = "eca"
+PROTOCOLS: Final = (PROTOCOL, ACP)
 DEMO_LABEL: Final = "demo agent"
 DEMO_FOLDER: Final = "ECA_DEMO_FOLDER"
 """The variable that names the folder in which the demo agent works."""
@@ -42,25 +46,27 @@ class ServerOptions(NamedTuple):
     """A server as the user describes it.
 
     `command`: its command line, None to search for one; `environment`: variables added to its
-    environment; `protocol`: 'eca' or 'acp'.
+    environment; `protocol`: 'eca' or 'acp', None for what is usual for its name.
     """
 
     command: tuple[str, ...] | None = None
     environment: Mapping[str, str] = MappingProxyType({})
-    protocol: str = PROTOCOL
+    protocol: str | None = None
 
 
 class ServerCommand(NamedTuple):
     """How to start a server.
 
     `label` names it for the user: its path, or "demo agent". `environment` is the whole environment
-    of its process. `folder` is its working folder, None for the user's workspace.
+    of its process. `folder` is its working folder, None for the user's workspace. `protocol` is
+    'eca' or 'acp'.
     """
 
     command: tuple[str, ...]
     label: str
     environment: Mapping[str, str]
     folder: str | None = None
+    protocol: str = PROTOCOL
 
     @property
     def identity(self) -> str:
@@ -78,15 +84,18 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
     """
     options = servers.get(name)
     if options is None:
-        if name not in (ECA, DEMO):
+        if name not in (ECA, DEMO, *KNOWN):
             raise BadServerOption(f"there is no server {name!r}: set servers.{name}.command")
-        options = ServerOptions(environment=servers.get(ECA, ServerOptions()).environment)
-    if options.protocol != PROTOCOL:
-        spoken = options.protocol.upper()
-        raise BadServerOption(f"servers.{name} speaks {spoken}: only ECA servers work yet")
+        said = servers.get(ECA, ServerOptions()) if name == DEMO else ServerOptions()
+        options = ServerOptions(environment=said.environment)
+    protocol = options.protocol or (ACP if name in KNOWN else PROTOCOL)
+    if protocol not in PROTOCOLS:
+        raise BadServerOption(f"servers.{name}.protocol is {protocol!r}: it must be 'eca' or 'acp'")
     environment = child_environment(options.environment)
     if options.command is not None:
-        return _chosen(name, options.command, environment)
+        return _chosen(name, options.command, environment)._replace(protocol=protocol)
+    if name in KNOWN:
+        return _known(name, environment)
     if name == DEMO:
         return _demo(environment)
     if name != ECA:
@@ -95,6 +104,16 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
     if found is None:
         return _demo(environment)
     return ServerCommand((found, "server"), found, environment)
+
+
+def _known(name: str, environment: Mapping[str, str]) -> ServerCommand:
+    program, *arguments = KNOWN[name].command
+    found = _executable(program, environment.get("PATH"))
+    if found is None:
+        raise BadServerOption(
+            f"{name} is not installed: there is no {program} on PATH; {KNOWN[name].install}"
+        )
+    return ServerCommand((found, *arguments), found, environment, protocol=ACP)
 
 
 def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:

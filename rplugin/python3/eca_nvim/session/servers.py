@@ -54,10 +54,18 @@ class NamedServer:
     def begin(self, chat: Chat) -> None:
         """Apply to a chat that the user began what the server announced before."""
         self.incoming.chat_created(chat)
+        if self.process.agent is not None:
+            self.process.agent.open(chat.id)
+
+    def forget(self, chat: Chat) -> None:
+        """Forget a chat that is gone."""
+        self.choices.forget(chat.id)
+        if self.process.agent is not None:
+            self.process.agent.forget(chat.id)
 
     def release(self, chat: Chat) -> None:
         """Forget a chat that goes to another server, and take what is ours out of it."""
-        self.choices.forget(chat.id)
+        self.forget(chat)
         self.trust.forget(chat)
         self._chats.apply(chat, [ChatCleared(usage=True)])
         chat.selected = Selected()
@@ -106,8 +114,15 @@ class NamedServer:
             self._servers.has_started.set()
         if state is ServerState.READY:
             self.incoming.agent_ready()
+            self._open_chats()
             for effect in self.held.take():
                 self._servers.perform(effect, self.name)
+
+    def _open_chats(self) -> None:
+        agent = self.process.agent
+        for chat in self._chats.of(self.name):
+            if agent is not None:
+                agent.open(chat.id)
 
     def server_slow(self, label: str, seconds: float) -> None:
         """Say in every chat that the server is not ready yet, and what the user can do."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused, Archive
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.vocabulary.effects import AskTurn
 from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
@@ -43,7 +43,7 @@ class TurnChecks:
 
     async def _ask(self, question: AskTurn) -> None:
         agent = self._agent_of(question.chat)
-        running = None if agent is None else await _is_running(agent.archive, question.chat)
+        running = None if agent is None else await _is_running(agent, question.chat)
         log.info("the turn of %s is silent; the agent reports running=%s", question, running)
         chat = self._chats.table.get(question.chat)
         if chat is not None and not running:
@@ -51,11 +51,11 @@ class TurnChecks:
             self._chats.apply(chat, [lapsed])
 
 
-async def _is_running(archive: Archive, chat_id: str) -> bool | None:
+async def _is_running(agent: Agent, chat_id: str) -> bool | None:
     """Return whether a turn runs in a chat; None when the agent does not say."""
     with anyio.move_on_after(ANSWER_TIMEOUT):
         try:
-            listed = await archive.list_chats()
+            listed = await agent.archive.list_chats()
         except AgentRefused as refused:
             log.info("the chats cannot be listed: %s", refused)
         else:

@@ -31,10 +31,10 @@ from eca_nvim.agents.base import (
     Selection,
     Workspace,
 )
+from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.codec import EcaCodec
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.dialect import Dialect
@@ -266,7 +266,7 @@ class EcaAgent(Agent):
             env=self._options.environment,
             cwd=folders[0] if folders else None,
             process=self._options.process,
-            codec=EcaCodec(),
+            codec=RawCodec(),
             guard=self._options.guard,
             on_stderr=self._options.on_stderr,
         )

@@ -112,7 +112,7 @@ class SavedChats:
         """Remove a chat if it has no messages."""
         chat = self._chats.table.get(chat_id) if chat_id is not None else None
         if chat is not None and chat.is_blank:
-            self._servers.of(chat).choices.forget(chat.id)
+            self._servers.of(chat).forget(chat)
             self._chats.forget(chat.id)
 
     def _show(self, chat: Chat, opened: OpenedChat) -> None:
@@ -170,7 +170,7 @@ class SavedChats:
         announced = chat.deleted
         if not announced:
             self._chats.apply(chat, [ChatDeleted()])
-        self._servers.of(chat).choices.forget(chat.id)
+        self._servers.of(chat).forget(chat)
         self._chats.forget(chat.id, announced=announced)
 
     async def _change_history(self, chat: Chat, intent: history_changes.HistoryChange) -> None:

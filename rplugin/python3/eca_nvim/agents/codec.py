@@ -1,14 +1,17 @@
-"""Codec: JSON-RPC bodies for ECA, decoded once, directly into the protocol's types."""
+"""Codec: JSON-RPC bodies whose `params` and `result` stay undecoded.
+
+An adapter decodes each message once, directly into the types of its protocol.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from eca_nvim.jsonrpc import Envelope, JsonCodec, NotAMessage
-from eca_nvim.protocol.eca import decode_body
+from eca_nvim.protocol.base.body import decode_body
 
 
-class EcaCodec:
+class RawCodec:
     """Leaves `params` and `result` undecoded; writes ASCII, which can encode any text."""
 
     def __init__(self) -> None:

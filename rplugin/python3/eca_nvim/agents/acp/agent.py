@@ -1,0 +1,297 @@
+"""An ACP agent as an agent: its life cycle, from initialize to the exit.
+
+Rules kept here:
+- One object stands for one process; a restart creates a new one.
+- `sessions` has the session of each chat, whose `inbox` reads what it sends; `requests` answers the
+  agent's requests, `outbox` sends what the user does. This file manages the connection they share.
+- Messages to an agent that has exited are dropped: the exit has been reported already.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import PurePath
+from typing import Final, NoReturn
+
+import anyio
+from msgspec import Struct
+
+from eca_nvim.agents.acp.faults import Faults, one_line, told
+from eca_nvim.agents.acp.introduction import introduction
+from eca_nvim.agents.acp.outbox import Outbox
+from eca_nvim.agents.acp.requests import AgentRequests
+from eca_nvim.agents.acp.sessions import Sessions
+from eca_nvim.agents.archive import AgentLacks
+from eca_nvim.agents.base import (
+    Agent,
+    AgentExit,
+    AgentFault,
+    Emit,
+    Prompt,
+    Selection,
+    Workspace,
+)
+from eca_nvim.agents.codec import RawCodec
+from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.jsonrpc import LineFraming, Notification, Request
+from eca_nvim.protocol.acp import (
+    DecodeError,
+    Unknown,
+    decode_notification,
+    decode_result,
+    encode,
+)
+from eca_nvim.protocol.acp.lifecycle import (
+    VERSION,
+    CancelRequest,
+    InitializeParams,
+    InitializeResult,
+)
+from eca_nvim.protocol.acp.updates import SessionUpdated
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Exit,
+    Guard,
+    Incoming,
+    RemoteError,
+    StartError,
+    open_connection,
+)
+
+INTRODUCTION_SECONDS: Final = 60.0
+"""Time for an agent to respond to initialize."""
+
+_STDERR_LINES: Final = 20
+
+logger = logging.getLogger(__name__)
+
+
+class AcpOptions(Struct, frozen=True):
+    """How to run an agent.
+
+    environment: the whole environment; None for what every child process inherits. process: the
+    agent, if it runs already. guard: ends the agent if we are killed. see_off: lets an agent that
+    was asked to exit outlive us for that; returns whether it can. on_stderr: called with each line
+    of its standard error; default: the log.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    process: subprocess.Popen[bytes] | None = None
+    guard: Guard | None = None
+    see_off: Callable[[], bool] | None = None
+    on_stderr: Callable[[str], None] | None = None
+
+
+class _Life:
+    """The parts of an agent that share one connection."""
+
+    def __init__(self, connection: Connection, cwd: str, program: str, emit: Emit) -> None:
+        self.connection = connection
+        self.faults = Faults(program)
+        self.sessions = Sessions(connection, cwd, self.faults, emit, self.receive)
+        self.requests = AgentRequests(connection, self.sessions)
+        self.outbox = Outbox(connection, self.sessions, self.requests, self.faults, emit)
+        self._emit = emit
+
+    def receive(self, batch: Sequence[Incoming]) -> None:
+        """Emit the events of one read, as one batch."""
+        events: list[AgentEvent] = []
+        for message in batch:
+            try:
+                events += self._read(message)
+            except Exception as fault:  # a bug of ours; go on with the next message
+                logger.exception("cannot read %s", message.method)
+                line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
+                events.append(MessageShown("error", line))
+        if events:
+            self._emit(events)
+
+    def _read(self, message: Incoming) -> Sequence[AgentEvent]:
+        if isinstance(message, Request):
+            return self.requests.start(message)
+        try:
+            told_now = decode_notification(message.method, message.params)
+        except (DecodeError, RecursionError) as fault:
+            logger.warning("skipped a notification: %s", fault)
+            return ()
+        match told_now:
+            case SessionUpdated():
+                return self._update(told_now, message)
+            case CancelRequest(request_id):
+                return self.requests.withdraw(request_id)
+            case Unknown(method):
+                logger.debug("skipped %s: it is not known here", method)
+                return ()
+
+    def _update(self, updated: SessionUpdated, message: Notification) -> Sequence[AgentEvent]:
+        session = self.sessions.of_id(updated.session_id)
+        if session is not None:
+            return session.inbox.receive(updated.update)
+        if not self.sessions.keep_early(updated.session_id, message):
+            logger.debug("skipped an update of an unknown session")
+        return ()
+
+
+class AcpAgent(Agent):
+    """An agent that speaks the Agent Client Protocol."""
+
+    def __init__(self, options: AcpOptions, workspace: Workspace) -> None:
+        self._options = options
+        self._workspace = workspace
+        self._life: _Life | None = None
+        self._leaving = False
+
+    async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
+        """Start the agent, initialize it, call `ready`, and emit events until it ends.
+
+        Raises AgentFault.
+        """
+        try:
+            async with self._connect() as connection:
+                self._life = _Life(connection, self._cwd, self._program, emit)
+                outcome = await self._live(self._life, emit, ready)
+        except StartError as fault:
+            raise AgentFault(str(fault)) from fault
+        if isinstance(outcome, AgentFault):
+            raise outcome
+        return _agent_exit(outcome, expected=self._leaving)
+
+    async def close(self) -> None:
+        """Close the sessions and end the agent by its input's end, then by the close ladder."""
+        self._leaving = True
+        if self._life is not None:
+            self._life.sessions.close_all()
+            await self._life.connection.aclose()
+
+    def kill(self) -> None:
+        """End the agent and its group at once, without the event loop."""
+        if self._life is not None:
+            self._life.connection.kill_now()
+
+    def open(self, chat_id: str) -> None:
+        """Make the session of a chat."""
+        self._running.sessions.open(chat_id)
+
+    def forget(self, chat_id: str) -> None:
+        """Close the session of a chat."""
+        self._running.sessions.forget(chat_id)
+
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt; TurnBegan and TurnEnded follow."""
+        self._running.outbox.prompt(prompt)
+
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Do nothing: a running turn cannot be steered, so nobody calls this."""
+
+    def stop(self, chat_id: str) -> None:
+        """Ask the agent to stop the running turn, and answer its requests."""
+        self._running.outbox.stop(chat_id)
+
+    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+        """Answer the request of a waiting tool call."""
+        self._running.outbox.decide(chat_id, call_id, choice_id)
+
+    def answer(self, question_id: str, text: str | None) -> None:
+        """Do nothing: the agent cannot ask questions yet."""
+
+    def choose(self, chat_id: str, selection: Selection) -> None:
+        """Note whether the chat is trusted."""
+        self._running.sessions.of_chat(chat_id).is_trusted = selection.trust
+
+    @property
+    def archive(self) -> NoReturn:
+        """Raise AgentLacks: what agents save is not read yet."""
+        raise AgentLacks("saved chats of this agent cannot be listed or changed yet")
+
+    @property
+    def _running(self) -> _Life:
+        if self._life is None:
+            raise RuntimeError("the agent is not running yet")
+        return self._life
+
+    @property
+    def _program(self) -> str:
+        return PurePath(self._options.command[0]).name
+
+    @property
+    def _cwd(self) -> str:
+        return next(iter(self._workspace.folders), "/")
+
+    def _connect(self) -> AbstractAsyncContextManager[Connection]:
+        return open_connection(
+            self._options.command,
+            self._receive,
+            env=self._options.environment,
+            cwd=self._cwd,
+            process=self._options.process,
+            codec=RawCodec(),
+            framing=LineFraming(),
+            guard=self._options.guard,
+            on_stderr=self._options.on_stderr,
+        )
+
+    def _receive(self, batch: list[Incoming]) -> None:
+        self._running.receive(batch)
+
+    async def _live(self, life: _Life, emit: Emit, ready: Callable[[], None]) -> Exit | AgentFault:
+        """Return the exit or the start's fault, because a task group would wrap an exception."""
+        try:
+            result = await self._introduce(life.connection)
+        except AgentFault as fault:
+            return fault
+        except ConnectionClosed as closed:
+            return closed.exit if self._leaving else self._ended_early(closed.exit)
+        life.faults.auth_methods = result.auth_methods
+        can = result.agent_capabilities
+        life.sessions.can_close = can.session_capabilities.close is not None
+        emit([AbilitiesChanged(frozenset())])
+        ready()
+        return await life.connection.wait_closed()
+
+    async def _introduce(self, connection: Connection) -> InitializeResult:
+        """Send initialize. Raises AgentFault and ConnectionClosed."""
+        params = introduction()
+        try:
+            with anyio.fail_after(INTRODUCTION_SECONDS):
+                raw = await connection.request(params.method, encode(params))
+            result = decode_result(InitializeParams, raw)
+        except TimeoutError:
+            raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
+        except RemoteError as fault:
+            raise self._fault(f"refused to start: {one_line(told(fault))}") from fault
+        except DecodeError as fault:
+            raise self._fault(f"refused to start: {one_line(fault)}") from fault
+        if result.protocol_version != VERSION:
+            raise AgentFault(
+                f"{self._options.command[0]} speaks version {result.protocol_version} of the Agent "
+                f"Client Protocol, and this client version {VERSION}: install a version that fits"
+            )
+        return result
+
+    def _ended_early(self, ending: Exit) -> AgentFault:
+        last = [line for line in ending.stderr_tail if line.strip()][-1:]
+        message = f": {one_line(last[0])}" if last else ""
+        return self._fault(f"ended before it could be used, {ending}{message}")
+
+    def _fault(self, what: str) -> AgentFault:
+        program = self._options.command[0]
+        return AgentFault(f"{program} {what}; is it an ACP agent? See :Eca log")
+
+
+def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
+    reason = f"the agent was stopped, {ending}"
+    if not expected:
+        reason = f"the agent ended, {ending}: your next prompt or :Eca restart starts it again"
+    return AgentExit(
+        reason=reason,
+        code=ending.code,
+        expected=expected,
+        stderr_tail=ending.stderr_tail[-_STDERR_LINES:],
+    )

@@ -1,0 +1,36 @@
+"""Introduction: the `initialize` request, and what we say in it.
+
+Only what this client really does is announced: for anything else an agent would wait for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from eca_nvim.protocol.acp.lifecycle import VERSION, Implementation, InitializeParams
+
+CAPABILITIES: Final[Mapping[str, str]] = {}
+"""What we announce, as a path in `clientCapabilities`, and the message that we must read for it:
+the method of a request, or the variant of an update. A test holds that the message is known."""
+
+_CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
+
+
+def introduction() -> InitializeParams:
+    """Build the initialize request."""
+    return InitializeParams(
+        protocol_version=VERSION, client_info=_CLIENT, client_capabilities=_announced()
+    )
+
+
+def _announced() -> dict[str, Any]:
+    """Return the capabilities as nested objects: `session.notices` is {session: {notices: {}}}."""
+    announced: dict[str, Any] = {}
+    for path in CAPABILITIES:
+        *parents, name = path.split(".")
+        place = announced
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[name] = {}
+    return announced

@@ -1,0 +1,125 @@
+"""Outbox: turns what the user does into messages to the agent.
+
+Rules kept here:
+- Messages are queued in the order of the calls; no call waits.
+- The answer to a prompt ends its turn, and no other: one that comes after a later prompt is
+  dropped.
+- A stop is sent each time the user asks for it. Then the open requests of the session are answered.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.prompt import blocks
+from eca_nvim.agents.acp.requests import AgentRequests
+from eca_nvim.agents.acp.sessions import Session, Sessions
+from eca_nvim.agents.base import Emit, Prompt
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode
+from eca_nvim.protocol.acp.lifecycle import CANCELLED
+from eca_nvim.protocol.acp.prompt import CancelTurn, PromptParams, StopReason
+from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
+
+_ENDS: Final[Mapping[StopReason, TurnEnded]] = {
+    StopReason.CANCELLED: TurnEnded(TurnEnd.STOPPED),
+    StopReason.MAX_TOKENS: TurnEnded(
+        TurnEnd.LIMIT, "The answer reached the limit of tokens: your next prompt goes on."
+    ),
+    StopReason.MAX_TURN_REQUESTS: TurnEnded(
+        TurnEnd.LIMIT, "The turn reached the limit of requests: your next prompt goes on."
+    ),
+    StopReason.REFUSAL: TurnEnded(TurnEnd.DECLINED, "The agent refused to go on."),
+}
+"""How turns end; for other reasons they are done."""
+
+logger = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Sends messages to one agent process."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        sessions: Sessions,
+        requests: AgentRequests,
+        faults: Faults,
+        emit: Emit,
+    ) -> None:
+        self._connection = connection
+        self._sessions = sessions
+        self._requests = requests
+        self._faults = faults
+        self._emit = emit
+
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt (session/prompt) once the chat has its session."""
+        self._sessions.of_chat(prompt.chat_id).is_trusted = prompt.selection.trust
+        self._sessions.when_open(prompt.chat_id, partial(self._send, prompt))
+
+    def stop(self, chat_id: str) -> None:
+        """Stop the turn (session/cancel); a prompt that waits for its session is not sent."""
+        session = self._sessions.of_chat(chat_id)
+        if not session.is_open:
+            session.waiting.clear()
+            self._end(session, TurnEnded(TurnEnd.STOPPED))
+            return
+        session.is_stopping = session.turn_runs
+        cancel = CancelTurn(session_id=session.id)
+        with suppress(ConnectionClosed):
+            self._connection.notify(cancel.method, encode(cancel))
+        self._emit_all(self._requests.cancel(session))
+
+    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+        """Answer the request for permission of a call; None rejects it."""
+        session = self._sessions.of_chat(chat_id)
+        self._emit_all(self._requests.decide(session, call_id, choice_id))
+
+    def _send(self, prompt: Prompt, session: Session, fault: str | None) -> None:
+        if fault is not None:
+            self._end(session, TurnEnded(TurnEnd.FAILED, fault))
+            return
+        session.turn += 1
+        session.turn_runs, session.is_stopping = True, False
+        params = PromptParams(session_id=session.id, prompt=blocks(prompt))
+        on_answer = partial(self._answered, session, session.turn)
+        with suppress(ConnectionClosed):
+            self._connection.start_request(params.method, encode(params), on_answer)
+        self._emit([*session.inbox.turn_began(), Addressed(session.chat_id, TurnBegan())])
+
+    def _answered(self, session: Session, turn: int, pending: PendingRequest) -> None:
+        try:
+            reason = decode_result(PromptParams, pending.answer()).stop_reason
+            end = _ENDS.get(reason, TurnEnded())
+        except (RemoteError, DecodeError) as fault:
+            reason, end = None, self._failure(fault)
+        except ConnectionClosed:
+            return
+        if turn != session.turn:
+            logger.info("a turn that was left has ended")
+            return
+        session.turn_runs = session.is_stopping = False
+        closed = self._requests.cancel(session)
+        self._emit_all([*closed, *session.inbox.turn_ended(reason)])
+        self._end(session, end)
+
+    def _failure(self, fault: RemoteError | DecodeError) -> TurnEnded:
+        if isinstance(fault, RemoteError) and fault.code == CANCELLED:
+            return TurnEnded(TurnEnd.STOPPED)
+        return TurnEnded(TurnEnd.FAILED, self._faults.line("the prompt failed", fault))
+
+    def _end(self, session: Session, end: TurnEnded) -> None:
+        self._emit([Addressed(session.chat_id, end)])
+
+    def _emit_all(self, events: Sequence[AgentEvent]) -> None:
+        if events:
+            self._emit(events)

@@ -1,0 +1,210 @@
+"""Sessions: which session of the agent belongs to which chat.
+
+Rules kept here:
+- The session of a chat is made when the chat opens; what needs it waits (`when_open`).
+- If the agent refuses to make it, what waits learns why. The next prompt tries again.
+- Agents send updates of a session before the answer that makes it: they are kept until then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from enum import Enum, auto
+from itertools import chain
+
+from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode
+from eca_nvim.protocol.acp.sessions import CloseSessionParams, NewSessionParams, NewSessionResult
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Incoming,
+    PendingRequest,
+    RemoteError,
+)
+
+MOST_EARLY = 1000
+"""Most messages kept for sessions that are being made."""
+
+logger = logging.getLogger(__name__)
+
+
+class _State(Enum):
+    NEW = auto()
+    OPENING = auto()
+    OPEN = auto()
+    REFUSED = auto()
+    FORGOTTEN = auto()
+
+
+class Session:
+    """The session of a chat; `chat_id` is ours, `id` the agent's, "" until it is made."""
+
+    def __init__(self, chat_id: str) -> None:
+        self.chat_id = chat_id
+        self.id = ""
+        self.inbox = Inbox(chat_id)
+        self.state = _State.NEW
+        self.waiting: list[Then] = []
+        self.turn = 0
+        """The number of the prompt sent last."""
+        self.turn_runs = False
+        self.is_stopping = False
+        """The turn was cancelled and has not ended."""
+        self.is_trusted = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the agent has made the session."""
+        return self.state is _State.OPEN
+
+
+Then = Callable[[Session, str | None], None]
+"""Called with a session once it is open, or with the reason why it is not."""
+
+
+class Sessions:
+    """The sessions of one agent process.
+
+    receive: called with messages that came before their session's answer, once that is there.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        cwd: str,
+        faults: Faults,
+        emit: Emit,
+        receive: Callable[[Sequence[Incoming]], None],
+    ) -> None:
+        self._connection = connection
+        self._cwd = cwd
+        self._faults = faults
+        self._emit = emit
+        self._receive = receive
+        self._by_chat: dict[str, Session] = {}
+        self._by_id: dict[str, Session] = {}
+        self._early: defaultdict[str, list[Incoming]] = defaultdict(list)
+        self.can_close = False
+
+    def of_chat(self, chat_id: str) -> Session:
+        """Return the session of a chat, which may not be open."""
+        if chat_id not in self._by_chat:
+            self._by_chat[chat_id] = Session(chat_id)
+        return self._by_chat[chat_id]
+
+    def of_id(self, session_id: str) -> Session | None:
+        """Return a session by the agent's id."""
+        return self._by_id.get(session_id)
+
+    def open(self, chat_id: str) -> None:
+        """Make the session of a chat unless that has begun; a refusal is shown in the chat."""
+        self.when_open(chat_id, self._show_refusal)
+
+    def when_open(self, chat_id: str, then: Then) -> None:
+        """Call `then` once the chat's session is open or refused, now if it is open."""
+        session = self.of_chat(chat_id)
+        if session.is_open:
+            then(session, None)
+            return
+        session.waiting.append(then)
+        if session.state is not _State.OPENING:
+            self._make(session)
+
+    def forget(self, chat_id: str) -> None:
+        """Close the session of a chat that nobody uses any more."""
+        session = self._by_chat.pop(chat_id, None)
+        if session is None:
+            return
+        was_open, session.state = session.is_open, _State.FORGOTTEN
+        session.waiting.clear()
+        if was_open:
+            self._by_id.pop(session.id, None)
+            self._close(session)
+
+    def keep_early(self, session_id: str, message: Incoming) -> bool:
+        """Keep a message of a session that is not known yet; returns whether it may become so."""
+        is_kept = self._is_awaiting and sum(map(len, self._early.values())) < MOST_EARLY
+        if is_kept:
+            self._early[session_id].append(message)
+        return is_kept
+
+    def close_all(self) -> None:
+        """Close the open sessions because the agent is about to be ended."""
+        for session in tuple(self._by_id.values()):
+            self._close(session)
+
+    def _make(self, session: Session) -> None:
+        session.state = _State.OPENING
+        params = NewSessionParams(cwd=self._cwd, mcp_servers=())
+
+        def answered(pending: PendingRequest) -> None:
+            self._answered(session, pending)
+
+        with suppress(ConnectionClosed):
+            self._connection.start_request(params.method, encode(params), answered)
+
+    def _answered(self, session: Session, pending: PendingRequest) -> None:
+        try:
+            made = decode_result(NewSessionParams, pending.answer())
+        except (RemoteError, DecodeError) as fault:
+            self._refused(session, self._faults.line("no session", fault))
+        except ConnectionClosed:
+            return
+        else:
+            session.id = made.session_id
+            if session.state is _State.FORGOTTEN:
+                self._close(session)
+            else:
+                self._opened(session, made)
+        self._read_unclaimed()
+
+    def _opened(self, session: Session, made: NewSessionResult) -> None:
+        session.state = _State.OPEN
+        self._by_id[session.id] = session
+        self._emit_all(session.inbox.opened(made))
+        self._receive(self._early.pop(session.id, ()))
+        self._wake(session, None)
+
+    def _read_unclaimed(self) -> None:
+        """Read the early messages of sessions that will not be: a request needs its answer."""
+        if not self._is_awaiting:
+            unclaimed = [*chain.from_iterable(self._early.values())]
+            self._early.clear()
+            self._receive(unclaimed)
+
+    @property
+    def _is_awaiting(self) -> bool:
+        return any(it.state is _State.OPENING for it in self._by_chat.values())
+
+    def _refused(self, session: Session, fault: str) -> None:
+        if session.state is _State.OPENING:
+            session.state = _State.REFUSED
+            self._wake(session, fault)
+
+    def _wake(self, session: Session, fault: str | None) -> None:
+        waiting, session.waiting = session.waiting, []
+        for then in waiting:
+            then(session, fault)
+
+    def _show_refusal(self, session: Session, fault: str | None) -> None:
+        if fault is not None and not session.waiting:
+            self._emit([Addressed(session.chat_id, NoticeReceived(fault, is_error=True))])
+
+    def _emit_all(self, events: Sequence[AgentEvent]) -> None:
+        if events:
+            self._emit(events)
+
+    def _close(self, session: Session) -> None:
+        """Close a session (session/close); nothing depends on the answer."""
+        if self.can_close:
+            params = CloseSessionParams(session_id=session.id)
+            with suppress(ConnectionClosed):
+                self._connection.start_request(params.method, encode(params))

@@ -1,0 +1,48 @@
+"""Content: the blocks that prompts, messages and tool calls consist of."""
+
+from typing import TypeAlias
+
+from eca_nvim.protocol.base.types import UnknownPart, Wire
+
+
+class TextBlock(Wire, frozen=True, tag_field="type", tag="text"):
+    """Text, in messages of the agent a piece cut anywhere."""
+
+    text: str
+
+
+class ImageBlock(Wire, frozen=True, tag_field="type", tag="image"):
+    """An image; `data` is base64."""
+
+    data: str
+    mime_type: str
+    uri: str | None = None
+
+
+class ResourceLink(Wire, frozen=True, tag_field="type", tag="resource_link"):
+    """A link to a file or a page."""
+
+    uri: str
+    name: str
+
+
+class ResourceContents(Wire, frozen=True):
+    """The text of a resource, or its bytes as base64 in `blob`."""
+
+    uri: str
+    text: str | None = None
+    blob: str | None = None
+    mime_type: str | None = None
+
+
+class EmbeddedResource(Wire, frozen=True, tag_field="type", tag="resource"):
+    """A resource with its contents."""
+
+    resource: ResourceContents
+
+
+class UnknownBlock(UnknownPart, frozen=True, tag_field="type", tag=""):
+    """A block of an unknown type."""
+
+
+ContentBlock: TypeAlias = TextBlock | ImageBlock | ResourceLink | EmbeddedResource | UnknownBlock

@@ -1,0 +1,79 @@
+"""Lifecycle: initialize, and `$/cancel_request`, which either side may send."""
+
+from typing import Any, ClassVar, Final
+
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
+
+VERSION: Final = 1
+"""The version of the protocol that this client speaks."""
+
+AUTH_REQUIRED: Final = -32000
+"""Error code of a request that needs a login."""
+INVALID_PARAMS: Final = -32602
+"""Error code for a request with malformed parameters."""
+CANCELLED: Final = -32800
+"""Error code of a request that was cancelled."""
+
+
+class Implementation(Wire, frozen=True):
+    """The name and version of a client or an agent; `title` is for users."""
+
+    name: str
+    version: str = ""
+    title: str | None = None
+
+
+class PromptCapabilities(Wire, frozen=True):
+    """What a prompt may contain besides text and links."""
+
+    image: bool = False
+    audio: bool = False
+    embedded_context: bool = False
+
+
+class SessionCapabilities(Wire, frozen=True):
+    """Methods of sessions that an agent has; an empty object means that it has the method."""
+
+    close: dict[str, Any] | None = None
+
+
+class AgentCapabilities(Wire, frozen=True):
+    """What an agent can do."""
+
+    prompt_capabilities: PromptCapabilities = PromptCapabilities()
+    session_capabilities: SessionCapabilities = SessionCapabilities()
+
+
+class AuthMethod(Wire, frozen=True):
+    """A way to log in."""
+
+    id: str
+    name: str
+    description: str | None = None
+
+
+class InitializeResult(Wire, frozen=True):
+    """The agent's answer to initialize."""
+
+    protocol_version: Int
+    agent_capabilities: AgentCapabilities = AgentCapabilities()
+    agent_info: Implementation | None = None
+    auth_methods: tuple[AuthMethod, ...] = ()
+
+
+class InitializeParams(Request[InitializeResult], frozen=True):
+    """The first request: who we are and what we can do."""
+
+    method: ClassVar[str] = "initialize"
+
+    protocol_version: Int
+    client_info: Implementation
+    client_capabilities: dict[str, Any]
+
+
+class CancelRequest(Notification, frozen=True):
+    """The other side no longer needs the answer to a request."""
+
+    method: ClassVar[str] = "$/cancel_request"
+
+    request_id: Int | str

@@ -1,0 +1,16 @@
+"""Registry: the notifications and requests of an agent."""
+
+from collections.abc import Mapping
+from typing import TypeAlias, get_args
+
+from eca_nvim.protocol.acp.lifecycle import CancelRequest
+from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.updates import SessionUpdated
+
+AgentNotification: TypeAlias = SessionUpdated | CancelRequest
+AgentRequest: TypeAlias = RequestPermission
+
+AGENT_NOTIFICATIONS: Mapping[str, type] = {
+    kind.method: kind for kind in get_args(AgentNotification)
+}
+AGENT_REQUESTS: Mapping[str, type] = {kind.method: kind for kind in (RequestPermission,)}

@@ -1,0 +1,63 @@
+"""The session's side of an ACP agent, and what tests say about it."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from tests.agents.client import TIMEOUT, AgentClient
+
+from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
+from eca_nvim.agents.base import Prompt, Workspace
+from eca_nvim.chat.vocabulary.events import Role, TextReceived
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.transport import Guard
+
+CHAT = "a chat of ours"
+
+
+class AcpClient(AgentClient):
+    """Keeps all events of a running agent."""
+
+    async def say(self, text: str, chat: str = CHAT) -> TurnEnded:
+        """Send a prompt, and return the end of its turn."""
+        count = len(self.all(TurnEnded))
+        self.agent.prompt(Prompt(chat, text))
+        await self.until(lambda: len(self.all(TurnEnded)) > count)
+        return self.all(TurnEnded)[-1]
+
+    @property
+    def text(self) -> str:
+        """The agent's answers so far."""
+        texts = self.all(TextReceived)
+        return "".join(it.text for it in texts if it.role is Role.ASSISTANT)
+
+    @property
+    def ends(self) -> list[TurnEnd]:
+        """Why turns ended so far."""
+        return [it.end for it in self.all(TurnEnded)]
+
+
+def make_agent(
+    command: Sequence[str],
+    folder: Path,
+    guard: Guard | None = None,
+    see_off: Callable[[], bool] | None = None,
+) -> AcpAgent:
+    """Make an agent that works in one folder."""
+    options = AcpOptions(command, guard=guard, see_off=see_off)
+    return AcpAgent(options, Workspace((str(folder),), "Neovim 0.12.4", 4711))
+
+
+@asynccontextmanager
+async def running(agent: AcpAgent) -> AsyncIterator[AcpClient]:
+    """Run an agent as a session does until it is ready, and close it at the end."""
+    client = AcpClient(agent)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(client.run)
+        await client.until(lambda: client.ready.is_set() or client.exit)
+        yield client
+        await agent.close()
+        with anyio.fail_after(TIMEOUT):
+            await client.until(lambda: client.exit)
