@@ -97,10 +97,9 @@ local function check_servers()
     local option = ('servers.%s.command'):format(name)
     if name ~= 'eca' then
       health.start(('Server %s'):format(name))
-      if server.protocol == 'acp' then
-        health.warn('it speaks ACP: only ECA servers work yet')
-      elseif server.command then
-        check_program(server.command, option)
+      local program = servers.PROGRAMS[name]
+      if server.command or program then
+        check_program(server.command or { program }, option)
       elseif name ~= 'demo' then
         health.error('it names no program', ("set the option '%s'"):format(option))
       end

@@ -10,6 +10,8 @@ from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
 from tests.ui.talk import LINES, lines_of, say, wait_line
 
+from eca_nvim.server.known import KNOWN
+
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 DEMO = """
 import asyncio, re, sys
@@ -36,7 +38,7 @@ def nvim(start_nvim: StartNeovim) -> Neovim:
     servers: dict[str, object] = {
         name: {"command": [sys.executable, "-c", DEMO, name]} for name in ("one", "two")
     }
-    servers["later"] = {"command": ["gemini"], "protocol": "acp"}
+    servers["later"] = {"command": ["no-such-agent"], "protocol": "acp"}
     settings = {"server": "one", "servers": servers, "approval": {"guard": 0}}
     return start_nvim(settings=settings, columns=110, lines=30)
 
@@ -86,7 +88,10 @@ def test_two_servers_at_once_and_the_end_of_one(nvim: Neovim) -> None:
 
 def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
     names = nvim.lua("return vim.fn.getcompletion('Eca server ', 'cmdline')")
-    assert set(names) - {"eca"} == {"demo", "later", "one", "two"}
+    programs = nvim.lua("return require('eca.state.servers').PROGRAMS")
+    known = {name: agent.command[0] for name, agent in KNOWN.items()}
+    assert programs == {"eca": "eca", **known}
+    assert set(names) - set(programs) == {"demo", "later", "one", "two"}
     nvim.keys(":Eca server twoo<CR>")
     nvim.wait_screen("there is no server 'twoo': did you mean two?")
     nvim.keys(":Eca server two<CR>:EcaChat<CR>")
@@ -94,7 +99,9 @@ def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
     assert nvim.lua("return require('eca').status().server_name") == "two"
     # The chat is empty: it goes to the server that is chosen.
     nvim.keys("<Esc>:Eca server later<CR>")
-    wait_line(nvim, "servers.later speaks ACP: only ECA servers work yet")
+    wait_line(nvim, "servers.later.command: 'no-such-agent' not found: correct its path")
+    nvim.keys(":Eca server goose<CR>")
+    wait_line(nvim, "there is no goose on PATH: install it, see https://github.com/block/goose")
     nvim.keys(":Eca server one<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     say(nvim, "hello")

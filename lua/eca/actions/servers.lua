@@ -19,8 +19,8 @@ local M = {}
 local function meant(name)
   if not name then
     return mirror.server_name(windows.current_chat())
-  elseif vim.list_contains(servers.names(), name) then
-    return name
+  elseif servers.PROGRAMS[name] or vim.list_contains(servers.names(), name) then
+    return name -- for a known one that is not installed, the host says how to install it
   end
   local guess = similar.nearest(name, servers.names())
   local remedy = guess and ('did you mean %s?'):format(guess) or 'set it in the option servers'

@@ -8,8 +8,19 @@ local config = require('eca.config')
 local M = {}
 
 local ECA, DEMO = 'eca', 'demo'
---- Programs that need no options when they are on PATH, by name.
-local KNOWN = { [ECA] = 'eca' }
+
+--- Programs of servers that need no options when they are on PATH, by name
+--- (`server/known.py` has their commands).
+M.PROGRAMS = {
+  [ECA] = 'eca',
+  claude = 'claude-agent-acp',
+  codex = 'codex-acp',
+  copilot = 'copilot',
+  gemini = 'gemini',
+  goose = 'goose',
+  opencode = 'opencode',
+  qwen = 'qwen',
+}
 
 local chosen ---@type string?
 
@@ -61,7 +72,7 @@ function M.names()
   if type(options.server) == 'table' and options.server.command then
     names[ECA] = true
   end
-  for name, program in pairs(KNOWN) do
+  for name, program in pairs(M.PROGRAMS) do
     names[name] = names[name] or vim.fn.executable(program) == 1 or nil
   end
   local sorted = vim.tbl_keys(names)

@@ -110,9 +110,7 @@ def _known(name: str, environment: Mapping[str, str]) -> ServerCommand:
     program, *arguments = KNOWN[name].command
     found = _executable(program, environment.get("PATH"))
     if found is None:
-        raise BadServerOption(
-            f"{name} is not installed: there is no {program} on PATH; {KNOWN[name].install}"
-        )
+        raise BadServerOption(f"there is no {program} on PATH: {KNOWN[name].install}")
     return ServerCommand((found, *arguments), found, environment, protocol=ACP)
 
 

@@ -14,7 +14,7 @@ ACP: Final = "acp"
 
 
 class KnownAgent(NamedTuple):
-    """An agent: its command line, and the shell command or the page that installs it."""
+    """An agent: its command line, and how to install it, for the end of a sentence."""
 
     command: tuple[str, ...]
     install: str
@@ -22,13 +22,15 @@ class KnownAgent(NamedTuple):
 
 KNOWN: Final[Mapping[str, KnownAgent]] = {
     "claude": KnownAgent(
-        ("claude-agent-acp",), "npm install -g @agentclientprotocol/claude-agent-acp"
+        ("claude-agent-acp",), "install it by npm install -g @agentclientprotocol/claude-agent-acp"
     ),
-    "codex": KnownAgent(("codex-acp",), "npm install -g @agentclientprotocol/codex-acp"),
-    "copilot": KnownAgent(("copilot", "--acp"), "npm install -g @github/copilot"),
-    "gemini": KnownAgent(("gemini", "--acp"), "npm install -g @google/gemini-cli"),
-    "goose": KnownAgent(("goose", "acp"), "see https://github.com/block/goose"),
-    "opencode": KnownAgent(("opencode", "acp"), "npm install -g opencode-ai"),
-    "qwen": KnownAgent(("qwen", "--acp"), "npm install -g @qwen-code/qwen-code"),
+    "codex": KnownAgent(
+        ("codex-acp",), "install it by npm install -g @agentclientprotocol/codex-acp"
+    ),
+    "copilot": KnownAgent(("copilot", "--acp"), "install it by npm install -g @github/copilot"),
+    "gemini": KnownAgent(("gemini", "--acp"), "install it by npm install -g @google/gemini-cli"),
+    "goose": KnownAgent(("goose", "acp"), "install it, see https://github.com/block/goose"),
+    "opencode": KnownAgent(("opencode", "acp"), "install it by npm install -g opencode-ai"),
+    "qwen": KnownAgent(("qwen", "--acp"), "install it by npm install -g @qwen-code/qwen-code"),
 }
-"""Agents by the name of their server; `lua/eca/config/known_agents.lua` has the programs."""
+"""Agents by the name of their server; `lua/eca/state/servers.lua` has the programs."""
