@@ -14,7 +14,7 @@ export ECA_PROMPT := $(value PROMPT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui bench format install setup clean help
+.PHONY: chat test lint types unit ui agents bench format install setup clean help
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…"
 	@python3 -m scripts.chat
@@ -37,6 +37,10 @@ unit: setup ## Run the tests that need no Neovim on a screen
 
 ui: setup ## Run the tests that drive Neovim
 	$(PYTEST) tests/ui
+
+agents: ## Play whole conversations with real agents and a scripted model
+	@python3 -m scripts.setup agents
+	$(PYTHON) -m pytest --agents tests/journeys
 
 bench: setup ## Measure against plain Lua on both Neovims
 	$(PYTHON) -m bench

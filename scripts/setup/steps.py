@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from scripts.setup import environment, lua_tools, neovim
+from scripts.setup import agents, environment, lua_tools, neovim
 from scripts.setup.progress import Progress, SetupError
 from scripts.setup.stamp import Stamp, fingerprint
 
@@ -50,6 +50,11 @@ def for_tests(root: Path) -> list[Step]:
     """Return the steps for `make test`: every Neovim and every checker."""
     neovims = [_neovim(root, release) for release in neovim.RELEASES]
     return [_environment(root, ["neovim", "dev"]), *neovims, _stylua(root), _luacheck(root)]
+
+
+def for_agents(root: Path) -> list[Step]:
+    """Return the steps for `make agents`: those for tests, and real agents."""
+    return [*for_tests(root), _agents(root)]
 
 
 def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> int:
@@ -109,4 +114,13 @@ def _luacheck(root: Path) -> Step:
         "luacheck",
         (Stamp(folder / ".set-up", fingerprint(str(root), lua_tools.LUACHECK_SUITE)),),
         lambda progress: lua_tools.install_luacheck(progress, folder, nvim),
+    )
+
+
+def _agents(root: Path) -> Step:
+    folder = root / ".cache" / "agents"
+    return Step(
+        "agents",
+        (Stamp(folder / ".set-up", fingerprint(str(root), agents.NODE, *agents.AGENTS)),),
+        lambda progress: agents.install(progress, folder, root / ".venv/bin/python"),
     )

@@ -115,3 +115,8 @@ def test_tests_need_every_neovim_and_checker(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
     needed = [step.what for step in steps.for_tests(tmp_path)]
     assert needed[1:] == ["Neovim 0.10.4", "Neovim 0.12.4", "StyLua", "luacheck"]
+
+
+def test_journeys_need_the_agents_too(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    assert [step.what for step in steps.for_agents(tmp_path)][-1] == "agents"

@@ -1,0 +1,105 @@
+"""An agent on the official SDK: what we send is valid, and what no recording shows works."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
+from tests.support import acp_agent
+
+from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.events import ToolRequested
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+
+pytestmark = pytest.mark.anyio
+
+Value: TypeAlias = Any
+
+CHOICES = [
+    {"optionId": "one", "name": "Once", "kind": "allow_once"},
+    {"optionId": "here", "name": "Always here", "kind": "allow_always"},
+    {"optionId": "there", "name": "Always there", "kind": "allow_always"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
+
+
+class Scripted:
+    """The agent's files: its script and what it reports."""
+
+    def __init__(self, folder: Path) -> None:
+        self._script, self._report = folder / "script.json", folder / "report.jsonl"
+        self.command = [sys.executable, acp_agent.__file__, str(self._script), str(self._report)]
+
+    def play(self, *turns: Sequence[Value], **more: Value) -> None:
+        """Set the script."""
+        self._script.write_text(json.dumps({"turns": turns} | more))
+
+    @property
+    def report(self) -> list[dict[str, Value]]:
+        """What it got so far."""
+        return [json.loads(line) for line in self._report.read_text().splitlines()]
+
+    def answers(self) -> list[Value]:
+        """Return the answers to its requests."""
+        return [it["answer"] for it in self.report if "answer" in it]
+
+    def faults(self) -> list[str]:
+        """Return what was not valid."""
+        return [it["fault"] for it in self.report if it.get("fault")]
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Scripted:
+    return Scripted(tmp_path)
+
+
+def asks(call: str) -> Value:
+    """Request permission for a call that was not announced."""
+    shown = {"toolCallId": call, "title": "run it", "kind": "execute"}
+    return {"toolCall": shown | {"rawInput": {"command": "make it"}}, "options": CHOICES}
+
+
+async def requested(client: AcpClient, count: int) -> ToolRequested:
+    """Wait for a request."""
+    await client.until(lambda: len(client.all(ToolRequested)) >= count)
+    return client.all(ToolRequested)[-1]
+
+
+async def test_a_whole_turn_is_valid(scripted: Scripted, tmp_path: Path) -> None:
+    text = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "hi"}}
+    scripted.play(
+        [{"update": text}, {"ask": asks("a")}, {"request": ["odd/method", {}]}],
+        [{"ask": asks("b")}, {"ask": asks("a")}, {"wait": "session/cancel"}, {"end": "cancelled"}],
+        [{"fail": [-32603, "the model is out"]}],
+        initialize={"agentCapabilities": {"promptCapabilities": {"embeddedContext": True}}},
+    )
+    (tmp_path / "file.txt").write_text("one\ntwo\n")
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        client.agent.open(CHAT)
+        file = FileContext(str(tmp_path / "file.txt"))
+        client.agent.prompt(Prompt(CHAT, "first", (file,)))
+        asked = await requested(client, 1)
+        assert [it.name for it in asked.choices] == [it["name"] for it in CHOICES]
+        client.agent.decide(CHAT, asked.call.id, asked.choices[2].id)
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        client.agent.prompt(Prompt(CHAT, "second"))
+        client.agent.decide(CHAT, (await requested(client, 2)).call.id, None)
+        await requested(client, 3)
+        client.agent.stop(CHAT)
+        await client.until(lambda: len(client.ends) == 2)
+        client.agent.prompt(Prompt(CHAT, "third"))
+        await client.until(lambda: len(client.ends) == 3)
+        assert client.ends[2] is TurnEnd.FAILED
+        assert "the model is out" in (client.all(TurnEnded)[2].message or "")
+    assert scripted.faults() == []
+    assert scripted.answers() == [
+        {"outcome": {"outcome": "selected", "optionId": "there"}},
+        {"error": "odd/method is not known here", "code": -32601},
+        {"outcome": {"outcome": "selected", "optionId": "no"}},
+        {"outcome": {"outcome": "cancelled"}},
+    ]

@@ -1,0 +1,149 @@
+"""An agent of the Agent Client Protocol that follows a script, on the official SDK.
+
+`python acp_agent.py SCRIPT REPORT`. SCRIPT is a JSON file:
+
+    {"initialize": RESULT, "session": RESULT, "turns": [[STEP, …], …]}
+
+RESULT completes the answers to `initialize` and `session/new`; each prompt plays the next turn. A
+step is one of
+
+    {"update": UPDATE}             send a session/update
+    {"ask": PARAMS}                request permission, and wait for the answer
+    {"withdraw": PARAMS}           the same, but take the request back at once
+    {"request": [METHOD, PARAMS]}  send any request, and wait for the answer
+    {"wait": "session/cancel"}     wait for a notification of the client
+    {"end": REASON}                end the turn; without it the reason is end_turn
+    {"fail": [CODE, MESSAGE]}      answer the prompt with an error
+
+What the client sends is checked by the SDK's models. REPORT gets one JSON line for each message:
+`{"method", "params", "fault"}`, and `{"answer", "to"}` for the answers to our requests.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from acp import RequestError, schema
+from acp.connection import Connection
+from acp.stdio import stdio_streams
+from pydantic import BaseModel, ValidationError
+
+Value: TypeAlias = Any
+
+MODELS: Mapping[str, type[BaseModel]] = {
+    "initialize": schema.InitializeRequest,
+    "authenticate": schema.AuthenticateRequest,
+    "session/new": schema.NewSessionRequest,
+    "session/load": schema.LoadSessionRequest,
+    "session/close": schema.CloseSessionRequest,
+    "session/prompt": schema.PromptRequest,
+    "session/cancel": schema.CancelNotification,
+    "session/set_mode": schema.SetSessionModeRequest,
+}
+ANSWERS: Mapping[str, type[BaseModel]] = {
+    "session/request_permission": schema.RequestPermissionResponse,
+    "fs/read_text_file": schema.ReadTextFileResponse,
+    "terminal/create": schema.CreateTerminalResponse,
+}
+SESSION = "scripted"
+
+
+class Agent:
+    """Plays the script on a connection."""
+
+    def __init__(self, script: Value, report: Path) -> None:
+        self._script = script
+        self._turns: list[Sequence[Value]] = list(script.get("turns", ()))
+        self._report = report
+        self._notified: dict[str, asyncio.Event] = {}
+        self.connection: Connection
+
+    def _note(self, entry: Mapping[str, Value]) -> None:
+        with self._report.open("a") as report:
+            report.write(json.dumps(entry) + "\n")
+
+    async def handle(self, method: str, params: Value, is_notification: bool) -> Value:
+        """Handle a message of the client (`acp.connection.MethodHandler`)."""
+        self._note({"method": method, "params": params, "fault": _fault(MODELS, method, params)})
+        if is_notification:
+            self._notification(method).set()
+            return None
+        match method:
+            case "initialize":
+                return {"protocolVersion": 1} | self._script.get("initialize", {})
+            case "session/new":
+                return {"sessionId": SESSION} | self._script.get("session", {})
+            case "session/prompt":
+                return await self._play()
+            case "session/set_mode" | "session/close":
+                return {}
+        raise RequestError.method_not_found(method)
+
+    def _notification(self, method: str) -> asyncio.Event:
+        return self._notified.setdefault(method, asyncio.Event())
+
+    async def _play(self) -> Value:
+        reason = "end_turn"
+        for step in self._turns.pop(0) if self._turns else ():
+            [(what, value)] = step.items()
+            match what:
+                case "update":
+                    update = {"sessionId": SESSION, "update": value}
+                    await self.connection.send_notification("session/update", update)
+                case "ask":
+                    await self._request("session/request_permission", self._permission(value))
+                case "withdraw":
+                    await self._withdraw(self._permission(value))
+                case "request":
+                    await self._request(*value)
+                case "wait":
+                    await self._notification(value).wait()
+                case "end":
+                    reason = value
+                case "fail":
+                    raise RequestError(*value)
+        return {"stopReason": reason}
+
+    def _permission(self, params: Value) -> Value:
+        return {"sessionId": SESSION} | params
+
+    async def _request(self, method: str, params: Value) -> None:
+        try:
+            answer = await self.connection.send_request(method, params)
+        except RequestError as refused:
+            self._note({"answer": {"error": str(refused), "code": refused.code}, "to": method})
+            return
+        self._note({"answer": answer, "to": method, "fault": _fault(ANSWERS, method, answer)})
+
+    async def _withdraw(self, params: Value) -> None:
+        """Request something and cancel it; the SDK numbers its requests from 0."""
+        request = asyncio.create_task(self._request("session/request_permission", params))
+        await asyncio.sleep(0.3)  # so that the user sees it first
+        await self.connection.send_notification("$/cancel_request", {"requestId": 0})
+        await request
+
+
+def _fault(models: Mapping[str, type[BaseModel]], method: str, params: Value) -> str | None:
+    """Check a message by the SDK's model; returns why it is invalid."""
+    if method not in models:
+        return None
+    try:
+        models[method].model_validate(params)
+    except ValidationError as fault:
+        return str(fault)
+    return None
+
+
+async def main(script: Value, report: Path) -> None:
+    """Serve on standard input and output until it ends."""
+    reader, writer = await stdio_streams(limit=50 << 20)
+    agent = Agent(script, report)
+    agent.connection = Connection(agent.handle, writer, reader, listening=False)
+    await agent.connection.main_loop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])))
