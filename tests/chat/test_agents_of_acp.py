@@ -7,13 +7,16 @@ from tests.chat.driver import ENDED, Driver, said
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.handlers.answer_check import CHANGED
+from eca_nvim.chat.user_actions import approvals
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.decisions import ALLOW, Choice, ChoiceKind
-from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer
+from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellStop
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
     PlanChanged,
+    Role,
+    TextReceived,
     ToolFinished,
     ToolRequested,
     ToolRunning,
@@ -198,3 +201,36 @@ def test_a_prompt_waits_where_nothing_can_be_steered_7(driver: Driver) -> None:
     assert driver.told(TellSteer) == []
     driver.hear_exactly(ENDED)
     assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "and then"
+
+
+def rejected(driver: Driver, reason: str | None) -> None:
+    driver.hear_exactly(asks())
+    block, digest = driver.shown("t1")
+    driver.take(approvals.decide(driver.chat, block, digest, "n", driver.now, reason))
+
+
+def test_an_agent_that_goes_on_after_a_no_is_stopped_for_the_reason(driver: Driver) -> None:
+    rejected(driver, "use pathlib")
+    driver.hear_exactly(ToolFinished(CALL, failed=True))
+    assert driver.told(TellStop) == []
+    driver.hear_exactly(TextReceived(Role.ASSISTANT, "then I will"))
+    assert len(driver.told(TellStop)) == 1
+    driver.hear_exactly(TextReceived(Role.ASSISTANT, " try"), TurnEnded(TurnEnd.STOPPED))
+    assert len(driver.told(TellStop)) == 1
+    assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "use pathlib"
+    assert driver.view.fired("EcaTurnFinished")[-1]["reason"] == "stopped"
+
+
+def test_an_agent_that_ends_its_turn_after_a_no_is_not_stopped(driver: Driver) -> None:
+    rejected(driver, "use pathlib")
+    driver.hear_exactly(TurnEnded(TurnEnd.STOPPED))
+    assert driver.told(TellStop) == []
+    assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "use pathlib"
+    assert driver.view.fired("EcaTurnFinished")[-1]["reason"] == "rejected"
+
+
+def test_after_a_no_without_a_reason_the_agent_may_go_on(driver: Driver) -> None:
+    rejected(driver, None)
+    driver.hear_exactly(TextReceived(Role.ASSISTANT, "then I will"), TurnEnded())
+    assert driver.told(TellStop) == []
+    assert driver.view.fired("EcaTurnFinished")[-1]["reason"] == "done"

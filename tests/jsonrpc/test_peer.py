@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.jsonrpc import (
+    CancelForm,
     ContentLengthFraming,
     ErrorResponse,
     Event,
@@ -119,6 +120,16 @@ def test_a_cancelled_request_still_gets_its_answer() -> None:
     assert peer.receive_bytes(cancelled) == [ErrorResponse(request_id, -32800, "cancelled", None)]
     with pytest.raises(NotOpen):
         peer.send_cancel(request_id)
+
+
+def test_a_protocol_cancels_in_its_own_form() -> None:
+    peer = Peer(framing=LineFraming(), cancel=CancelForm("$/cancel_request", "requestId"))
+    request_id, _ = peer.send_request("session/prompt")
+    assert json.loads(peer.send_cancel(request_id)) == {
+        "jsonrpc": "2.0",
+        "method": "$/cancel_request",
+        "params": {"requestId": request_id},
+    }
 
 
 def test_what_cannot_be_read_is_an_event_between_the_others() -> None:

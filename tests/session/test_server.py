@@ -84,9 +84,12 @@ async def test_a_server_that_does_not_become_ready_is_told_and_waited_for(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("eca_nvim.session.server.SLOW_START", 0.01)
+    said = "cannot reach example.org\nwith sk-ant-api03-0123456789abcdef0123456789abcdef"
+    monkeypatch.setattr(FakeAgent, "last_words", said)
     rig.do(SendPrompt("a", "hi"))
     agent = await rig.starting()
     await rig.view.until(lambda: "is not ready after 0.01 s" in rig.view.text())
+    assert "It last wrote: cannot reach example.org with sk-[hidden]" in rig.view.text()
     assert ":Eca log may say why, :Eca restart starts it again" in rig.view.text()
     assert rig.states()[-1] == "starting"
     assert rig.status()["state"] == "running"

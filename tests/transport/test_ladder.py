@@ -8,6 +8,8 @@ import pytest
 from tests.support import processes
 from tests.transport.harness import DEADLINE_S, Children, Inbox
 
+from eca_nvim.transport import Goodbye
+
 pytestmark = pytest.mark.anyio
 
 RUNGS = [
@@ -15,6 +17,7 @@ RUNGS = [
     pytest.param(["stays"], (None, signal.SIGTERM), id="SIGTERM"),
     pytest.param(["stays", "stubborn"], (None, signal.SIGKILL), id="SIGKILL"),
 ]
+GOODBYE = (Goodbye("shutdown", is_request=True), Goodbye("exit"))
 SERVERS = pytest.mark.parametrize(("server", "ending"), RUNGS)
 
 
@@ -74,9 +77,9 @@ async def test_last_words_need_no_loop(children: Children) -> None:
     inbox = Inbox()
     async with children.open(inbox, "echo") as connection:
         await connection.request("m")
-        connection.send_now("shutdown", "exit")
+        connection.send_now(GOODBYE)
         connection.kill_now()
-        connection.send_now("shutdown", "exit")
+        connection.send_now(GOODBYE)
     assert inbox.methods == ["exit"]
 
 

@@ -202,6 +202,11 @@ class Agent(ABC):
         """Send a new selection, if the protocol has a message for it."""
 
     @property
+    def last_words(self) -> str:
+        """The last line that the process wrote to standard error, "" if there is none."""
+        return ""
+
+    @property
     @abstractmethod
     def archive(self) -> Archive:
         """The chats that the agent saves; usable while the agent is ready.

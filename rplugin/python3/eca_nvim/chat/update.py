@@ -67,9 +67,9 @@ class Update:
     """The changes of one event: the chat, the event's lane, the time (ms), and the results.
 
     after: the block in the chat's own lane that new blocks follow; None for the end. about: the
-    tool call of the event. replays: the event is part of a loaded history. more_follow: more events
-    follow at once; headers and the status wait in the chat until the last one, or until an
-    autocommand fires.
+    tool call of the event. replays: the event is part of a loaded history. overruled_rejection: the
+    model went on after a rejection. more_follow: more events follow at once; headers and the status
+    wait in the chat until the last one, or until an autocommand fires.
     """
 
     __slots__ = (
@@ -83,6 +83,7 @@ class Update:
         "more_follow",
         "now",
         "ops",
+        "overruled_rejection",
         "replays",
     )
 
@@ -97,6 +98,7 @@ class Update:
         self.after: Block | None = None
         self.about: ToolBlock | None = None
         self.replays = False
+        self.overruled_rejection = False
         self.more_follow = more_follow
 
     def tell(self, effect: Effect) -> None:
@@ -109,8 +111,10 @@ class Update:
 
     def withdraw_rejection(self) -> None:
         """Forget a rejection, because the model went on: it will not be why the turn ends."""
-        if self.lane is self.chat.root:
-            self.chat.turn.expected_end = TurnEnd.DONE
+        turn = self.chat.turn
+        if self.lane is self.chat.root and turn.expected_end is TurnEnd.REJECTED:
+            turn.expected_end = TurnEnd.DONE
+            self.overruled_rejection = True
 
     def request_changed(self, block_id: int) -> None:
         """Show a request again after it has changed."""

@@ -27,13 +27,22 @@ from eca_nvim.jsonrpc.messages import (
     Request,
     Response,
 )
-from eca_nvim.jsonrpc.peer import Event, NotOpen, Peer, UnexpectedAnswer
+from eca_nvim.jsonrpc.peer import (
+    LANGUAGE_SERVER_CANCEL,
+    CancelForm,
+    Event,
+    NotOpen,
+    Peer,
+    UnexpectedAnswer,
+)
 
 __all__ = [
     "INTERNAL_ERROR",
+    "LANGUAGE_SERVER_CANCEL",
     "MAX_MESSAGE_BYTES",
     "METHOD_NOT_FOUND",
     "REQUEST_CANCELLED",
+    "CancelForm",
     "Codec",
     "ContentLengthFraming",
     "Envelope",

@@ -11,7 +11,7 @@ Rules this file keeps:
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from eca_nvim.jsonrpc.codec import Codec, JsonCodec
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
@@ -29,6 +29,17 @@ from eca_nvim.jsonrpc.messages import (
     read_message,
     wire_form,
 )
+
+
+class CancelForm(NamedTuple):
+    """How a protocol cancels a request: the notification, and its member with the request's id."""
+
+    method: str
+    member: str
+
+
+LANGUAGE_SERVER_CANCEL: Final = CancelForm("$/cancelRequest", "id")
+"""The form of language servers and ECA."""
 
 
 class UnexpectedAnswer(NamedTuple):
@@ -53,9 +64,15 @@ class NotOpen(Exception):
 class Peer:
     """Our side of a connection: tracks ids, reads and writes bytes."""
 
-    def __init__(self, codec: Codec | None = None, framing: Framing | None = None) -> None:
+    def __init__(
+        self,
+        codec: Codec | None = None,
+        framing: Framing | None = None,
+        cancel: CancelForm = LANGUAGE_SERVER_CANCEL,
+    ) -> None:
         self._codec = codec or JsonCodec()
         self._framing = framing or ContentLengthFraming()
+        self._cancel = cancel
         self._last_id = 0
         self._ours: set[MessageId] = set()
         self._theirs: set[MessageId] = set()
@@ -85,10 +102,10 @@ class Peer:
         return self._encode(Notification(method, params))
 
     def send_cancel(self, request_id: int) -> bytes:
-        """Return the bytes that cancel a request of ours (`$/cancelRequest`). Raises NotOpen."""
+        """Return the bytes that cancel a request of ours. Raises NotOpen."""
         if request_id not in self._ours:
             raise NotOpen(request_id)
-        return self.send_notification("$/cancelRequest", {"id": request_id})
+        return self.send_notification(self._cancel.method, {self._cancel.member: request_id})
 
     def respond(self, request_id: MessageId, result: object) -> bytes:
         """Return the bytes of the successful response to a request. Raises NotOpen."""

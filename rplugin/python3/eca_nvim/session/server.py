@@ -72,8 +72,11 @@ class Listener(Protocol):
     def server_changed(self, state: ServerState, label: str) -> None:
         """Handle a change of the state."""
 
-    def server_slow(self, label: str, seconds: float) -> None:
-        """Handle an agent that is not ready after so many seconds; it may still become ready."""
+    def server_slow(self, label: str, seconds: float, last_words: str) -> None:
+        """Handle an agent that is not ready after so many seconds; it may still become ready.
+
+        last_words: the last line of its standard error.
+        """
 
     def server_ended(self, ending: AgentExit) -> None:
         """Handle the end of a run, or its failed start; called after `server_changed`."""
@@ -175,7 +178,7 @@ class Server:
         with anyio.move_on_after(SLOW_START):
             await run.started.wait()
         if run.wanted and not run.started.is_set():
-            self._listener.server_slow(self._label, SLOW_START)
+            self._listener.server_slow(self._label, SLOW_START, run.agent.last_words)
 
     async def _run_agent(self, run: _Run) -> None:
         """Run an agent until it ends; an exception in its code ends it too."""

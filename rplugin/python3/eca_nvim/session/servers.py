@@ -17,6 +17,7 @@ import anyio
 
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat, Selected
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
@@ -124,12 +125,14 @@ class NamedServer:
             if agent is not None:
                 agent.open(chat.id)
 
-    def server_slow(self, label: str, seconds: float) -> None:
+    def server_slow(self, label: str, seconds: float, last_words: str) -> None:
         """Say in every chat that the server is not ready yet, and what the user can do."""
         line = (
             f"{label} is not ready after {seconds:g} s, still waiting: "
             ":Eca log may say why, :Eca restart starts it again"
         )
+        if last_words:
+            line += f"\nIt last wrote: {one_line(self._servers.redactor.redact(last_words))}"
         for chat in self._chats.of(self.name):
             self._chats.apply(chat, [NoticeReceived(line)])
 

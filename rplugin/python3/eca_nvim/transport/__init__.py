@@ -4,7 +4,14 @@ Rule: sending never waits, and the process ends together with all that it has st
 """
 
 from eca_nvim.spawn import ExecutableMissing, NotExecutable, StartError, StartFailed
-from eca_nvim.transport.connection import Connection, Guard, Handler, Incoming, open_connection
+from eca_nvim.transport.connection import (
+    Connection,
+    Goodbye,
+    Guard,
+    Handler,
+    Incoming,
+    open_connection,
+)
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
 from eca_nvim.transport.process import ChildProcess, Exit
 
@@ -14,6 +21,7 @@ __all__ = [
     "ConnectionClosed",
     "ExecutableMissing",
     "Exit",
+    "Goodbye",
     "Guard",
     "Handler",
     "Incoming",

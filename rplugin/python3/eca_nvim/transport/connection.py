@@ -18,12 +18,15 @@ import logging
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, TypeAlias, assert_never
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 import anyio
 
 from eca_nvim.environment import child_environment
+from eca_nvim.guardian import GRACE_S
 from eca_nvim.jsonrpc import (
+    LANGUAGE_SERVER_CANCEL,
+    CancelForm,
     Codec,
     ErrorResponse,
     FaultReason,
@@ -52,6 +55,14 @@ Guard: TypeAlias = Callable[[int], None]
 logger = logging.getLogger(__name__)
 
 
+class Goodbye(NamedTuple):
+    """A message sent just before the end: a request, whose response nobody awaits, or not."""
+
+    method: str
+    params: object = None
+    is_request: bool = False
+
+
 class Connection:
     """A connection to a running server; created by `open_connection`."""
 
@@ -67,6 +78,11 @@ class Connection:
     def pid(self) -> int:
         """The id of the server's process, which is also its process group's."""
         return self._process.pid
+
+    @property
+    def last_stderr(self) -> str:
+        """The last line of standard error that is not blank, "" if there is none."""
+        return next((line for line in reversed(self._process.stderr_tail) if line.strip()), "")
 
     @property
     def exit(self) -> Exit | None:
@@ -121,21 +137,26 @@ class Connection:
         assert self._exit is not None
         return self._exit
 
-    async def aclose(self) -> Exit:
+    async def aclose(self, patience: float = GRACE_S) -> Exit:
         """Send the queued messages and end the server by the ladder of `ChildProcess.close`.
 
-        The caller should first shut it down by its protocol.
+        patience: seconds that the server has after the end of its input. The caller should first
+        shut it down by its protocol.
         """
-        await self._process.close()
+        await self._process.close(patience)
         return await self.wait_closed()
 
-    def send_now(self, request: str, notification: str) -> None:
-        """Send a last request and notification without an event loop; the response is ignored.
+    def send_now(self, messages: Sequence[Goodbye]) -> None:
+        """Send last messages without an event loop.
 
         They are lost if the server has not read the messages before.
         """
-        _, asked = self._peer.send_request(request)
-        self._process.stdin.write_now(asked + self._peer.send_notification(notification))
+        self._process.stdin.write_now(b"".join(map(self._last_message, messages)))
+
+    def _last_message(self, message: Goodbye) -> bytes:
+        if message.is_request:
+            return self._peer.send_request(message.method, message.params)[1]
+        return self._peer.send_notification(message.method, message.params)
 
     def kill_now(self) -> None:
         """End the server without an event loop, at exit of the interpreter; at most 0.8 s."""
@@ -207,6 +228,7 @@ async def open_connection(
     process: subprocess.Popen[bytes] | None = None,
     codec: Codec | None = None,
     framing: Framing | None = None,
+    cancel: CancelForm = LANGUAGE_SERVER_CANCEL,
     on_stderr: Callable[[str], None] | None = None,
     guard: Guard | None = None,
 ) -> AsyncIterator[Connection]:
@@ -222,7 +244,7 @@ async def open_connection(
     if guard is not None:
         guard(process.pid)
     child = ChildProcess(process, on_stderr or _log_stderr)
-    connection = Connection(child, Peer(codec, framing), handler)
+    connection = Connection(child, Peer(codec, framing, cancel), handler)
     fault: BaseException | None = None
     try:
         async with anyio.create_task_group() as tasks:

@@ -52,8 +52,7 @@ class PendingRequest:
     async def result(self) -> object:
         """Wait for the response; return or raise what `answer` does.
 
-        Cancelling the wait, for example by `anyio.fail_after`, cancels the request
-        (`$/cancelRequest`).
+        Cancelling the wait, for example by `anyio.fail_after`, cancels the request.
         """
         try:
             await self._settled.wait()

@@ -4,8 +4,8 @@ Rules this file keeps:
 
 - The process leads a session of its own. Signals go to the whole session, and processes that it
   leaves running in the session are ended, too.
-- It is closed by a ladder: close its standard input, 150 ms, SIGTERM, 150 ms, SIGKILL. The layer
-  that knows its protocol should ask it to exit before.
+- It is closed by a ladder: close its standard input, 150 ms or longer, SIGTERM, 150 ms, SIGKILL.
+  The layer that knows its protocol should ask it to exit before.
 - Its exit is a value, available only after all of its output has been read.
 - We always reap it; until then its id is not reused. No child watcher, no SIGCHLD handler and no
   policy of the event loop is changed.
@@ -62,6 +62,11 @@ class ChildProcess:
         """The id of the process and of its session."""
         return self._popen.pid
 
+    @property
+    def stderr_tail(self) -> tuple[str, ...]:
+        """The last lines of its standard error so far."""
+        return self._tail.lines
+
     def run_in(self, tasks: TaskGroup, on_stdout: Callable[[bytes], None]) -> None:
         """Start the tasks that read and write its pipes and wait for its exit.
 
@@ -78,12 +83,16 @@ class ChildProcess:
         assert self._exit is not None
         return self._exit
 
-    async def close(self) -> Exit:
-        """Go down the ladder until the process has exited; takes little more than 0.3 s."""
+    async def close(self, patience: float = GRACE_S) -> Exit:
+        """Go down the ladder until the process has exited.
+
+        patience: seconds between the end of its input and SIGTERM. Takes at most that, `GRACE_S`
+        and a little more.
+        """
         async with self._ladder:
             self.stdin.finish()
-            for signum in (signal.SIGTERM, signal.SIGKILL):
-                with anyio.move_on_after(GRACE_S):
+            for seconds, signum in ((patience, signal.SIGTERM), (GRACE_S, signal.SIGKILL)):
+                with anyio.move_on_after(seconds):
                     return await self.wait()
                 signal_session(self.pid, signum)
             return await self.wait()

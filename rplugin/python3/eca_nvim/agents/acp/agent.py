@@ -38,7 +38,7 @@ from eca_nvim.agents.codec import RawCodec
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.jsonrpc import LineFraming, Notification, Request
+from eca_nvim.jsonrpc import CancelForm, LineFraming, Notification, Request
 from eca_nvim.protocol.acp import (
     DecodeError,
     Unknown,
@@ -67,6 +67,10 @@ from eca_nvim.transport import (
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for an agent to respond to initialize."""
 
+EXIT_SECONDS: Final = 0.5
+"""Time for an agent to exit after the end of its input: agents save their sessions then."""
+
+_CANCEL: Final = CancelForm(CancelRequest.method, "requestId")
 _STDERR_LINES: Final = 20
 
 logger = logging.getLogger(__name__)
@@ -168,12 +172,22 @@ class AcpAgent(Agent):
         self._leaving = True
         if self._life is not None:
             self._life.sessions.close_all()
-            await self._life.connection.aclose()
+            await self._life.connection.aclose(EXIT_SECONDS)
 
     def kill(self) -> None:
         """End the agent and its group at once, without the event loop."""
         if self._life is not None:
             self._life.connection.kill_now()
+
+    def leave(self) -> None:
+        """Close the sessions while our process ends; the end of input asks the agent to exit.
+
+        Kill it if it cannot outlive us.
+        """
+        if self._life is not None:
+            self._life.connection.send_now(self._life.sessions.goodbyes())
+            if self._options.see_off is None or not self._options.see_off():
+                self._life.connection.kill_now()
 
     def open(self, chat_id: str) -> None:
         """Make the session of a chat."""
@@ -206,6 +220,11 @@ class AcpAgent(Agent):
         self._running.sessions.of_chat(chat_id).is_trusted = selection.trust
 
     @property
+    def last_words(self) -> str:
+        """The last line that the agent wrote to standard error."""
+        return "" if self._life is None else self._life.connection.last_stderr
+
+    @property
     def archive(self) -> NoReturn:
         """Raise AgentLacks: what agents save is not read yet."""
         raise AgentLacks("saved chats of this agent cannot be listed or changed yet")
@@ -233,6 +252,7 @@ class AcpAgent(Agent):
             process=self._options.process,
             codec=RawCodec(),
             framing=LineFraming(),
+            cancel=_CANCEL,
             guard=self._options.guard,
             on_stderr=self._options.on_stderr,
         )

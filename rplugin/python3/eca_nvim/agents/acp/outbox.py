@@ -24,8 +24,8 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.lifecycle import CANCELLED
 from eca_nvim.protocol.acp.prompt import CancelTurn, PromptParams, StopReason
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
@@ -113,7 +113,7 @@ class Outbox:
         self._end(session, end)
 
     def _failure(self, fault: RemoteError | DecodeError) -> TurnEnded:
-        if isinstance(fault, RemoteError) and fault.code == CANCELLED:
+        if isinstance(fault, RemoteError) and fault.code == REQUEST_CANCELLED:
             return TurnEnded(TurnEnd.STOPPED)
         return TurnEnded(TurnEnd.FAILED, self._faults.line("the prompt failed", fault))
 

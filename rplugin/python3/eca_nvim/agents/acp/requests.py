@@ -22,9 +22,9 @@ from eca_nvim.agents.acp.sessions import Session, Sessions
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
-from eca_nvim.jsonrpc import METHOD_NOT_FOUND, MessageId, Request
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED, MessageId, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request, encode
-from eca_nvim.protocol.acp.lifecycle import CANCELLED, INVALID_PARAMS
+from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
 from eca_nvim.protocol.acp.permission import (
     Cancelled,
     Outcome,
@@ -100,7 +100,7 @@ class AgentRequests:
         if asked is None:
             return ()
         del self._open[asked.key]
-        self._refuse(request_id, CANCELLED, "the request was cancelled")
+        self._refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
         return asked.session.inbox.withdrawn(asked.key)
 
     def _ask(

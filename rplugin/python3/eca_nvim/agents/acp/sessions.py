@@ -25,6 +25,7 @@ from eca_nvim.protocol.acp.sessions import CloseSessionParams, NewSessionParams,
 from eca_nvim.transport import (
     Connection,
     ConnectionClosed,
+    Goodbye,
     Incoming,
     PendingRequest,
     RemoteError,
@@ -138,8 +139,12 @@ class Sessions:
 
     def close_all(self) -> None:
         """Close the open sessions because the agent is about to be ended."""
-        for session in tuple(self._by_id.values()):
+        for session in self._by_id.values():
             self._close(session)
+
+    def goodbyes(self) -> Sequence[Goodbye]:
+        """Return the messages that close the open sessions."""
+        return [_closing(each.id) for each in self._by_id.values()] if self.can_close else []
 
     def _make(self, session: Session) -> None:
         session.state = _State.OPENING
@@ -205,6 +210,11 @@ class Sessions:
     def _close(self, session: Session) -> None:
         """Close a session (session/close); nothing depends on the answer."""
         if self.can_close:
-            params = CloseSessionParams(session_id=session.id)
+            closing = _closing(session.id)
             with suppress(ConnectionClosed):
-                self._connection.start_request(params.method, encode(params))
+                self._connection.start_request(closing.method, closing.params)
+
+
+def _closing(session_id: str) -> Goodbye:
+    params = CloseSessionParams(session_id=session_id)
+    return Goodbye(params.method, encode(params), is_request=True)

@@ -58,6 +58,7 @@ from eca_nvim.transport import (
     Connection,
     ConnectionClosed,
     Exit,
+    Goodbye,
     Guard,
     Incoming,
     RemoteError,
@@ -74,6 +75,7 @@ GOODBYE_SECONDS: Final = 3.0
 EXIT_SECONDS: Final = 0.5
 """Time for a server to exit after its shutdown, before the close ladder begins."""
 
+_GOODBYE: Final = (Goodbye(eca.Shutdown.method, is_request=True), Goodbye(eca.Exit.method))
 _STDERR_LINES: Final = 20
 
 logger = logging.getLogger(__name__)
@@ -201,7 +203,7 @@ class EcaAgent(Agent):
     def leave(self) -> None:
         """Ask the server to exit while our process ends; kill it if it cannot outlive us."""
         if self._life is not None:
-            self._life.connection.send_now(eca.Shutdown.method, eca.Exit.method)
+            self._life.connection.send_now(_GOODBYE)
             if self._options.see_off is None or not self._options.see_off():
                 self._life.connection.kill_now()
 
@@ -246,6 +248,11 @@ class EcaAgent(Agent):
     def choose(self, chat_id: str, selection: Selection) -> None:
         """Send a new selection."""
         self._running.outbox.choose(chat_id, selection)
+
+    @property
+    def last_words(self) -> str:
+        """The last line that the server wrote to standard error."""
+        return "" if self._life is None else self._life.connection.last_stderr
 
     @property
     def archive(self) -> Archive:

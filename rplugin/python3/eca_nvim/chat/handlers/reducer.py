@@ -99,6 +99,8 @@ def apply(
     if not isinstance(event, TurnLapsed):
         chat.turn.note_activity(now)
     HANDLERS[type(event)](update, event)
+    if update.overruled_rejection:
+        turn.stop_for_reason(update)
     return update.finish()
 
 

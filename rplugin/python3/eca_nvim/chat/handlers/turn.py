@@ -13,7 +13,7 @@ from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.settle import settle, settle_pending
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
 from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock
-from eca_nvim.chat.model.chat import RunningTurn
+from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellLogin, TellPrompt, TellStop
@@ -65,6 +65,12 @@ def stop(update: Update) -> None:
             update.tell(TellStop(update.chat.id))
             update.chat.turn.note_activity(update.now)
             _mark_stopping(update)
+
+
+def stop_for_reason(update: Update) -> None:
+    """Stop a turn that went on after a rejection whose reason waits: it is the next prompt."""
+    if any(entry.kind is QueueKind.REASON for entry in update.chat.queue):
+        stop(update)
 
 
 def _mark_stopping(update: Update) -> None:

@@ -11,8 +11,6 @@ AUTH_REQUIRED: Final = -32000
 """Error code of a request that needs a login."""
 INVALID_PARAMS: Final = -32602
 """Error code for a request with malformed parameters."""
-CANCELLED: Final = -32800
-"""Error code of a request that was cancelled."""
 
 
 class Implementation(Wire, frozen=True):
