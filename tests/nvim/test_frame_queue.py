@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary.ops import (
     ViewOp,
 )
 from eca_nvim.nvim.frame_queue import (
+    BACKLOG,
     BURST,
     FIRST_FRAME,
     GOAL_MS,
@@ -310,6 +311,14 @@ def test_a_frame_grows_while_drawing_is_quick_and_shrinks_when_it_is_slow(
     assert sum(sizes) == 5_000_000
     limit = LARGEST_FRAME if milliseconds < GOAL_MS else SMALLEST_FRAME
     assert sizes[len(sizes) // 2] == limit
+
+
+@pytest.mark.parametrize(("queued", "shrinks"), [(BACKLOG, True), (BACKLOG * 2, False)])
+def test_frames_may_take_longer_while_much_is_queued(queued: int, shrinks: bool) -> None:
+    queue = FrameQueue()
+    queue.push([text("x" * queued)])
+    first, second, *_ = drain(queue, GOAL_MS * 2)
+    assert (len(written(list(second.ops))) < len(written(list(first.ops)))) is shrinks
 
 
 def test_five_megabytes_arrive_whole() -> None:

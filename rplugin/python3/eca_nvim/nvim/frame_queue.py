@@ -41,8 +41,11 @@ BURST = 1 << 9
 GOAL_MS, AIM_MS = 3.0, 2.0
 """Milliseconds per frame: frames that take longer than the first shrink, smaller ones grow until
 they take the second."""
+BACKLOG, LONGER = 1 << 19, 2.5
+"""While more characters than the first are queued, as with a history or a very long message, frames
+may take so many times longer: nobody reads along, and each frame redraws the screen."""
 SMALLEST_FRAME, FIRST_FRAME, LARGEST_FRAME = 1 << 12, 1 << 15, 1 << 19
-"""Size of a frame in characters: minimum, initial, maximum. Each frame redraws the screen."""
+"""Size of a frame in characters: minimum, initial, maximum."""
 WHOLE = 1 << 12
 """Characters of text in the op that opens a block, at most: it cannot be cut."""
 FLAT_SIZE = 1 << 9
@@ -274,10 +277,12 @@ class FrameQueue:
         if number != self._number or not self._in_flight:
             return
         self._in_flight = False
-        if milliseconds > GOAL_MS:
-            self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, GOAL_MS / milliseconds)))
-        elif self._has_more and milliseconds < AIM_MS:
-            growth = AIM_MS / max(milliseconds, AIM_MS / 2)
+        longer = LONGER if self._ops.least_size > BACKLOG else 1.0
+        goal, aim = GOAL_MS * longer, AIM_MS * longer
+        if milliseconds > goal:
+            self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, goal / milliseconds)))
+        elif self._has_more and milliseconds < aim:
+            growth = aim / max(milliseconds, aim / 2)
             self._size = min(LARGEST_FRAME, int(self._size * growth))
 
 
