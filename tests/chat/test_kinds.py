@@ -55,11 +55,11 @@ def test_a_call_without_a_name_is_no_warning() -> None:
     assert missing["warnings"] == ["the server has no such tool, or it is switched off"]
 
 
-def test_a_title_says_what_a_call_will_do_and_nothing_is_remembered_of_any_server() -> None:
+def test_a_title_alone_is_warned_about_and_nothing_is_remembered_of_any_server() -> None:
     fetch = ToolCall("t", "fetch", "web", "acp", kind=ToolKind.FETCH, title=("the page",))
     [item] = asked(fetch).items
     assert item["title"] == "fetch the page"
-    assert "warnings" not in item
+    assert item["warnings"] == ["only the title says what it will do"]
     assert remembered(item) is None
     [silent] = asked(ToolCall("t", "fetch", "web", "acp", kind=ToolKind.FETCH)).items
     assert silent["warnings"] == ["the server does not say what it will do"]

@@ -144,6 +144,11 @@ class Ledger:
         paths = changed_paths(call)
         if not may_change(call):
             return
+        running = self._open.get((chat.id, block.id))
+        if running is not None and running.may_run and running.tracked.is_watched:
+            if not paths:
+                return  # it asks while it runs
+            self.attribution.call_ended(running.tracked)
         turn = self._turn(chat)
         self.attribution.call_names(paths)
         before = self._observe(turn, paths, early)

@@ -51,7 +51,7 @@ SHOWN_ARGUMENTS = 4000
 
 
 _DERIVED: Mapping[str, None] = dict.fromkeys(
-    ("summary", "details", "title", "command", "locations", "changes", "mentions")
+    ("summary", "details", "title", "command", "locations", "changes", "mentions", "note")
 )
 """Fields that the agent derives from the arguments of a call."""
 
@@ -73,7 +73,7 @@ def preparing(update: Update, event: ToolPreparing) -> None:
 
 def requested(update: Update, event: ToolRequested) -> None:
     """Store a complete call, which is approved already or waits for the user."""
-    block = requested_call(update.lane, event.call)
+    block = requested_call(update.lane, event)
     if block is not None and block.state not in OPEN_TO_CHANGE and not _asks_again(block, event):
         return
     waited = None

@@ -13,6 +13,7 @@ from __future__ import annotations
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.chat.vocabulary.shown_request import is_same
 from eca_nvim.chat.vocabulary.states import CALL_STEPS, ENDED_CALLS, CallState
 
@@ -20,13 +21,16 @@ OPEN_TO_CHANGE = frozenset({CallState.PREPARING, CallState.WAITING})
 """States in which the agent may still change a call, because nobody has approved it yet."""
 
 
-def requested_call(lane: Lane, call: ToolCall) -> ToolBlock | None:
-    """Return the open call that a request is about; None if the call is new."""
-    block = lane.calls.get(call.id)
+def requested_call(lane: Lane, event: ToolRequested) -> ToolBlock | None:
+    """Return the open call that a request is about; None if the call is new.
+
+    An agent whose requests have ids does not use the id of an open call again.
+    """
+    block = lane.calls.get(event.call.id)
     if block is None or block.state in ENDED_CALLS:
         return None
-    is_it = block.state in OPEN_TO_CHANGE or is_compatible(block.call, call)
-    return block if is_it else None
+    is_open = block.state in OPEN_TO_CHANGE or event.request_id is not None
+    return block if is_open or is_compatible(block.call, event.call) else None
 
 
 def active_call(lane: Lane, call: ToolCall) -> ToolBlock | None:

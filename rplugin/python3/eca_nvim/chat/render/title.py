@@ -36,7 +36,8 @@ def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, st
         if not word or first.casefold().startswith(word):
             return truncate(first, TARGET_CELLS), rest
         return word, title
-    name = full_name(call) or word or ("a call" if block.replayed else "unknown tool")
+    is_named = block.replayed or call.origin not in (None, "unknown")
+    name = full_name(call) or word or ("a call" if is_named else "unknown tool")
     return name, literal_line(call.summary or "") or _so_far(block, settings)
 
 

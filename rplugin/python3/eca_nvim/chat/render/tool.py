@@ -178,7 +178,14 @@ def approval_body(block: ToolBlock, settings: RenderSettings) -> Body:
 def _remaining_arguments(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """List the arguments that are not shown elsewhere, while the call waits for approval."""
     waits = block.state is CallState.WAITING
-    return argument_body(arguments_not_shown(block.call, settings) if waits else {}, limit)
+    arguments = argument_body(arguments_not_shown(block.call, settings) if waits else {}, limit)
+    return joined(_note(block, limit), arguments)
+
+
+def _note(block: ToolBlock, limit: int | None) -> Body:
+    """Return how the agent explains a call that waits for approval."""
+    is_shown = block.call.note and block.state is CallState.WAITING
+    return argument_body({"says": block.call.note} if is_shown else {}, limit)
 
 
 def _output(block: ToolBlock, limit: int | None) -> Body:
@@ -295,7 +302,8 @@ def _plain_body(
         return _shell_body(block, None, settings, limit)
     is_shown = block.call.kind not in _SHORT_TITLE and block.outputs
     arguments = {} if is_shown else block.call.arguments or {}
-    return joined(argument_body(arguments, limit), _output(block, limit))
+    shown = joined(_note(block, limit), argument_body(arguments, limit))
+    return joined(shown, _output(block, limit))
 
 
 _SHORT_TITLE = frozenset({None, ToolKind.OTHER, ToolKind.AGENT})

@@ -221,8 +221,9 @@ def warnings(block: ToolBlock, settings: RenderSettings) -> list[str]:
     call, lines = block.call, []
     if is_unknown(call):
         lines.append("the server has no such tool, or it is switched off")
-    elif not any((call.arguments is not None, call.details, call.changes, call.title)):
-        lines.append("the server does not say what it will do")
+    elif not any((call.arguments is not None, call.details, call.changes)):
+        known = "only the title says" if call.title else "the server does not say"
+        lines.append(f"{known} what it will do")
     outside = paths_outside(call, settings.folders)
     if outside:
         lines.append(f"outside the workspace: {list_paths(outside)}")

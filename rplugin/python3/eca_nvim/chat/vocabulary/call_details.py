@@ -172,7 +172,7 @@ class ToolCall(Struct, frozen=True):
     files it reads or changes; of a move the source, then the destination. changes: the changes it
     makes to files. mentions: everything in the arguments that may be a path, if that is more than
     the locations. shown: names of arguments that the command, the changes or the subagent's name
-    already show.
+    already show. note: text of the agent that explains the call before it runs.
     """
 
     id: str
@@ -190,3 +190,4 @@ class ToolCall(Struct, frozen=True):
     changes: tuple[FileChange, ...] | None = None
     mentions: tuple[str, ...] | None = None
     shown: tuple[str, ...] | None = None
+    note: str | None = None

@@ -73,7 +73,7 @@ def with_actual_diff(
     if not call.changes:
         return event
     if isinstance(event, ToolRequested):
-        block = None if lane is None else requested_call(lane, call)
+        block = None if lane is None else requested_call(lane, event)
         read_before = partial(file_before, chat, block)
         changes = [_with_diff(it, read_before, event) for it in call.changes]
         return replace(event, call=replace(call, changes=tuple(changes)))

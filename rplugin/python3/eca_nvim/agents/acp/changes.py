@@ -1,0 +1,36 @@
+"""Changes: the diffs of a call as changes of files.
+
+Rules kept here:
+- A diff has the whole old and new text of a file, or those of a part of it. Which of the two, and
+  where the part is, only the file tells: the session looks there, so no hunk is made here.
+- Without an old text, or with an empty one, the new text is that of the whole file.
+- Some agents name a file in a result by another path than in the request: by its end alone.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+
+from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.protocol.acp.tool_call import CallDiff
+
+
+def file_changes(
+    diffs: Iterable[CallDiff], known: Sequence[str], folder: str
+) -> tuple[FileChange, ...]:
+    """Return diffs as changes; `known`: absolute paths, `folder`: where relative ones begin."""
+    return tuple(_change(diff, known, folder) for diff in diffs)
+
+
+def absolute(path: str, known: Iterable[str], folder: str) -> str:
+    """Return a path as an absolute one: a known path that ends in it, else one in the folder."""
+    if posixpath.isabs(path):
+        return path
+    ends_so = (it for it in known if it.endswith(f"/{path}"))
+    return next(ends_so, None) or posixpath.join(folder, path)
+
+
+def _change(diff: CallDiff, known: Sequence[str], folder: str) -> FileChange:
+    path = absolute(diff.path, known, folder)
+    return FileChange(path, "", 0, 0, diff.old_text or None, diff.new_text)

@@ -1,0 +1,228 @@
+"""Known call: what an agent has said about a call so far, and what that means.
+
+Rules kept here:
+- Every message may leave out anything; what it does not say stays as it was. Content replaces.
+- The result of a call does not take away the diffs that it proposed.
+- A title may be the words of a model. The command that the user sees is that of the arguments.
+- Text that comes before the call runs explains it; later it is what the call prints.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from eca_nvim.agents.acp.changes import absolute, file_changes
+from eca_nvim.agents.acp.content import block_text
+from eca_nvim.chat.text.output import as_line, document
+from eca_nvim.chat.vocabulary.call_details import (
+    FileChange,
+    FileName,
+    Location,
+    Title,
+    ToolCall,
+    ToolKind,
+)
+from eca_nvim.protocol.acp import tool_call as acp
+from eca_nvim.protocol.acp.tool_call import CallContent, CallDiff, CallTerminal, ToolCallUpdate
+
+ORIGIN: Final = "acp"
+_COMMAND: Final = "command"
+_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh"})
+_RUNS: Final = frozenset({"-c", "-lc", "-ic", "-lic"})
+_NAMED_IN_TITLE: Final = 3
+"""Files of a call that are looked for in its title."""
+
+
+class KnownCall:
+    """A call, as its messages have described it; `id` is ours."""
+
+    def __init__(self, call_id: str, folder: str) -> None:
+        self.id = call_id
+        self.text = ""
+        """The texts of its content."""
+        self._folder = folder
+        self._said: dict[str, Any] = {}
+        self._diffs: tuple[CallDiff, ...] = ()
+        self._has_content = False
+        self._raw_output: object = None
+        self._explains = True
+        self._call: ToolCall | None = None
+
+    @property
+    def call(self) -> ToolCall:
+        """What is known of the call; the same value until a message says something new."""
+        if self._call is None:
+            self._call = self._described()
+        return self._call
+
+    @property
+    def says_what(self) -> bool:
+        """Whether it is known what the call will do, beyond its title."""
+        said = self._said
+        return bool(said.get("raw_input") or said.get("locations") or self._diffs or self.text)
+
+    def asks(self) -> None:
+        """Note that the user is asked about the call: texts explain it."""
+        self._explains = True
+
+    def runs(self) -> None:
+        """Note that the call runs: texts are what it prints from now on."""
+        if self._explains:
+            self._explains, self.text = False, ""
+            self._has_content = bool(self._diffs)
+
+    def merge(self, update: ToolCallUpdate) -> bool:
+        """Store what a message says; returns whether the call is described anew."""
+        fresh = {
+            name: value
+            for name in ("title", "name", "kind", "locations", "raw_input")
+            if (value := getattr(update, name)) is not None and value != self._said.get(name)
+        }
+        self._said |= fresh
+        is_new = bool(fresh)
+        if update.content is not None:
+            is_new = self._replace_content(update.content) or is_new
+        if update.raw_output is not None:
+            self._raw_output = update.raw_output
+        if is_new:
+            self._call = None
+        return is_new
+
+    def outputs(self) -> tuple[str, ...]:
+        """Return what the call has printed; the raw output only if it has no content."""
+        if self.text:
+            return (_unfenced(self.text),)
+        raw = "" if self._has_content else _raw_text(self._raw_output)
+        return (raw,) if raw.strip() else ()
+
+    def _replace_content(self, content: Sequence[acp.AnyCallContent]) -> bool:
+        diffs = tuple(it for it in content if isinstance(it, CallDiff))
+        text = "\n".join(filter(None, map(_text, content)))
+        is_new = diffs != self._diffs and bool(diffs or self._explains)
+        is_new = is_new or (self._explains and text != self.text)
+        if diffs or self._explains:
+            self._diffs = diffs
+        self.text, self._has_content = text, bool(content)
+        return is_new
+
+    def _described(self) -> ToolCall:
+        said, kind = self._said, _kind(self._said.get("kind"))
+        arguments = _arguments(said.get("raw_input"))
+        paths = [it.path for it in said.get("locations") or ()]
+        locations = tuple(self._locations())
+        changes = file_changes(self._diffs, paths, self._folder)
+        command = _command(arguments) if kind is ToolKind.EXECUTE else None
+        return ToolCall(
+            id=self.id,
+            name=said.get("name"),
+            origin=ORIGIN,
+            arguments=arguments,
+            kind=kind,
+            title=_title(said.get("title") or "", locations),
+            command=command,
+            locations=locations,
+            changes=changes,
+            shown=tuple(_shown(arguments or {}, command, changes)),
+            note=self._note(arguments or {}) if self._explains else None,
+        )
+
+    def _locations(self) -> Iterator[Location]:
+        for place in self._said.get("locations") or ():
+            line = place.line if place.line and place.line > 0 else None
+            yield Location(absolute(place.path, (), self._folder), line)
+
+    def _note(self, arguments: Mapping[str, object]) -> str:
+        """Return the text that explains the call, unless an argument says the same."""
+        text = _unfenced(self.text)
+        is_said = any(text == value for value in arguments.values() if isinstance(value, str))
+        return "" if is_said else text
+
+
+def _kind(kind: acp.ToolKind | None) -> ToolKind:
+    """Return the kind of a tool; one that is missing or unknown may do anything."""
+    return ToolKind.OTHER if kind in (None, acp.ToolKind.UNKNOWN) else ToolKind(kind.value)
+
+
+def _arguments(raw: object) -> Mapping[str, object] | None:
+    if raw is None or raw == {}:
+        return None
+    return raw if isinstance(raw, dict) else {"input": raw}
+
+
+def _command(arguments: Mapping[str, object] | None) -> str | None:
+    """Return the shell line of a call, from a text or a list of words."""
+    match (arguments or {}).get(_COMMAND):
+        case str(line) if line.strip():
+            return line
+        case [str(shell), str(flag), str(line)] if _is_shell(shell) and flag in _RUNS:
+            return line
+        case [_, *_] as words:
+            return shlex.join(word if isinstance(word, str) else as_line(word) for word in words)
+        case _:
+            return None
+
+
+def _is_shell(program: str) -> bool:
+    return posixpath.basename(program) in _SHELLS
+
+
+def _title(title: str, locations: Sequence[Location]) -> Title:
+    """Return a title with the paths of the call's files as such."""
+    for place in locations[:_NAMED_IN_TITLE]:
+        for quoted in (f"`{place.path}`", place.path):
+            before, found, after = title.partition(quoted)
+            if found:
+                pieces = (before.strip(), FileName(place.path), after.strip())
+                return tuple(piece for piece in pieces if piece)
+    return (title,) if title.strip() else ()
+
+
+def _shown(
+    arguments: Mapping[str, object], command: str | None, changes: Sequence[FileChange]
+) -> Iterator[str]:
+    """Yield the names of the arguments that the command or the diff shows in full."""
+    if changes:
+        texts = [text for it in changes for text in (it.old, it.new) if text]
+        for name, value in arguments.items():
+            if isinstance(value, str) and value and any(value in text for text in texts):
+                yield name
+    elif command is not None:
+        yield _COMMAND
+
+
+def _text(content: acp.AnyCallContent) -> str:
+    match content:
+        case CallContent(block):
+            return block_text(block)
+        case CallDiff() | CallTerminal():
+            return ""
+        case acp.UnknownCallContent():
+            return document(content.fields)
+
+
+def _raw_text(raw: object) -> str:
+    """Return a raw output as text: a text, the texts of blocks, else the whole as JSON."""
+    match raw:
+        case None:
+            return ""
+        case str(text):
+            return text
+        case [*blocks]:
+            texts = [it.get("text") for it in blocks if isinstance(it, dict)]
+            words = [text for text in texts if isinstance(text, str)]
+            return "\n".join(words) if len(words) == len(blocks) else document(raw)
+        case _:
+            return document(raw)
+
+
+def _unfenced(text: str) -> str:
+    """Return the text in a fence that surrounds all of it; other text as it is."""
+    first, _, rest = text.strip().partition("\n")
+    fence = first[: len(first) - len(first.lstrip("`"))]
+    body, _, last = rest.rpartition("\n")
+    if len(fence) < 3 or last != fence or "`" in first[len(fence) :] or f"\n{fence}" in f"\n{body}":
+        return text
+    return body

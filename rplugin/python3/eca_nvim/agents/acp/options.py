@@ -1,0 +1,160 @@
+"""Options: what the user can set in a session.
+
+Rules kept here:
+- Agents list options. Older ones list modes and models, which become two options; of an agent that
+  lists options, its modes and models are the same again and are ignored.
+- Ids say nothing, categories do. The exception is UNASKED: values with which agents are known to
+  work without asking the user, so that he sees it from the first moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from msgspec.structs import replace
+
+from eca_nvim.chat.vocabulary.options import (
+    MODE,
+    MODEL,
+    ChatOption,
+    OptionKind,
+    OptionOffer,
+    OptionsChanged,
+)
+from eca_nvim.protocol.acp import options as acp
+
+SetOption: TypeAlias = acp.SetConfigOption | acp.SetMode | acp.SetModel
+
+UNASKED: Final[Mapping[str, frozenset[str | bool]]] = {
+    MODE: frozenset(
+        {
+            *("acceptEdits", "auto", "bypassPermissions", "dontAsk"),  # claude
+            *("auto", "auto-edit", "yolo"),  # gemini, qwen
+            *("agent-full-access", "full-access", "workspace-write"),  # codex
+            *("accept-edits", "auto-approve"),  # vibe
+            "autopilot",  # copilot
+        }
+    ),
+    "permissions": frozenset({"on"}),  # copilot: allow all
+}
+"""By category, the values with which tools run without asking, at least some of them."""
+
+_UNASKED_BESIDE: Final[Mapping[str, str]] = {"agent": "agent-full-access"}
+"""Ids that mean this only beside another one: codex has both, other agents have the first alone."""
+
+
+class SessionOptions:
+    """The options of a session, as the agent listed them last."""
+
+    def __init__(self) -> None:
+        self._options: tuple[ChatOption, ...] = ()
+        self._has_list = False
+
+    def opened(
+        self,
+        listed: Sequence[acp.ConfigOption] | None,
+        modes: acp.Modes | None,
+        models: acp.Models | None,
+    ) -> OptionsChanged | None:
+        """Read what the answer that made the session lists; None if that is nothing."""
+        if listed:
+            return self.listed(listed)
+        if self._has_list:  # an update was quicker
+            return None
+        self._options = (*_of_modes(modes), *_of_models(models))
+        return OptionsChanged(self._options) if self._options else None
+
+    def listed(self, options: Iterable[acp.ConfigOption]) -> OptionsChanged:
+        """Read the agent's list of all options."""
+        self._has_list = True
+        self._options = tuple(map(_option, options))
+        return OptionsChanged(self._options)
+
+    def mode_changed(self, mode: str) -> OptionsChanged:
+        """Note which mode is set now; it may be one that was never listed."""
+        found = next((it for it in self._options if it.category == MODE), None)
+        return self._with_value(found or _select(MODE, "Mode", MODE, mode, ()), mode)
+
+    def was_set(self, option_id: str, value: str | bool) -> OptionsChanged | None:
+        """Note that the agent has set an option; None if it is not listed any more."""
+        found = next((it for it in self._options if it.id == option_id), None)
+        return None if found is None else self._with_value(found, value)
+
+    def request(self, session_id: str, option_id: str, value: str | bool) -> SetOption | None:
+        """Return the request that sets an option; None if there is no such option."""
+        found = next((it for it in self._options if it.id == option_id), None)
+        if found is None:
+            return None
+        if self._has_list:
+            kind = acp.BOOLEAN if isinstance(value, bool) else None
+            return acp.SetConfigOption(session_id, option_id, value, kind)
+        if found.category == MODE:
+            return acp.SetMode(session_id, str(value))
+        return acp.SetModel(session_id, str(value))
+
+    def _with_value(self, option: ChatOption, value: str | bool) -> OptionsChanged:
+        changed = replace(option, value=value)
+        others = tuple(changed if it.id == option.id else it for it in self._options)
+        self._options = others if option in self._options else (*self._options, changed)
+        return OptionsChanged(self._options)
+
+
+def _option(option: acp.ConfigOption) -> ChatOption:
+    if isinstance(option.current_value, bool) or option.type == acp.BOOLEAN:
+        return ChatOption(
+            id=option.id,
+            name=option.name or option.id,
+            description=option.description or "",
+            category=option.category or "",
+            kind=OptionKind.TOGGLE,
+            value=option.current_value is True,
+        )
+    category, offers = option.category or "", tuple(_offers(option.options))
+    shown = _select(option.id, option.name or option.id, category, option.current_value, offers)
+    return replace(shown, description=option.description or "")
+
+
+def _offers(offers: Iterable[acp.Offer]) -> Iterator[OptionOffer]:
+    for offer in offers:
+        if offer.options:
+            group = offer.name or offer.group or ""
+            yield from (_offer(it.value, it.name, it.description, group) for it in offer.options)
+        elif offer.group is None:
+            yield _offer(offer.value, offer.name, offer.description)
+
+
+def _of_modes(modes: acp.Modes | None) -> Iterator[ChatOption]:
+    if modes is not None:
+        offers = tuple(_offer(it.id, it.name, it.description) for it in modes.available_modes)
+        yield _select(MODE, "Mode", MODE, modes.current_mode_id, offers)
+
+
+def _of_models(models: acp.Models | None) -> Iterator[ChatOption]:
+    if models is not None:
+        listed = models.available_models
+        offers = tuple(_offer(it.model_id, it.name, it.description) for it in listed)
+        yield _select(MODEL, "Model", MODEL, models.current_model_id, offers)
+
+
+def _offer(value: str, name: str, description: str | None, group: str = "") -> OptionOffer:
+    return OptionOffer(value, name or value, description or "", group)
+
+
+def _select(
+    option_id: str, name: str, category: str, value: str, offers: tuple[OptionOffer, ...]
+) -> ChatOption:
+    unasked = frozenset(_unasked(category, [value, *(it.value for it in offers)]))
+    return ChatOption(
+        option_id, name, category=category, value=value, offers=offers, unasked=unasked
+    )
+
+
+def _unasked(category: str, values: Sequence[str]) -> Iterator[str]:
+    """Yield the values with which tools run unasked; of a URL its last part counts."""
+    ids = {value: value.rpartition("#")[2] for value in values}
+    known = UNASKED.get(category, frozenset())
+    for value, short in ids.items():
+        beside = _UNASKED_BESIDE.get(short) if category == MODE else None
+        if short in known or (beside is not None and beside in ids.values()):
+            yield value

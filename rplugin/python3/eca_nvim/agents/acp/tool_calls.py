@@ -1,0 +1,254 @@
+"""Tool calls: the calls of a session, from messages that may leave out anything.
+
+Rules kept here:
+- Any message may be the first about a call: an update, a request for permission, its end.
+- While a call waits for permission, that it runs is not told: most agents send it too early. After
+  a no it is never told.
+- An id that is announced or asked about again after its call has ended means a new call.
+- A message costs the same however many there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+
+from msgspec import Struct
+
+from eca_nvim.agents.acp.call_ids import CallIds
+from eca_nvim.agents.acp.known_call import KnownCall
+from eca_nvim.chat.vocabulary.decisions import Choice
+from eca_nvim.chat.vocabulary.events import (
+    ApprovalWithdrawn,
+    ChatEvent,
+    ToolFinished,
+    ToolOutput,
+    ToolPreparing,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
+
+
+class Phase(Enum):
+    """How far the chat knows a call.
+
+    NEW: it will do something that is not known yet. TOLD: what it will do is known. REFUSED: the
+    user said no. STOPPED: its turn ended first; its result may still come.
+    """
+
+    NEW = auto()
+    TOLD = auto()
+    ASKED = auto()
+    RUNNING = auto()
+    REFUSED = auto()
+    ENDED = auto()
+    STOPPED = auto()
+
+
+_OVER = frozenset({Phase.ENDED, Phase.STOPPED})
+_NEVER_ASKED_AGAIN = _OVER | {Phase.REFUSED}
+_MAY_BEGIN = frozenset({Phase.NEW, Phase.TOLD})
+_ENDS = frozenset({CallStatus.COMPLETED, CallStatus.FAILED})
+
+
+class _Call(Struct, eq=False):
+    """A call of a turn.
+
+    request_id: of the open request for permission, with its choices. began: the agent said that it
+    runs while it waited. printed: the text of its content that the chat has.
+    """
+
+    known: KnownCall
+    turn: int
+    phase: Phase = Phase.NEW
+    request_id: str | None = None
+    choices: tuple[Choice, ...] = ()
+    began: bool = False
+    printed: str = ""
+
+
+class ToolCalls:
+    """The calls of one session; `folder` is where its relative paths begin."""
+
+    def __init__(self, ids: CallIds, folder: str) -> None:
+        self._ids = ids
+        self._folder = folder
+        self._turn = 0
+        self._calls: dict[str, _Call] = {}  # by the agent's ids
+        self._open: dict[str, _Call] = {}  # by our ids
+        self._asked: dict[str, _Call] = {}  # by request
+
+    def turn_began(self) -> None:
+        """Note that another turn begins."""
+        self._turn += 1
+
+    def turn_ended(self) -> Sequence[ChatEvent]:
+        """End what is open: the chat stops it with its turn."""
+        events = [ToolRequested(it.known.call) for it in self._open.values() if _is_new(it)]
+        for call in self._open.values():
+            call.phase = Phase.ENDED if call.phase is Phase.REFUSED else Phase.STOPPED
+            call.request_id = None
+        self._open.clear()
+        self._asked.clear()
+        return events
+
+    def updated(self, update: ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
+        """Read a message about a call; `announces`: it may begin one."""
+        call = self._calls.get(update.tool_call_id)
+        if call is None and not announces and _is_empty(update):
+            return ()
+        is_first = call is None or (announces and self._is_over(call, update.status))
+        if call is None or is_first:
+            call = self._begin(update.tool_call_id)
+        return [*self._read(call, update, is_first=is_first)]
+
+    def requested(
+        self, request_id: str, update: ToolCallUpdate, choices: tuple[Choice, ...]
+    ) -> Sequence[ChatEvent]:
+        """Read a request for permission; the last event asks the user."""
+        call = self._calls.get(update.tool_call_id)
+        if call is None or call.phase in _NEVER_ASKED_AGAIN:
+            call = self._begin(update.tool_call_id)
+        call.began = call.began or call.phase is Phase.RUNNING
+        call.known.asks()
+        call.known.merge(update)
+        if call.request_id is not None:
+            self._asked.pop(call.request_id, None)
+        self._asked[request_id] = call
+        call.phase, call.request_id, call.choices = Phase.ASKED, request_id, choices
+        return [_asks(call)]
+
+    def decided(self, request_id: str, choice: Choice | None) -> Sequence[ChatEvent]:
+        """Go on after the user's answer; None: there was none, as the turn is being stopped."""
+        call = self._answered(request_id)
+        if call is None:
+            return ()
+        if choice is None:
+            call.phase = Phase.TOLD
+            return ()
+        if not choice.kind.allows:
+            call.phase = Phase.REFUSED
+            return ()
+        return [_runs(call)]
+
+    def withdrawn(self, request_id: str) -> Sequence[ChatEvent]:
+        """Go on after the agent has withdrawn its request."""
+        call = self._answered(request_id)
+        if call is None:
+            return ()
+        call.phase = Phase.TOLD
+        events: list[ChatEvent] = [ApprovalWithdrawn(call.known.call)]
+        return [*events, _runs(call)] if call.began else events
+
+    def _answered(self, request_id: str) -> _Call | None:
+        call = self._asked.pop(request_id, None)
+        if call is not None:
+            call.request_id = None
+        return call
+
+    def _begin(self, remote_id: str) -> _Call:
+        known = KnownCall(self._ids.fresh(remote_id), self._folder)
+        call = self._calls[remote_id] = self._open[known.id] = _Call(known, self._turn)
+        return call
+
+    def _is_over(self, call: _Call, status: CallStatus | None) -> bool:
+        """Return whether an announced call is another one than that which had its id."""
+        return call.phase in _OVER and (call.turn < self._turn or status not in _ENDS)
+
+    def _read(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
+        if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
+            call.known.runs()
+        is_new = call.known.merge(update) or is_first
+        if update.status in _ENDS:
+            yield from self._end(call, update, is_first=is_first)
+        elif call.phase is Phase.ASKED:
+            call.began = call.began or update.status is CallStatus.IN_PROGRESS
+            if is_new:
+                yield _asks(call)
+        elif call.phase is Phase.RUNNING or _says_it_runs(update):
+            yield from _go_on(call, update, is_new=is_new)
+        elif call.phase is Phase.NEW:
+            yield from _prepare(call, is_new=is_new)
+
+    def _end(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
+        failed, was = update.status is CallStatus.FAILED, call.phase
+        if was is Phase.ENDED:
+            if outputs := call.known.outputs():
+                yield ToolFinished(call.known.call, outputs, failed)
+            return
+        if call.request_id is not None:
+            self._answered(call.request_id)
+            yield ApprovalWithdrawn(call.known.call)
+        call.phase = Phase.ENDED
+        self._open.pop(call.known.id, None)
+        if was is Phase.REFUSED and failed:
+            yield ToolRejected(call.known.call)
+            return
+        if was is Phase.NEW and not is_first:
+            yield ToolRequested(call.known.call)
+        yield from _printed(call, update.meta)
+        yield ToolFinished(call.known.call, call.known.outputs(), failed)
+
+
+def _is_new(call: _Call) -> bool:
+    return call.phase is Phase.NEW
+
+
+def _is_empty(update: ToolCallUpdate) -> bool:
+    """Return whether a message says nothing that is used, as one with only `_meta` does."""
+    said = (update.title, update.name, update.kind, update.status, update.raw_input)
+    return all(it is None for it in said) and not (update.content or update.locations)
+
+
+def _says_it_runs(update: ToolCallUpdate) -> bool:
+    prints = update.meta is not None and (update.meta.output or update.meta.output_delta)
+    return update.status is CallStatus.IN_PROGRESS or bool(prints)
+
+
+def _asks(call: _Call) -> ToolRequested:
+    return ToolRequested(
+        call.known.call, needs_approval=True, choices=call.choices, request_id=call.request_id
+    )
+
+
+def _runs(call: _Call) -> ToolRunning:
+    call.phase = Phase.RUNNING
+    call.known.runs()
+    return ToolRunning(call.known.call)
+
+
+def _prepare(call: _Call, *, is_new: bool) -> Iterator[ChatEvent]:
+    """Tell of a call that has not begun: as requested once it is known what it will do."""
+    if call.known.says_what:
+        call.phase = Phase.TOLD
+        yield ToolRequested(call.known.call)
+    elif is_new:
+        yield ToolPreparing(call.known.call)
+
+
+def _go_on(call: _Call, update: ToolCallUpdate, *, is_new: bool) -> Iterator[ChatEvent]:
+    if call.phase in (Phase.REFUSED, *_OVER):
+        return
+    if call.phase is not Phase.RUNNING or is_new:
+        yield _runs(call)
+    yield from _printed(call, update.meta)
+
+
+def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
+    """Yield what a call has printed since the last message."""
+    text, before = call.known.text, call.printed
+    if call.phase is Phase.RUNNING and text != before:
+        call.printed = text
+        goes_on = bool(before) and text.startswith(before)
+        added = text[len(before) :] if goes_on else text
+        yield ToolOutput(call.known.id, added, replaces=not goes_on)
+    if meta is None:
+        return
+    for piece in (meta.output, meta.output_delta):
+        if piece is not None and piece.data:
+            yield ToolOutput(call.known.id, piece.data)
+    if meta.exit is not None and (meta.exit.exit_code or meta.exit.signal):
+        code = meta.exit.signal or f"exit code {meta.exit.exit_code}"
+        yield ToolOutput(call.known.id, f"\n[{code}]\n")

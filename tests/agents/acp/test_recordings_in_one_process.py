@@ -1,0 +1,34 @@
+"""All recordings of real agents, from their bytes to what the chat shows; no process, no clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.agents.acp.played import RECORDINGS, Cut, Player, in_threes, noisy, transcript
+from tests.support.golden import assert_golden
+
+from eca_nvim.chat.vocabulary.states import Turn
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_all_recordings_are_here() -> None:
+    assert len(RECORDINGS) == 63
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_reads_as_before(name: str) -> None:
+    player = Player(name)
+    assert_golden(transcript(player), GOLDEN / f"{name}.txt")
+    for session in player.sessions.values():
+        assert session.driver.items == [], "a request that nobody can answer any more"
+        assert not session.asked, "a request that was never shown"
+        assert session.driver.chat.turn.state is Turn.IDLE
+        assert len(session.driver.ends) == session.turns
+
+
+@pytest.mark.parametrize("cut", [in_threes, noisy])
+def test_pieces_and_noise_change_nothing(cut: Cut) -> None:
+    for name in RECORDINGS:
+        assert transcript(Player(name, cut)) == transcript(Player(name)), name
