@@ -1,78 +1,185 @@
-"""Inbox: turns what one session sends into events of its chat."""
+"""Inbox: turns what one session sends into events of its chat.
+
+Rules kept here:
+- An update may come before the answer that makes its session, and after the end of a turn.
+- Of an unknown variant the first update is one line in the chat, the others are in the debug log.
+- This is the hot path: one look-up by class for each update.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+from eca_nvim.agents.acp.call_ids import CallIds
+from eca_nvim.agents.acp.compactions import Compactions
+from eca_nvim.agents.acp.content import unknown_line
+from eca_nvim.agents.acp.messages import Messages
+from eca_nvim.agents.acp.options import SessionOptions
+from eca_nvim.agents.acp.quirks import mode_in_text
+from eca_nvim.agents.acp.tool_calls import ToolCalls
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus
+from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
-    ApprovalWithdrawn,
     ChatEvent,
-    Role,
-    TextReceived,
-    ToolRequested,
+    NoticeReceived,
+    PlanChanged,
+    TitleChanged,
+    UnknownReceived,
 )
+from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.protocol.acp import updates
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
+from eca_nvim.protocol.acp.plan import EntryStatus, PlanEntry
 from eca_nvim.protocol.acp.prompt import StopReason
 from eca_nvim.protocol.acp.sessions import NewSessionResult
-from eca_nvim.protocol.acp.updates import AgentMessageChunk, SessionUpdate
+
+logger = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Reads what a session sends; `chat_id` is ours."""
+    """Reads what a session sends.
 
-    def __init__(self, chat_id: str) -> None:
+    chat_id: ours. folder: absolute; relative paths of the agent begin there.
+    """
+
+    def __init__(self, chat_id: str, folder: str) -> None:
         self._chat_id = chat_id
-        self._asked: dict[str, ToolCall] = {}
+        ids = CallIds()
+        self._messages = Messages()
+        self._calls = ToolCalls(ids, folder)
+        self._compactions = Compactions(ids)
+        self._unknown: set[str] = set()
+        self.options = SessionOptions()
+        self._readers: Mapping[type, Callable[[Any], Iterable[ChatEvent]]] = {
+            updates.UserMessageChunk: self._messages.heard,
+            updates.AgentMessageChunk: self._answered,
+            updates.AgentThoughtChunk: self._messages.thought,
+            updates.ToolCallBegun: lambda it: self._call(it, announces=True),
+            updates.ToolCallChanged: lambda it: self._call(it, announces=False),
+            updates.Plan: self._plan,
+            updates.AvailableCommands: _commands,
+            updates.CurrentMode: lambda it: (self.options.mode_changed(it.current_mode_id),),
+            updates.ConfigOptions: lambda it: (self.options.listed(it.config_options),),
+            updates.SessionInfo: _title,
+            updates.Usage: _usage,
+            updates.Notice: _notice,
+            updates.Compaction: self._compactions.updated,
+            updates.CompactionChunk: self._compactions.summarized,
+            updates.UnknownUpdate: self._show_unknown,
+        }
 
-    def opened(self, _made: NewSessionResult) -> Sequence[AgentEvent]:
+    def opened(self, made: NewSessionResult) -> Sequence[AgentEvent]:
         """Read the answer that made the session."""
-        return ()
+        changed = self.options.opened(made.config_options, made.modes, made.models)
+        return self._events(() if changed is None else (changed,))
 
-    def receive(self, update: SessionUpdate) -> Sequence[AgentEvent]:
+    def receive(self, update: updates.SessionUpdate) -> Sequence[AgentEvent]:
         """Read an update; it may come before a turn, and after it."""
-        match update:
-            case AgentMessageChunk(TextBlock(text)) if text:
-                return self._events(TextReceived(Role.ASSISTANT, text))
-            case _:
-                return ()
+        return self._events(self._readers[type(update)](update))
 
     def requested(self, request_id: str, params: RequestPermission) -> Sequence[AgentEvent]:
         """Read a request for permission. The last event is its ToolRequested.
 
         request_id: ours, unique in the life of the agent.
         """
-        call = ToolCall(params.tool_call.tool_call_id, origin="acp")
-        self._asked[request_id] = call
         choices = tuple(map(_choice, params.options))
-        return self._events(
-            ToolRequested(call, needs_approval=True, choices=choices, request_id=request_id)
-        )
+        asked = self._calls.requested(request_id, params.tool_call, choices)
+        return self._events([*self._messages.interrupted(), *asked])
 
-    def decided(self, request_id: str, _choice: Choice | None) -> Sequence[AgentEvent]:
+    def decided(self, request_id: str, choice: Choice | None) -> Sequence[AgentEvent]:
         """Note the answer to a request, None if it was answered `cancelled`."""
-        self._asked.pop(request_id, None)
-        return ()
+        return self._events(self._calls.decided(request_id, choice))
 
     def withdrawn(self, request_id: str) -> Sequence[AgentEvent]:
         """Note that the agent no longer asks."""
-        call = self._asked.pop(request_id, None)
-        return () if call is None else self._events(ApprovalWithdrawn(call))
+        return self._events(self._calls.withdrawn(request_id))
 
     def turn_began(self) -> Sequence[AgentEvent]:
         """Note that a prompt was sent."""
-        return ()
+        self._calls.turn_began()
+        return self._events(self._messages.turn_began())
 
     def turn_ended(self, _reason: StopReason | None) -> Sequence[AgentEvent]:
         """Note the end of a turn, None if it failed: what is left open has ended, too."""
-        return ()
+        return self._events([*self._messages.interrupted(), *self._calls.turn_ended()])
 
-    def _events(self, *events: ChatEvent) -> Sequence[AgentEvent]:
+    def _events(self, events: Iterable[ChatEvent]) -> Sequence[AgentEvent]:
         return [Addressed(self._chat_id, event) for event in events]
+
+    def _answered(self, chunk: updates.AgentMessageChunk) -> Iterable[ChatEvent]:
+        mode = mode_in_text(chunk.content.text) if isinstance(chunk.content, TextBlock) else None
+        return self._messages.said(chunk) if mode is None else (self.options.mode_changed(mode),)
+
+    def _call(
+        self, update: updates.ToolCallBegun | updates.ToolCallChanged, *, announces: bool
+    ) -> Iterable[ChatEvent]:
+        events = self._calls.updated(update, announces=announces)
+        return (*self._messages.interrupted(), *events) if announces else events
+
+    def _plan(self, plan: updates.Plan) -> Iterable[ChatEvent]:
+        tasks = tuple(_task(number, entry) for number, entry in enumerate(plan.entries, 1))
+        return (*self._messages.interrupted(), PlanChanged(TaskList(tasks)))
+
+    def _show_unknown(self, update: updates.UnknownUpdate) -> Iterable[ChatEvent]:
+        if update.kind in self._unknown:
+            logger.debug("unknown update %s: %r", update.kind, update.fields)
+            return ()
+        self._unknown.add(update.kind)
+        line = unknown_line(update.fields, "sessionUpdate")
+        return (UnknownReceived(update.kind or "update", line),)
+
+
+_TASKS = {
+    EntryStatus.IN_PROGRESS: TaskStatus.IN_PROGRESS,
+    EntryStatus.COMPLETED: TaskStatus.DONE,
+}
+
+
+def _task(number: int, entry: PlanEntry) -> Task:
+    status = _TASKS.get(entry.status, TaskStatus.PENDING)
+    return Task(str(number), entry.content, status, priority=entry.priority)
+
+
+def _commands(update: updates.AvailableCommands) -> Iterable[ChatEvent]:
+    commands = (
+        Command(it.name, it.description or "", it.input.hint if it.input else None)
+        for it in update.available_commands
+    )
+    return (CommandsChanged(tuple(commands)),)
+
+
+def _title(info: updates.SessionInfo) -> Iterable[ChatEvent]:
+    return (TitleChanged(info.title),) if info.title else ()
+
+
+def _usage(usage: updates.Usage) -> Iterable[ChatEvent]:
+    reported = UsageReported(session_tokens=usage.used, context_limit=usage.size)
+    if usage.cost is None:
+        return (reported,)
+    return (
+        UsageReported(
+            session_tokens=usage.used,
+            context_limit=usage.size,
+            session_cost=_amount(usage.cost.amount),
+            currency=usage.cost.currency,
+        ),
+    )
+
+
+def _amount(amount: float) -> str:
+    """Return an amount as text, without an exponent."""
+    return f"{amount:.6f}".rstrip("0").rstrip(".")
+
+
+def _notice(notice: updates.Notice) -> Iterable[ChatEvent]:
+    text = "\n".join(filter(None, (notice.title, notice.description)))
+    return (NoticeReceived(text, is_error=notice.severity == "error"),)
 
 
 _KINDS = {

@@ -75,7 +75,7 @@ class KnownCall:
             self._has_content = bool(self._diffs)
 
     def merge(self, update: ToolCallUpdate) -> bool:
-        """Store what a message says; returns whether the call is described anew."""
+        """Store what a message says; returns whether that describes the call differently."""
         fresh = {
             name: value
             for name in ("title", "name", "kind", "locations", "raw_input")

@@ -17,7 +17,7 @@ from eca_nvim.patterns import late_pattern
 
 
 class ModeInText(Struct, frozen=True):
-    """A mode that is told as the text of an answer; `pattern` finds its id in a whole piece."""
+    """A change of mode sent as text of an answer; `pattern` finds the id in a whole piece."""
 
     agent: str
     last_version: str
@@ -36,7 +36,7 @@ MODES_IN_TEXT: Final[Sequence[ModeInText]] = (
 
 
 def mode_in_text(text: str) -> str | None:
-    """Return the id of the mode that a piece of an answer tells instead of text."""
+    """Return the id of the mode that a piece of an answer stands for; None for ordinary text."""
     if "[" not in text[:2]:
         return None
     found = (row.pattern.fullmatch(text) for row in MODES_IN_TEXT)

@@ -48,10 +48,10 @@ class _State(Enum):
 class Session:
     """The session of a chat; `chat_id` is ours, `id` the agent's, "" until it is made."""
 
-    def __init__(self, chat_id: str) -> None:
+    def __init__(self, chat_id: str, folder: str) -> None:
         self.chat_id = chat_id
         self.id = ""
-        self.inbox = Inbox(chat_id)
+        self.inbox = Inbox(chat_id, folder)
         self.state = _State.NEW
         self.waiting: list[Then] = []
         self.turn = 0
@@ -98,7 +98,7 @@ class Sessions:
     def of_chat(self, chat_id: str) -> Session:
         """Return the session of a chat, which may not be open."""
         if chat_id not in self._by_chat:
-            self._by_chat[chat_id] = Session(chat_id)
+            self._by_chat[chat_id] = Session(chat_id, self._cwd)
         return self._by_chat[chat_id]
 
     def of_id(self, session_id: str) -> Session | None:

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - Any message may be the first about a call: an update, a request for permission, its end.
-- While a call waits for permission, that it runs is not told: most agents send it too early. After
-  a no it is never told.
+- While a call waits for permission it does not run, whatever the agent says: many say it too early.
+  After a no it never runs.
 - An id that is announced or asked about again after its call has ended means a new call.
 - A message costs the same however many there were.
 """
@@ -34,8 +34,8 @@ from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
 class Phase(Enum):
     """How far the chat knows a call.
 
-    NEW: it will do something that is not known yet. TOLD: what it will do is known. REFUSED: the
-    user said no. STOPPED: its turn ended first; its result may still come.
+    NEW: nothing but a title is known. TOLD: it is known what the call will do. REFUSED: the user
+    rejected it. STOPPED: its turn ended first; its result may still come.
     """
 
     NEW = auto()
@@ -220,7 +220,7 @@ def _runs(call: _Call) -> ToolRunning:
 
 
 def _prepare(call: _Call, *, is_new: bool) -> Iterator[ChatEvent]:
-    """Tell of a call that has not begun: as requested once it is known what it will do."""
+    """Report a call that has not begun: as requested once it is known what it will do."""
     if call.known.says_what:
         call.phase = Phase.TOLD
         yield ToolRequested(call.known.call)

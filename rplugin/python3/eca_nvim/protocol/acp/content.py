@@ -15,15 +15,23 @@ class ImageBlock(Wire, frozen=True, tag_field="type", tag="image"):
     """An image; `data` is base64."""
 
     data: str
-    mime_type: str
+    mime_type: str = ""
     uri: str | None = None
+
+
+class AudioBlock(Wire, frozen=True, tag_field="type", tag="audio"):
+    """A recording; `data` is base64."""
+
+    data: str
+    mime_type: str = ""
 
 
 class ResourceLink(Wire, frozen=True, tag_field="type", tag="resource_link"):
     """A link to a file or a page."""
 
     uri: str
-    name: str
+    name: str = ""
+    title: str | None = None
 
 
 class ResourceContents(Wire, frozen=True):
@@ -45,4 +53,6 @@ class UnknownBlock(UnknownPart, frozen=True, tag_field="type", tag=""):
     """A block of an unknown type."""
 
 
-ContentBlock: TypeAlias = TextBlock | ImageBlock | ResourceLink | EmbeddedResource | UnknownBlock
+ContentBlock: TypeAlias = (
+    TextBlock | ImageBlock | AudioBlock | ResourceLink | EmbeddedResource | UnknownBlock
+)

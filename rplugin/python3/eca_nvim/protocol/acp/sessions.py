@@ -2,13 +2,17 @@
 
 from typing import Any, ClassVar
 
+from eca_nvim.protocol.acp.options import ConfigOption, Models, Modes
 from eca_nvim.protocol.base.types import Request, Wire
 
 
 class NewSessionResult(Wire, frozen=True):
-    """A session that was made."""
+    """A session that was made, with its options, or its modes and models."""
 
     session_id: str
+    config_options: tuple[ConfigOption, ...] | None = None
+    modes: Modes | None = None
+    models: Models | None = None
 
 
 class NewSessionParams(Request[NewSessionResult], frozen=True):
