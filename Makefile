@@ -9,6 +9,9 @@ LUA := $(wildcard plugin lua scripts/chat.lua tests bench)
 
 # The prompt reaches the chat as typed: make does not expand it, and no shell sees it.
 unexport PROMPT
+ifeq ($(origin SERVER),command line)
+export ECA_SERVER := $(value SERVER)
+endif
 ifeq ($(origin PROMPT),command line)
 export ECA_PROMPT := $(value PROMPT)
 endif
@@ -16,7 +19,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: chat test lint types unit ui agents bench format install setup clean help
 
-chat: ## Open the chat, or send it something: make chat PROMPT="…"
+chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
 	@python3 -m scripts.chat
 
 test: lint types ## Check and test everything

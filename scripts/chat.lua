@@ -1,5 +1,5 @@
--- `make chat` inside Neovim: puts this checkout on the runtime path, opens the chat and sends the
--- prompt. It runs before plugins are loaded, in the checkout's folder. The prompt is data from the
+-- `make chat` inside Neovim: puts this checkout on the runtime path, opens the chat (with the server
+-- that ECA_SERVER names, if it is set) and sends the prompt. It runs before plugins are loaded, in the checkout's folder. The prompt is data from the
 -- environment; it is removed from there so that no program started later sees it.
 
 local checkout = vim.fn.escape(vim.fn.getcwd(), '\\,')
@@ -12,6 +12,11 @@ vim.g.python3_host_prog = vim.g.python3_host_prog or vim.fn.getcwd() .. '/.venv/
 local folder = vim.env.ECA_DEMO_FOLDER
 if folder then
   vim.fn.chdir(folder)
+end
+
+local server = vim.env.ECA_SERVER
+if server then
+  vim.g.eca = { server = server }
 end
 
 local prompt = vim.env.ECA_PROMPT

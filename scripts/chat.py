@@ -24,6 +24,8 @@ from scripts.setup.steps import ROOT, for_chat, prepare
 
 DEMO_FOLDER = "ECA_DEMO_FOLDER"
 """The variable with the folder for the demo agent."""
+SERVER = "ECA_SERVER"
+"""The variable with the name of the server to talk to."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,12 @@ def choose_editor(root: Path, own: Path | None) -> Editor:
 def choose_agent(root: Path) -> tuple[str, bool]:
     """Return the name of the agent that the plugin will choose; true for the demo agent."""
     sys.path.append(str(root / "rplugin" / "python3"))
-    from eca_nvim.server.find import DEMO_LABEL, find_server
+    from eca_nvim.server.find import DEMO_LABEL, BadServerOption, find_server
 
-    label = find_server("eca", {}).label
+    try:
+        label = find_server(os.environ.get(SERVER, "eca"), {}).label
+    except BadServerOption as fault:
+        sys.exit(f"make chat: {fault}")
     return label, label == DEMO_LABEL
 
 

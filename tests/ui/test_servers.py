@@ -91,7 +91,7 @@ def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
     programs = nvim.lua("return require('eca.state.servers').PROGRAMS")
     known = {name: agent.command[0] for name, agent in KNOWN.items()}
     assert programs == {"eca": "eca", **known}
-    assert set(names) - set(programs) == {"demo", "later", "one", "two"}
+    assert set(names) - set(programs) == {"acp-demo", "demo", "later", "one", "two"}
     nvim.keys(":Eca server twoo<CR>")
     nvim.wait_screen("there is no server 'twoo': did you mean two?")
     nvim.keys(":Eca server two<CR>:EcaChat<CR>")

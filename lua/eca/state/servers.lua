@@ -1,13 +1,14 @@
 --- The servers a chat can talk to, by name, and the one chosen for the chats to come.
 ---
 --- Rules kept here:
---- - The name `eca` stands for the option `server` as a table; `demo` is the built-in agent.
+--- - The name `eca` stands for the option `server` as a table; `demo` is the built-in agent,
+---   `acp-demo` the same one with the other protocol.
 --- - What was chosen lasts as long as Neovim, and counts more than the options.
 local config = require('eca.config')
 
 local M = {}
 
-local ECA, DEMO = 'eca', 'demo'
+local ECA, DEMO, ACP_DEMO = 'eca', 'demo', 'acp-demo'
 
 --- Programs of servers that need no options when they are on PATH, by name
 --- (`server/known.py` has their commands).
@@ -65,7 +66,7 @@ end
 ---@return string[] names
 function M.names()
   local options = config.get()
-  local names = { [DEMO] = true, [M.default()] = true } ---@type table<string, true>
+  local names = { [DEMO] = true, [ACP_DEMO] = true, [M.default()] = true } ---@type table<string, true>
   for name in pairs(options.servers) do
     names[name] = true
   end

@@ -1,4 +1,4 @@
-"""Runs the demo agent on stdin and stdout until the client disconnects.
+"""Runs the demo agent on stdin and stdout until the client disconnects; `--acp`: by that protocol.
 
 Rule kept here: it works only in its own folder, which ECA_DEMO_FOLDER names. If that folder exists
 already, whoever made it removes it; else we create it, and remove it at the end.
@@ -15,10 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from eca_nvim.demo.acp_server import AcpServer
 from eca_nvim.demo.server import DemoServer
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.wire import Wire
+from eca_nvim.jsonrpc import LineFraming
 
+ACP = "--acp"
 PREFIX = "eca-demo-"
 """The prefix of the name of a demo folder."""
 
@@ -42,9 +45,12 @@ def scratch_folder() -> Iterator[Path]:
 
 async def serve() -> int:
     """Serve one client; return the exit code."""
-    wire = await Wire.open()
+    speaks_acp = ACP in sys.argv
+    wire = await Wire.open(LineFraming() if speaks_acp else None)
     with scratch_folder() as folder:
-        return await DemoServer(wire, Workshop.create(folder)).run()
+        workshop = Workshop.create(folder)
+        server = AcpServer(wire, workshop) if speaks_acp else DemoServer(wire, workshop)
+        return await server.run()
 
 
 if __name__ == "__main__":

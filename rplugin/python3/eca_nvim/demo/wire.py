@@ -10,7 +10,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 
-from eca_nvim.jsonrpc import ErrorResponse, Event, MessageId, Peer, Response
+from eca_nvim.jsonrpc import ErrorResponse, Event, Framing, MessageId, Peer, Response
 
 READ_BYTES = 1 << 16
 
@@ -22,16 +22,21 @@ class RequestFailed(Exception):
 class Wire:
     """The connection to one client, over two pipes."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        framing: Framing | None = None,
+    ) -> None:
         self._reader = reader
         self._writer = writer
-        self._peer = Peer()
+        self._peer = Peer(framing=framing)
         self._waiting: dict[MessageId, asyncio.Future[object]] = {}
         self.on_sent: Callable[[str, object], None] | None = None
         """Called with each notification that is sent: method and parameters."""
 
     @classmethod
-    async def open(cls) -> Wire:
+    async def open(cls, framing: Framing | None = None) -> Wire:
         """Connect to stdin and stdout of this process."""
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader()
@@ -39,7 +44,7 @@ class Wire:
         transport, protocol = await loop.connect_write_pipe(
             asyncio.streams.FlowControlMixin, sys.stdout
         )
-        return cls(reader, asyncio.StreamWriter(transport, protocol, None, loop))
+        return cls(reader, asyncio.StreamWriter(transport, protocol, None, loop), framing)
 
     async def events(self) -> AsyncIterator[Event]:
         """Yield the client's messages, except answers to our requests, until it disconnects."""

@@ -25,6 +25,10 @@ ECA: Final = "eca"
 """The name of the server that the option `server` describes if it is a table."""
 DEMO: Final = "demo"
 """The name of the demo agent as a server."""
+ACP_DEMO: Final = "acp-demo"
+"""The name of the demo agent as a server that speaks ACP."""
+DEMOS: Final = MappingProxyType({DEMO: "eca", ACP_DEMO: ACP})
+"""The protocols of the demo agent, by the name of the server."""
 PROTOCOL: Final = "eca"
 PROTOCOLS: Final = (PROTOCOL, ACP)
 DEMO_LABEL: Final = "demo agent"
@@ -33,7 +37,7 @@ DEMO_FOLDER: Final = "ECA_DEMO_FOLDER"
 
 _PACKAGE_FOLDER: Final = Path(__file__).parents[2]
 _RUN_DEMO: Final = (
-    "import runpy, sys; sys.path.insert(0, sys.argv.pop()); "
+    "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
     "runpy.run_module('eca_nvim.demo', run_name='__main__')"
 )
 
@@ -84,11 +88,11 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
     """
     options = servers.get(name)
     if options is None:
-        if name not in (ECA, DEMO, *KNOWN):
+        if name not in (ECA, *DEMOS, *KNOWN):
             raise BadServerOption(f"there is no server {name!r}: set servers.{name}.command")
-        said = servers.get(ECA, ServerOptions()) if name == DEMO else ServerOptions()
+        said = servers.get(ECA, ServerOptions()) if name in DEMOS else ServerOptions()
         options = ServerOptions(environment=said.environment)
-    protocol = options.protocol or (ACP if name in KNOWN else PROTOCOL)
+    protocol = options.protocol or (ACP if name in KNOWN else DEMOS.get(name, PROTOCOL))
     if protocol not in PROTOCOLS:
         raise BadServerOption(f"servers.{name}.protocol is {protocol!r}: it must be 'eca' or 'acp'")
     environment = child_environment(options.environment)
@@ -96,8 +100,8 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
         return _chosen(name, options.command, environment)._replace(protocol=protocol)
     if name in KNOWN:
         return _known(name, environment)
-    if name == DEMO:
-        return _demo(environment)
+    if name in DEMOS:
+        return _demo(environment, protocol)
     if name != ECA:
         raise BadServerOption(f"servers.{name} names no program: set servers.{name}.command")
     found = _executable(PROGRAM, environment.get("PATH"))
@@ -151,10 +155,12 @@ def _fault_of(program: str) -> str:
     return f"{program!r} not found: correct its path"
 
 
-def _demo(environment: Mapping[str, str]) -> ServerCommand:
-    command = (sys.executable, "-I", "-c", _RUN_DEMO, str(_PACKAGE_FOLDER))
+def _demo(environment: Mapping[str, str], protocol: str = PROTOCOL) -> ServerCommand:
+    flags = ("--acp",) if protocol == ACP else ()
+    command = (sys.executable, "-I", "-c", _RUN_DEMO, str(_PACKAGE_FOLDER), *flags)
     folder = environment.get(DEMO_FOLDER) or _new_demo_folder()
-    return ServerCommand(command, DEMO_LABEL, {**environment, DEMO_FOLDER: folder}, folder)
+    variables = {**environment, DEMO_FOLDER: folder}
+    return ServerCommand(command, DEMO_LABEL, variables, folder, protocol)
 
 
 def _new_demo_folder() -> str:
