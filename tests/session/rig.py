@@ -9,6 +9,7 @@ from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
 from eca_nvim.agents.eca.content.argument_peek import Peeks
+from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -40,6 +41,8 @@ Op = TypeVar("Op", bound=ViewOp)
 
 class FakeAgent(Agent):
     """An agent that records what it gets and sends what the test wants."""
+
+    queries: Queries | None = None
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []

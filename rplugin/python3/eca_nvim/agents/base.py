@@ -17,6 +17,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
+from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
 
@@ -213,3 +214,8 @@ class Agent(ABC):
 
         Raises AgentLacks if it saves none.
         """
+
+    @property
+    def queries(self) -> Queries | None:
+        """What the agent offers to complete a prompt, usable while it is ready; None: nothing."""
+        return None

@@ -11,25 +11,17 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.environment import child_environment
+from eca_nvim.review.git import Check, ls_files
 
 MOST_FILES = 20_000
-CHECK_INTERVAL = 0.05
-"""Seconds between two checks while git runs."""
 _EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that mark their folder as one that can be generated again."""
-
-
-Check: TypeAlias = Callable[[], None]
-"""Raises UnknownWorkspace to cancel."""
 
 
 class UnknownWorkspace(Exception):
@@ -59,12 +51,12 @@ class WorkspaceFiles(Struct, frozen=True):
 
 
 def walk(folders: Sequence[str], check: Check = lambda: None) -> WorkspaceFiles:
-    """Find all files below some folders. Raises UnknownWorkspace."""
+    """Find all files below some folders. Raises UnknownWorkspace, and what `check` raises."""
     files: dict[str, FileStat] = {}
     found: set[str] = set()
     excluded: set[str] = set()
     for folder in folders:
-        for inner, entries in _folders(folder, excluded, check):
+        for inner, entries in walk_folders(folder, excluded, check):
             found.add(inner)
             files |= _files(entries)
             check()
@@ -73,7 +65,7 @@ def walk(folders: Sequence[str], check: Check = lambda: None) -> WorkspaceFiles:
     return WorkspaceFiles(files, frozenset(found), frozenset(excluded))
 
 
-def _folders(
+def walk_folders(
     folder: str, excluded: set[str], check: Check
 ) -> Iterator[tuple[str, Sequence[os.DirEntry[str]]]]:
     """Yield a folder and all below it with their entries; adds to `excluded`."""
@@ -126,42 +118,6 @@ def _file_stat(found: os.stat_result) -> FileStat:
 
 def _ignored(folder: str, check: Check) -> frozenset[str]:
     """Return the paths that git ignores in a folder; none where git does not work."""
-    from shutil import which  # noqa: PLC0415 - not needed at start-up
-
-    git = which("git")
-    if git is None:
-        return frozenset()
-    # A repository's configuration may name programs that git would start: disable these.
-    command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z"]
-    command += ["--others", "--ignored", "--exclude-standard", "--directory"]
-    environment = {
-        key: value for key, value in child_environment().items() if not key.startswith("GIT_")
-    }
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
-    names = os.fsdecode(_output(command, environment, check)).split("\0")
+    options = ("--others", "--ignored", "--exclude-standard", "--directory")
+    names = os.fsdecode(ls_files(folder, *options, check=check)).split("\0")
     return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
-
-
-def _output(command: Sequence[str], environment: Mapping[str, str], check: Check) -> bytes:
-    """Return a program's output; the program is killed if the check raises."""
-    try:
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-        ) as program:
-            try:
-                return _wait_for_output(program, check)
-            finally:
-                program.kill()  # does nothing if it has ended
-    except OSError:
-        return b""
-
-
-def _wait_for_output(program: subprocess.Popen[bytes], check: Check) -> bytes:
-    while True:
-        check()
-        with suppress(subprocess.TimeoutExpired):
-            return program.communicate(timeout=CHECK_INTERVAL)[0]

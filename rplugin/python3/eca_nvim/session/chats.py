@@ -74,6 +74,11 @@ class Chats:
     def __iter__(self) -> Iterator[Chat]:
         return iter(tuple(self.table.values()))
 
+    @property
+    def folders(self) -> Sequence[str]:
+        """The folders of the workspace, absolute."""
+        return self._settings.folders
+
     def of(self, server: str) -> tuple[Chat, ...]:
         """Return the chats of a server."""
         return tuple(chat for chat in self if chat.server_name == server)

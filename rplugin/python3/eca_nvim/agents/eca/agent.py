@@ -43,11 +43,13 @@ from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.agents.eca.outbox import Outbox, one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.queries import EcaQueries
 from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import ServerRequests
 from eca_nvim.agents.eca.server_events import initial_choices
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
@@ -111,6 +113,7 @@ class _Life(Struct, frozen=True):
     requests: ServerRequests
     outbox: Outbox
     archive: EcaArchive
+    queries: EcaQueries
     readiness: Readiness
     proposals: Proposals
     dialect: Dialect
@@ -260,6 +263,11 @@ class EcaAgent(Agent):
         return self._running.archive
 
     @property
+    def queries(self) -> Queries:
+        """What the server offers to complete a prompt."""
+        return self._running.queries
+
+    @property
     def _running(self) -> _Life:
         if self._life is None:
             raise RuntimeError("the server is not running yet")
@@ -298,6 +306,7 @@ class EcaAgent(Agent):
             requests=ServerRequests(connection, tasks, self._services, chats, base),
             outbox=Outbox(connection, emit_read, chats, inbox, mentions, dialect, turns),
             archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect, abilities),
+            queries=EcaQueries(connection, chats, dialect),
             readiness=readiness,
             proposals=proposals,
             dialect=dialect,

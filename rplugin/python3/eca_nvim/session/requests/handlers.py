@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
+from eca_nvim.chat.vocabulary.completion import Complete
 from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
 from eca_nvim.chat.vocabulary.intents import SlowIntent
 from eca_nvim.chat.vocabulary.query_intents import CheckContext, ContentRequest, Grep
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.requests.chat_content import answer_from_chat
@@ -38,6 +39,7 @@ class RequestHandlers:
         self._view = view
         self._images = images
         self._contexts = contexts
+        self._completion = Completion(chats, servers, view)
         self._saved_chats = SavedChats(chats, servers, view)
         self._review = ReviewRequests(ledger, surveyor, chats, files, view)
 
@@ -50,8 +52,7 @@ class RequestHandlers:
         if isinstance(intent, CheckContext):
             await self._contexts.check(intent)
         elif isinstance(intent, Complete):
-            nothing = SetCompletions(intent.chat, intent.trigger, intent.query, (), final=True)
-            self._view.push([nothing])
+            await self._completion.handle(intent)
         elif isinstance(intent, Grep):
             await search(intent, self._chats, self._view)
         elif isinstance(intent, HistoryIntent):

@@ -1,0 +1,46 @@
+"""Commands: what a prompt may begin with: those of the agent, and templates.
+
+Rule kept here: a name is offered once, as its first owner describes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from eca_nvim.agents.queries import FoundCommand
+from eca_nvim.chat.text.safe_text import literal_name, one_line
+from eca_nvim.chat.vocabulary.commands import Command
+from eca_nvim.chat.vocabulary.completion import Argument, CompletionItem
+from eca_nvim.session.completion.fuzzy import ranked
+from eca_nvim.session.completion.names import typable
+
+
+def pushed(command: Command) -> FoundCommand:
+    """Return a command that the agent announced in a chat."""
+    hint = (Argument(command.hint),) if command.hint else ()
+    return FoundCommand(command.name, description=command.description, arguments=hint)
+
+
+def command_items(commands: Iterable[FoundCommand]) -> Iterator[CompletionItem]:
+    """Yield the items of commands whose name can be typed as one word."""
+    for command in commands:
+        name = command.name
+        if typable(name) and name.split() == [name]:
+            arguments = tuple(map(_safe, command.arguments))
+            detail = one_line(command.description)
+            yield CompletionItem(name, literal_name(name), command.kind, detail, arguments)
+
+
+def _safe(argument: Argument) -> Argument:
+    name, description = one_line(argument.name), one_line(argument.description)
+    return Argument(name, description, argument.required)
+
+
+def matching(query: str, items: Iterable[CompletionItem]) -> list[CompletionItem]:
+    """Return the items whose name matches a query, the best first; an empty one changes nothing."""
+    by_name: dict[str, CompletionItem] = {}
+    for item in items:
+        by_name.setdefault(item.text, item)
+    if not query:
+        return list(by_name.values())
+    return [by_name[rank[-1]] for rank in ranked(query, by_name, len(by_name))]

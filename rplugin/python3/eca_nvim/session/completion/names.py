@@ -1,0 +1,128 @@
+"""Names: the paths of a folder's files in little memory, and searching them.
+
+Rules kept here:
+- A path is relative; that of a folder ends in `/`. Names that cannot be typed are left out: those
+  with control characters, line breaks, or bytes that are no text.
+- The names are joined in pieces of text, the shortest names first, so that a search that ends early
+  has found the best ones. A piece is searched in a few milliseconds, and other threads wait no
+  longer than that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from eca_nvim.session.completion.fuzzy import lowered
+
+_PIECE: Final = 2048
+"""Names in a piece."""
+_WORD_BREAKS: Final = "\n/-_."
+"""Characters that a word may follow; a name follows a line break."""
+_MOST_OF_A_KIND: Final = 300
+"""Names that contain the query after the same word break, at most: longer ones match less well."""
+_MOST_IN_ORDER: Final = 1500
+"""Names that have the letters of the query apart, at most."""
+_UNTYPABLE: Final = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+Check = Callable[[], None]
+"""Raises an exception to end a search."""
+
+
+class Found(Struct, frozen=True):
+    """Names that match a query in some way, in no order; `all`: these are all that do."""
+
+    names: Sequence[str]
+    all: bool
+
+
+class Names:
+    """Names that can be searched; immutable, so that threads may share them."""
+
+    def __init__(self, names: list[str]) -> None:
+        """Take the names out of a list, which is empty then."""
+        names.sort(key=len, reverse=True)
+        self._pieces: list[str] = []
+        while names:
+            piece = names[: -_PIECE - 1 : -1]
+            del names[-_PIECE:]
+            self._pieces.append("\n{}\n".format("\n".join(piece)))
+
+    def find(self, query: str, check: Check) -> Found:
+        """Return names that have the letters of a query in order, whatever their case."""
+        search = _Search(lowered(query))
+        for piece in self._pieces if query and "\n" not in query else ():
+            check()
+            search.add(piece)
+        return Found(search.found, all(search.room))
+
+    def below(self, folder: str, most: int, check: Check) -> list[str]:
+        """Return the entries of a folder (`""`, or a path that ends in `/`), folders first.
+
+        They are followed by short names that are deeper, about as many as asked for.
+        """
+        entries: list[str] = []
+        deeper: list[str] = []
+        start = len(folder)
+        for piece in self._pieces:
+            check()
+            if f"\n{folder}" in piece:
+                names = [name for name in piece[1:-1].split("\n") if name.startswith(folder)]
+                entries += [it for it in names if it.find("/", start, -1) < 0 and it != folder]
+                if len(deeper) < most:
+                    deeper += [it for it in names if it.find("/", start, -1) >= 0]
+        return [*folders_first(entries), *deeper[:most]]
+
+
+class _Search:
+    """A search in all pieces, one after the other.
+
+    Names where the query begins a word count most. Then come those that contain it, then those that
+    have its letters in order. room: how many more of each kind are taken.
+    """
+
+    def __init__(self, query: str) -> None:
+        self.found: list[str] = []
+        self._needles = (*(mark + query for mark in _WORD_BREAKS), query)
+        letters = "".join(f"[^\\n{re.escape(it)}]*+{re.escape(it)}" for it in query)
+        self._in_order = re.compile(rf"\n{letters}[^\n]*(?=\n)") if len(query) > 1 else None
+        self.room = [_MOST_OF_A_KIND] * len(self._needles) + [_MOST_IN_ORDER]
+
+    def add(self, piece: str) -> None:
+        """Add the matches in a piece."""
+        lower = lowered(piece)
+        seen: set[int] = set()
+        for kind, needle in enumerate(self._needles if self._needles[-1] in lower else ()):
+            self._take(kind, piece, _places(lower, needle), seen)
+        if self._in_order is not None:
+            places = (match.start() for match in self._in_order.finditer(lower))
+            self._take(-1, piece, places, seen)
+
+    def _take(self, kind: int, piece: str, places: Iterator[int], seen: set[int]) -> None:
+        """Take the names after the line breaks at some places, each of them once."""
+        while self.room[kind] and (start := next(places, None)) is not None:
+            if start not in seen:
+                seen.add(start)
+                self.room[kind] -= 1
+                self.found.append(piece[start + 1 : piece.index("\n", start + 1)])
+
+
+def _places(lower: str, needle: str) -> Iterator[int]:
+    """Yield the line break before each name that has a text."""
+    at = lower.find(needle)
+    while at >= 0:
+        yield lower.rindex("\n", 0, at + 1)
+        at = lower.find(needle, lower.index("\n", at + 1))
+
+
+def folders_first(names: Iterable[str]) -> list[str]:
+    """Return the entries of a folder in the order to show."""
+    return sorted(names, key=lambda name: (not name.endswith("/"), name.casefold()))
+
+
+def typable(name: str) -> bool:
+    """Return whether a name can be typed, and sent to an agent."""
+    return _UNTYPABLE.search(name) is None

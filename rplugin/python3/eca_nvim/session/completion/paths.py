@@ -1,0 +1,115 @@
+"""Paths: files and folders for a query, from the index or by reading one folder.
+
+Rules kept here:
+- A query that ends in `/` lists a folder. One that begins with `/`, `~/`, `./` or `../` reads the
+  folder it names, so it also finds what git ignores and what is outside of the workspace.
+- What was removed since the listing is left out.
+- These functions block for some milliseconds: they run in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from eca_nvim.chat.text.safe_text import literal_name
+from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
+from eca_nvim.session.completion.fuzzy import Rank, ranked
+from eca_nvim.session.completion.index import FolderIndex
+from eca_nvim.session.completion.names import Check, folders_first, typable
+from eca_nvim.session.completion.written_paths import Writer, escaped, unescaped
+
+_ROOTED: Final = ("/", "~/", "./", "../")
+_MOST_READ: Final = 20_000
+"""Most entries of a folder that are read."""
+
+
+def is_rooted(query: str) -> bool:
+    """Return whether a query names the folder to read."""
+    return query.startswith(_ROOTED)
+
+
+def path_items(
+    query: str, folders: Sequence[FolderIndex], writer: Writer, most: int, check: Check
+) -> list[CompletionItem]:
+    """Return the best files and folders for a query; at most `most`."""
+    wanted = unescaped(query)
+    if is_rooted(wanted):
+        found = _entries(wanted, writer)
+    else:
+        found = _indexed(wanted, folders, writer, most, check)
+    items = (_item(path, typed) for path, typed in found)
+    return list(islice(filter(None, items), most))
+
+
+def path_item(path: str, writer: Writer) -> CompletionItem | None:
+    """Return the item of an absolute path; None if it cannot be typed or does not exist."""
+    return _item(path, writer.written(path)) if typable(path) else None
+
+
+def _item(path: str, typed: str) -> CompletionItem | None:
+    try:
+        is_folder = stat.S_ISDIR(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return None
+    text = typed.rstrip("/") + "/" if is_folder else typed
+    kind = ItemKind.FOLDER if is_folder else ItemKind.FILE
+    return CompletionItem(escaped(text), literal_name(text), kind)
+
+
+def _indexed(
+    wanted: str, folders: Sequence[FolderIndex], writer: Writer, most: int, check: Check
+) -> Iterator[tuple[str, str]]:
+    """Yield paths of the index, absolute and as a user types them, the best first."""
+    found: Iterable[tuple[FolderIndex, str]] = ()
+    if not wanted or wanted.endswith("/"):
+        listed = [(index, index.names.below(wanted, most, check)) for index in folders]
+        found = [(index, name) for index, names in listed for name in names]
+    if wanted and not found:
+        ordered = [_ranked(wanted, it, number, most, check) for number, it in enumerate(folders)]
+        found = ((folders[number], rank[-1]) for rank, number in merge(*ordered))
+    for index, name in found:
+        path = posixpath.join(index.folder, name)
+        yield path, writer.written(path)
+
+
+def _ranked(
+    wanted: str, index: FolderIndex, number: int, most: int, check: Check
+) -> list[tuple[Rank, int]]:
+    """Return the best names for a query, each with the number of its index."""
+    found = index.find(wanted, check)
+    check()
+    return [(rank, number) for rank in ranked(wanted, found, most)]
+
+
+def _entries(wanted: str, writer: Writer) -> Iterator[tuple[str, str]]:
+    """Yield the entries of the folder that a query names, absolute and as the user types them."""
+    start = wanted[: wanted.rfind("/") + 1]
+    rest = wanted[len(start) :]
+    folder = writer.absolute(start)
+    names = _read(folder)
+    if rest:
+        ordered = [rank[-1] for rank in ranked(rest, names, len(names))]
+    else:
+        ordered = sorted(folders_first(names), key=lambda name: name.startswith("."))
+    for name in ordered:
+        yield posixpath.join(folder, name), start + name
+
+
+def _read(folder: str) -> list[str]:
+    """Return the entries of a folder that can be typed; folders end in `/`."""
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                f"{entry.name}/" if entry.is_dir() else entry.name
+                for entry in islice(entries, _MOST_READ)
+                if typable(entry.name)
+            ]
+    except (OSError, ValueError):
+        return []

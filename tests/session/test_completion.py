@@ -1,0 +1,279 @@
+"""Completion: the answers to the intent `complete`, from a session with an agent in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.session.rig import FakeAgent, Rig, Value
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource
+from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
+from eca_nvim.chat.vocabulary.completion import (
+    Argument,
+    Complete,
+    ItemKind,
+    SetCompletions,
+)
+from eca_nvim.chat.vocabulary.intents import OpenChat, QuitServer
+
+pytestmark = pytest.mark.anyio
+
+
+class FakeQueries:
+    """Answers queries as the test wants; `held`: no answer comes before this is set."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.offered: Sequence[FoundContext] = ()
+        self.known: Sequence[FoundCommand] = ()
+        self.fault: AgentRefused | None = None
+        self.held: dict[str, anyio.Event] = {}
+
+    async def _answer(self, chat: str, query: str) -> None:
+        assert chat == "a"
+        self.asked.append(query)
+        if query in self.held:
+            await self.held[query].wait()
+        if self.fault is not None:
+            raise self.fault
+
+    async def contexts(self, chat_id: str, query: str) -> Sequence[FoundContext]:
+        await self._answer(chat_id, f"@{query}")
+        return self.offered
+
+    async def files(self, chat_id: str, query: str) -> Sequence[FoundPath]:
+        await self._answer(chat_id, f"#{query}")
+        return [it for it in self.offered if isinstance(it, FoundPath)]
+
+    async def commands(self, chat_id: str) -> Sequence[FoundCommand]:
+        await self._answer(chat_id, "/")
+        return self.known
+
+
+class Desk(Rig):
+    """A session in a folder, with an agent that answers queries."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folders=(str(folder),))
+        self.folder = folder
+        self.queries = FakeQueries()
+
+    async def begin(self) -> FakeAgent:
+        agent = await self.ready()
+        agent.queries = self.queries
+        return agent
+
+    def make_files(self, *names: str) -> None:
+        for name in names:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"")
+
+    def answers(self, word: str, chat: str = "a") -> list[SetCompletions]:
+        return [
+            op
+            for op in self.view.of(SetCompletions)
+            if (op.chat, op.trigger + op.query) == (chat, word)
+        ]
+
+    def texts(self, word: str) -> list[Value]:
+        """Return the texts of the last answer to a query."""
+        return [item["text"] for item in self.answers(word)[-1].items]
+
+    def start(self, word: str, chat: str = "a") -> None:
+        self.do(Complete(chat, word[0], word[1:]))
+
+    async def answered(self, word: str, chat: str = "a") -> list[Value]:
+        """Return the items of the final answer; each earlier answer is its beginning."""
+        before = len(self.answers(word, chat))
+
+        def is_final() -> bool:
+            return any(op.final for op in self.answers(word, chat)[before:])
+
+        self.start(word, chat)
+        await self.view.until(is_final)
+        *earlier, last = self.answers(word, chat)[before:]
+        for op in earlier:
+            assert not op.final
+            assert op.items == last.items[: len(op.items)]
+        return list(last.items)
+
+    async def completed(self, word: str) -> list[Value]:
+        return [item["text"] for item in await self.answered(word)]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = Desk(tmp_path)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.session.run)
+        yield desk
+        tasks.cancel_scope.cancel()
+    desk.session.kill()
+
+
+# --- paths --------------------------------------------------------------------------------------
+
+
+async def test_files_and_folders_are_offered(desk: Desk) -> None:
+    desk.make_files("src/calc.py", "README.md")
+    await desk.begin()
+    assert await desk.completed("@") == ["cursor", "src/", "README.md", "src/calc.py"]
+    assert await desk.completed("#calc") == ["src/calc.py"]
+    (item,) = await desk.answered("@src/c")
+    assert item == {
+        "text": "src/calc.py",
+        "label": "src/calc.py",
+        "kind": ItemKind.FILE,
+        "detail": "",
+        "arguments": [],
+    }
+
+
+async def test_nothing_needs_a_server_or_a_chat(desk: Desk) -> None:
+    desk.make_files("calc.py")
+    assert [it["text"] for it in await desk.answered("@calc", chat="none")] == ["calc.py"]
+    assert await desk.answered("/", chat="none") == []
+    assert desk.agents == []
+    assert "none" not in desk.session._chats.table
+
+
+async def test_a_new_file_is_appended_once_the_listing_is_old(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eca_nvim.session.completion.index._LEAST_FRESH", 0.0)
+    monkeypatch.setattr("eca_nvim.session.completion.index._LISTING_SHARE", 0.0)
+    desk.make_files("one.py")
+    await desk.begin()
+    await desk.answered("#")
+    desk.make_files("a.py")
+    assert await desk.completed("#") == ["one.py", "a.py"]
+    (desk.folder / "one.py").unlink()
+    assert await desk.completed("#") == ["a.py"]
+
+
+async def test_an_address_is_offered_as_it_was_typed(desk: Desk) -> None:
+    await desk.begin()
+    (item,) = await desk.answered("@https://example.com/a")
+    assert (item["text"], item["kind"]) == ("https://example.com/a", ItemKind.URL)
+    assert await desk.answered("@https://") == []
+    assert await desk.answered("#https://example.com") == []
+    (cursor,) = await desk.answered("@cur")
+    assert (cursor["text"], cursor["kind"]) == ("cursor", ItemKind.CURSOR)
+
+
+async def test_paths_are_relative_to_the_working_folder(desk: Desk) -> None:
+    desk.make_files("sub/inner.py", "outer.py")
+    await desk.begin()
+    desk.do(Complete("a", "#", "e", str(desk.folder / "sub")))
+    await desk.view.until(lambda: [op for op in desk.answers("#e") if op.final])
+    assert desk.texts("#e") == [str(desk.folder / "outer.py"), "inner.py"]
+
+
+# --- the agent ----------------------------------------------------------------------------------
+
+
+async def test_what_the_agent_offers_is_appended(desk: Desk) -> None:
+    desk.make_files("calc.py", "made/calc.o")
+    await desk.begin()
+    await desk.answered("@")  # lists the files
+    desk.queries.offered = [
+        FoundPath(str(desk.folder)),
+        FoundPath(str(desk.folder / "calc.py")),
+        FoundPath("/"),
+        FoundResource("mock://r1", "r1", "one\nline", "mock\x1b[31m"),
+        FoundResource("no address", "r2"),
+        FoundPath("/no such file"),
+    ]
+    items = await desk.answered("@calc")
+    assert [it["text"] for it in items] == ["calc.py", "made/calc.o", "/", "mock://r1"]
+    assert items[-1]["kind"] == ItemKind.RESOURCE
+    assert items[-1]["detail"] == "mock · r1 · one line"
+    assert desk.queries.asked == ["@", "@calc"]
+
+
+async def test_an_agent_that_refuses_is_no_fault(desk: Desk) -> None:
+    desk.make_files("calc.py")
+    await desk.begin()
+    desk.queries.fault = AgentRefused("no")
+    assert await desk.completed("@calc") == ["calc.py"]
+    assert await desk.completed("/") == []
+    assert desk.lines() == []
+    assert desk.view.text() == ""
+
+
+async def test_a_newer_query_ends_an_older_one(desk: Desk) -> None:
+    desk.make_files("calc.py")
+    await desk.begin()
+    desk.queries.held["@c"] = anyio.Event()
+    desk.start("@c")
+    await desk.view.until(lambda: desk.answers("@c"))
+    assert await desk.completed("@ca") == ["calc.py"]
+    desk.queries.held["@c"].set()
+    await desk.done()
+    assert not any(op.final for op in desk.answers("@c"))
+    # Another trigger or chat does not end it.
+    desk.queries.held["@c"] = anyio.Event()
+    desk.start("@c")
+    await desk.completed("#c")
+    await desk.answered("@c", chat="none")
+    desk.queries.held["@c"].set()
+    await desk.view.until(lambda: any(op.final for op in desk.answers("@c")))
+
+
+async def test_an_agent_that_starts_is_asked_when_it_is_ready(desk: Desk) -> None:
+    desk.do(OpenChat("a"))
+    agent = await desk.starting()
+    agent.queries = desk.queries
+    desk.queries.known = [FoundCommand("init")]
+    desk.start("/")
+    await desk.done()
+    agent.ready()
+    await desk.view.until(lambda: [op for op in desk.answers("/") if op.final])
+    assert desk.texts("/") == ["init"]
+    desk.do(QuitServer())
+    await desk.view.until(lambda: desk.states()[-1] == "stopped")
+    assert await desk.completed("/") == []
+    assert len(desk.agents) == 1
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+async def test_commands_of_the_agent(desk: Desk) -> None:
+    await desk.begin()
+    arguments = (Argument("who", "Who\nis it", required=True),)
+    desk.queries.known = [
+        FoundCommand("compact", description="Sum\nit up"),
+        FoundCommand("mock:greet", ItemKind.PROMPT, "Greets", arguments),
+        FoundCommand("two words"),
+        FoundCommand("line\nbreak"),
+        FoundCommand("eca-info", ItemKind.SKILL),
+    ]
+    compact, greet, skill = await desk.answered("/")
+    assert (compact["text"], compact["detail"], compact["kind"]) == (
+        "compact",
+        "Sum it up",
+        ItemKind.COMMAND,
+    )
+    assert greet["arguments"] == [{"name": "who", "description": "Who is it", "required": True}]
+    assert (greet["kind"], skill["kind"]) == (ItemKind.PROMPT, ItemKind.SKILL)
+
+
+async def test_commands_come_from_a_cache_until_the_menu_opens_again(desk: Desk) -> None:
+    agent = await desk.begin()
+    desk.queries.known = [FoundCommand("compact"), FoundCommand("costs")]
+    assert await desk.completed("/") == ["compact", "costs"]
+    assert await desk.completed("/cos") == ["costs"]
+    assert desk.queries.asked == ["/"]
+    desk.queries.known = [FoundCommand("init")]
+    assert await desk.completed("/") == ["compact", "costs", "init"]
+    assert await desk.completed("/i") == ["init"]
+    agent.say("a", CommandsChanged((Command("plan", "Plans\nit", "what"),)))
+    (plan, *_) = await desk.answered("/")
+    assert (plan["text"], plan["detail"]) == ("plan", "Plans it")
+    assert plan["arguments"] == [{"name": "what", "description": "", "required": False}]
