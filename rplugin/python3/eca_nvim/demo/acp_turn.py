@@ -108,7 +108,7 @@ class AcpTurn(Turn):
         raise ModelFailed(text.strip())
 
     async def ask(self, question: str, options: Sequence[str]) -> str | None:
-        """Say what it would ask, since there is no way to ask; return None."""
+        """Name the question as text, because there is no way to ask; return None."""
         await self.say(f"I would ask: {question} ({', '.join(options)}). ")
         return None
 
