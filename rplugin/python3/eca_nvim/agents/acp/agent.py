@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.acp.faults import Faults, one_line, told
 from eca_nvim.agents.acp.introduction import introduction
+from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests import AgentRequests
 from eca_nvim.agents.acp.sessions import Sessions
@@ -102,6 +103,7 @@ class _Life:
         self.sessions = Sessions(connection, cwd, self.faults, emit, self.receive)
         self.requests = AgentRequests(connection, self.sessions)
         self.outbox = Outbox(connection, self.sessions, self.requests, self.faults, emit)
+        self.options = OptionRequests(connection, self.sessions, self.faults, emit)
         self._emit = emit
 
     def receive(self, batch: Sequence[Incoming]) -> None:
@@ -214,6 +216,10 @@ class AcpAgent(Agent):
 
     def answer(self, question_id: str, text: str | None) -> None:
         """Do nothing: the agent cannot ask questions yet."""
+
+    def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:
+        """Set an option of a chat; OptionsChanged or OptionRefused follows."""
+        self._running.options.set(chat_id, option_id, value)
 
     def choose(self, chat_id: str, selection: Selection) -> None:
         """Note whether the chat is trusted."""

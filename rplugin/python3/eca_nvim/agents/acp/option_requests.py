@@ -1,0 +1,79 @@
+"""Option requests: sets options of sessions, and reports what the agent answers.
+
+Rule: an option keeps its value until the agent has set it; a refusal says why in one line.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.options import SetOption
+from eca_nvim.agents.acp.sessions import Session, Sessions
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode
+from eca_nvim.protocol.acp.options import SetConfigOption
+from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
+
+GONE: Final = "the agent does not offer this option any more"
+
+
+class OptionRequests:
+    """Sets the options of the sessions of one agent process."""
+
+    def __init__(
+        self, connection: Connection, sessions: Sessions, faults: Faults, emit: Emit
+    ) -> None:
+        self._connection = connection
+        self._sessions = sessions
+        self._faults = faults
+        self._emit = emit
+
+    def set(self, chat_id: str, option_id: str, value: str | bool) -> None:
+        """Set an option once the chat has its session; OptionsChanged or OptionRefused follows."""
+        self._sessions.when_open(chat_id, partial(self._send, option_id, value))
+
+    def _send(self, option_id: str, value: str | bool, session: Session, fault: str | None) -> None:
+        params = session.inbox.options.request(session.id, option_id, value)
+        if fault is not None or params is None:
+            self._report(session, OptionRefused(option_id, fault or GONE))
+            return
+        on_answer = partial(self._answered, session, option_id, value, params)
+        with suppress(ConnectionClosed):
+            self._connection.start_request(params.method, encode(params), on_answer)
+
+    def _answered(
+        self,
+        session: Session,
+        option_id: str,
+        value: str | bool,
+        params: SetOption,
+        pending: PendingRequest,
+    ) -> None:
+        try:
+            changed = _changed(session, option_id, value, params, pending.answer())
+        except (RemoteError, DecodeError) as fault:
+            reason = self._faults.line("the option keeps its value", fault)
+            self._report(session, OptionRefused(option_id, reason))
+        except ConnectionClosed:
+            pass
+        else:
+            self._report(session, changed or OptionRefused(option_id, GONE))
+
+    def _report(self, session: Session, event: ChatEvent) -> None:
+        self._emit([Addressed(session.chat_id, event)])
+
+
+def _changed(
+    session: Session, option_id: str, value: str | bool, params: SetOption, answer: object
+) -> OptionsChanged | None:
+    """Return the options after one was set. Raises DecodeError."""
+    if isinstance(params, SetConfigOption):
+        listed = decode_result(SetConfigOption, answer).config_options
+        if listed is not None:
+            return session.inbox.options.listed(listed)
+    return session.inbox.options.was_set(option_id, value)

@@ -1,0 +1,172 @@
+"""What can be set in a session: lists of options, modes and models, and what runs unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.agents.acp.acp_client import CHAT, make_agent, running
+from tests.agents.acp.conftest import PrepareReplay
+
+from eca_nvim.agents.acp.options import SessionOptions
+from eca_nvim.chat.vocabulary.options import (
+    ChatOption,
+    OptionKind,
+    OptionOffer,
+    OptionRefused,
+    OptionsChanged,
+)
+from eca_nvim.protocol.acp import encode
+from eca_nvim.protocol.acp.options import (
+    ConfigOption,
+    Mode,
+    Model,
+    Models,
+    Modes,
+    Offer,
+    PlainOffer,
+    SetConfigOption,
+    SetMode,
+    SetModel,
+)
+
+MODES = Modes("default", (Mode("default", "Default"), Mode("yolo", "YOLO", "asks nothing")))
+MODELS = Models("m1", (Model("m1", "One"), Model("m2")))
+
+
+def mode(value: str, *others: str) -> ChatOption:
+    offers = tuple(map(Offer, (value, *others)))
+    option = ConfigOption(id="x", category="mode", current_value=value, options=offers)
+    [read] = SessionOptions().listed([option]).options
+    return read
+
+
+def values(changed: OptionsChanged | None) -> list[str | bool]:
+    assert changed is not None
+    return [option.value for option in changed.options]
+
+
+def test_modes_and_models_are_two_options() -> None:
+    changed = SessionOptions().opened(None, MODES, MODELS)
+    assert changed is not None
+    assert [(it.id, it.category, it.value) for it in changed.options] == [
+        ("mode", "mode", "default"),
+        ("model", "model", "m1"),
+    ]
+    assert changed.options[0].offers[1] == OptionOffer("yolo", "YOLO", "asks nothing")
+    assert changed.options[1].offers[1] == OptionOffer("m2", "m2")
+    assert changed.options[0].unasked == {"yolo"}
+
+
+def test_with_options_modes_and_models_are_ignored() -> None:
+    listed = [ConfigOption(id="effort", category="thought_level", current_value="low")]
+    changed = SessionOptions().opened(listed, MODES, MODELS)
+    assert changed is not None
+    assert [option.id for option in changed.options] == ["effort"]
+
+
+def test_a_list_that_came_before_the_session_stays() -> None:
+    options = SessionOptions()
+    options.listed([ConfigOption(id="effort")])
+    assert options.opened(None, MODES, MODELS) is None
+
+
+def test_an_agent_may_have_no_options() -> None:
+    assert SessionOptions().opened(None, None, None) is None
+    assert SessionOptions().opened((), None, None) is None
+
+
+def test_groups_are_one_list_of_offers() -> None:
+    inner = (PlainOffer("a", "A"), PlainOffer("b"))
+    offers = (Offer(group="g", name="Group", options=inner), Offer("c"), Offer(group="empty"))
+    changed = SessionOptions().listed([ConfigOption(id="m", current_value="a", options=offers)])
+    assert changed.options[0].offers == (
+        OptionOffer("a", "A", "", "Group"),
+        OptionOffer("b", "b", "", "Group"),
+        OptionOffer("c", "c"),
+    )
+
+
+def test_an_option_may_be_on_or_off() -> None:
+    options = SessionOptions()
+    changed = options.listed([ConfigOption(id="fast", type="boolean", current_value=True)])
+    assert (changed.options[0].kind, changed.options[0].value) == (OptionKind.TOGGLE, True)
+    request = options.request("s", "fast", False)
+    assert request == SetConfigOption("s", "fast", False, "boolean")
+    assert encode(request) == {
+        "sessionId": "s",
+        "configId": "fast",
+        "value": False,
+        "type": "boolean",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "others", "loud"),
+    [
+        ("bypassPermissions", ("default",), True),
+        ("dontAsk", (), True),
+        ("auto-approve", (), True),
+        ("https://agentclientprotocol.com/protocol/session-modes#autopilot", (), True),
+        ("https://agentclientprotocol.com/protocol/session-modes#agent", (), False),
+        ("agent", ("read-only", "agent-full-access"), True),  # codex
+        ("agent", (), False),  # fast-agent
+        ("default", ("yolo",), False),
+        ("something new", (), False),
+    ],
+)
+def test_modes_that_do_not_ask_are_known(value: str, others: tuple[str, ...], loud: bool) -> None:
+    option = mode(value, *others)
+    assert (option.value in option.unasked) == loud
+
+
+def test_only_the_ids_of_a_category_count() -> None:
+    offers = (Offer("on"), Offer("off"))
+    listed = [
+        ConfigOption(id="allow_all", category="permissions", current_value="on", options=offers),
+        ConfigOption(id="other", category="thinking", current_value="on", options=offers),
+    ]
+    permissions, thinking = SessionOptions().listed(listed).options
+    assert permissions.unasked == {"on"}
+    assert thinking.unasked == frozenset()
+
+
+def test_a_mode_may_change_without_the_user() -> None:
+    options = SessionOptions()
+    options.opened(None, MODES, MODELS)
+    assert values(options.mode_changed("yolo")) == ["yolo", "m1"]
+    assert values(options.mode_changed("never listed")) == ["never listed", "m1"]
+    changed = SessionOptions().mode_changed("yolo")
+    assert values(changed) == ["yolo"]
+    assert changed.options[0].unasked == {"yolo"}
+
+
+def test_the_request_fits_what_the_agent_lists() -> None:
+    options = SessionOptions()
+    assert options.request("s", "mode", "yolo") is None
+    options.opened(None, MODES, MODELS)
+    assert options.request("s", "mode", "yolo") == SetMode("s", "yolo")
+    assert options.request("s", "model", "m2") == SetModel("s", "m2")
+    options.listed([ConfigOption(id="mode", category="mode")])
+    assert options.request("s", "mode", "yolo") == SetConfigOption("s", "mode", "yolo")
+    assert options.request("s", "model", "m2") is None
+
+
+@pytest.mark.anyio
+async def test_options_are_set_and_refused(replay_acp: PrepareReplay, tmp_path: Path) -> None:
+    recording = replay_acp("claudezed-modes")
+    async with running(make_agent(recording.command, tmp_path)) as client:
+        client.agent.open(CHAT)
+        await client.until(lambda: client.all(OptionsChanged))
+        for value in ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "none"):
+            client.agent.set_option(CHAT, "mode", value)
+        for value in ("opus[1m]", "haiku"):
+            client.agent.set_option(CHAT, "model", value)
+        await client.until(lambda: len(client.all(OptionsChanged)) >= 8)
+        assert values(client.all(OptionsChanged)[-1]) == ["bypassPermissions", "haiku"]
+        client.agent.set_option(CHAT, "gone", "x")
+        await client.until(lambda: len(client.all(OptionRefused)) >= 2)
+    refused, gone = client.all(OptionRefused)
+    assert refused.option_id == "mode"
+    assert refused.reason == "the option keeps its value: Internal error: Invalid Mode"
+    assert gone.reason == "the agent does not offer this option any more"
