@@ -54,6 +54,16 @@ def ask(method: str, parameters: Value, number: int = 1) -> Steps:
     return [{"do": "ask", "method": method, "params": parameters, "id": number}]
 
 
+def request(method: str, parameters: Value, number: int) -> Steps:
+    """Send a request to the client, and do not wait for the answer."""
+    return [{"do": "request", "method": method, "params": parameters, "id": number}]
+
+
+def answer(number: int, result: Value) -> Steps:
+    """Answer the client's request with this id, which is a later one's now for `reply`."""
+    return [{"do": "answer", "id": number, "result": result}]
+
+
 def content(value: Value, role: str = "assistant") -> Steps:
     """Send one `chat/contentReceived` of the current chat."""
     return send("chat/contentReceived", {"chatId": "$chat", "role": role, "content": value})

@@ -68,6 +68,10 @@ class Performer:
                 self._send({"id": self._requests[method], **answer})
             case {"do": "send", "method": method, "params": params}:
                 self._send({"method": method, "params": params})
+            case {"do": "answer", "id": number, "result": result}:
+                self._send({"id": number, "result": result})
+            case {"do": "request", "method": method, "params": params, "id": number}:
+                self._send({"method": method, "params": params, "id": number})
             case {"do": "ask", "method": method, "params": params, "id": number}:
                 self._send({"method": method, "params": params, "id": number})
                 self._expect(lambda message: _answers(message, number))

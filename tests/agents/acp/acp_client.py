@@ -20,6 +20,14 @@ CHAT = "a chat of ours"
 class AcpClient(AgentClient):
     """Keeps all events of a running agent."""
 
+    def __init__(self, agent: AcpAgent) -> None:
+        super().__init__(agent)
+        self.agent: AcpAgent = agent
+
+    def notify(self, method: str) -> None:
+        """Send a notification that only the script of an agent knows."""
+        self.agent._running.connection.notify(method)
+
     async def say(self, text: str, chat: str = CHAT) -> TurnEnded:
         """Send a prompt, and return the end of its turn."""
         count = len(self.all(TurnEnded))

@@ -222,8 +222,7 @@ class AcpAgent(Agent):
         self._running.options.set(chat_id, option_id, value)
 
     def choose(self, chat_id: str, selection: Selection) -> None:
-        """Note whether the chat is trusted."""
-        self._running.sessions.of_chat(chat_id).is_trusted = selection.trust
+        """Do nothing: what a chat can choose are its options."""
 
     @property
     def last_words(self) -> str:

@@ -63,7 +63,6 @@ class Outbox:
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (session/prompt) once the chat has its session."""
-        self._sessions.of_chat(prompt.chat_id).is_trusted = prompt.selection.trust
         self._sessions.when_open(prompt.chat_id, partial(self._send, prompt))
 
     def stop(self, chat_id: str) -> None:

@@ -4,7 +4,6 @@ Rules kept here:
 - Every request gets exactly one answer. One that is not known here is refused at once: agents wait.
 - A request for permission becomes an event of its call; the user answers the call, by its id.
 - While a turn is being stopped, and when it has ended, requests are answered `cancelled`.
-- A trusted chat answers "allow once" itself, never "always"; without that choice the user is asked.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from itertools import count
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from eca_nvim.agents.acp.sessions import Session, Sessions
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -116,12 +114,8 @@ class AgentRequests:
             self._refuse(request_id, INVALID_PARAMS, "the request names no call")
             return events
         self._supersede(session, requested.call.id)
-        waiting = _Open(request_id, key, session, requested.call.id, requested.choices)
-        self._open[key] = waiting
-        allow = _allow_once(requested.choices) if session.is_trusted else None
-        if allow is None:
-            return events
-        return [*map(_approved, events), *self._answer(waiting, allow)]
+        self._open[key] = _Open(request_id, key, session, requested.call.id, requested.choices)
+        return events
 
     def _supersede(self, session: Session, call_id: str) -> None:
         """Answer an earlier request of the same call: the chat shows the newest alone."""
@@ -147,17 +141,6 @@ class AgentRequests:
 def _requested(events: Sequence[AgentEvent]) -> ToolRequested | None:
     asked = (it.event for it in events if isinstance(it, Addressed))
     return next((event for event in asked if isinstance(event, ToolRequested)), None)
-
-
-def _approved(event: AgentEvent) -> AgentEvent:
-    """Return an event with its request answered."""
-    if isinstance(event, Addressed) and isinstance(event.event, ToolRequested):
-        return replace(event, event=replace(event.event, needs_approval=False))
-    return event
-
-
-def _allow_once(choices: Sequence[Choice]) -> Choice | None:
-    return next((it for it in choices if it.kind is ChoiceKind.ALLOW_ONCE), None)
 
 
 def _rejection(choices: Sequence[Choice]) -> Choice | None:

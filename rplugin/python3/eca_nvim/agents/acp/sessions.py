@@ -59,7 +59,6 @@ class Session:
         self.turn_runs = False
         self.is_stopping = False
         """The turn was cancelled and has not ended."""
-        self.is_trusted = False
 
     @property
     def is_open(self) -> bool:
