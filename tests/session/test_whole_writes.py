@@ -196,3 +196,11 @@ async def test_a_text_that_is_replaced_everywhere_is_found_everywhere(rig: Rig, 
     call = ToolCall("t", kind=ToolKind.EDIT, changes=(change,))
     await hears(rig, ToolRequested(call, needs_approval=True))
     assert asked(rig)[-6:] == ["@@ -1,3 +1,3 @@", "-2", "+two", " 1", "-2", "+two"]
+
+
+async def test_a_whole_text_without_a_diff_that_came_too_late_is_new(rig: Rig, path: Path) -> None:
+    fill(path, AFTER)
+    change = FileChange(str(path), "", 0, 0, new=AFTER)
+    call = ToolCall("t", kind=ToolKind.EDIT, verb="edit", changes=(change,))
+    await hears(rig, ToolRunning(call), ToolFinished(call))
+    assert header(rig).endswith("+4 -0")

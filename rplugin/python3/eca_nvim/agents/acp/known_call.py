@@ -3,7 +3,8 @@
 Rules kept here:
 - Every message may leave out anything; what it does not say stays as it was. Content replaces.
 - The result of a call does not take away the diffs that it proposed.
-- A title may be the words of a model. The command that the user sees is that of the arguments.
+- A title may be the words of a model. The user sees the command of the arguments, and the files of
+  the changes.
 - Text that comes before the call runs explains it; later it is what the call prints.
 """
 
@@ -33,7 +34,7 @@ _COMMAND: Final = "command"
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh"})
 _RUNS: Final = frozenset({"-c", "-lc", "-ic", "-lic"})
 _NAMED_IN_TITLE: Final = 3
-"""Files of a call that are looked for in its title."""
+"""Files of a call that its title names, or that are looked for in it."""
 
 
 class KnownCall:
@@ -121,7 +122,7 @@ class KnownCall:
             origin=ORIGIN,
             arguments=arguments,
             kind=kind,
-            title=_title(said.get("title") or "", locations),
+            title=_changed(changes) or _title(said.get("title") or "", locations),
             command=command,
             locations=locations,
             changes=changes,
@@ -167,6 +168,14 @@ def _command(arguments: Mapping[str, object] | None) -> str | None:
 
 def _is_shell(program: str) -> bool:
     return posixpath.basename(program) in _SHELLS
+
+
+def _changed(changes: Sequence[FileChange]) -> Title:
+    """Return the names of the files that a call changes: they say more than its title."""
+    paths = list(dict.fromkeys(it.path for it in changes))
+    names: list[str | FileName] = [FileName(path) for path in paths[:_NAMED_IN_TITLE]]
+    more = len(paths) - len(names)
+    return (*names, f"and {more} more") if more else tuple(names)
 
 
 def _title(title: str, locations: Sequence[Location]) -> Title:

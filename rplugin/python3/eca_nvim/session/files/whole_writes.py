@@ -95,9 +95,9 @@ def _with_diff(
     if change.old is not None:
         return replace(change, **_counted(*_around(change.old, change.new, text or "", change)))
     waits = isinstance(event, ToolRequested) and event.needs_approval
-    if change.diff and (not text or (text == change.new and not waits)):
-        return change
-    return replace(change, **_counted(text or "", change.new))
+    if not text or (text == change.new and not waits):  # the file was read too late
+        return change if change.diff else replace(change, **_counted("", change.new))
+    return replace(change, **_counted(text, change.new))
 
 
 def _around(old: str, new: str, text: str, change: FileChange) -> tuple[str, str]:
