@@ -3,7 +3,7 @@
 import pytest
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca.prompt.contexts import wire_context
+from eca_nvim.agents.eca.prompt.contexts import wire_contexts
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.eca import encode
 
@@ -20,6 +20,8 @@ THERE = {"line": 4, "character": 1}
             {"type": "file", "path": "/a", "linesRange": {"start": 1, "end": 2}},
         ),
         (ours.DirectoryContext("/d"), {"type": "directory", "path": "/d"}),
+        (ours.ImageContext("/a.png"), {"type": "file", "path": "/a.png"}),
+        (ours.ResourceContext("mock://r1"), {"type": "mcpResource", "uri": "mock://r1"}),
         (ours.WebContext("https://e.org"), {"type": "web", "url": "https://e.org"}),
         (
             ours.CursorContext("/a", ours.Position(2, 3), ours.Position(4, 1)),
@@ -32,4 +34,9 @@ THERE = {"line": 4, "character": 1}
     ],
 )
 def test_a_context_on_the_wire(context: ours.Context, wire: Value) -> None:
-    assert encode(wire_context(context)) == wire
+    (found,) = wire_contexts([context])
+    assert encode(found) == wire
+
+
+def test_words_alone_are_not_on_the_wire() -> None:
+    assert wire_contexts([ours.PathMention("/a b"), ours.DiffContext("/ws")]) == ()

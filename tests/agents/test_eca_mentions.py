@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.eca.prompt.contexts import wire_contexts
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.replay import user_text
 from eca_nvim.chat.vocabulary.contexts import (
@@ -15,7 +16,10 @@ from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     DirectoryContext,
     FileContext,
+    ImageContext,
+    PathMention,
     Position,
+    ResourceContext,
     TextContext,
     WebContext,
 )
@@ -182,18 +186,18 @@ def test_a_large_file_goes_by_its_name_where_it_would_go_as_text(
 
 def test_pictures_are_contexts_always(mentions: Mentions) -> None:
     """The server shows them with the prompt, and leaves out those that a message names."""
-    typed = FileContext("/ws/shot.PNG", token="@shot.PNG")
+    typed = ImageContext("/ws/shot.PNG", token="@shot.PNG")
     for _ in range(2):
         assert mentions.write(prompt("see @shot.PNG", typed)) == (
             "see @shot.PNG",
-            (FileContext("/ws/shot.PNG"),),
+            (ImageContext("/ws/shot.PNG"),),
         )
         mentions.answered("c")
 
 
 def test_pictures_of_the_first_prompt_are_not_repeated() -> None:
     mentions = Mentions()
-    picture = FileContext("/ws/shot.png", token="@shot.png")
+    picture = ImageContext("/ws/shot.png", token="@shot.png")
     mentions.write(prompt("see @shot.png", picture))
     assert mentions.write(prompt("and?")) == ("and?", ())
 
@@ -263,3 +267,36 @@ def test_the_model_reads_a_path_with_blanks_without_backslashes(mentions: Mentio
     assert [first, later, command, steer] == [wanted, wanted, f"/do {wanted}", wanted]
     assert read_by_server(first) == []
     assert mentions.read(f"{steer}\n") == typed
+
+
+def test_a_path_that_is_only_named_has_no_backslashes_either(mentions: Mentions) -> None:
+    plain = PathMention("/ws/a.py", token="#a.py")
+    blank = PathMention("/ws/my docs", token="#my\\ docs/")
+    text, contexts = mentions.write(prompt(r"see #a.py and #my\ docs/, #1", plain, blank))
+    assert text == 'see #a.py and "my docs/", #1'
+    assert wire_contexts(contexts) == ()
+
+
+def test_the_server_does_not_read_what_is_too_large(mentions: Mentions) -> None:
+    """It would read all files below a folder that the message names."""
+    large = TextContext("/usr", "A folder: use your tools", token="@/usr/")
+    first, _ = Mentions().write(prompt("look in @/usr/, please", large))
+    steer = mentions.write_steer("look in @/usr/, please", [large])
+    assert [first, steer] == ['look in "/usr/", please'] * 2
+
+
+def test_resources_are_sent_with_each_prompt_they_belong_to(mentions: Mentions) -> None:
+    """The server forgets them with the prompt."""
+    for _ in range(2):
+        assert mentions.write(prompt("why?", ResourceContext("mock://r1")))[1] == (
+            ResourceContext("mock://r1"),
+        )
+        mentions.answered("c")
+
+
+def test_a_typed_text_is_sent_with_its_prompt_each_time(mentions: Mentions) -> None:
+    typed = TextContext("quickfix list", "boom", token="@quickfix")
+    for _ in range(2):
+        _, contexts = mentions.write(prompt("fix @quickfix", typed))
+        assert contexts == (TextContext("quickfix list", "boom"),)
+        mentions.answered("c")

@@ -3,9 +3,15 @@
 import pytest
 
 from eca_nvim.chat.vocabulary.contexts import (
+    DiffContext,
+    DirectoryContext,
     FileContext,
+    ImageContext,
     MalformedContext,
+    PathMention,
+    ResourceContext,
     TextContext,
+    WebContext,
     lines_within,
     parse_context,
 )
@@ -32,9 +38,9 @@ def test_lines_are_optional_and_in_order(
     [
         ([], "a context is a table with a type, not []"),
         ("code.txt", 'a context is a table with a type, not "code.txt"'),
-        ({}, "type nil is none of buffer, cursor, directory, file, text, web"),
-        ({"type": "flie"}, 'type "flie" is none of buffer, '),
-        ({"type": ["file"]}, 'type ["file"] is none of buffer, '),
+        ({}, "no such type: nil, see :help eca-context-tables"),
+        ({"type": "flie"}, 'no such type: "flie"'),
+        ({"type": ["file"]}, 'no such type: ["file"]'),
         ({"type": "file"}, "a context of type 'file' needs a path, a string, not nil"),
         ({"type": "file", "path": 3}, "needs a path, a string, not 3"),
         ({"type": "file", "path": ""}, 'needs a path, a string, not ""'),
@@ -54,6 +60,10 @@ def test_lines_are_optional_and_in_order(
         ({"type": "buffer", "buf": b"x"}, "there is no buffer "),
         ({"type": "buffer", "buf": 7, "count": 4, "first": 9}, "buffer 7 has no line 9, its last"),
         ({"type": "buffer", "buf": 7, "count": 4, "last": 0}, "last is a line, counted from 1"),
+        ({"type": "diff"}, "a context of type 'diff' needs a folder, a string, not nil"),
+        ({"type": "resource", "uri": "a b"}, 'not the address of a resource: "a b"'),
+        ({"type": "resource", "uri": "mock://a b"}, 'not the address of a resource: "mock'),
+        ({"type": "mention"}, "a context of type 'mention' needs a path, a string, not nil"),
         ({"type": "cursor", "path": "/a"}, 'not a place in a file: {"type": "cursor", '),
     ],
 )
@@ -68,6 +78,29 @@ def test_what_is_wrong_is_told_shortly() -> None:
     with pytest.raises(MalformedContext) as raised:
         parse_context({"type": "x" * 10_000})
     assert len(str(raised.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("table", "context"),
+    [
+        ({"type": "file", "path": "/a/b.PNG"}, ImageContext("/a/b.PNG", "@it")),
+        ({"type": "file", "path": "/a/b.png", "first": 1}, FileContext("/a/b.png", 1, None, "@it")),
+        ({"type": "file", "path": "/a.png/b"}, FileContext("/a.png/b", token="@it")),
+        ({"type": "file", "path": "/a/png"}, FileContext("/a/png", token="@it")),
+        ({"type": "directory", "path": "/a.png"}, DirectoryContext("/a.png", "@it")),
+        ({"type": "mention", "path": "/a"}, PathMention("/a", "@it")),
+        ({"type": "web", "url": "https://e.org"}, WebContext("https://e.org", "@it")),
+        ({"type": "resource", "uri": "mock://r1"}, ResourceContext("mock://r1", "@it")),
+        ({"type": "diff", "folder": "/ws"}, DiffContext("/ws", "@it")),
+        ({"type": "text", "label": "a", "content": "b"}, TextContext("a", "b", "@it")),
+    ],
+)
+def test_each_type_is_a_context_with_its_token(table: dict[str, object], context: object) -> None:
+    assert parse_context({**table, "token": "@it"}) == context
+
+
+def test_the_media_type_of_an_image_is_that_of_its_name() -> None:
+    assert ImageContext("/a/b.JPG").media_type == "image/jpeg"
 
 
 def test_the_text_of_a_buffer_is_text() -> None:

@@ -125,5 +125,5 @@ async def test_a_prompt_takes_what_is_right_and_the_rest_is_told(desk: Desk) -> 
     ]
     assert [told.text for told in desk.view.of(Notify)] == [
         "context not sent: notes is a folder: use the type 'directory'",
-        'context not sent: type "flie" is none of buffer, cursor, directory, file, text, web',
+        'context not sent: no such type: "flie", see :help eca-context-tables',
     ]

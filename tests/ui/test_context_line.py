@@ -167,7 +167,7 @@ def talk(
 
 
 WRONG: list[tuple[Value, str]] = [
-    ("code.txt", 'type "code.txt" is none of buffer, cursor, directory, file, text, web'),
+    ("code.txt", 'no such type: "code.txt", see :help eca-context-tables'),
     ([], "a context is a table with a type, not []"),
     ({"type": "file", "path": 3}, "a context of type 'file' needs a path, a string, not 3"),
     ({"type": "file", "path": "code.txt\0"}, "a path cannot have a NUL byte: "),
@@ -209,7 +209,7 @@ def test_contexts_of_one_prompt_are_looked_at_by_the_host(
     items = [{"type": "buffer", "buf": 0, "first": 3, "last": 2}, {"type": "flie"}]
     items += [{"type": "file", "path": "code.txt", "last": 2}]
     nvim.lua("require('eca').send('go', { contexts = ... })", items)
-    nvim.wait_until("vim.fn.execute('messages'):find('context not sent: type', 1, true)")
+    nvim.wait_until("vim.fn.execute('messages'):find('context not sent: no such type', 1, true)")
     nvim.wait_for(lambda: server.received("chat/prompt"), "the prompt")
     (prompt,) = server.received("chat/prompt")
     _, text, file = prompt["params"]["contexts"]

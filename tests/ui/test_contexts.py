@@ -8,7 +8,7 @@ from tests.support.factories import StartNeovim
 from tests.ui.beside import collected, open_beside
 from tests.ui.staged import CHAT, WITHOUT_HOST, wait_sent
 
-ADD_LINES = "require('eca').add_context(require('eca.context').of_lines(0, ...))"
+ADD_LINES = "require('eca').add_context(require('eca.context.here').of_lines(0, ...))"
 
 
 @pytest.fixture

@@ -4,52 +4,73 @@ local choose = require('eca.ui.choose')
 local contexts = require('eca.context')
 local eca = require('eca')
 local field = require('eca.input.field')
+local here = require('eca.context.here')
 local notify = require('eca.ui.notify')
+local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
 local selection = require('eca.context.selection')
 local tokens = require('eca.context.tokens')
 
 local M = {}
 
----@param item? eca.Context
-local function add(item)
-  if item then
-    eca.add_context(item)
+--- What is meant in the current window; a message says why nothing is.
+---@param first? integer
+---@param last? integer
+---@return eca.Context[]
+function M.meant_here(first, last)
+  local items, fault = here.items(first, last)
+  if fault then
+    notify.info(fault)
   end
+  return items
 end
 
---- Add the current buffer, or its selected lines. In the chat, the buffer of the last code window.
+--- Add what is meant in the current window: its file, the selected lines, an entry of a list.
 function M.add()
-  add(contexts.here(selection.lines()))
+  M.add_named(nil, selection.lines())
 end
 
---- Add what is named: a file, some of its lines, a folder, a web page; without a name, lines of the
---- current buffer.
+--- Add what is named: a file, some of its lines, a folder, a web page; without a name, what is
+--- meant in the current window.
 ---@param name? string
 ---@param first? integer
 ---@param last? integer
 function M.add_named(name, first, last)
   if not name then
-    add(contexts.here(first, last))
+    vim.tbl_map(eca.add_context, M.meant_here(first, last))
     return
   end
   local item = tokens.named(name)
-  if not item then
+  if item then
+    eca.add_context(item)
+  else
     notify.warn('not found: ' .. name)
   end
-  add(item)
 end
 
---- Remove what is named from the context line; without a name, the current buffer or lines of it.
+--- Remove what is named from the context line; without a name, what is meant in the current window.
 ---@param name? string as on the line, or a path
 ---@param first? integer
 ---@param last? integer
 function M.remove_named(name, first, last)
-  local what = name or contexts.here(first, last)
-  if what and not eca.remove_context(what) then
-    local shown = name or contexts.label(what)
-    notify.warn(('%s is not on the context line'):format(shown))
+  for _, what in ipairs(name and { name } or M.meant_here(first, last)) do
+    if not eca.remove_context(what) then
+      local shown = name or contexts.label(what)
+      notify.warn(('%s is not on the context line'):format(shown))
+    end
   end
+end
+
+--- Put the image of the clipboard into the draft, as a token at the cursor.
+function M.paste()
+  local chat = eca.current()
+  requests.ask('paste_image', {}, function(answer)
+    if answer and answer.path then
+      field.insert(chats.get(chat).input, '@' .. answer.path)
+    elseif answer then
+      notify.warn('no image pasted: ' .. answer.fault)
+    end
+  end)
 end
 
 --- Remove a token from the draft, wherever it is.

@@ -254,6 +254,7 @@ M.subcommands = {
       return vim.fn.getcompletion(lead, 'file')
     end,
   },
+  paste = { text = 'put the image of the clipboard into the prompt', run = action('Paste') },
   contexts = {
     text = 'show or remove context',
     run = action('Contexts'),
@@ -383,12 +384,11 @@ end
 ---@param call eca.Call
 function M.chat(call)
   require('eca.view') -- joins the host with what draws
-  local item = call.range > 0 and require('eca.context').here(lines_of(call)) or nil
+  local actions = call.range > 0 and require('eca.actions.contexts')
+  local items = actions and actions.meant_here(lines_of(call)) or {}
   local id = call.bang and chats.new() or nil
   id = eca.open({ chat = id, mods = call.smods })
-  if item then
-    eca.add_context(item)
-  end
+  vim.tbl_map(eca.add_context, items)
   if call.args:find('%S') then
     require('eca.input.history').add(id, call.args)
     send(call.args, { chat = id })

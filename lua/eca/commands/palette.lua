@@ -199,6 +199,7 @@ M.rows = {
   { name = 'fork', applies = IF.settled, action = 'Fork' },
   { name = 'files', applies = IF.prompted, action = 'Files' },
   { name = 'usage', applies = IF.used, action = 'Usage' },
+  { name = 'paste', applies = IF.shown, action = 'Paste' },
   { name = 'hide', applies = IF.shown, action = 'Hide' },
   { name = 'flag', applies = IF.prompted, action = 'Flag' },
   { name = 'export', applies = IF.prompted },

@@ -1,10 +1,62 @@
---- Colours context tokens in the inputs while a row is drawn: what is coloured will be sent.
+--- Colours context tokens in the inputs while a row is drawn: what is coloured will be sent. A
+--- word that reads as a file, folder or buffer that does not exist is marked, with a note after it.
 ---
---- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
---- rows on the screen alone.
+--- Rules kept here: nothing but which rows are code is stored, so nothing can differ from the text.
+--- The cost depends on the rows on the screen alone, and once per change on the length of the text.
 local tokens = require('eca.context.tokens')
+local words = require('eca.context.words')
 
 local namespace = vim.api.nvim_create_namespace('eca.context.highlight')
+
+---@class eca.KnownCode
+---@field tick integer
+---@field rows table<integer, true>
+
+local code = {} ---@type table<integer, eca.KnownCode> by buffer
+
+--- The rows of a buffer in code blocks.
+---@param buf integer
+---@return table<integer, true> rows 1-based
+local function code_rows(buf)
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  if not code[buf] or code[buf].tick ~= tick then
+    local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+    code[buf] = { tick = tick, rows = words.code_rows(lines) }
+  end
+  return code[buf].rows
+end
+
+---@param buf integer
+---@param row integer 0-based
+---@param place eca.ContextToken|eca.MissingWord
+---@param group string
+local function mark(buf, row, place, group)
+  vim.api.nvim_buf_set_extmark(buf, namespace, row, place.first - 1, {
+    end_col = place.last,
+    hl_group = group,
+    ephemeral = true,
+  })
+end
+
+---@param buf integer
+---@param row integer 0-based
+---@param line string
+local function draw(buf, row, line)
+  for _, token in ipairs(tokens.find_in_line(line)) do
+    mark(buf, row, token, 'EcaContext')
+  end
+  local missing = tokens.missing_in_line(line)
+  for _, word in ipairs(missing) do
+    mark(buf, row, word, 'EcaContextMissing')
+  end
+  if #missing > 0 then
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+      virt_text = { { 'not found', 'EcaContextMissing' } },
+      virt_text_pos = 'eol',
+      ephemeral = true,
+    })
+  end
+end
 
 vim.api.nvim_set_decoration_provider(namespace, {
   on_win = function(_, _, buf)
@@ -12,12 +64,8 @@ vim.api.nvim_set_decoration_provider(namespace, {
   end,
   on_line = function(_, _, buf, row)
     local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
-    for _, token in ipairs(line:find('@', 1, true) and tokens.find(line) or {}) do
-      vim.api.nvim_buf_set_extmark(buf, namespace, row, token.first - 1, {
-        end_col = token.last,
-        hl_group = 'EcaContext',
-        ephemeral = true,
-      })
+    if line:find('[@#]') and not code_rows(buf)[row + 1] then
+      draw(buf, row, line)
     end
   end,
 })

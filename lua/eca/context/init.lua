@@ -4,214 +4,21 @@
 --- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line.
 ---   Deleting the token or removing the item removes the context. `@cursor` is where the user was
 ---   in code.
---- - Cursor, selection and buffer text are read when the prompt is sent, never before.
+--- - Everything is read when the prompt is sent, never before: text of buffers, lists and
+---   selections here, files and git's diff by the host. Nothing here is unbounded or waits.
+--- - What cannot be sent, and what is cut, is said in one line; the prompt is sent.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat has to wait for this file to load: what it does not need is loaded late.
 local config = require('eca.config')
 local context_line = require('eca.context.line')
-local paths = require('eca.files.paths')
 require('eca.context.highlight') -- colours the tokens of drafts
+local places = require('eca.context.places')
 local tokens = require('eca.context.tokens')
 
 local M = {}
 
---- Number of places that are remembered, in case the last one is closed.
-local MOST_PLACES = 8
-
----@class eca.Place
----@field win integer
----@field buf integer
-
----@class eca.Selected
----@field buf integer
----@field tick integer changedtick when it was made
----@field cursor integer[] where the cursor was left
----@field first integer[] (1,0)-based
----@field last integer[] (1,0)-based, inclusive
-
-local places = {} ---@type eca.Place[] where the user was in code, the last one first
-local selected = nil ---@type eca.Selected?
-
----@param buf integer
----@param line integer 1-based
----@param column integer 0-based bytes
----@return integer[] position
-local function position(buf, line, column)
-  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
-  return { line, vim.fn.strutf16len(text:sub(1, column)) + 1 }
-end
-
---- A code window is one with a file: not the chat's, a terminal, a list or a scratch buffer.
-local function remember_place()
-  local buf = vim.api.nvim_get_current_buf()
-  if paths.of_buffer(buf) then
-    places = vim.tbl_filter(function(place)
-      return place.buf ~= buf and vim.api.nvim_buf_is_loaded(place.buf)
-    end, places)
-    table.insert(places, 1, { win = vim.api.nvim_get_current_win(), buf = buf })
-    places[MOST_PLACES + 1] = nil
-  end
-end
-
---- The last place whose file is still there.
----@return eca.Place?, string? path
-local function last_place()
-  for _, place in ipairs(places) do
-    if vim.api.nvim_buf_is_loaded(place.buf) then
-      return place, paths.of_buffer(place.buf)
-    end
-  end
-end
-
---- The bytes of a line up to the end of the character that begins at a byte.
----@param buf integer
----@param line integer 1-based
----@param byte integer 1-based
----@return integer
-local function character_end(buf, line, byte)
-  local text = vim.api.nvim_buf_get_lines(buf, line - 1, line, false)[1] or ''
-  if byte > #text then
-    return #text
-  end
-  return byte + vim.str_utf_end(text, byte)
-end
-
---- A selection by its two corners, given as `getpos` does, in any order.
----@param buf integer
----@param mode string v, V or CTRL-V
----@param one integer[]
----@param other integer[]
----@return eca.Selected
-local function selection(buf, mode, one, other)
-  local first, last = one, other
-  if first[2] > last[2] or (first[2] == last[2] and first[3] > last[3]) then
-    first, last = last, first
-  end
-  local from, to = first[3], last[3]
-  if mode == 'V' then
-    from, to = 1, vim.v.maxcol
-  elseif mode == '\22' then
-    from, to = math.min(from, to), math.max(from, to)
-  end
-  return {
-    buf = buf,
-    tick = vim.api.nvim_buf_get_changedtick(buf),
-    cursor = vim.api.nvim_win_get_cursor(0),
-    first = { first[2], from - 1 },
-    last = { last[2], character_end(buf, last[2], to) },
-  }
-end
-
-local VISUAL = '^[vV\22]'
-
---- The user has ended a selection: keeps it for the next prompt.
-local function remember_selection()
-  local buf = vim.api.nvim_get_current_buf()
-  if paths.of_buffer(buf) then
-    local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
-    selected = selection(buf, vim.fn.visualmode(), from, to)
-  end
-end
-
---- Begin to track the last code window. Called when the first chat is opened.
-function M.track()
-  local group = vim.api.nvim_create_augroup('eca.context', { clear = true })
-  vim.api.nvim_create_autocmd({ 'WinEnter', 'BufEnter', 'BufFilePost', 'WinLeave' }, {
-    group = group,
-    callback = remember_place,
-  })
-  vim.api.nvim_create_autocmd('ModeChanged', {
-    group = group,
-    pattern = '[vV\22]*:[^vV\22]*',
-    callback = remember_selection,
-  })
-  -- An operator changes the text of its selection only after the selection has ended.
-  vim.api.nvim_create_autocmd('TextChanged', {
-    group = group,
-    callback = function(event)
-      selected = selected and selected.buf ~= event.buf and selected or nil
-    end,
-  })
-  remember_place()
-end
-
---- Where a place's cursor is: in its window, else in another of its buffer, else where it was left.
----@param place eca.Place
----@return integer[] cursor (1,0)-based
-local function cursor_of(place)
-  local wins = vim.fn.win_findbuf(place.buf)
-  local win = vim.list_contains(wins, place.win) and place.win or wins[1]
-  return win and vim.api.nvim_win_get_cursor(win) or vim.api.nvim_buf_get_mark(place.buf, '"')
-end
-
---- The selection in a place: the active one, or the last one if neither text nor cursor has changed
---- since. A yank leaves the cursor at its start.
----@param place eca.Place
----@param cursor integer[]
----@return eca.Selected?
-local function selection_in(place, cursor)
-  local mode = vim.api.nvim_get_mode().mode
-  if place.win == vim.api.nvim_get_current_win() and mode:find(VISUAL) then
-    return selection(place.buf, mode:sub(1, 1), vim.fn.getpos('v'), vim.fn.getpos('.'))
-  end
-  local kept = selected
-  local fresh = kept
-    and kept.buf == place.buf
-    and kept.tick == vim.api.nvim_buf_get_changedtick(place.buf)
-    and (vim.deep_equal(kept.cursor, cursor) or vim.deep_equal(kept.first, cursor))
-  return fresh and kept or nil
-end
-
---- The last code window's cursor, or the selection the user left it with.
----@return eca.Context?
-function M.cursor()
-  local place, path = last_place()
-  if not place or not path then
-    return nil
-  end
-  local cursor = cursor_of(place)
-  local kept = selection_in(place, cursor) or { first = cursor, last = cursor }
-  local first, last = kept.first, kept.last
-  return {
-    type = 'cursor',
-    path = path,
-    start = position(place.buf, math.max(first[1], 1), first[2]),
-    ['end'] = position(place.buf, math.max(last[1], 1), last[2]),
-  }
-end
-
---- A context for lines of a buffer: of its file, or of its text if it has no file.
----@param buf integer
----@param first? integer
----@param last? integer
----@return eca.Context
-function M.of_lines(buf, first, last)
-  local path = paths.of_buffer(buf)
-  if path then
-    return { type = 'file', path = path, first = first, last = last }
-  end
-  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
-  return { type = 'buffer', buf = buf, first = first, last = last }
-end
-
---- A context for lines of the current buffer. In the chat's own buffers it is the file of the last
---- code window, or the lines selected there if lines are wanted; nil if there is no such window.
----@param first? integer
----@param last? integer
----@return eca.Context?
-function M.here(first, last)
-  local filetype = vim.bo.filetype
-  if not filetype:find('^eca%-') or filetype == 'eca-output' then
-    return M.of_lines(0, first, last)
-  end
-  local place = last_place()
-  if not place then
-    require('eca.ui.notify').info('no code window to add from')
-    return nil
-  end
-  local kept = first and selection_in(place, cursor_of(place))
-  return M.of_lines(place.buf, kept and kept.first[1], kept and kept.last[1])
-end
+M.track = places.track
+M.cursor = places.cursor
 
 ---@class eca.ContextSource
 ---@field item eca.Context
@@ -223,6 +30,7 @@ end
 local function include(found, item, entry)
   for _, known in ipairs(item and found or {}) do
     if context_line.same(known.item, item) then
+      known.item = vim.tbl_extend('keep', known.item, { token = item.token })
       return
     end
   end
@@ -264,12 +72,65 @@ function M.list(chat, text)
   end, M.sources(chat, text))
 end
 
---- Show which files that a prompt names do not exist.
----@param text string
-local function warn_missing(text)
-  local missing = tokens.missing(text)
-  if #missing > 0 then
-    require('eca.ui.notify').warn('context not sent: not found: ' .. table.concat(missing, ', '))
+--- Reads what only Neovim knows, by type.
+---@type table<eca.ContextType, fun(item: eca.Context): eca.ReadText?, string?>
+local READERS = {
+  buffer = function(item)
+    return require('eca.context.buffer_text').read(item)
+  end,
+  selection = function()
+    return require('eca.context.buffer_text').selection()
+  end,
+  diagnostics = function()
+    return require('eca.context.diagnostics').read()
+  end,
+  quickfix = function()
+    return require('eca.context.quickfix').read()
+  end,
+}
+
+--- What the messages about the contexts of one prompt say.
+---@class eca.ContextNotices
+---@field missing string[]
+---@field cut string[]
+
+--- A context as it is sent: with its text, if only Neovim knows it.
+---@param item eca.Context
+---@param notices eca.ContextNotices
+---@return eca.Context?
+local function read(item, notices)
+  local reader = READERS[item.type]
+  if item.type == 'diff' then
+    return require('eca.context.diff').described(item)
+  elseif not reader then
+    return item
+  end
+  local name = item.token or tokens.write(item)
+  local found, fault = reader(item)
+  if not found then
+    table.insert(notices.missing, ('%s: %s'):format(name, fault))
+    return nil
+  end
+  local content = found.content
+  if found.cut then
+    table.insert(notices.cut, ('%s: %s'):format(name, found.cut))
+    content = ('%s\n[cut: this is %s]'):format(content, found.cut)
+  end
+  local sent = item.type == 'buffer' and require('eca.context.buffer_text').described(item)
+    or { type = 'text' }
+  sent.label = ('%s (%s)'):format(found.label:gsub('%c+', ' '), name)
+  sent.content, sent.token = content, item.token
+  return sent
+end
+
+---@param notices eca.ContextNotices
+local function tell(notices)
+  local notify = require('eca.ui.notify')
+  if #notices.missing > 0 then
+    notify.warn('context not sent: ' .. table.concat(notices.missing, ', '))
+  end
+  if #notices.cut > 0 then
+    notify.warn('context cut: ' .. table.concat(notices.cut, ', '))
   end
 end
 
@@ -279,25 +140,45 @@ end
 ---@param others? any[] contexts of other code for this prompt
 ---@return eca.Context[]
 function M.collect(chat, text, others)
-  local buffer_text = require('eca.context.buffer_text') -- late: the first chat does not need it
+  local notices = { missing = {}, cut = {} } ---@type eca.ContextNotices
   local found = {} ---@type eca.Context[]
   for _, item in ipairs(M.list(chat, text)) do
-    local described = buffer_text.read(item)
-    local is_gone = item.type == 'buffer' and not described.count
-    found[#found + 1] = not is_gone and described or nil
+    found[#found + 1] = read(item, notices)
   end
   for _, item in ipairs(others or {}) do
-    found[#found + 1] = resolve(buffer_text.read(context_line.own(item)))
+    local own = context_line.own(item)
+    found[#found + 1] = own.type == 'cursor' and M.cursor() or read(own, notices)
   end
-  warn_missing(text)
+  local missing = vim.tbl_map(function(word)
+    return word.text
+  end, tokens.missing(text))
+  if #missing > 0 then
+    table.insert(notices.missing, 1, 'not found: ' .. table.concat(missing, ', '))
+  end
+  tell(notices)
   return found
 end
 
---- The text for a context on the context line: its token.
+--- Is the file, folder or buffer of a context gone?
+---@param item eca.Context
+---@return boolean
+function M.is_missing(item)
+  if item.type == 'buffer' then
+    return not vim.api.nvim_buf_is_valid(item.buf)
+  end
+  local is_file = item.type == 'file' or item.type == 'directory'
+  return is_file and vim.uv.fs_stat(item.path) == nil
+end
+
+--- The text for a context on the context line: its token, for a buffer with its name.
 ---@param item eca.Context
 ---@return string
 function M.label(item)
-  return tokens.write(item)
+  local token = tokens.write(item)
+  if item.type ~= 'buffer' or not vim.api.nvim_buf_is_valid(item.buf) then
+    return token
+  end
+  return ('%s %s'):format(token, vim.fs.basename(require('eca.context.buffer_text').name(item.buf)))
 end
 
 return M

@@ -26,13 +26,13 @@ function M.labels(chat)
   return vim.tbl_map(tokens.write, M.items(chat))
 end
 
---- Are two contexts equal, apart from their tokens?
+--- Are two contexts equal, apart from how they were written?
 ---@param one eca.Context
 ---@param other eca.Context
 ---@return boolean
 function M.same(one, other)
   local bare = vim.tbl_extend('force', {}, other)
-  bare.token = one.token
+  bare.token, bare.written = one.token, one.written
   return vim.deep_equal(one, bare)
 end
 
@@ -83,8 +83,8 @@ function M.add(chat, item, checked)
     end
     lines[chat] = vim.list_extend(lines[chat] or {}, { own })
   end
-  if own.type == 'cursor' then
-    return
+  if tokens.NAMED[own.type] then
+    return -- it is read with each prompt, and may be empty now
   end
   local described = require('eca.context.buffer_text').described(own) -- late: rarely needed
   requests.ask('check_context', { item = described }, function(answer)

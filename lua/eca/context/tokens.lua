@@ -1,28 +1,39 @@
---- Context tokens in a prompt: `@src/io.py`, `@src/io.py:10-20`, `@lib/`, `@https://…`, `@cursor`.
+--- Context tokens in a prompt: `@src/io.py`, `@src/io.py:10-20`, `@lib/`, `@https://…`, `@cursor`,
+--- `@buffer:3`, `@mcp://…`; and `#src/io.py`, which names a path and sends nothing.
 ---
 --- Rules kept here:
---- - A token is plain text after a blank; it counts only if what it names exists.
+--- - A token is plain text; one for a file, folder or buffer counts only if that exists.
 --- - A space in a path is written `\ `. Punctuation after a token is not part of it.
 --- - The two lines of a range may come in either order.
+--- - A word of `NAMED` always has that meaning; `@./diff` is the file with that name.
 --- - Names are looked up in the working folder; nothing is expanded, no command is run.
 local paths = require('eca.files.paths')
+local words = require('eca.context.words')
 
 local M = {}
 
 --- Most bytes of a name.
 local LONGEST = 1000
+--- Most punctuation marks after a token.
+local MOST_MARKS = 4
+
+---@alias eca.ContextType 'file'|'directory'|'web'|'cursor'|'text'|'buffer'|'resource'|'mention'
+---| 'selection'|'diagnostics'|'quickfix'|'diff'
 
 ---@class eca.Context
----@field type 'file'|'directory'|'web'|'cursor'|'text'|'buffer'
+---@field type eca.ContextType
 ---@field path? string
+---@field written? string absolute path before links are resolved, if that is another one
 ---@field first? integer first line, 1-based
 ---@field last? integer last line, 1-based and inclusive
 ---@field url? string
+---@field uri? string
 ---@field start? integer[]
 ---@field label? string
 ---@field content? string
 ---@field buf? integer
 ---@field count? integer lines of the buffer, if there is one
+---@field folder? string whose repository a diff is of
 ---@field token? string how the prompt names it
 
 ---@class eca.ContextToken
@@ -30,6 +41,17 @@ local LONGEST = 1000
 ---@field last integer 1-based byte where it ends, inclusive
 ---@field context eca.Context
 
+--- The tokens that are one word, and what they stand for.
+---@type table<string, string>
+M.NAMED = {
+  cursor = 'the cursor in the last code window',
+  selection = 'what was selected there, as text',
+  diagnostics = 'the diagnostics of the workspace',
+  quickfix = 'the quickfix list',
+  diff = 'what git diff shows, and the names of new files',
+}
+
+--- The absolute path that a name in a prompt means.
 ---@param name string
 ---@return string
 local function absolute(name)
@@ -39,40 +61,94 @@ local function absolute(name)
   return vim.startswith(name, '/') and name or vim.fs.joinpath(vim.fn.getcwd(), name)
 end
 
----@param word string without the @, blanks unescaped
----@return eca.Context?
-local function path_context(word)
-  local name, first, last = word:match('^(.-):(%d+)%-(%d+)$')
+--- The lines at the end of a word: `io.py:10-20`, `io.py:10`, or `io.py:10-` up to the last one.
+---@param word string
+---@return string? name, string? first, string? last
+local function ranged(word)
+  local name, first, last = word:match('^(.-):(%d+)%-(%d*)$')
   if not name then
     name, first = word:match('^(.-):(%d+)$')
   end
-  local path = absolute(name or word)
-  local stat = vim.uv.fs_stat(path)
+  return name, first, last
+end
+
+--- The lines of a range, in order.
+---@param first? string
+---@param last? string
+---@return integer? first, integer? last
+local function in_order(first, last)
+  local from = tonumber(first)
+  if not from or last == '' then
+    return from and math.max(from, 1), nil
+  end
+  local to = tonumber(last) or from
+  return math.max(math.min(from, to), 1), math.max(from, to, 1)
+end
+
+---@param word string without the @, blanks unescaped
+---@return eca.Context?
+local function path_context(word)
+  local name, first, last ---@type string?, string?, string?
+  local stat = vim.uv.fs_stat(absolute(word)) -- a name may end like a range
+  if not stat then
+    name, first, last = ranged(word)
+    stat = name and vim.uv.fs_stat(absolute(name))
+  end
   if not stat then
     return nil
   end
+  local written = absolute(name or word)
+  local path = paths.normalize(written)
+  local item = { type = 'file', path = path }
+  item.written = vim.fs.normalize(written, { expand_env = false }) ~= path and written or nil
   if stat.type == 'directory' then
-    return { type = 'directory', path = paths.normalize(path) }
+    item.type = 'directory'
+  else
+    item.first, item.last = in_order(first, last)
   end
-  local from = tonumber(first)
-  local to = tonumber(last) or from
-  if from and to then
-    from, to = math.max(math.min(from, to), 1), math.max(from, to, 1)
+  return item
+end
+
+---@param word string
+---@return eca.Context?
+local function buffer_context(word)
+  local buf, lines = word:match('^buffer:(%d+)(.*)$')
+  local number = tonumber(buf)
+  if not number or number == 0 or not vim.api.nvim_buf_is_valid(number) then
+    return nil
   end
-  return { type = 'file', path = paths.normalize(path), first = from, last = to }
+  local name, first, last = ranged(lines)
+  if lines ~= '' and name ~= '' then
+    return nil
+  end
+  local item = { type = 'buffer', buf = number }
+  item.first, item.last = in_order(first, last)
+  return item
 end
 
 ---@param word string
 ---@return eca.Context?
 local function context_of(word)
-  if word == 'cursor' then
-    return { type = 'cursor' }
+  if M.NAMED[word] then
+    return { type = word }
   end
   if word:find('^https?://[\33-\126]*[%w/]$') then
     return { type = 'web', url = word }
+  elseif word:find('^%a[%w+.-]*://[\33-\126]*[%w/]$') then
+    return { type = 'resource', uri = word }
   end
-  return word ~= '' and path_context((word:gsub('\\ ', ' '))) or nil
+  return word ~= '' and (buffer_context(word) or path_context((word:gsub('\\ ', ' ')))) or nil
 end
+
+---@param word string
+---@return eca.Context?
+local function mention_of(word)
+  local item = not word:find('^%d+$') and path_context((word:gsub('\\ ', ' '))) or nil
+  return item and { type = 'mention', path = item.path }
+end
+
+---@type table<'@'|'#', fun(word: string): eca.Context?>
+local READ = { ['@'] = context_of, ['#'] = mention_of }
 
 ---@param word string
 ---@return boolean
@@ -80,14 +156,21 @@ local function ends_with_a_mark(word)
   return word:find('^[%.,;:!%?%)]', #word) ~= nil and word:sub(1, -2):find('[^%.]') ~= nil
 end
 
---- The longest prefix of a word that names something.
+--- The longest prefix of a word that names something, else the word without the marks at its end.
 ---@param word string
+---@param sign '@'|'#'
 ---@return eca.Context?, string
-local function read_word(word)
-  local context = #word <= LONGEST and context_of(word) or nil
-  while not context and #word <= LONGEST and ends_with_a_mark(word) do
+local function read_word(word, sign)
+  if #word > LONGEST then
+    return nil, word
+  end
+  local context = READ[sign](word)
+  for _ = 1, MOST_MARKS do
+    if context or not ends_with_a_mark(word) then
+      break
+    end
     word = word:sub(1, -2)
-    context = context_of(word)
+    context = READ[sign](word)
   end
   return context, word
 end
@@ -99,73 +182,149 @@ function M.named(name)
   return context_of((name:gsub('^@', '')))
 end
 
---- Call a function for each word after an @, with its 1-based byte.
----@param text string
----@param take fun(at: integer, word: string)
-local function each_word(text, take)
-  -- An escaped blank is part of the name: it is hidden while the text is split into words.
-  local hidden = text:gsub('\\ ', '\\\1')
-  for at, word in hidden:gmatch('()@([^%s]+)') do
-    if at == 1 or hidden:find('^[%s%(]', at - 1) then
-      take(at, (word:gsub('\1', ' ')))
-    end
+---@param at integer
+---@param word string
+---@param sign '@'|'#'
+---@return eca.ContextToken?
+local function token_at(at, word, sign)
+  local context, used = read_word(word, sign)
+  if context then
+    context.token = sign .. used
+    return { first = at, last = at + #used, context = context }
   end
+end
+
+--- Find the tokens of a text, or of one line of it that is not code.
+---@param text string
+---@param each fun(text: string, sign: string, take: fun(at: integer, word: string))
+---@return eca.ContextToken[] those with `@`, then those with `#`
+local function find(text, each)
+  local found = {} ---@type eca.ContextToken[]
+  for _, sign in ipairs({ '@', '#' }) do
+    each(text, sign, function(at, word)
+      found[#found + 1] = token_at(at, word, sign)
+    end)
+  end
+  return found
 end
 
 --- Find the tokens of a text.
 ---@param text string
----@return eca.ContextToken[]
+---@return eca.ContextToken[] those with `@`, then those with `#`
 function M.find(text)
-  local found = {} ---@type eca.ContextToken[]
-  each_word(text, function(at, word)
-    local context, used = read_word(word)
-    if context then
-      context.token = '@' .. used
-      found[#found + 1] = { first = at, last = at + #used, context = context }
+  return find(text, words.of_text)
+end
+
+--- Find the tokens of a line outside of code blocks.
+---@param line string
+---@return eca.ContextToken[]
+function M.find_in_line(line)
+  return find(line, words.of_line)
+end
+
+--- Does a word that names nothing read as the name of a file or folder? `@pytest.fixture` and
+--- `@types/node` do not: the first has no suffix of a file, the second is in no folder that exists.
+---@param name string
+---@return boolean
+local function reads_as_path(name)
+  if not name:find('^[%w%._/~-]*%w[%w%._/~-]*$') then
+    return false
+  end
+  local folder = name:match('^(.+)/[^/]*$')
+  if folder then
+    local is_there = folder:find('^%.*$') ~= nil or vim.uv.fs_stat(absolute(folder)) ~= nil
+    return is_there or name:find('/$') ~= nil or reads_as_path(vim.fs.basename(name))
+  end
+  local known, filetype = pcall(vim.filetype.match, { filename = name })
+  return name:find('%w%.%w') ~= nil and known and filetype ~= nil
+end
+
+---@class eca.MissingWord
+---@field first integer 1-based byte where it begins
+---@field last integer 1-based byte where it ends, inclusive
+---@field text string with its sign
+
+---@param text string
+---@param each fun(text: string, sign: string, take: fun(at: integer, word: string))
+---@return eca.MissingWord[]
+local function missing(text, each)
+  local found = {} ---@type eca.MissingWord[]
+  each(text, '@', function(at, word)
+    local context, name = read_word(word, '@')
+    local path = ranged(name) or name
+    if not context and (reads_as_path(path) or name:find('^buffer:%d')) then
+      found[#found + 1] = { first = at, last = at + #name, text = '@' .. name }
     end
   end)
   return found
 end
 
---- The words of a text that look like the name of a file or folder that does not exist.
+--- The words of a text that look like the name of a file, folder or buffer that does not exist.
 ---@param text string
----@return string[] with their @
+---@return eca.MissingWord[]
 function M.missing(text)
-  local found = {} ---@type string[]
-  each_word(text, function(_, word)
-    local context, name = read_word(word)
-    local reads_as_path = name:find('^[%w%._/~-]+$') and name:find('[^/%.][%./]%a')
-    if not context and (reads_as_path or name:find('^[%w%._/~-]+/$')) then
-      found[#found + 1] = '@' .. name
-    end
-  end)
-  return found
+  return missing(text, words.of_text)
 end
+
+--- Those of a line outside of code blocks.
+---@param line string
+---@return eca.MissingWord[]
+function M.missing_in_line(line)
+  return missing(line, words.of_line)
+end
+
+--- A path as a token has it, without the sign. A name that means something else gets `./`.
+---@param path string
+---@return string
+local function written_path(path)
+  local name = paths.as_typed(path):gsub(' ', '\\ ')
+  local is_other = M.NAMED[name] or name:find('^buffer:%d') or name:find('^%a[%w+.-]*://')
+  return is_other and './' .. name or name
+end
+
+--- The lines of a context, as a token has them.
+---@param item eca.Context
+---@return string
+local function written_lines(item)
+  if item.first and item.first == item.last then
+    return (':%d'):format(item.first)
+  elseif item.first or item.last then
+    return (':%d-%s'):format(item.first or 1, item.last or '')
+  end
+  return ''
+end
+
+--- How each type is written, if not as a path.
+---@type table<eca.ContextType, fun(item: eca.Context): string>
+local WRITE = {
+  web = function(item)
+    return item.url
+  end,
+  resource = function(item)
+    return item.uri
+  end,
+  buffer = function(item)
+    return ('buffer:%d'):format(item.buf) .. written_lines(item)
+  end,
+  text = function(item)
+    return item.label
+  end,
+}
 
 --- Write a context as its token.
 ---@param item eca.Context
 ---@return string
 function M.write(item)
-  if item.type == 'cursor' then
-    return '@cursor'
-  elseif item.type == 'web' then
-    return '@' .. item.url
-  elseif item.type == 'buffer' then
-    local name = vim.api.nvim_buf_is_valid(item.buf) and vim.api.nvim_buf_get_name(item.buf) or ''
-    return '@' .. (name ~= '' and vim.fs.basename(name) or ('buffer-' .. item.buf))
-  elseif item.type == 'text' then
-    return '@' .. item.label
+  if M.NAMED[item.type] then
+    return '@' .. item.type
+  elseif WRITE[item.type] then
+    return '@' .. WRITE[item.type](item)
   end
-  local name = '@' .. paths.as_typed(item.path):gsub(' ', '\\ ')
+  local name = (item.type == 'mention' and '#' or '@') .. written_path(item.path)
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end
-  if item.first and item.first == item.last then
-    return ('%s:%d'):format(name, item.first)
-  elseif item.first or item.last then
-    return ('%s:%d-%s'):format(name, item.first or 1, item.last or '')
-  end
-  return name
+  return name .. written_lines(item)
 end
 
 return M

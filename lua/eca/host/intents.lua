@@ -18,6 +18,8 @@ return {
   diff = { 'chat', 'block', 'instead', 'file' },
   complete = { 'chat', 'trigger', 'query', 'folder' },
   check_context = { 'item', 'request' },
+  read_diff = { 'folder', 'request' },
+  paste_image = { 'request' },
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },
   output = { 'chat', 'block', 'row' },

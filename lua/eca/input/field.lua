@@ -69,6 +69,44 @@ function M.set_draft(buf, text)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(text, '\n', { plain = true }))
 end
 
+--- Where a word goes in: at the cursor in insert mode, after it in normal mode, at the end if no
+--- window shows the input.
+---@param buf integer
+---@return integer row 1-based
+---@return integer column 0-based byte
+local function place_of_word(buf)
+  local win = vim.fn.win_findbuf(buf)[1]
+  local row = win and vim.api.nvim_win_get_cursor(win)[1] or vim.api.nvim_buf_line_count(buf)
+  local line = vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1]
+  local column = win and vim.api.nvim_win_get_cursor(win)[2] or #line
+  local types = vim.api.nvim_get_current_buf() == buf and vim.api.nvim_get_mode().mode:find('^i')
+  if not types and column < #line then
+    column = column + 1 + vim.str_utf_end(line, column + 1)
+  end
+  return row, column
+end
+
+--- Insert a word into the draft, with blanks around it; the cursor goes behind it. During a login
+--- it goes to the draft that is kept aside.
+---@param buf integer
+---@param word string
+function M.insert(buf, word)
+  local chat = buffers.of_buffer(buf)
+  if chat and before_login[chat.id] then
+    M.put_back(buf, word)
+    return
+  end
+  local row, column = place_of_word(buf)
+  local line = vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1]
+  local blank = (column > 0 and not line:find('^%s', column)) and ' ' or ''
+  local text = blank .. word .. (line:find('^%s', column + 1) and '' or ' ')
+  vim.api.nvim_buf_set_text(buf, row - 1, column, row - 1, column, { text })
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    vim.api.nvim_win_set_cursor(win, { row, column + #text })
+  end
+  M.changed(buf)
+end
+
 --- Fit the windows of an input to the height of its text.
 ---@param buf integer
 function M.fit_windows(buf)

@@ -53,6 +53,7 @@ return {
     input = { STOP_KEY },
   }),
   AddContext = action('contexts', 'add', 'add this file or selection to the context'),
+  Paste = action('contexts', 'paste', 'put the image of the clipboard into the prompt'),
   Contexts = action('contexts', 'choose', 'show or remove context', {
     chat = { 'gC' },
     input = { 'gC' },

@@ -27,6 +27,7 @@ local MODES = {
   Hide = ANYWHERE,
   HistoryNext = { 'n', '!' },
   HistoryPrevious = { 'n', '!' },
+  Paste = ANYWHERE,
   Queue = ANYWHERE,
   Reject = ANYWHERE,
   RejectReason = ANYWHERE,

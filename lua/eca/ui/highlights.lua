@@ -77,6 +77,7 @@ M.groups = {
   { name = 'EcaUsageFree', link = 'NonText', text = 'usage: free part' },
   { name = 'EcaUsageMark', link = 'DiagnosticWarn', text = 'usage: where the chat is compacted' },
   { name = 'EcaContext', link = 'Identifier', text = 'context token' },
+  { name = 'EcaContextMissing', link = 'DiagnosticWarn', text = 'context that does not exist' },
   { name = 'EcaPrompt', link = 'Function', text = 'sign before the input' },
   { name = 'EcaPlaceholder', link = 'Comment', text = 'text of an empty input' },
   { name = 'EcaQueued', link = 'Comment', text = 'queued prompt' },

@@ -178,7 +178,8 @@ function M.input_parts(chat)
   add(parts, login and 'login' or nil, 'EcaWaiting', 95)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
   for _, item in ipairs(login and {} or contexts.list(chat)) do
-    add(parts, contexts.label(item), 'EcaContext', item.type == 'cursor' and winbar_fit.MINOR or 60)
+    local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
+    add(parts, contexts.label(item), group, item.type == 'cursor' and winbar_fit.MINOR or 60)
   end
   add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)
   local plan = mirror.plan(chat)

@@ -1,7 +1,8 @@
 """Effects for the agent: sent at once, or held until it is ready.
 
 Rules kept here:
-- Prompts and steering for an agent that is not ready are held in order and sent when it is.
+- Prompts and steering for an agent that is not ready are held in order and sent when it is. So is a
+  prompt while its contexts are read, and what follows it in its chat.
 - A prompt that can no longer be sent goes back to the input: no text is lost.
 """
 
@@ -55,7 +56,7 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
 
 
 class HeldEffects(Struct):
-    """Effects held until the agent is ready."""
+    """Effects held until the agent is ready, or until their contexts are read."""
 
     effects: list[TellPrompt | TellSteer | TellUnsteer] = field(default_factory=list)
 
@@ -65,6 +66,16 @@ class HeldEffects(Struct):
             self.effects.append(effect)
         else:
             log.info("no agent is ready: dropped %s", type(effect).__name__)
+
+    def has(self, effect: Effect) -> bool:
+        """Return whether this very effect is held."""
+        return any(held is effect for held in self.effects)
+
+    def precedes(self, effect: Effect) -> bool:
+        """Return whether an effect must wait for one that is held for its chat."""
+        if not isinstance(effect, TellPrompt | TellSteer | TellUnsteer | TellStop):
+            return False
+        return any(held.chat == effect.chat for held in self.effects)
 
     def keep_prompts(self) -> frozenset[str]:
         """Drop all but the prompts, which wait for the next agent; returns their chats' ids.

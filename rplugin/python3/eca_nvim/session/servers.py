@@ -11,9 +11,11 @@ Rules kept here:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 
 import anyio
+from msgspec.structs import replace
 
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat, Selected
@@ -26,16 +28,20 @@ from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, selection
+from eca_nvim.session.files.late_contexts import is_late, read_late, without_late
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.secrets import without_secrets
 from eca_nvim.session.server import MakeAgent, Server, ServerState
 from eca_nvim.session.trust import Trust
-from eca_nvim.session.view import View
+from eca_nvim.session.view import View, isolated
 
 Perform = Callable[[Effect, str], None]
 """Performs an effect for a server, by its name."""
+
+Job = Callable[[], Coroutine[None, None, None]]
+"""What runs beside the servers, as long as the session at most."""
 
 
 class NamedServer:
@@ -81,10 +87,16 @@ class NamedServer:
             self.process.agent.choose(chat.id, selection(chat))
 
     def deliver(self, effect: Effect) -> None:
-        """Send an effect to the agent, or hold it until the agent is ready."""
-        agent = self.process.agent
+        """Send an effect to the agent, or hold it until the agent is ready.
+
+        A prompt is also held while contexts of it are read, and with it what follows in its chat.
+        """
+        agent, waits = self.process.agent, self.held.precedes(effect)
         match effect:
-            case _ if agent is not None:
+            case TellPrompt() if agent is not None and is_late(effect):
+                self.held.hold(effect)
+                self._servers.start(partial(self._read_late, effect))
+            case _ if agent is not None and not waits:
                 deliver(agent, effect, lambda chat: selection(self._chats.get(chat)))
             case TellPrompt():
                 self.held.hold(effect)
@@ -93,6 +105,22 @@ class NamedServer:
                 self._cancel_unsent(chat)
             case _:
                 self.held.hold(effect)
+
+    async def _read_late(self, prompt: TellPrompt) -> None:
+        """Read the contexts of a held prompt; then send it and what waits for it.
+
+        If that fails the prompt goes without them, and a line in the chat says why. Nothing is done
+        if the prompt went back to the input meanwhile.
+        """
+        read = without_late(prompt)
+        with isolated(self._view, "read the contexts", prompt):
+            read = await read_late(prompt.contexts)
+        if not self.held.has(prompt):
+            return
+        chat = self._chats.get(prompt.chat)
+        self._chats.apply(chat, [NoticeReceived(line) for line in read.notices])
+        for effect in self.held.take(prompt.chat):
+            self.deliver(replace(prompt, contexts=read.contexts) if effect is prompt else effect)
 
     def _cancel_unsent(self, chat_id: str) -> None:
         """End a turn whose prompt was never sent."""
@@ -180,8 +208,7 @@ class Servers:
         self.has_started = anyio.Event()
         """Set once a server has started, or could not."""
         self._named: dict[str, NamedServer] = {}
-        streams = anyio.create_memory_object_stream[NamedServer](math.inf)
-        self._new_in, self._new = streams
+        self._jobs_in, self._jobs = anyio.create_memory_object_stream[Job](math.inf)
 
     def __iter__(self) -> Iterator[NamedServer]:
         return iter(tuple(self._named.values()))
@@ -191,7 +218,7 @@ class Servers:
         name = name or self.chats.default_server
         if name not in self._named:
             self._named[name] = NamedServer(name, self)
-            self._new_in.send_nowait(self._named[name])
+            self.start(self._named[name].process.run)
         return self._named[name]
 
     def of(self, chat: Chat) -> NamedServer:
@@ -210,10 +237,14 @@ class Servers:
         self.of(chat).begin(chat)
 
     async def run(self) -> None:
-        """Run every server that becomes known, until cancelled."""
-        async with self._new, self._new_in, anyio.create_task_group() as tasks:
-            async for server in self._new:
-                tasks.start_soon(server.process.run)
+        """Run every server that becomes known, and the other jobs, until cancelled."""
+        async with self._jobs, self._jobs_in, anyio.create_task_group() as tasks:
+            async for job in self._jobs:
+                tasks.start_soon(job)
+
+    def start(self, job: Job) -> None:
+        """Start a job beside the servers."""
+        self._jobs_in.send_nowait(job)
 
     def kill(self) -> None:
         """End all agents without the event loop; called as this process exits."""

@@ -14,8 +14,12 @@ from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
+    DiffContext,
     DirectoryContext,
     FileContext,
+    ImageContext,
+    PathMention,
+    ResourceContext,
     TextContext,
     WebContext,
 )
@@ -33,8 +37,12 @@ def _blocks(context: Context) -> tuple[ContentBlock, ...]:
     match context:
         case FileContext(path, first, last):
             return (_link(path, _lines(first, last)),)
-        case DirectoryContext(path):
+        case DirectoryContext(path) | ImageContext(path):
             return (_link(path),)
+        case ResourceContext(uri):
+            return (ResourceLink(uri, uri),)
+        case PathMention() | DiffContext():  # only words of the text
+            return ()
         case WebContext(url):
             return (ResourceLink(url, url),)
         case TextContext(label, content):

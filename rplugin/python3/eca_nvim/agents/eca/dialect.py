@@ -55,6 +55,7 @@ class Lack(Enum):
     REMEMBER = "this server cannot allow always: it will ask again"
     AGENT = "this server has no agents to choose from"
     FOLDERS = "this server does not accept folders with a prompt: they are not sent"
+    RESOURCES = "this server does not accept resources with a prompt: they are not sent"
     TEXTS = "this server accepts only files with a prompt: text that is in no file is not sent"
 
 
@@ -64,6 +65,7 @@ _SINCE: Final[Mapping[Lack, Generation]] = {
     Lack.FOLDERS: Generation.BEHAVIORS,
     Lack.REMEMBER: Generation.SERVERS,
     Lack.TRUST: Generation.AGENTS,
+    Lack.RESOURCES: Generation.AGENTS,
 }
 
 _ABLE_SINCE: Final[Mapping[Ability, Generation]] = {

@@ -1,7 +1,10 @@
-"""Contexts: files, text and positions that are sent with a prompt, in no particular protocol.
+"""Contexts: what is sent with a prompt besides its text, in no particular protocol.
 
-Rules kept here: paths are absolute, lines are 1-based and inclusive, columns 1-based in UTF-16
-code units (what language servers and agents count in).
+Rules kept here:
+- Paths are absolute, lines are 1-based and inclusive, columns 1-based in UTF-16 code units (what
+  language servers and agents count in).
+- `token` is how the prompt refers to a context; None if the prompt does not, because the context
+  belongs to every prompt of the chat.
 """
 
 from __future__ import annotations
@@ -14,6 +17,15 @@ from msgspec import Struct
 
 LONGEST_SHOWN = 80
 """Most characters of a wrong value that a message quotes."""
+
+IMAGES: Mapping[str, str] = {
+    ".gif": "image/gif",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".png": "image/png",
+    ".webp": "image/webp",
+}
+"""Media types of the images that models see, by the suffix of a file's name."""
 
 Lines: TypeAlias = tuple[int | None, int | None]
 """First and last line; None for the beginning or the end."""
@@ -31,10 +43,7 @@ class Position(Struct, frozen=True):
 
 
 class FileContext(Struct, frozen=True):
-    """A file, or its lines from `first` (None: its beginning) to `last` (None: its end).
-
-    token: how the prompt refers to it.
-    """
+    """A file, or its lines from `first` (None: its beginning) to `last` (None: its end)."""
 
     path: str
     first: int | None = None
@@ -43,7 +52,26 @@ class FileContext(Struct, frozen=True):
 
 
 class DirectoryContext(Struct, frozen=True):
-    """A folder; `token` is how the prompt refers to it."""
+    """A folder."""
+
+    path: str
+    token: str | None = None
+
+
+class ImageContext(Struct, frozen=True):
+    """A file that the model sees as an image."""
+
+    path: str
+    token: str | None = None
+
+    @property
+    def media_type(self) -> str:
+        """The type that the file's name stands for."""
+        return IMAGES[_suffix(self.path)]
+
+
+class PathMention(Struct, frozen=True):
+    """A path that the prompt names; nothing is sent but its name."""
 
     path: str
     token: str | None = None
@@ -53,6 +81,14 @@ class WebContext(Struct, frozen=True):
     """A web page."""
 
     url: str
+    token: str | None = None
+
+
+class ResourceContext(Struct, frozen=True):
+    """A resource of one of the agent's MCP servers."""
+
+    uri: str
+    token: str | None = None
 
 
 class CursorContext(Struct, frozen=True):
@@ -64,29 +100,52 @@ class CursorContext(Struct, frozen=True):
 
 
 class TextContext(Struct, frozen=True):
-    """Text with no file behind it: a terminal, a scratch buffer, a selection."""
+    """Text with no file behind it: a terminal, a scratch buffer, a selection, a list."""
 
     label: str
     content: str
+    token: str | None = None
 
 
-Context: TypeAlias = FileContext | DirectoryContext | WebContext | CursorContext | TextContext
+class DiffContext(Struct, frozen=True):
+    """What git's diff shows in a folder.
+
+    The session replaces it by a text just before the agent gets the prompt.
+    """
+
+    folder: str
+    token: str | None = None
+
+
+Tokened: TypeAlias = (
+    FileContext
+    | DirectoryContext
+    | ImageContext
+    | PathMention
+    | WebContext
+    | ResourceContext
+    | TextContext
+    | DiffContext
+)
+"""Contexts that a prompt can refer to by a token of their own."""
+
+Context: TypeAlias = Tokened | CursorContext
 
 
 def parse_context(table: object) -> Context:
     """Build a context from a table that the editor sent, `{type = 'file', path = …}` and so on.
 
-    Types: file (path; first and last optional), directory (path), web (url), cursor (path, start,
-    end as [line, column]), text (label, content), buffer (buf; first and last optional; count: the
-    lines it has, absent if there is no such buffer; label and content: the text of those lines). A
-    file or folder may have a `token`.
-    Raises MalformedContext.
+    Types: file (path; first and last optional; one with the name of an image is an image),
+    directory (path), mention (path), web (url), resource (uri), cursor (path, start, end as [line,
+    column]), text (label, content), diff (folder), buffer (buf; first and last optional; count: the
+    lines it has, absent if there is no such buffer; label and content: the text of those lines).
+    All but cursor may have a `token`. Raises MalformedContext.
     """
     if not isinstance(table, Mapping):
         raise MalformedContext(f"a context is a table with a type, not {_shown(table)}")
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in _BUILD:
-        raise MalformedContext(f"type {_shown(kind)} is none of {', '.join(_BUILD)}")
+        raise MalformedContext(f"no such type: {_shown(kind)}, see :help eca-context-tables")
     return _BUILD[kind](table)
 
 
@@ -114,7 +173,8 @@ def _buffer(table: Mapping[str, object]) -> TextContext:
     if not isinstance(count, int):
         raise MalformedContext(f"there is no buffer {_shown(table.get('buf'))}")
     lines_within(table, f"buffer {table.get('buf')}", count)
-    return TextContext(str(table.get("label", "")), str(table.get("content", "")))
+    label, content = str(table.get("label", "")), str(table.get("content", ""))
+    return TextContext(label, content, _token(table))
 
 
 def _cursor(table: Mapping[str, object]) -> CursorContext:
@@ -134,7 +194,21 @@ def _text(table: Mapping[str, object]) -> TextContext:
     label, content = _words(table, "label"), _words(table, "content")
     if "\n" in label or "\r" in label:
         raise MalformedContext(f"a label has no line break: {_shown(label)}")
-    return TextContext(label, content)
+    return TextContext(label, content, _token(table))
+
+
+def _file(table: Mapping[str, object]) -> FileContext | ImageContext:
+    path, lines = _path(table), lines_of(table)
+    if lines == (None, None) and _suffix(path) in IMAGES:
+        return ImageContext(path, _token(table))
+    return FileContext(path, *lines, _token(table))
+
+
+def _resource(table: Mapping[str, object]) -> ResourceContext:
+    uri = _words(table, "uri")
+    if "://" not in uri or uri.split() != [uri]:
+        raise MalformedContext(f"not the address of a resource: {_shown(uri)}")
+    return ResourceContext(uri, _token(table))
 
 
 def _web(table: Mapping[str, object]) -> WebContext:
@@ -142,21 +216,29 @@ def _web(table: Mapping[str, object]) -> WebContext:
     is_web = url.startswith(("http://", "https://")) and not url.endswith("//")
     if not is_web or url.split() != [url]:
         raise MalformedContext(f"not a web address: {_shown(url)}")
-    return WebContext(url)
+    return WebContext(url, _token(table))
 
 
 _BUILD: Mapping[str, Callable[[Mapping[str, object]], Context]] = {
     "buffer": _buffer,
     "cursor": _cursor,
+    "diff": lambda table: DiffContext(_path(table, "folder"), _token(table)),
     "directory": lambda table: DirectoryContext(_path(table), _token(table)),
-    "file": lambda table: FileContext(_path(table), *lines_of(table), _token(table)),
+    "file": _file,
+    "mention": lambda table: PathMention(_path(table), _token(table)),
+    "resource": _resource,
     "text": _text,
     "web": _web,
 }
 
 
-def _path(table: Mapping[str, object]) -> str:
-    path = _words(table, "path")
+def _suffix(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return f".{name.rpartition('.')[2]}".lower() if "." in name else ""
+
+
+def _path(table: Mapping[str, object], key: str = "path") -> str:
+    path = _words(table, key)
     if "\0" in path:
         raise MalformedContext(f"a path cannot have a NUL byte: {_shown(path)}")
     return path

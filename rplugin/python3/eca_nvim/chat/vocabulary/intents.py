@@ -35,6 +35,8 @@ from eca_nvim.chat.vocabulary.history_intents import (
 from eca_nvim.chat.vocabulary.query_intents import (
     CheckContext,
     Grep,
+    PasteImage,
+    ReadDiff,
     RequestImage,
     RequestOutput,
     RequestTimeline,
@@ -244,7 +246,16 @@ class CallReturned(Struct, frozen=True):
 AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Decide | AnswerQuestion
 """Intents whose completion the editor waits for."""
 
-SlowIntent: TypeAlias = CheckContext | Complete | Grep | HistoryIntent | ReviewIntent | RequestDiff
+SlowIntent: TypeAlias = (
+    CheckContext
+    | Complete
+    | ReadDiff
+    | PasteImage
+    | Grep
+    | HistoryIntent
+    | ReviewIntent
+    | RequestDiff
+)
 """Intents that wait for something; others are handled meanwhile."""
 
 Intent: TypeAlias = (
@@ -261,6 +272,8 @@ Intent: TypeAlias = (
     | RequestDiff
     | CheckContext
     | Complete
+    | ReadDiff
+    | PasteImage
     | Grep
     | Reveal
     | RequestOutput
@@ -309,6 +322,8 @@ INTENTS: Mapping[str, type[Intent]] = {
         RequestDiff,
         CheckContext,
         Complete,
+        ReadDiff,
+        PasteImage,
         Grep,
         Reveal,
         RequestOutput,

@@ -91,6 +91,29 @@ class CheckContext(Struct, frozen=True):
     request: int
 
 
+class ReadDiff(Struct, frozen=True):
+    """Ask for git's diff of the repository that a folder is in.
+
+    Answered by the op `answer` with this number: a table of label, content and cut (what is left of
+    it, nil if that is all), or of fault (why there is none, in one line).
+    """
+
+    name: ClassVar[str] = "read_diff"
+    folder: str
+    request: int
+
+
+class PasteImage(Struct, frozen=True):
+    """Ask for the image in the clipboard as a file.
+
+    Answered by the op `answer` with this number: a table of path, or of fault (why there is none,
+    in one line).
+    """
+
+    name: ClassVar[str] = "paste_image"
+    request: int
+
+
 ContentRequest: TypeAlias = (
     RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
 )

@@ -2,13 +2,14 @@
 
 Rules kept here:
 - A context that cannot be sent is left out, and one line says why.
+- A name that leads out of the workspace by a link is sent, and a line says where it leads.
 - Only regular files are opened, and read no further than the last line asked for.
 """
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,14 +17,17 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
+    CursorContext,
     DirectoryContext,
     FileContext,
+    ImageContext,
     MalformedContext,
     lines_within,
     parse_context,
 )
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.chat.vocabulary.query_intents import CheckContext
+from eca_nvim.chat.vocabulary.query_intents import CheckContext, ReadDiff
+from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import NotAFile, open_regular
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import run_in_thread
@@ -44,7 +48,10 @@ class Contexts:
         """Read the contexts of a prompt; reports those that cannot be sent."""
         for item in items:
             try:
-                yield self._parse(item)
+                context = self._parse(item)
+                if not isinstance(context, CursorContext) and context.token is not None:
+                    self._report_link(item)
+                yield context
             except MalformedContext as fault:
                 self._view.push([Notify("warn", f"context not sent: {fault}")])
 
@@ -53,9 +60,22 @@ class Contexts:
         with isolated(self._view, "check the context", intent):
             self._view.push([Answer(intent.request, await self._checked(intent.item))])
 
+    async def read_diff(self, intent: ReadDiff) -> None:
+        """Answer the intent `read_diff`."""
+        from eca_nvim.session.files.git_diff import NoDiff, read_diff  # noqa: PLC0415 - rare
+
+        with isolated(self._view, "read the diff", intent):
+            try:
+                diff = await read_diff(intent.folder)
+                answer: object = {"label": diff.label, "content": diff.content, "cut": diff.cut}
+            except NoDiff as fault:
+                answer = {"fault": str(fault)}
+            self._view.push([Answer(intent.request, answer)])
+
     async def _checked(self, item: object) -> dict[str, object]:
         try:
             context = self._parse(item)
+            self._report_link(item)
             first = last = None
             if isinstance(context, FileContext):
                 first, last = await self._lines(context)
@@ -66,7 +86,7 @@ class Contexts:
     def _parse(self, item: object) -> Context:
         """Parse a context; its file or folder must exist. Raises MalformedContext."""
         context = parse_context(item)
-        if not isinstance(context, FileContext | DirectoryContext):
+        if not isinstance(context, FileContext | DirectoryContext | ImageContext):
             return context
         name = self._name(context.path)
         try:
@@ -77,6 +97,14 @@ class Contexts:
             kind = "folder: use the type 'directory'" if is_folder else "file: use the type 'file'"
             raise MalformedContext(f"{name} is a {kind}")
         return context
+
+    def _report_link(self, item: object) -> None:
+        """Show where a name leads that is in the workspace, if its file is not."""
+        written = item.get("written") if isinstance(item, Mapping) else None
+        risks = path_risks(written, self._settings.folders) if isinstance(written, str) else {}
+        if (real := risks.get(PathRisk.OUTSIDE)) is not None:
+            line = f"{self._name(str(written))} is outside the workspace: it is {self._name(real)}"
+            self._view.push([Notify("warn", line)])
 
     async def _lines(self, context: FileContext) -> tuple[int | None, int | None]:
         """Return first and last line, cut to those on disk or in an unsaved buffer."""

@@ -5,13 +5,20 @@ from __future__ import annotations
 from eca_nvim.chat.vocabulary.completion import Complete
 from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
 from eca_nvim.chat.vocabulary.intents import SlowIntent
-from eca_nvim.chat.vocabulary.query_intents import CheckContext, ContentRequest, Grep
+from eca_nvim.chat.vocabulary.query_intents import (
+    CheckContext,
+    ContentRequest,
+    Grep,
+    PasteImage,
+    ReadDiff,
+)
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.requests.chat_content import answer_from_chat
+from eca_nvim.session.requests.clipboard import paste_image
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
@@ -53,6 +60,10 @@ class RequestHandlers:
             await self._contexts.check(intent)
         elif isinstance(intent, Complete):
             await self._completion.handle(intent)
+        elif isinstance(intent, ReadDiff):
+            await self._contexts.read_diff(intent)
+        elif isinstance(intent, PasteImage):
+            await paste_image(intent, self._images, self._view)
         elif isinstance(intent, Grep):
             await search(intent, self._chats, self._view)
         elif isinstance(intent, HistoryIntent):

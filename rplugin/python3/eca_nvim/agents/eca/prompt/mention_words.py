@@ -4,7 +4,8 @@ Rules kept here:
 - A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, if the
   path has neither blanks nor colons. It never reads pages; the model can, given the address.
 - The user's text is changed only where the server or the model would misread it. They do not know
-  the backslashes in a path with blanks, so such a path is put in quotes.
+  the backslashes in a path with blanks, so such a path is put in quotes. So is a file or folder
+  that is too large to send: the server would read it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from eca_nvim.agents.eca.prompt import attached_files
-from eca_nvim.chat.vocabulary.contexts import Context, DirectoryContext, FileContext, WebContext
+from eca_nvim.chat.vocabulary.contexts import (
+    Context,
+    DirectoryContext,
+    FileContext,
+    TextContext,
+    Tokened,
+    WebContext,
+)
 from eca_nvim.patterns import late_pattern
 
 Named: TypeAlias = FileContext | DirectoryContext
@@ -24,7 +31,7 @@ _READABLE = late_pattern(r"/[^\s:]+")
 _READ = late_pattern(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
 """Names whose files the server reads with a message."""
 
-_TOKEN = late_pattern(r"(?<!\S)\(?(?=@)")
+_TOKEN = late_pattern(r"(?<!\S)\(?(?=[@#])")
 """The position before a token in a message."""
 _BLANK = "\\ "
 """A blank as written in a token."""
@@ -35,11 +42,9 @@ _WITHIN = late_pattern(r"[\w/\\]")
 def name_of(context: Context) -> str | None:
     """Return the name of a context in a message; None if it has none."""
     match context:
-        case WebContext(url):
+        case WebContext(url=url):
             return url
-        case FileContext(path=path) | DirectoryContext(path=path) if attached_files.is_image(
-            context
-        ) or not _READABLE.fullmatch(path):
+        case FileContext(path=path) | DirectoryContext(path=path) if not _READABLE.fullmatch(path):
             return None
         case FileContext(path, int(first), int(last), _):
             return f"@{path}:L{first}-L{last}"
@@ -88,10 +93,11 @@ def _token_at(text: str, start: int, names: Mapping[str, str]) -> str | None:
 
 
 def _spelling(context: Context, *, every: bool) -> tuple[str, str] | None:
-    if not isinstance(context, Named) or context.token is None:
+    if not isinstance(context, Tokened) or context.token is None:
         return None
-    if _BLANK in context.token:
+    is_by_name = isinstance(context, TextContext) and _READ.match(context.token)
+    if is_by_name or _BLANK in context.token:
         return context.token, '"{}"'.format(context.token[1:].replace(_BLANK, " "))
-    name = name_of(context)
+    name = name_of(context) if isinstance(context, Named) else None
     is_misread = name is not None and context.token.startswith("@/") and ":L" in name
     return (context.token, name) if name is not None and (every or is_misread) else None

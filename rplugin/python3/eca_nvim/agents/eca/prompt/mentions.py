@@ -26,14 +26,16 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from eca_nvim.agents import attached_files
 from eca_nvim.agents.base import Prompt
-from eca_nvim.agents.eca.prompt import attached_files
 from eca_nvim.agents.eca.prompt.mention_words import Named, append, name_of, spell
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
     DirectoryContext,
     FileContext,
+    ResourceContext,
+    Tokened,
     WebContext,
 )
 from eca_nvim.patterns import late_pattern
@@ -143,11 +145,11 @@ def _carried(contexts: Iterable[Context], due: Sequence[Context]) -> Sequence[Co
     carried: list[Context] = []
     for context in contexts:
         match context:
-            case CursorContext() | WebContext():
+            case CursorContext() | WebContext() | ResourceContext():
                 carried.append(context)
             case _ if context not in due or name_of(context):
                 pass
-            case FileContext() | DirectoryContext() if not attached_files.is_image(context):
+            case FileContext() | DirectoryContext():
                 carried.append(attached_files.as_text(context))
             case _:
                 carried.append(_bare(context))
@@ -156,17 +158,16 @@ def _carried(contexts: Iterable[Context], due: Sequence[Context]) -> Sequence[Co
 
 def _is_pinned(context: Context) -> bool:
     """Return whether the server puts a context into the system prompt."""
-    is_file = isinstance(context, Named)
-    return is_file and not attached_files.is_image(context)
+    return isinstance(context, Named)
 
 
 def _is_typed(context: Context) -> bool:
-    return isinstance(context, Named) and context.token is not None
+    return isinstance(context, Tokened) and context.token is not None
 
 
 def _bare(context: Context) -> Context:
     """Return a context without its token."""
-    if isinstance(context, Named) and context.token is not None:
+    if isinstance(context, Tokened) and context.token is not None:
         return replace(context, token=None)
     return context
 

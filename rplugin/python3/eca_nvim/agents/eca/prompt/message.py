@@ -20,16 +20,22 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
-from eca_nvim.agents.eca.prompt.contexts import wire_context
+from eca_nvim.agents.eca.prompt.contexts import wire_contexts
 from eca_nvim.agents.eca.prompt.draft_contexts import draft_context
 from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.chat.vocabulary.contexts import Context, DirectoryContext, TextContext
+from eca_nvim.chat.vocabulary.contexts import (
+    Context,
+    DirectoryContext,
+    ResourceContext,
+    TextContext,
+)
 from eca_nvim.protocol.eca.chat import PromptParams
 from eca_nvim.protocol.eca.contexts import RepoMapContext
 
 NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
     TextContext: Lack.TEXTS,
     DirectoryContext: Lack.FOLDERS,
+    ResourceContext: Lack.RESOURCES,
 }
 """Kinds of contexts that some servers do not accept."""
 
@@ -62,14 +68,14 @@ def _for_today(
         model=chosen.model or None,
         agent=chosen.agent or None,
         variant=chosen.variant or None,
-        contexts=tuple(map(wire_context, contexts)),
+        contexts=wire_contexts(contexts),
         trust=chosen.trust,
     )
 
 
 def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptParams:
     chosen, generation = prompt.selection, dialect.generation
-    taken = [it for it in prompt.contexts if not isinstance(it, TextContext)]
+    taken = [it for it in prompt.contexts if not isinstance(it, TextContext | ResourceContext)]
     drafted = map(draft_context, prompt.contexts)
     return PromptParams(
         chat_id=minted,
@@ -77,7 +83,7 @@ def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptPa
         model=chosen.model or None,
         agent=chosen.agent or None,
         variant=chosen.variant or None,
-        contexts=tuple(map(wire_context, taken)) if generation is not Generation.DRAFT else (),
+        contexts=wire_contexts(taken) if generation is not Generation.DRAFT else (),
         context=tuple(filter(None, drafted)) if generation <= Generation.DRAFT else (),
         trust=False,
     )

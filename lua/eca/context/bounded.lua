@@ -1,0 +1,119 @@
+--- Bounds the texts that are sent as contexts.
+---
+--- Rules kept here:
+--- - At most `MOST_BYTES` are read, whatever a buffer or list has. The end is cut off; of a
+---   terminal the beginning, because its last lines matter.
+--- - A cut is said twice: to the model in the last line of the text, to the user in a message.
+local M = {}
+
+--- Most bytes of a text: about 60,000 tokens.
+M.MOST_BYTES = 256 * 1024
+
+---@class eca.BoundedText
+---@field text string
+---@field cut? string what is left of it, if it was cut: `the first 3 of 10 lines`
+
+---@class eca.BufferRange
+---@field buf integer
+---@field first integer[] row and byte column, 0-based
+---@field last integer[] row and byte column, 0-based; the column is exclusive
+
+--- The first row for which a condition holds, which then holds for all below.
+---@param from integer
+---@param to integer
+---@param holds fun(row: integer): boolean
+---@return integer row `to` if it holds for none
+local function first_row(from, to, holds)
+  while from < to do
+    local middle = math.floor((from + to) / 2)
+    if holds(middle) then
+      to = middle
+    else
+      from = middle + 1
+    end
+  end
+  return from
+end
+
+--- Part of one line: its first bytes, or its last.
+---@param range eca.BufferRange
+---@param at_end boolean
+---@return eca.BoundedText
+local function part_of_line(range, at_end)
+  local row, from = range.first[1], range.first[2]
+  if at_end then
+    row = range.last[1]
+    from = math.max(range.last[2] - M.MOST_BYTES, 0)
+  end
+  local line = vim.api.nvim_buf_get_lines(range.buf, row, row + 1, false)[1]
+  local to = math.min(from + M.MOST_BYTES, #line)
+  from = at_end and from + vim.str_utf_end(line, from + 1) or from
+  to = to < #line and to + vim.str_utf_start(line, to + 1) or to
+  local which = at_end and 'last' or 'first'
+  local cut = ('the %s %d bytes of line %d'):format(which, to - from, row + 1)
+  return { text = line:sub(from + 1, to), cut = cut }
+end
+
+---@param range eca.BufferRange
+---@param first integer[]
+---@param last integer[]
+---@return string
+local function text_of(range, first, last)
+  local lines = vim.api.nvim_buf_get_text(range.buf, first[1], first[2], last[1], last[2], {})
+  return table.concat(lines, '\n')
+end
+
+--- The text of a part of a loaded buffer.
+---@param range eca.BufferRange
+---@param at_end? boolean keep its end if it is too long
+---@return eca.BoundedText
+function M.of_buffer(range, at_end)
+  local function offset(row)
+    return vim.api.nvim_buf_get_offset(range.buf, row)
+  end
+  local first, last = range.first, range.last
+  local start, stop = offset(first[1]) + first[2], offset(last[1]) + last[2]
+  if stop - start <= M.MOST_BYTES then
+    return { text = text_of(range, first, last) }
+  end
+  local total = last[1] - first[1] + 1
+  if at_end then
+    local row = first_row(first[1], last[1] + 1, function(row)
+      return stop - offset(row) <= M.MOST_BYTES
+    end)
+    if row > last[1] then
+      return part_of_line(range, true)
+    end
+    local cut = ('the last %d of %d lines'):format(last[1] - row + 1, total)
+    return { text = text_of(range, { row, 0 }, last), cut = cut }
+  end
+  local row = first_row(first[1], last[1] + 1, function(row)
+    return offset(row + 1) - start > M.MOST_BYTES
+  end)
+  if row == first[1] then
+    return part_of_line(range, false)
+  end
+  local line = vim.api.nvim_buf_get_lines(range.buf, row - 1, row, false)[1]
+  local cut = ('the first %d of %d lines'):format(row - first[1], total)
+  return { text = text_of(range, first, { row - 1, #line }), cut = cut }
+end
+
+--- The text of the first items of a list.
+---@param total integer items of the list
+---@param line_of fun(index: integer): string the line of an item; called until it is enough
+---@return eca.BoundedText
+function M.of_list(total, line_of)
+  local lines, bytes = {}, 0 ---@type string[], integer
+  for index = 1, total do
+    local line = line_of(index)
+    bytes = bytes + #line + 1
+    if bytes > M.MOST_BYTES then
+      local cut = ('the first %d of %d'):format(#lines, total)
+      return { text = table.concat(lines, '\n'), cut = cut }
+    end
+    lines[index] = line
+  end
+  return { text = table.concat(lines, '\n') }
+end
+
+return M

@@ -1,0 +1,227 @@
+"""Attached files: what of a prompt's files and folders is sent, looked at when it is sent.
+
+Rules kept here:
+- A file or folder that is too large, or no text, is sent by its name: the model can read it with
+  its tools. A message says so.
+- Agents fail a whole prompt for lines that a file does not have. While a prompt waited, tools may
+  have shortened the file: line ranges are fitted.
+- Only regular files are read, up to the last wanted line; no walk or line is unbounded.
+- Lines end with LF or CRLF, and empty lines at the end of a file do not count, as on the server.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Hashable, Iterable, Iterator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from eca_nvim.chat.vocabulary.contexts import (
+    Context,
+    DirectoryContext,
+    FileContext,
+    ImageContext,
+    TextContext,
+)
+from eca_nvim.paths import NotAFile, open_regular
+
+logger = logging.getLogger(__name__)
+
+MOST_ATTACHED_BYTES: Final = 1_000_000
+"""Most bytes of a file, or of all files of a folder, that are sent as text."""
+MOST_IMAGE_BYTES: Final = 20_000_000
+MOST_FILES: Final = 1000
+"""Most files of a folder that is sent."""
+_LONGEST_LINE: Final = MOST_ATTACHED_BYTES
+_PROBE: Final = 8192
+"""Bytes of a file in which a NUL shows that it is no text."""
+
+
+class Fitted(Struct, frozen=True):
+    """A context as it is sent, None if it is not; and what the user should know about it."""
+
+    context: Context | None
+    message: str | None = None
+
+
+def fit(context: Context) -> Fitted:
+    """Return what of a context is sent now."""
+    match context:
+        case FileContext(first=None, last=None):
+            return _fit_file(context)
+        case FileContext():
+            return _fit_lines(context)
+        case DirectoryContext(path):
+            return (
+                _by_name(context, "is too large a folder") if _is_large(path) else Fitted(context)
+            )
+        case ImageContext(path):
+            found = _stat(path)
+            is_large = found is not None and found.st_size > MOST_IMAGE_BYTES
+            return _by_name(context, "is larger than 20 MB") if is_large else Fitted(context)
+        case _:
+            return Fitted(context)
+
+
+def state(context: Context) -> Hashable:
+    """Return a value that differs once a context's file has changed; None for folders."""
+    if not isinstance(context, FileContext | ImageContext):
+        return None
+    if isinstance(context, FileContext) and (lines := _lines(context)) is not None:
+        return tuple(lines)
+    found = _stat(context.path)
+    return found and (found.st_mtime_ns, found.st_size)
+
+
+def as_text(context: FileContext | DirectoryContext) -> TextContext:
+    """Return a context's content as text, for paths that a message cannot name."""
+    if isinstance(context, DirectoryContext):
+        return _named(context)
+    if (lines := _lines(context)) is not None:
+        return TextContext(f"{context.path}:{context.first}-{context.last}", "\n".join(lines))
+    found = _stat(context.path)
+    lines = _read(context.path, 1, None) if found and not _is_unfit(context.path, found) else None
+    if lines is None:
+        return _named(context)
+    return TextContext(context.path, "\n".join(lines))
+
+
+# --- fitting ------------------------------------------------------------------------------------
+
+
+def _fit_file(context: FileContext) -> Fitted:
+    found = _stat(context.path)
+    why = found and _is_unfit(context.path, found)
+    return _by_name(context, why) if why else Fitted(context)
+
+
+def _is_unfit(path: str, found: os.stat_result) -> str | None:
+    """Return why the text of a file is not sent."""
+    if found.st_size > MOST_ATTACHED_BYTES:
+        return "is larger than 1 MB"
+    try:
+        with open_regular(path) as file:
+            return "is not a text" if b"\0" in file.read(_PROBE) else None
+    except (OSError, NotAFile):
+        return None
+
+
+def _fit_lines(context: FileContext) -> Fitted:
+    lines = _lines(context)
+    first = context.first or 1
+    if lines is None:
+        return Fitted(context)
+    if not lines:
+        return Fitted(None, f"context not sent: {context.path} has no line {context.first}")
+    kept = len(list(_within(lines)))
+    if not kept:
+        return _by_name(context, f"has more than 1 MB in line {first}")
+    fitted = replace(context, first=first, last=first + kept - 1)
+    if kept == len(lines):
+        return Fitted(fitted)
+    last = fitted.last
+    return Fitted(
+        fitted, f"only lines {first}-{last} of {context.path} are sent: more is over 1 MB"
+    )
+
+
+def _within(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that are not too much together."""
+    left = MOST_ATTACHED_BYTES
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            return
+        yield line
+
+
+def _by_name(context: FileContext | DirectoryContext | ImageContext, why: str) -> Fitted:
+    message = f"only the name is sent: {context.path} {why}"
+    return Fitted(_named(context), message)
+
+
+def _named(context: FileContext | DirectoryContext | ImageContext) -> TextContext:
+    kind = "folder" if isinstance(context, DirectoryContext) else "file"
+    text = f"A {kind}: use your tools to read what you need of it."
+    return TextContext(context.path, text, context.token)
+
+
+# --- the disk -----------------------------------------------------------------------------------
+
+
+def _is_large(folder: str) -> bool:
+    """Return whether a folder has too many files, or too much in them; stops as soon as it has."""
+    files = size = seen = 0
+    waiting = [folder]
+    while waiting:
+        for entry in _entries(waiting.pop()):
+            seen += 1
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+            elif (found := _stat(entry.path)) is not None:
+                files, size = files + 1, size + found.st_size
+            if files > MOST_FILES or size > MOST_ATTACHED_BYTES or seen > 5 * MOST_FILES:
+                return True
+    return False
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    """Yield the entries of a folder, one by one; hidden ones are not sent."""
+    try:
+        with os.scandir(folder) as found:
+            yield from (entry for entry in found if not entry.name.startswith("."))
+    except OSError as fault:
+        logger.info("cannot read %s: %s", folder, fault)
+
+
+def _stat(path: str) -> os.stat_result | None:
+    """Return the status of a regular file, else None."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def _lines(context: FileContext) -> list[str] | None:
+    """Return the lines a context wants; None if it wants all, or they cannot be read."""
+    if (context.first is None and context.last is None) or _stat(context.path) is None:
+        return None
+    return _read(context.path, context.first or 1, context.last)
+
+
+def _read(path: str, first: int, last: int | None) -> list[str] | None:
+    """Return lines of a file, without the empty ones at its end."""
+    try:
+        with TextIOWrapper(open_regular(path), "utf-8", "replace", newline="\n") as file:
+            lines: list[str] = []
+            for number, line in enumerate(_each_line(file), 1):
+                if last is not None and number > last:
+                    is_end = not line.strip("\r\n") and not any(map(_has_text, _each_line(file)))
+                    break
+                if number >= first:
+                    lines.append(line.removesuffix("\n").removesuffix("\r"))
+            else:
+                is_end = True
+    except (OSError, NotAFile) as fault:
+        logger.info("cannot read %s: %s", path, fault)
+        return None
+    while is_end and lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _each_line(file: TextIOWrapper) -> Iterator[str]:
+    """Yield the lines of a file; one that is too long comes in pieces."""
+    while line := file.readline(_LONGEST_LINE):
+        yield line
+
+
+def _has_text(line: str) -> bool:
+    return bool(line.strip("\r\n"))

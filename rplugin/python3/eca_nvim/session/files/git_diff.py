@@ -1,0 +1,102 @@
+"""git's diff of a folder, as a text for the agent.
+
+Rules kept here:
+- It shows what differs from the last commit, staged or not, and names the new files that git does
+  not track.
+- It is bounded: so many bytes, so many seconds. The end is cut off, with a line that says so.
+- No program that the repository's configuration names for diffs is started, nor any in its
+  submodules, and nothing is fetched or written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from shutil import which
+from typing import Final
+
+from msgspec import Struct
+
+from eca_nvim.environment import child_environment
+from eca_nvim.session.files.bounded_program import ProgramOutput, run_bounded
+from eca_nvim.session.files.surveys import run_in_thread
+
+MOST_BYTES: Final = 256 * 1024
+"""Bytes of a diff, as of other texts that are sent (`lua/eca/context/bounded.lua`)."""
+_MOST_NAMES: Final = 16 * 1024
+"""Bytes of the names of new files."""
+SECONDS: Final = 10.0
+"""Seconds that git has for each answer."""
+
+_SAFE: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+_NEW_FILES: Final = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+
+
+class NoDiff(Exception):
+    """Raised if there is no diff to send; the text is one line with the remedy."""
+
+
+class Diff(Struct, frozen=True):
+    """A diff; `cut` says what is left of it, None if that is all."""
+
+    label: str
+    content: str
+    cut: str | None = None
+
+
+async def read_diff(folder: str) -> Diff:
+    """Read the diff of the repository that a folder is in. Raises NoDiff."""
+    return await run_in_thread(partial(_read, folder))
+
+
+def _read(folder: str) -> Diff:
+    git = which("git")
+    if git is None:
+        raise NoDiff("git is not installed: install it, or name the files instead")
+    run = partial(_run, git, folder)
+    if not run(("rev-parse", "--git-dir")).succeeded:
+        raise NoDiff("the working folder is in no git repository: :cd into one")
+    has_commit = run(("rev-parse", "--verify", "--quiet", "HEAD")).succeeded
+    changes = run((*_DIFF, "HEAD") if has_commit else (*_DIFF, "--cached"))
+    if changes.status is None and len(changes.content) < MOST_BYTES:
+        raise NoDiff(f"git diff did not end within {SECONDS:g} s: name the files instead")
+    if changes.status:
+        raise NoDiff("git diff failed: see what it says in a shell")
+    return _diff(changes, run(_NEW_FILES, _MOST_NAMES))
+
+
+def _run(git: str, folder: str, words: Sequence[str], most: int = MOST_BYTES) -> ProgramOutput:
+    kept = {name: it for name, it in child_environment().items() if not name.startswith("GIT_")}
+    kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_PAGER": "cat"}
+    try:
+        command = [git, *_SAFE, "-C", folder, "--no-pager", *words]
+        return run_bounded(command, kept, most=most, seconds=SECONDS)
+    except OSError as fault:
+        raise NoDiff(f"git does not start, {fault.strerror}: mend its installation") from fault
+
+
+def _diff(changes: ProgramOutput, new_files: ProgramOutput) -> Diff:
+    """Join the diff and the names of new files. Raises NoDiff if there are neither."""
+    text = changes.content.decode("utf-8", "replace")
+    names = [os.fsdecode(name) for name in new_files.content.split(b"\0") if name]
+    if not text and not names:
+        raise NoDiff("nothing has changed since the last commit")
+    cut = None
+    if changes.status is None:
+        text = text[: text.rfind("\n") + 1]
+        cut = f"the first {text.count(chr(10))} lines of a longer diff"
+    parts = [text.rstrip("\n")] if text else []
+    if cut:
+        parts.append(f"[cut: these are {cut}]")
+    if names:
+        shown = "\n".join(map(_one_line, names))
+        parts.append(f"New files that git does not track:\n{shown}")
+    return Diff("git diff", "\n\n".join(parts), cut)
+
+
+def _one_line(name: str) -> str:
+    """Return a file's name without line breaks and half characters."""
+    plain = os.fsencode(name).decode("utf-8", "replace")
+    return "".join(character if character.isprintable() else "\ufffd" for character in plain)
