@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver, said
 
 from eca_nvim.chat.handlers import reducer
@@ -234,3 +235,24 @@ def test_after_a_no_without_a_reason_the_agent_may_go_on(driver: Driver) -> None
     driver.hear_exactly(TextReceived(Role.ASSISTANT, "then I will"), TurnEnded())
     assert driver.told(TellStop) == []
     assert driver.view.fired("EcaTurnFinished")[-1]["reason"] == "done"
+
+
+def test_a_request_with_an_id_is_about_the_call_whatever_its_arguments(driver: Driver) -> None:
+    driver.hear_exactly(ToolRequested(replace(CALL, arguments={"a": 1})))
+    driver.hear_exactly(asks(call=replace(CALL, arguments={"a": 2})))
+    assert len(calls(driver)) == 1
+    assert [item["call"] for item in driver.items] == ["t1"]
+
+
+def test_what_the_agent_says_of_a_call_is_part_of_the_request(driver: Driver) -> None:
+    explained = replace(CALL, arguments={"path": "x"}, note="because\npath: y")
+    driver.hear_exactly(asks(call=explained))
+    [item] = driver.items
+    assert item["lines"] == ["says: because", "  path: y", "path: x"]
+    before = driver.shown("t1")
+    driver.hear_exactly(asks(call=replace(explained, note="no reason")))
+    driver.decide_shown(before, "y")
+    assert driver.decided == []
+    driver.decide_shown(driver.shown("t1"), "y")
+    driver.hear_exactly(ToolFinished(explained))
+    assert driver.view.lines[-1] == "✓ edit old.txt: two => TWO"

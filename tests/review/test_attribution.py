@@ -235,3 +235,17 @@ def test_a_call_that_may_change_anything_is_watched(watched: Watched, name: str 
     watched.survey()
     watched.undo()
     assert contents(watched.folder) == before
+
+
+def test_a_command_that_asks_while_it_runs_is_watched_once(watched: Watched) -> None:
+    call = eca_call("c1", "shell_command", arguments={"command": "do"})
+    watched.hear(ToolRunning(call))
+    watched.hear(ToolRequested(call, needs_approval=True, request_id="1"))
+    watched.change(a=b"changed\n")()
+    watched.hear(ToolFinished(call))
+    watched.survey()
+    assert [entry[1] for entry in watched.listed()] == ["a"]
+    watched.turn()
+    watched.change(b=b"by somebody else\n")()
+    watched.survey()
+    assert [entry[1] for entry in watched.listed()] == ["a"]

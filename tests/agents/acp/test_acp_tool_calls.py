@@ -1,0 +1,354 @@
+"""Tool calls of ACP agents: what may be left out, come early, come late or come twice."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import pytest
+from tests.agents.acp.wire import NO, YES, Wired, shows, text
+
+from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location, ToolKind
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput, ToolRunning
+
+Fields: TypeAlias = dict[str, Any]
+RUN: Fields = {"title": "tidy up", "kind": "execute", "rawInput": {"command": "rm -rf x"}}
+EDIT: Fields = {"title": "Edit a.txt", "kind": "edit"}
+DIFF: Fields = {"type": "diff", "path": "/workspace/a.txt", "oldText": "two", "newText": "TWO"}
+
+
+@pytest.fixture
+def wired() -> Wired:
+    return Wired()
+
+
+# --- permission ---------------------------------------------------------------------------------
+
+
+def test_a_call_may_run_before_it_asks_1(wired: Wired) -> None:
+    wired.call(status="in_progress", **RUN)
+    request = wired.asks(status="pending")
+    assert wired.waiting == ["$ rm -rf x"]
+    wired.answer(request, "y")
+    wired.changes(status="completed", content=[shows("gone")])
+    assert wired.lines == ["✓ $ rm -rf x"]
+
+
+def test_that_it_runs_is_held_back_until_the_answer_2(wired: Wired) -> None:
+    request = wired.asks(**RUN)
+    assert wired.changes(status="in_progress") == []
+    assert wired.waiting == ["$ rm -rf x"]
+    wired.answer(request, "y")
+    assert isinstance(wired.events[-1], ToolRunning)
+
+
+def test_after_a_no_it_never_runs_9(wired: Wired) -> None:
+    wired.answer(wired.asks(**RUN), "n")
+    assert wired.changes(status="in_progress", content=[shows("x")]) == []
+    wired.changes(status="failed", content=[shows("the user said no")])
+    assert wired.lines == ["⊘ $ rm -rf x rejected"]
+
+
+def test_what_ran_in_spite_of_a_no_is_shown(wired: Wired) -> None:
+    wired.answer(wired.asks(**RUN), "n")
+    wired.changes(status="completed")
+    assert wired.lines == ["✓ $ rm -rf x"]
+
+
+def test_a_rejected_call_may_ask_again(wired: Wired) -> None:
+    wired.answer(wired.asks(**RUN), "n")
+    wired.answer(wired.asks(**RUN), "y")
+    wired.changes(status="completed")
+    assert [wired.lines[0], wired.lines[-1]] == ["⊘ $ rm -rf x rejected", "✓ $ rm -rf x"]
+
+
+def test_a_call_may_be_first_heard_of_in_its_request(wired: Wired) -> None:
+    wired.answer(wired.asks(), "y")
+    wired.changes(status="completed", title="now it has a title")
+    assert wired.lines == ["✓ now it has a title"]
+
+
+def test_a_sparse_request_asks_about_all_that_is_known(wired: Wired) -> None:
+    wired.call(status="in_progress", **RUN)
+    wired.asks()  # vibe sends the id alone
+    assert wired.asked == ["$ rm -rf x"]
+
+
+def test_arguments_may_change_between_a_call_and_its_request(wired: Wired) -> None:
+    wired.call(status="pending", **RUN)
+    wired.asks(rawInput={"command": "rm -rf y"})
+    assert wired.waiting == ["$ rm -rf y"]
+    wired.answer("1", "y")
+    wired.changes(status="completed")
+    assert wired.lines == ["✓ $ rm -rf y"]
+
+
+def test_what_changes_while_the_user_reads_is_asked_anew(wired: Wired) -> None:
+    wired.asks(**RUN)
+    before = wired.driver.shown("t1")
+    wired.changes(rawInput={"command": "rm -rf /"})
+    assert wired.waiting == ["$ rm -rf /"]
+    assert wired.driver.shown("t1") != before
+
+
+def test_the_newest_request_of_a_call_counts(wired: Wired) -> None:
+    wired.asks(**RUN)
+    second = wired.asks({**YES, "optionId": "z"}, NO)
+    wired.withdraw("1")
+    assert wired.waiting == ["$ rm -rf x"]
+    wired.answer(second, "z")
+    assert wired.driver.decided == [("chat", "t1", "z")]
+
+
+@pytest.mark.parametrize("began", [True, False])
+def test_a_request_may_be_withdrawn(wired: Wired, began: bool) -> None:
+    wired.call(status="in_progress" if began else "pending", **RUN)
+    wired.withdraw(wired.asks())
+    wired.withdraw("1")
+    assert wired.waiting == []
+    wired.changes(status="completed")
+    assert wired.lines == ["✓ $ rm -rf x"]
+
+
+def test_a_call_may_end_while_it_asks(wired: Wired) -> None:
+    wired.asks(**RUN)
+    wired.changes(status="failed", content=[shows("aborted")])
+    assert wired.waiting == []
+    assert wired.driver.view.fired("EcaApprovalResolved")[0]["outcome"] == "withdrawn"
+    assert wired.lines == ["✗ $ rm -rf x", "  aborted"]
+
+
+def test_text_before_the_answer_explains_the_call(wired: Wired) -> None:
+    wired.asks(content=[shows("because of the dust\n$ rm -rf /")], **RUN)
+    assert wired.asked == ["$ rm -rf x", "says: because of the dust", "  $ rm -rf /"]
+    wired.answer("1", "y")
+    wired.changes(status="completed")
+    assert wired.lines == ["✓ $ rm -rf x"]
+    assert wired.events[-1] == ToolFinished(wired.known())
+
+
+def test_an_explanation_that_is_an_argument_is_not_said_twice(wired: Wired) -> None:
+    wired.asks(
+        kind="execute", rawInput={"command": "ls", "description": "look"}, content=[shows("look")]
+    )
+    assert wired.asked == ["$ ls", "description: look"]
+
+
+def test_a_title_alone_is_warned_about(wired: Wired) -> None:
+    wired.asks(title="harmless", kind="execute")
+    assert wired.driver.items[0]["warnings"] == ["only the title says what it will do"]
+
+
+# --- ids ----------------------------------------------------------------------------------------
+
+
+def test_an_id_may_be_used_again_in_the_next_turn_3(wired: Wired) -> None:
+    wired.answer(wired.asks(**RUN), "y")
+    wired.changes(status="completed")
+    wired.end()
+    wired.begin("again")
+    wired.asks(**RUN)
+    assert wired.waiting == ["$ rm -rf x"]
+    wired.answer("2", "y")
+    assert wired.driver.decided[-1] == ("chat", "t1#2", "y")
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_an_id_may_be_used_again_within_a_turn(wired: Wired, asks: bool) -> None:
+    wired.call(status="completed", **RUN)
+    if asks:
+        wired.answer(wired.asks(**RUN), "y")
+    else:
+        wired.call(status="pending", **RUN)
+    wired.changes(status="completed")
+    assert wired.lines == ["✓ $ rm -rf x", "✓ $ rm -rf x"]
+
+
+def test_a_call_that_is_announced_twice_is_one(wired: Wired) -> None:
+    wired.call(status="pending", title="Terminal", kind="execute", rawInput={})
+    wired.call(status="pending", **RUN)
+    wired.call(status="in_progress")
+    wired.call(status="completed")
+    assert wired.lines == ["✓ $ rm -rf x"]
+
+
+def test_a_result_may_come_after_the_end_of_the_turn(wired: Wired) -> None:
+    wired.call(status="in_progress", **RUN)
+    wired.end()
+    assert wired.lines == ["⊘ $ rm -rf x stopped"]
+    wired.changes(status="completed")
+    assert wired.lines == ["✓ $ rm -rf x"]
+
+
+def test_a_call_that_is_still_written_ends_with_its_turn(wired: Wired) -> None:
+    wired.call(status="pending", title="Terminal", kind="execute")
+    wired.end()
+    assert wired.lines == ["⊘ Terminal stopped"]
+
+
+def test_an_update_that_says_nothing_makes_no_call(wired: Wired) -> None:
+    assert wired.changes("never heard of", _meta={"claudeCode": {"toolName": "TodoWrite"}}) == []
+    assert wired.lines == []
+
+
+def test_an_unknown_call_may_begin_with_its_end(wired: Wired) -> None:
+    wired.changes(status="failed", content=[shows("not read yet")])
+    assert wired.lines == ["✗ a call", "  not read yet"]
+
+
+# --- what is known of a call --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("ls -l", "ls -l"),
+        (["/bin/bash", "-lc", "ls; rm x"], "ls; rm x"),
+        (["git", "commit", "-m", "a b"], "git commit -m 'a b'"),
+        (["bash", "-x", "y"], "bash -x y"),
+        (["one", 2], "one 2"),
+        ("", None),
+        ([], None),
+        (7, None),
+        (None, None),
+    ],
+)
+def test_the_command_is_that_of_the_arguments(
+    wired: Wired, command: object, shown: str | None
+) -> None:
+    wired.call(kind="execute", title="mock command", rawInput={"command": command, "x": 1})
+    assert wired.known().command == shown
+
+
+def test_only_what_runs_has_a_command(wired: Wired) -> None:
+    wired.call(kind="edit", title="t", rawInput={"command": "str_replace"})
+    assert wired.known().command is None
+
+
+@pytest.mark.parametrize("kind", [*(it.value for it in ToolKind), "new kind", None, 3])
+def test_any_kind_is_a_kind(wired: Wired, kind: object) -> None:
+    ours = {*(it.value for it in ToolKind)} - {"tasks", "ask", "agent"}
+    wired.call(kind=kind, title="t", rawInput={"a": 1})
+    assert wired.known().kind == (kind if kind in ours else ToolKind.OTHER)
+
+
+def test_several_diffs_are_several_changes(wired: Wired) -> None:
+    new = {"type": "diff", "path": "/workspace/b.txt", "oldText": "", "newText": "b\n"}
+    wired.call(status="pending", content=[DIFF, new, shows("two files")], **EDIT)
+    assert wired.known().changes == (
+        FileChange("/workspace/a.txt", "", 0, 0, "two", "TWO"),
+        FileChange("/workspace/b.txt", "", 0, 0, None, "b\n"),
+    )
+
+
+def test_a_relative_path_is_that_of_the_call(wired: Wired) -> None:
+    place = {"path": "/workspace/deep/a.txt"}
+    wired.asks(locations=[place], content=[{**DIFF, "path": "a.txt"}, {**DIFF, "path": "b.txt"}])
+    paths = [change.path for change in wired.known().changes or ()]
+    assert paths == ["/workspace/deep/a.txt", "/workspace/b.txt"]
+
+
+def test_content_replaces_until_the_call_runs(wired: Wired) -> None:
+    wired.call(status="pending", content=[DIFF], **EDIT)
+    wired.asks(content=[])
+    assert wired.known().changes == ()
+    wired.changes(content=[DIFF])
+    assert wired.waiting
+    wired.answer("1", "y")
+    wired.changes(status="in_progress", content=[])
+    wired.changes(status="completed", content=[shows("done")])
+    assert len(wired.known().changes or ()) == 1
+
+
+def test_places_are_files_and_lines(wired: Wired) -> None:
+    wired.call(
+        title="Read `/workspace/a.txt` (1 - 9)",
+        kind="read",
+        locations=[{"path": "/workspace/a.txt", "line": 0}, {"path": "b.txt", "line": 7}],
+    )
+    assert wired.known().locations == (
+        Location("/workspace/a.txt"),
+        Location("/workspace/b.txt", 7),
+    )
+    assert wired.known().title == ("Read", FileName("/workspace/a.txt"), "(1 - 9)")
+
+
+def test_arguments_that_the_diff_shows_are_not_listed(wired: Wired) -> None:
+    arguments = {"old_string": "two", "new_string": "TWO", "replace_all": False, "x": "rm"}
+    wired.asks(rawInput=arguments, content=[DIFF], **EDIT)
+    assert wired.known().shown == ("old_string", "new_string")
+
+
+# --- output -------------------------------------------------------------------------------------
+
+
+def test_content_of_a_call_that_runs_is_its_output(wired: Wired) -> None:
+    wired.call(status="in_progress", content=[], **RUN)
+    wired.changes(content=[shows("one\n")])
+    wired.changes(content=[shows("one\ntwo\n")])
+    wired.changes(content=[shows("other")])
+    pieces = [it for it in wired.events if isinstance(it, ToolOutput)]
+    assert [(it.text, it.replaces) for it in pieces] == [
+        ("one\n", True),
+        ("two\n", False),
+        ("other", True),
+    ]
+    wired.changes(status="completed", content=[shows("```sh\nall\n```\n")])
+    assert wired.events[-1] == ToolFinished(wired.known(), ("all",))
+
+
+@pytest.mark.parametrize("name", ["terminal_output", "terminal_output_delta"])
+def test_a_terminal_of_the_agent_prints_into_its_call(wired: Wired, name: str) -> None:
+    wired.call(status="in_progress", content=[{"type": "terminal", "terminalId": "x"}], **RUN)
+    wired.changes(_meta={name: {"data": "line 1\n", "terminal_id": "x"}, "more": {"a": [1]}})
+    wired.changes(_meta={name: {"data": "line 2\n", "terminal_id": "x"}})
+    end = {"terminal_exit": {"exit_code": 3, "signal": None, "terminal_id": "x"}}
+    wired.changes(status="failed", _meta=end)
+    assert wired.lines == ["✗ $ rm -rf x", "  line 1", "  line 2", "  ", "  [exit code 3]"]
+
+
+@pytest.mark.parametrize(
+    ("content", "raw", "outputs"),
+    [
+        ([shows("content")], "raw", ("content",)),
+        ([], "raw", ("raw",)),
+        (None, [text("a"), text("b")], ("a\nb",)),
+        (None, {"a": 1}, ('{\n  "a": 1\n}',)),
+        (None, "", ()),
+        ([DIFF], "raw", ()),
+        ([{"type": "terminal", "terminalId": "x"}], "raw", ()),
+        ([{"type": "hologram", "x": 1}], "raw", ('{\n  "type": "hologram",\n  "x": 1\n}',)),
+        ([{"type": "content", "content": {"type": "image", "data": "AA"}}], "", ("image, 1 KB",)),
+    ],
+)
+def test_raw_output_is_shown_if_there_is_no_content(
+    wired: Wired, content: object, raw: object, outputs: tuple[str, ...]
+) -> None:
+    wired.call(status="in_progress", **RUN)
+    wired.changes(status="completed", content=content, rawOutput=raw)
+    assert wired.events[-1] == ToolFinished(wired.known(), outputs)
+
+
+def test_an_update_costs_the_same_however_many_there_were() -> None:
+    few, many = (_steps(count) for count in (50, 500))
+    assert many < 20 * few
+
+
+def _steps(count: int) -> int:
+    """Count the steps of the interpreter that so many updates take."""
+    import sys
+
+    wired, steps = Wired(), 0
+
+    def step(*_: object) -> None:
+        nonlocal steps
+        steps += 1
+
+    sys.setprofile(step)
+    try:
+        for number in range(count):
+            wired.call(f"t{number}", status="in_progress", **RUN)
+            wired.changes(f"t{number}", status="completed", content=[shows("x")])
+            wired.update("agent_message_chunk", content=text("word "))
+    finally:
+        sys.setprofile(None)
+    return steps

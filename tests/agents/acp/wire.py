@@ -1,0 +1,124 @@
+"""Messages of ACP agents as they are on the wire, read by an inbox and shown in a chat."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from tests.chat.driver import Driver
+
+from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.protocol.acp import decode_agent_request, decode_notification
+from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.prompt import StopReason
+from eca_nvim.protocol.acp.updates import SessionUpdated
+
+YES: Final = {"optionId": "y", "name": "Yes", "kind": "allow_once"}
+NO: Final = {"optionId": "n", "name": "No", "kind": "reject_once"}
+FOLDER: Final = "/workspace"
+
+
+def text(words: str) -> dict[str, object]:
+    return {"type": "text", "text": words}
+
+
+def shows(words: str) -> dict[str, object]:
+    return {"type": "content", "content": text(words)}
+
+
+def raw(params: Mapping[str, Any]) -> msgspec.Raw:
+    return msgspec.Raw(json.dumps(params).encode())
+
+
+class Wired:
+    """An agent's session, and the chat that shows it; a turn runs."""
+
+    def __init__(self) -> None:
+        self.inbox = Inbox("chat", FOLDER)
+        self.driver = Driver((FOLDER,))
+        self.events: list[ChatEvent] = []
+        self.requests = 0
+        self.begin()
+
+    def begin(self, prompt: str = "hello") -> None:
+        self.driver.send(prompt)
+        self.take(self.inbox.turn_began())
+        self.driver.hear_exactly(TurnBegan())
+
+    def end(self) -> None:
+        self.take(self.inbox.turn_ended(StopReason.END_TURN))
+        self.driver.hear_exactly(TurnEnded())
+
+    def update(self, variant: str, /, **fields: object) -> Sequence[ChatEvent]:
+        """Send an update; returns its events."""
+        params = {"sessionId": "s", "update": {"sessionUpdate": variant, **fields}}
+        message = decode_notification("session/update", raw(params))
+        assert isinstance(message, SessionUpdated)
+        return self.take(self.inbox.receive(message.update))
+
+    def call(self, call_id: str = "t1", /, **fields: object) -> Sequence[ChatEvent]:
+        return self.update("tool_call", toolCallId=call_id, **fields)
+
+    def changes(self, call_id: str = "t1", /, **fields: object) -> Sequence[ChatEvent]:
+        return self.update("tool_call_update", toolCallId=call_id, **fields)
+
+    def asks(self, *options: object, call: str = "t1", **fields: object) -> str:
+        """Ask for permission; returns the id of the request."""
+        self.requests += 1
+        request = str(self.requests)
+        about = {"toolCallId": call, **fields}
+        params = {"sessionId": "s", "toolCall": about, "options": options or (YES, NO)}
+        asked = decode_agent_request("session/request_permission", raw(params))
+        assert isinstance(asked, RequestPermission)
+        self.take(self.inbox.requested(request, asked))
+        return request
+
+    def answer(self, request: str, option: str) -> None:
+        """Answer the only request that waits, as the user does."""
+        [item] = self.driver.items
+        block, digest = item["block"], item["digest"]
+        assert isinstance(block, int)
+        assert isinstance(digest, str)
+        choices = self.driver.chat.blocks[block].choices  # type: ignore[attr-defined]
+        [choice] = [it for it in choices if it.id == option]
+        self.driver.decide_shown((block, digest), option)
+        self.take(self.inbox.decided(request, choice))
+
+    def withdraw(self, request: str) -> None:
+        self.take(self.inbox.withdrawn(request))
+
+    @property
+    def lines(self) -> list[str]:
+        """What the chat shows below the first prompt."""
+        return self.driver.view.lines[1:]
+
+    @property
+    def waiting(self) -> list[object]:
+        return [item["title"] for item in self.driver.items]
+
+    @property
+    def asked(self) -> list[str]:
+        """The body of the only request that waits."""
+        [item] = self.driver.items
+        lines = item["lines"]
+        assert isinstance(lines, (list, tuple))
+        return [*map(str, lines)]
+
+    def known(self) -> ToolCall:
+        """Return what the last event says of its call."""
+        call = getattr(self.events[-1], "call", None)
+        assert isinstance(call, ToolCall)
+        return call
+
+    def take(self, events: Sequence[AgentEvent]) -> Sequence[ChatEvent]:
+        taken = [it.event for it in events if isinstance(it, Addressed)]
+        assert len(taken) == len(events)
+        self.events += taken
+        self.driver.hear_exactly(*taken)
+        return taken
