@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import pytest
+from msgspec.inspect import StructType
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.conftest import PrepareScript
 from tests.support import acp_script as agent
@@ -20,11 +21,25 @@ from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.acp import encode
+from eca_nvim.protocol.acp.registry import AGENT_REQUESTS
+from eca_nvim.protocol.acp.updates import SessionUpdate
+from eca_nvim.protocol.base.lenient import type_info
 from eca_nvim.session.server import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 
 CLOSING: dict[str, Any] = {"agentCapabilities": {"sessionCapabilities": {"close": {}}}}
+PROMISED = {
+    "auth.terminal": "a login in a terminal",
+    "elicitation.form": "elicitation/create",
+    "fs.readTextFile": "fs/read_text_file",
+    "fs.writeTextFile": "fs/write_text_file",
+    "session.compaction": "compaction_update",
+    "session.configOptions.boolean": "config_option_update",
+    "session.notices": "notice",
+    "terminal": "terminal/create",
+}
+"""The capabilities of a client, and what it must read for each."""
 LOGIN: dict[str, Any] = {
     "authMethods": [{"id": "key", "name": "API key", "description": "Run `agent login`"}]
 }
@@ -38,14 +53,19 @@ async def start(command: list[str], folder: Path) -> str:
     return str(fault.value)
 
 
-def test_we_announce_what_we_read() -> None:
+def test_we_announce_what_we_read_and_nothing_else() -> None:
     sent = encode(introduction.introduction())
     assert sent is not None
     assert sent["protocolVersion"] == 1
     assert sent["clientInfo"]["name"] == "eca-nvim"
-    assert sent["clientCapabilities"].keys() == {
-        path.partition(".")[0] for path in introduction.CAPABILITIES
+    assert sent["clientCapabilities"] == {
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}}
     }
+    kinds = map(type_info, get_args(SessionUpdate))
+    variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}
+    read = variants | AGENT_REQUESTS.keys()
+    announced = {path: it for path, it in PROMISED.items() if it in read}
+    assert announced == introduction.CAPABILITIES
 
 
 async def test_what_it_cannot_do_is_said_when_it_is_ready(

@@ -10,9 +10,13 @@ from typing import Any, Final
 
 from eca_nvim.protocol.acp.lifecycle import VERSION, Implementation, InitializeParams
 
-CAPABILITIES: Final[Mapping[str, str]] = {}
-"""What we announce, as a path in `clientCapabilities`, and the message that we must read for it:
-the method of a request, or the variant of an update. A test holds that the message is known."""
+CAPABILITIES: Final[Mapping[str, str]] = {
+    "session.configOptions.boolean": "config_option_update",
+    "session.notices": "notice",
+    "session.compaction": "compaction_update",
+}
+"""What we announce, as a path in `clientCapabilities`, and what we must read for it: the method of
+a request, or the variant of an update. A test compares them with what is read."""
 
 _CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 
