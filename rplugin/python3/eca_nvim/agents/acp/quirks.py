@@ -8,36 +8,28 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from re import Pattern
 from typing import Final
 
 from msgspec import Struct
 
-from eca_nvim.patterns import late_pattern
-
 
 class ModeInText(Struct, frozen=True):
-    """A change of mode sent as text of an answer; `pattern` finds the id in a whole piece."""
+    """A change of mode sent as text of an answer: a whole piece is the prefix and an id."""
 
     agent: str
     last_version: str
     source: str
-    pattern: Pattern[str]
+    prefix: str
 
 
 MODES_IN_TEXT: Final[Sequence[ModeInText]] = (
-    ModeInText(
-        agent="gemini",
-        last_version="0.61",
-        source="seen live; no recording: the piece was [MODE_UPDATE] yolo",
-        pattern=late_pattern(r"\s*\[MODE_UPDATE\] ([\w-]+)\s*"),
-    ),
+    ModeInText("gemini", "0.61", "seen live; there is no recording", "[MODE_UPDATE] "),
 )
 
 
 def mode_in_text(text: str) -> str | None:
     """Return the id of the mode that a piece of an answer stands for; None for ordinary text."""
-    if "[" not in text[:2]:
-        return None
-    found = (row.pattern.fullmatch(text) for row in MODES_IN_TEXT)
-    return next((match[1] for match in found if match), None)
+    for row in MODES_IN_TEXT:
+        if text.startswith(row.prefix) and len(words := text[len(row.prefix) :].split()) == 1:
+            return words[0]
+    return None
