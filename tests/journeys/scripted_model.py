@@ -23,6 +23,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from typing import Any, TypeAlias
@@ -41,11 +42,7 @@ TOOLS: Mapping[str, Mapping[str, Arguments]] = {
             "description": "words of the model",
             "is_background": False,
         },
-        "exec_command": lambda command: {
-            "cmd": command,
-            "sandbox_permissions": "require_escalated",
-            "justification": "words of the model",
-        },
+        "exec_command": lambda command: {"cmd": command},
         "shell_command": lambda command: {"command": command},
     },
     "write": {
@@ -138,7 +135,7 @@ def text_of(content: object) -> str:
 
 
 def answer_to(messages: Sequence[Table], offered: Mapping[str, Table]) -> Answer:
-    """Choose the answer: the step after those that were answered since the script came.
+    """Choose the answer: the step after those whose tools have a result since the script came.
 
     A call that offers no tools asks for something beside the conversation, such as a title.
     """
@@ -147,15 +144,15 @@ def answer_to(messages: Sequence[Table], offered: Mapping[str, Table]) -> Answer
     for message in messages:
         if message.get("role") == "user" and (found := steps_in(text_of(message.get("content")))):
             steps, done = found, 0
-        elif message.get("role") == "assistant" or message.get("type") in CALLS:
+        elif message.get("role") == "tool" or message.get("type") in RESULTS:
             done += 1
     if steps is None or not offered:
         return Answer({"say": "a title"}, offered)
     return Answer(steps[done] if done < len(steps) else {"say": "done"}, offered)
 
 
-CALLS = ("function_call", "custom_tool_call")
-"""Types of the calls among the messages of `/responses`."""
+RESULTS = ("function_call_output", "custom_tool_call_output")
+"""Types of the results of tools among the messages of `/responses`."""
 
 
 class Model(BaseHTTPRequestHandler):
@@ -199,6 +196,10 @@ class Model(BaseHTTPRequestHandler):
         self.send_header("connection", "close")
         self.end_headers()
         self.close_connection = True
+        with suppress(BrokenPipeError):  # the turn was stopped
+            self._write(events)
+
+    def _write(self, events: Iterator[Table | str]) -> None:
         for event in events:
             kind = (
                 f"event: {event['type']}\n"

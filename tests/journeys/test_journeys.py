@@ -1,5 +1,7 @@
 """The journeys of a user with each agent: what is typed, what is shown, what is on the disk."""
 
+from pathlib import Path
+
 from tests.journeys.agents import RealAgent
 from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
@@ -26,4 +28,83 @@ def test_stream(start_nvim: StartNeovim, agent: RealAgent) -> None:
     nvim = start(start_nvim, agent)
     prompt(nvim, {"think": "hm, well", "say": "hello from **the** script"})
     wait_line(nvim, "hello from **the** script")
+    wait_idle(nvim)
+
+
+def waits(nvim: Neovim, word: str) -> Value:
+    """Wait for a request whose title has a word, and return it."""
+    return nvim.wait_for(
+        lambda: [it for it in nvim.lua("return require('eca').pending()") if word in it["title"]],
+        f"a request about {word!r}",
+    )[0]
+
+
+def choose(nvim: Neovim, request: Value, kind: str) -> None:
+    """Answer a request by the first choice of a kind."""
+    [choice, *_] = [it["id"] for it in request["choices"] if it["kind"] == kind]
+    nvim.lua("require('eca').choose(...)", {"id": request["id"], "choice": choice})
+
+
+def test_permission_once_and_the_output(
+    start_nvim: StartNeovim, agent: RealAgent, workspace: Path
+) -> None:
+    nvim = start(start_nvim, agent)
+    prompt(nvim, {"run": "touch made; echo from the command"}, {"say": "it ran"})
+    request = waits(nvim, "touch made; echo from the command")
+    assert not (workspace / "made").exists()
+    choose(nvim, request, "allow_once")
+    wait_line(nvim, "it ran")
+    wait_idle(nvim)
+    assert (workspace / "made").exists()
+    assert "from the command" in nvim.lua("return require('eca').transcript()")
+    nvim.keys(":Eca changes<CR>")
+    nvim.wait_for(
+        lambda: "made" in [nvim.eval(f"bufname({it['bufnr']})") for it in nvim.eval("getqflist()")],
+        "the new file among the changes",
+    )
+
+
+def test_a_no_runs_nothing_and_a_reason_is_sent(
+    start_nvim: StartNeovim, agent: RealAgent, workspace: Path
+) -> None:
+    nvim = start(start_nvim, agent)
+    prompt(nvim, {"run": "touch made"}, {"say": "I stopped"})
+    choose(nvim, waits(nvim, "touch made"), "reject_once")
+    wait_idle(nvim)
+    prompt(nvim, {"run": "touch made"}, {"say": "I stopped"})
+    request = waits(nvim, "touch made")
+    reason = f"no, instead\n{scripted({'say': 'so be it'})}"
+    nvim.lua("require('eca').reject(...)", {"id": request["id"], "reason": reason})
+    wait_line(nvim, "so be it")
+    wait_idle(nvim)
+    assert not (workspace / "made").exists()
+
+
+def test_a_stop_ends_the_turn_and_what_runs(
+    start_nvim: StartNeovim, agent: RealAgent, workspace: Path
+) -> None:
+    nvim = start(start_nvim, agent)
+    prompt(nvim, {"slowly": 400})
+    wait_line(nvim, "line 3")
+    nvim.lua("require('eca').stop()")
+    wait_idle(nvim)
+    prompt(nvim, {"run": "touch made"})
+    waits(nvim, "touch made")
+    nvim.lua("require('eca').stop()")
+    wait_idle(nvim)
+    assert nvim.lua("return #require('eca').pending()") == 0
+    prompt(nvim, {"say": "still here"})
+    wait_line(nvim, "still here")
+    assert not (workspace / "made").exists()
+
+
+def test_an_error_of_the_model_is_said_and_the_chat_goes_on(
+    start_nvim: StartNeovim, agent: RealAgent
+) -> None:
+    nvim = start(start_nvim, agent)
+    prompt(nvim, {"fail": 400})
+    wait_line(nvim, "failed with 400")
+    wait_idle(nvim)
+    prompt(nvim, {"say": "still here"})
+    wait_line(nvim, "still here")
     wait_idle(nvim)

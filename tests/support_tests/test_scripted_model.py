@@ -13,7 +13,7 @@ def test_a_step_is_answered_once() -> None:
     assert first.call[1]["command"] == "ls"
     after = answer_to([PROMPT, {"role": "assistant"}, {"role": "tool", "content": "out"}], TOOLS)
     assert (after.call, after.text) == (None, "done")
-    again = answer_to([PROMPT, {"type": "function_call"}, PROMPT], TOOLS)
+    again = answer_to([PROMPT, {"type": "function_call_output"}, PROMPT], TOOLS)
     assert again.call is not None
 
 
