@@ -36,7 +36,7 @@ from eca_nvim.session.trust import Trust
 FEW, MANY = 100, 1000
 MOST = 13
 """How many times the work ten times as much may be: linear work is 10 times."""
-LESS = 0.5
+LESS = 0.4
 """How much of the work many events may be that come together."""
 Batch: TypeAlias = Sequence[AgentEvent]
 """Events that come together."""
@@ -52,6 +52,9 @@ class Screen:
 
     def push(self, ops: Iterable[ViewOp]) -> None:
         self._queue.push(ops)
+
+    def draw(self) -> None:
+        """Draw the next frame if it is due, as after each read."""
         self._clock += 0.001
         frame = self._queue.take(self._clock)
         if frame is not None:
@@ -120,6 +123,7 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     try:
         for batch in batches:
             incoming.receive(batch)
+            screen.draw()
         screen.finish()
     finally:
         sys.setprofile(None)

@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.effects import Effect
@@ -30,7 +31,7 @@ from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Emit, ForgetChat, SetPe
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.files.call_warnings import disk_warnings
 from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import SHOW, View, isolated, report_fault
 
 REFRESH_INTERVAL = 1.0
 """Seconds between two updates of the times that are shown."""
@@ -106,13 +107,26 @@ class Chats:
             if not announced:
                 self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
-    def apply(self, chat: Chat, events: Sequence[ChatEvent], child: str | None = None) -> None:
-        """Apply events to a chat; `child`: the subagent's chat in it that they concern."""
+    def apply(self, chat: Chat, events: Iterable[ChatEvent], child: str | None = None) -> None:
+        """Apply events to a chat and show what they changed; a fault in one loses only that one.
+
+        child: the subagent's chat in it that they concern.
+        """
+        update = self._update(chat, child)
         for received in events:
-            event = with_actual_diff(chat, received, self._file_before, child)
-            changes = reducer.apply(chat, event, now(), child, more_follow=self._in_batch)
-            self._record_event(chat, event, changes.call)
-            self.show(changes)
+            try:
+                event = with_actual_diff(chat, received, self._file_before, child)
+                reducer.change(update, event)
+                self._record_event(chat, event, update.about)
+            except Exception as fault:  # noqa: BLE001 - a bug of ours; go on with the next event
+                report_fault(self._view, SHOW, received, fault)
+            if update.is_urgent:
+                self.show(update.finish())
+                update = self._update(chat, child)
+        self.show(update.finish())
+
+    def _update(self, chat: Chat, child: str | None) -> Update:
+        return Update(chat, chat.lane(child), now(), more_follow=self._in_batch)
 
     @contextmanager
     def batch(self) -> Iterator[None]:

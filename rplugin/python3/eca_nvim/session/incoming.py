@@ -11,7 +11,8 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import dropwhile, groupby
 
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
@@ -30,6 +31,7 @@ from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
     ChatDeleted,
+    ChatEvent,
     NoticeReceived,
     ProgressChanged,
     SelectionChanged,
@@ -42,10 +44,13 @@ from eca_nvim.session.chats import Chats
 from eca_nvim.session.choices import Choices, announced_selection
 from eca_nvim.session.tool_servers import ToolServers
 from eca_nvim.session.trust import Trust
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import SHOW, View, isolated
 
 _CREATES_NO_CHAT = (ChatCleared, ChatDeleted, ProgressChanged, TurnEvent, UsageReported)
 """Events that are ignored when their chat is unknown."""
+
+_CONCERNS_MORE = frozenset({ChatDeleted, SelectionChanged})
+"""Events of a chat that also concern the session; each is handled alone."""
 
 NO_MODEL = "no model: send the prompt /login, or see :Eca log"
 
@@ -72,9 +77,9 @@ class IncomingEvents:
     def receive(self, events: Sequence[AgentEvent]) -> None:
         """Handle events in order; a fault in one of them never ends the agent's connection."""
         with self._chats.batch():
-            for event in join_text(events):
-                with isolated(self._view, "show what the agent sent", event):
-                    self._handle(event)
+            for run in _runs(join_text(events)):
+                with isolated(self._view, SHOW, run[0]):
+                    self._handle(run)
 
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
@@ -94,10 +99,11 @@ class IncomingEvents:
         if self._ready and self._choices.lack_models:
             self._chats.apply(chat, [NoticeReceived(NO_MODEL, is_error=True)])
 
-    def _handle(self, event: AgentEvent) -> None:
-        match event:
+    def _handle(self, run: Sequence[AgentEvent]) -> None:
+        match event := run[0]:
             case Addressed():
-                self._apply_to_chat(event)
+                told = [it.event for it in run if isinstance(it, Addressed)]
+                self._apply_to_chat(event, told)
             case AbilitiesChanged(abilities):
                 self._chats.abilities_changed(self._server, abilities)
             case ChoicesChanged():
@@ -111,26 +117,30 @@ class IncomingEvents:
             case ToolServerChanged():
                 self._view.push(self._tool_servers.update(event))
 
-    def _apply_to_chat(self, addressed: Addressed) -> None:
+    def _apply_to_chat(self, addressed: Addressed, events: Sequence[ChatEvent]) -> None:
+        """Apply events to their chat; `addressed`: the first of them."""
         chat_id, child = route(self._chats.table, addressed)
         chat_id = self.last_used_chat if chat_id is None else chat_id
-        event = addressed.event
         if chat_id is None:
-            log.warning("no chat to show an event in: %r", event)
+            log.warning("no chat to show an event in: %r", addressed.event)
             return
         if chat_id not in self._chats.table:
-            if isinstance(event, _CREATES_NO_CHAT):
+            events = [*dropwhile(lambda event: isinstance(event, _CREATES_NO_CHAT), events)]
+            if not events:
                 return
             chat = self._chats.get(chat_id, self._server)
             self._chats.apply(chat, [self._choices.defaults(chat_id)])
         elif self._chats.table[chat_id].server_name != self._server:
-            log.warning("%s sent an event for another server's chat: %r", self._server, event)
+            line = "%s sent an event for another server's chat: %r"
+            log.warning(line, self._server, addressed.event)
             return
-        if isinstance(event, SelectionChanged) and child is None:
-            self._choices.keep(chat_id, event)
-        self._chats.apply(self._chats.get(chat_id), [event], child)
-        if isinstance(event, ChatDeleted) and child is None:
-            self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
+        match events:
+            case [SelectionChanged() as selection] if child is None:
+                self._choices.keep(chat_id, selection)
+        self._chats.apply(self._chats.get(chat_id), events, child)
+        match events:
+            case [ChatDeleted()] if child is None:
+                self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
     def _change_choices(self, event: ChoicesChanged) -> None:
         chats = self._chats.of(self._server)
@@ -160,3 +170,19 @@ class IncomingEvents:
             self._show_welcome(chat, self._choices.welcome)
         self._check_models(chat)
         self._trust.chat_created(chat)
+
+
+def _runs(events: Iterable[AgentEvent]) -> Iterator[Sequence[AgentEvent]]:
+    """Yield neighbours that are for the same chat together, and all other events alone."""
+    for address, run in groupby(events, _address):
+        if address is None:
+            yield from ([event] for event in run)
+        else:
+            yield [*run]
+
+
+def _address(event: AgentEvent) -> object:
+    """Return a key of the chat that an event is for; None for an event that comes alone."""
+    if type(event) is not Addressed or type(event.event) in _CONCERNS_MORE:
+        return None
+    return (event.chat_id, event.parent_id)

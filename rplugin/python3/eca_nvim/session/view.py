@@ -1,7 +1,8 @@
 """The view's interface, and the report of our own faults: a line for the user, a log entry.
 
 Rule kept here: `isolated` is the one place that catches every exception raised while an intent or
-an event is handled, so the rest of the session goes on.
+an event is handled, so the rest of the session goes on. Events are hot: `Chats.apply` catches
+theirs itself, and reports them here.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from eca_nvim.chat.vocabulary.ops import Notify, ViewOp
+
+SHOW = "show what the agent sent"
+"""What has failed if an exception comes from an event."""
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +27,7 @@ class View(Protocol):
 
 
 class isolated:  # noqa: N801 - reads like a statement
-    """Report any exception of a block instead of raising it (hot: each event has one).
+    """Report any exception of a block instead of raising it.
 
     action: what failed, for the message ("cannot {action}: …"). subject: logged with the traceback.
     """
@@ -43,7 +47,11 @@ class isolated:  # noqa: N801 - reads like a statement
     ) -> bool:
         if not isinstance(fault, Exception):
             return False
-        log.error("cannot %s: %r", self._action, self._subject, exc_info=fault)
-        line = f"cannot {self._action}: {str(fault) or repr(fault)}; see :Eca log"
-        self._view.push([Notify("error", line)])
+        report_fault(self._view, self._action, self._subject, fault)
         return True
+
+
+def report_fault(view: View, action: str, subject: object, fault: Exception) -> None:
+    """Report a fault of our own; `action` and `subject` as in `isolated`."""
+    log.error("cannot %s: %r", action, subject, exc_info=fault)
+    view.push([Notify("error", f"cannot {action}: {str(fault) or repr(fault)}; see :Eca log")])

@@ -83,29 +83,25 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
 }
 
 
-def apply(
-    chat: Chat,
-    event: events.ChatEvent,
-    now: int,
-    child: str | None = None,
-    *,
-    more_follow: bool = False,
-) -> Changes:
-    """Apply an event; `child` is the subagent's chat id, or None for the chat itself.
-
-    more_follow: more events follow at once, so headers are drawn after the last one (`settled`).
-    """
-    update = Update(chat, chat.lane(child), now, more_follow=more_follow)
-    if not isinstance(event, TurnLapsed):
-        chat.turn.note_activity(now)
-    HANDLERS[type(event)](update, event)
-    if update.overruled_rejection:
-        turn.stop_for_reason(update)
+def apply(chat: Chat, event: events.ChatEvent, now: int, child: str | None = None) -> Changes:
+    """Apply an event; `child` is the subagent's chat id, or None for the chat itself."""
+    update = Update(chat, chat.lane(child), now)
+    change(update, event)
     return update.finish()
 
 
+def change(update: Update, event: events.ChatEvent) -> None:
+    """Let the next event of an update change its chat."""
+    update.about, update.overruled_rejection = None, False
+    if not isinstance(event, TurnLapsed):
+        update.chat.turn.note_activity(update.now)
+    HANDLERS[type(event)](update, event)
+    if update.overruled_rejection:
+        turn.stop_for_reason(update)
+
+
 def settled(chat: Chat, now: int) -> Changes:
-    """Draw the headers that `apply` postponed."""
+    """Draw the headers that updates of a batch postponed."""
     return Update(chat, chat.root, now).finish()
 
 
