@@ -110,7 +110,11 @@ def test_text_may_come_after_the_end_11(driver: Driver) -> None:
 
 def test_content_may_come_after_the_end_of_a_call_12(driver: Driver) -> None:
     driver.hear_exactly(ToolRunning(CALL), ToolFinished(CALL), ToolFinished(CALL, ("more",)))
+    driver.hear_exactly(ToolFinished(CALL, ("too much",)))
     assert calls(driver) == ["✓ edit old.txt: two => TWO"]
+    block = driver.chat.root.calls["t1"]
+    driver.toggle(block.id)
+    assert driver.view.lines[-1] == "  more"
 
 
 @pytest.mark.parametrize(
@@ -256,3 +260,13 @@ def test_what_the_agent_says_of_a_call_is_part_of_the_request(driver: Driver) ->
     driver.decide_shown(driver.shown("t1"), "y")
     driver.hear_exactly(ToolFinished(explained))
     assert driver.view.lines[-1] == "✓ edit old.txt: two => TWO"
+
+
+def test_how_long_a_call_ran_is_measured(driver: Driver) -> None:
+    driver.hear_exactly(asks())
+    driver.now += 5_000
+    driver.decide_shown(driver.shown("t1"), "y")
+    driver.hear_exactly(ToolRunning(CALL))
+    driver.now += 2_300
+    driver.hear_exactly(ToolFinished(CALL))
+    assert calls(driver) == ["✓ edit old.txt: two => TWO  2s"]

@@ -296,6 +296,14 @@ def test_content_of_a_call_that_runs_is_its_output(wired: Wired) -> None:
     assert wired.events[-1] == ToolFinished(wired.known(), ("all",))
 
 
+def test_content_may_come_after_the_end_12(wired: Wired) -> None:
+    wired.call(status="in_progress", **RUN)
+    wired.changes(status="completed")
+    wired.changes(status="completed", content=[shows("late")])
+    wired.driver.toggle(wired.driver.chat.root.calls["t1"].id)
+    assert wired.lines == ["✓ $ rm -rf x", "  $ rm -rf x", "  late"]
+
+
 @pytest.mark.parametrize("name", ["terminal_output", "terminal_output_delta"])
 def test_a_terminal_of_the_agent_prints_into_its_call(wired: Wired, name: str) -> None:
     wired.call(status="in_progress", content=[{"type": "terminal", "terminalId": "x"}], **RUN)

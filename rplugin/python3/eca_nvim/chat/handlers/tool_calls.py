@@ -135,11 +135,12 @@ def finished(update: Update, event: ToolFinished) -> None:
         return
     block = _open_call(update, event.call)
     if block is None:
+        _store_late_outputs(update, event)
         return
     block.outputs = event.outputs
     if any(event.outputs):
         block.live = None
-    block.total_ms = event.total_ms
+    block.total_ms = _total_ms(update, block, event)
     dismiss_for_call(update, block)
     if block.question is None and event.dialogue is not None:
         block.question = replayed_question(event.dialogue)
@@ -150,6 +151,21 @@ def finished(update: Update, event: ToolFinished) -> None:
             join_neighbours(update, block, update.lane)
             _report_files(update, block)
             _show_place(update, block, done=True)
+
+
+def _store_late_outputs(update: Update, event: ToolFinished) -> None:
+    """Show the output of a call that ended without any."""
+    block = update.lane.calls.get(event.call.id)
+    if block is not None and any(event.outputs) and not any(block.outputs):
+        block.outputs, block.live = event.outputs, None
+        update.redraw(block, update.lane, with_body=block.is_open)
+
+
+def _total_ms(update: Update, block: ToolBlock, event: ToolFinished) -> int | None:
+    """Return how long a call took; measured here if the agent does not say it."""
+    if event.total_ms is not None or block.replayed or block.started_ms is None:
+        return event.total_ms
+    return update.now - block.started_ms
 
 
 def _outcome(block: ToolBlock, event: ToolFinished) -> CallState:
