@@ -81,15 +81,30 @@ def state(context: Context) -> Hashable:
 
 def as_text(context: FileContext | DirectoryContext) -> TextContext:
     """Return a context's content as text, for paths that a message cannot name."""
-    if isinstance(context, DirectoryContext):
+    if isinstance(context, DirectoryContext) or (text := text_of(context)) is None:
         return _named(context)
-    if (lines := _lines(context)) is not None:
-        return TextContext(f"{context.path}:{context.first}-{context.last}", "\n".join(lines))
-    found = _stat(context.path)
-    lines = _read(context.path, 1, None) if found and not _is_unfit(context.path, found) else None
-    if lines is None:
-        return _named(context)
-    return TextContext(context.path, "\n".join(lines))
+    is_part = context.first is not None or context.last is not None
+    return TextContext(context.path + (f":{context.first}-{context.last}" if is_part else ""), text)
+
+
+def text_of(context: FileContext) -> str | None:
+    """Return the text of a file, or of its lines; None if it cannot be sent as text."""
+    lines = _lines(context)
+    found = _stat(context.path) if lines is None else None
+    if found is not None and not _is_unfit(context.path, found):
+        lines = _read(context.path, 1, None)
+    return None if lines is None else "\n".join(lines)
+
+
+def bytes_of(context: ImageContext) -> bytes | None:
+    """Return the bytes of an image; None if it cannot be sent."""
+    try:
+        with open_regular(context.path) as file:
+            data = file.read(MOST_IMAGE_BYTES + 1)
+    except (OSError, ValueError, NotAFile) as fault:
+        logger.info("cannot read %s: %s", context.path, fault)
+        return None
+    return data if len(data) <= MOST_IMAGE_BYTES else None
 
 
 # --- fitting ------------------------------------------------------------------------------------

@@ -106,6 +106,13 @@ class _Life:
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
         self._emit = emit
 
+    def introduced(self, result: InitializeResult) -> None:
+        """Note what the agent can do."""
+        can = result.agent_capabilities
+        self.faults.auth_methods = result.auth_methods
+        self.sessions.can_close = can.session_capabilities.close is not None
+        self.outbox.can_prompt = can.prompt_capabilities
+
     def receive(self, batch: Sequence[Incoming]) -> None:
         """Emit the events of one read, as one batch."""
         events: list[AgentEvent] = []
@@ -273,9 +280,7 @@ class AcpAgent(Agent):
             return fault
         except ConnectionClosed as closed:
             return closed.exit if self._leaving else self._ended_early(closed.exit)
-        life.faults.auth_methods = result.auth_methods
-        can = result.agent_capabilities
-        life.sessions.can_close = can.session_capabilities.close is not None
+        life.introduced(result)
         emit([AbilitiesChanged(frozenset())])
         ready()
         return await life.connection.wait_closed()

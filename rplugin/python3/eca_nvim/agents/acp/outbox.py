@@ -16,16 +16,16 @@ from functools import partial
 from typing import Final
 
 from eca_nvim.agents.acp.faults import Faults
-from eca_nvim.agents.acp.prompt import blocks
 from eca_nvim.agents.acp.requests import AgentRequests
 from eca_nvim.agents.acp.sessions import Session, Sessions
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
+from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.prompt import CancelTurn, PromptParams, StopReason
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
@@ -60,6 +60,8 @@ class Outbox:
         self._requests = requests
         self._faults = faults
         self._emit = emit
+        self.can_prompt = PromptCapabilities()
+        """What prompts may contain; the agent says it when it is initialized."""
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (session/prompt) once the chat has its session."""
@@ -89,7 +91,10 @@ class Outbox:
             return
         session.turn += 1
         session.turn_runs, session.is_stopping = True, False
-        params = PromptParams(session_id=session.id, prompt=blocks(prompt))
+        written = session.prompts.write(prompt, self.can_prompt)
+        for notice in written.notices:
+            self._emit([Addressed(session.chat_id, NoticeReceived(notice))])
+        params = PromptParams(session_id=session.id, prompt=written.blocks)
         on_answer = partial(self._answered, session, session.turn)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)

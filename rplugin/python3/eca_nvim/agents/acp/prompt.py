@@ -2,14 +2,21 @@
 
 Rules kept here:
 - The text comes first and as typed, so that `/name rest` is a command of the agent.
-- Only links and text are sent, which every agent takes, unless it says that it takes more.
+- Text and links are sent, which every agent takes; contents of files and images only to agents that
+  say that they take them. What cannot be read, or is too large, is a link.
+- What belongs to every prompt of a chat is sent once, and again when it has changed.
 """
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Hashable, Sequence
 from pathlib import PurePath
 from typing import assert_never
 
+from msgspec import Struct
+
+from eca_nvim.agents import attached_files
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
@@ -24,27 +31,69 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.paths import uri_of
-from eca_nvim.protocol.acp.content import ContentBlock, ResourceLink, TextBlock
+from eca_nvim.protocol.acp.content import (
+    ContentBlock,
+    EmbeddedResource,
+    ImageBlock,
+    ResourceContents,
+    ResourceLink,
+    TextBlock,
+)
+from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 
 
-def blocks(prompt: Prompt) -> tuple[ContentBlock, ...]:
-    """Return the blocks of a prompt."""
-    carried = (block for context in prompt.contexts for block in _blocks(context))
-    return (TextBlock(prompt.text), *carried)
+class Written(Struct, frozen=True):
+    """The blocks of a prompt, and what the user should know about its contexts, one line each."""
+
+    blocks: tuple[ContentBlock, ...]
+    notices: tuple[str, ...] = ()
 
 
-def _blocks(context: Context) -> tuple[ContentBlock, ...]:
+class PromptWriter:
+    """Writes the prompts of one session."""
+
+    def __init__(self) -> None:
+        self._sent: dict[Context, Hashable] = {}
+        self._noticed: set[str] = set()
+
+    def write(self, prompt: Prompt, can: PromptCapabilities) -> Written:
+        """Return the blocks of a prompt; `can`: what the agent takes."""
+        blocks: list[ContentBlock] = [TextBlock(prompt.text)]
+        notices: list[str] = []
+        for context in filter(self._is_news, prompt.contexts):
+            embeds = can.embedded_context and isinstance(context, FileContext)
+            fitted = attached_files.fit(context) if embeds else attached_files.Fitted(context)
+            if fitted.message is not None and fitted.message not in self._noticed:
+                self._noticed.add(fitted.message)
+                notices.append(fitted.message)
+            if isinstance(context, FileContext) and isinstance(fitted.context, TextContext):
+                blocks += _blocks(context, PromptCapabilities())  # too large: only its name
+            elif fitted.context is not None:
+                blocks += _blocks(fitted.context, can)
+        return Written(tuple(blocks), tuple(notices))
+
+    def _is_news(self, context: Context) -> bool:
+        """Return whether a context must be sent: named by the prompt, new or changed."""
+        if getattr(context, "token", None):
+            return True
+        state = attached_files.state(context)
+        is_news = context not in self._sent or self._sent[context] != state
+        self._sent[context] = state
+        return is_news
+
+
+def _blocks(context: Context, can: PromptCapabilities) -> Sequence[ContentBlock]:
     match context:
-        case FileContext(path, first, last):
-            return (_link(path, _lines(first, last)),)
-        case DirectoryContext(path) | ImageContext(path):
+        case FileContext():
+            return (_file(context, can),)
+        case ImageContext():
+            return (_image(context, can),)
+        case DirectoryContext(path):
             return (_link(path),)
-        case ResourceContext(uri):
+        case ResourceContext(uri) | WebContext(uri):
             return (ResourceLink(uri, uri),)
         case PathMention() | DiffContext():  # only words of the text
             return ()
-        case WebContext(url):
-            return (ResourceLink(url, url),)
         case TextContext(label, content):
             return (TextBlock(f"{label}:\n{content}"),)
         case CursorContext(path):
@@ -53,11 +102,27 @@ def _blocks(context: Context) -> tuple[ContentBlock, ...]:
             assert_never(context)
 
 
+def _file(context: FileContext, can: PromptCapabilities) -> ContentBlock:
+    lines = _fragment(context.first, context.last)
+    text = attached_files.text_of(context) if can.embedded_context else None
+    if text is None:
+        return _link(context.path, lines)
+    return EmbeddedResource(ResourceContents(uri_of(context.path) + lines, text))
+
+
+def _image(context: ImageContext, can: PromptCapabilities) -> ContentBlock:
+    data = attached_files.bytes_of(context) if can.image else None
+    if data is None:
+        return _link(context.path)
+    encoded = base64.b64encode(data).decode()
+    return ImageBlock(encoded, context.media_type, uri_of(context.path))
+
+
 def _link(path: str, lines: str = "") -> ResourceLink:
     return ResourceLink(uri_of(path) + lines, PurePath(path).name or path)
 
 
-def _lines(first: int | None, last: int | None) -> str:
+def _fragment(first: int | None, last: int | None) -> str:
     """Return lines as the fragment of a link; "" for a whole file."""
     if first is None and last is None:
         return ""

@@ -17,6 +17,7 @@ from itertools import chain
 
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -52,6 +53,7 @@ class Session:
         self.chat_id = chat_id
         self.id = ""
         self.inbox = Inbox(chat_id, folder)
+        self.prompts = PromptWriter()
         self.state = _State.NEW
         self.waiting: list[Then] = []
         self.turn = 0
