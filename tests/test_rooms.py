@@ -17,7 +17,7 @@ FLOORS = (
     ("markdown", "transcript"),
     ("chat", "context", "input", "window"),
     ("editor",),
-    ("approval", "diff"),
+    ("approval", "completion", "diff"),
     ("panels", "review"),
     ("view",),
     ("actions", "commands", "keymaps", "init", "health"),

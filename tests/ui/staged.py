@@ -10,6 +10,10 @@ local host = { sent = {}, logged = {} }
 function host.send(name, payload)
   table.insert(host.sent, { name, payload or vim.empty_dict() })
 end
+function host.send_if_running(name, payload)
+  host.send(name, payload)
+  return true
+end
 function host.log(text)
   table.insert(host.logged, text)
 end

@@ -47,6 +47,8 @@ def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
             {"notify": "loud"},
             'option \'notify\' must be one of "error", "warn", "info", false, not "loud"',
         ),
+        ({"completion": 3}, "option 'completion' must be a boolean or table, not a number"),
+        ({"completion": {"auto": 1}}, "option 'completion.auto' must be a boolean, not a number"),
         ({"server": 3}, "option 'server' must be a table or string, not a number"),
         ({"servers": {"two": "eca"}}, "option 'servers.two' must be a table"),
         ({"servers": {"a b": {}}}, "option 'servers.a b' must have a name without spaces"),

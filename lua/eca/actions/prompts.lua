@@ -17,10 +17,21 @@ local function input_buffer()
   return chat and chat.input
 end
 
+--- Ask for the arguments that the command in an input still needs.
+---@param buf integer
+---@return boolean asked
+local function ask_arguments(buf)
+  local arguments = package.loaded['eca.completion.arguments'] -- only then a command is known
+  local chat = chats.of_buffer(buf)
+  return arguments ~= nil and chat ~= nil and arguments.ask_for_draft(chat)
+end
+
 ---@param queue boolean
 local function submit(queue)
   local buf = input_buffer()
-  if not buf or not input.submit(buf, queue) then
+  if buf and ask_arguments(buf) then
+    return
+  elseif not buf or not input.submit(buf, queue) then
     notify.info('nothing to send: the input is empty')
   end
 end

@@ -18,7 +18,7 @@ local M = {}
 ---@field diff { lines: integer } rows of a diff shown in the chat
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
 ---@field contexts { cursor: boolean, repo_map: boolean } what is sent with each prompt
----@field completion boolean
+---@field completion boolean|{ auto: boolean } with a menu that opens by itself
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field turn { notify: 'hidden'|'always'|false, bell: boolean } notice when a turn ends
 ---@field notify 'error'|'warn'|'info'|false lowest level shown
@@ -92,7 +92,8 @@ M.entries = {
   ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },
   ['contexts.repo_map'] = { types = { 'boolean' }, default = true },
-  completion = { types = { 'boolean' }, default = true },
+  completion = { types = { 'boolean', 'table' }, default = true },
+  ['completion.auto'] = { types = { 'boolean' }, default = true },
   follow = { types = { 'boolean' }, default = false },
   ['turn.notify'] = {
     types = { 'string', 'boolean' },
@@ -260,7 +261,7 @@ function M.defaults()
     if group then
       all[group] = all[group] or {}
       all[group][key] = vim.deepcopy(entry.default)
-    elseif entry.default ~= nil then
+    elseif entry.default ~= nil and not groups[path] then
       all[path] = vim.deepcopy(entry.default)
     end
   end

@@ -327,10 +327,12 @@ end
 --- Send an intent only if the host is running; it does not matter otherwise.
 ---@param name string
 ---@param payload table<string, any>
+---@return boolean sent
 function M.send_if_running(name, payload)
   if answered then
     M.send(name, payload)
   end
+  return answered
 end
 
 --- Called at each sign of life of the host: what was sent to it has arrived.

@@ -24,6 +24,13 @@ function M.question(chat)
   return questions[chat]
 end
 
+--- Does a chat's input take prompts?
+---@param chat string
+---@return boolean
+function M.takes_prompt(chat)
+  return not logins[chat] and not questions[chat]
+end
+
 ---@param chat string
 ---@param question? eca.Pending
 function M.set_question(chat, question)

@@ -12,6 +12,19 @@ local texts = require('eca.input.texts')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 
+--- Set up completion in an input when the user first goes there. It is loaded after the windows
+--- are drawn.
+---@param buf integer
+local function complete_in(buf)
+  vim.api.nvim_create_autocmd('BufEnter', {
+    buffer = buf,
+    once = true,
+    callback = vim.schedule_wrap(function()
+      require('eca.completion').attach(buf)
+    end),
+  })
+end
+
 alert.watch()
 chat_tabs.open_with(open.chat)
 
@@ -24,6 +37,7 @@ return {
     else
       input.attach(chat.input)
       drafts.follow(chat, gone)
+      complete_in(chat.input)
     end
   end,
   emptied = function(chat, kind)
@@ -40,5 +54,9 @@ return {
   end,
   gone = function(chat)
     texts.forget(chat.input)
+    local answers = package.loaded['eca.completion.answers'] -- late: not before something is typed
+    if answers then
+      answers.forget(chat.id)
+    end
   end,
 }

@@ -196,6 +196,10 @@ function draw.server(state, label, server)
   announce_status(current, status)
   if before ~= state and SERVER_EVENTS[state] then
     emit(SERVER_EVENTS[state], { state = state, label = label or '', server_name = server })
+    local completion = package.loaded['eca.completion'] -- late: not before something is typed
+    if completion then
+      completion.server_changed()
+    end
   end
   draw_winbars()
 end
@@ -264,6 +268,10 @@ end
 
 function draw.external(target)
   require('eca.ui.external').open(target)
+end
+
+function draw.completions(chat, trigger, query, items)
+  require('eca.completion').received(chat, trigger, query, mirror.clean(items))
 end
 
 function draw.answer(request, value)

@@ -1,0 +1,205 @@
+--- What the host has answered: the cache that completion is answered from.
+---
+--- Rules kept here:
+--- - What is known is returned at once, and the host is asked for more. Its answers come later, and
+---   whoever waits is called.
+--- - Until a query has an answer, that of its longest beginning is narrowed down by `matchfuzzy()`.
+--- - An answer is kept under its own query, so a stale one never shows up elsewhere.
+--- - Without a running host, nothing is asked and nothing is reported: completion is a convenience.
+local editor_items = require('eca.completion.editor_items')
+local host = require('eca.host')
+
+local M = {}
+
+--- Most queries of a chat and trigger that are kept.
+local MOST_KEPT = 50
+
+---@class eca.CompletionArgument
+---@field name string
+---@field description string
+---@field required boolean
+
+---@class eca.CompletionItem
+---@field text string stands after the trigger when it is accepted, blanks escaped
+---@field label string safe for one line
+---@field kind string
+---@field detail string one line
+---@field arguments? eca.CompletionArgument[]
+
+---@class eca.CompletionStore
+---@field answers table<string, eca.CompletionItem[]> by query
+---@field count integer of answers
+---@field asked? string the query that the host was asked last, in this token
+
+local stores = {} ---@type table<string, table<eca.CompletionTrigger, eca.CompletionStore>> by chat
+local waiting = {} ---@type { place: eca.CompletionPlace, callback: fun() }[]
+
+---@param chat string
+---@param trigger eca.CompletionTrigger
+---@return eca.CompletionStore
+local function store_of(chat, trigger)
+  local by_trigger = stores[chat] or {}
+  stores[chat] = by_trigger
+  by_trigger[trigger] = by_trigger[trigger] or { answers = {}, count = 0 }
+  return by_trigger[trigger]
+end
+
+--- The items that match a query, the best first.
+---@param items eca.CompletionItem[]
+---@param query string
+---@return eca.CompletionItem[]
+local function narrow(items, query)
+  if query == '' then
+    return items
+  end
+  local by_text, texts = {}, {} ---@type table<string, eca.CompletionItem>, string[]
+  for index, item in ipairs(items) do
+    by_text[item.text], texts[index] = item, item.text
+  end
+  return vim.tbl_map(function(text)
+    return by_text[text]
+  end, vim.fn.matchfuzzy(texts, query))
+end
+
+--- What the host has answered to a query, or to the longest beginning of it.
+---@param store eca.CompletionStore
+---@param query string
+---@return eca.CompletionItem[]
+local function from_host(store, query)
+  for length = #query, 0, -1 do
+    local answer = store.answers[query:sub(1, length)]
+    if answer then
+      return length == #query and answer or narrow(answer, query)
+    end
+  end
+  return {}
+end
+
+--- Add items to a list whose texts are not in it yet.
+---@param list eca.CompletionItem[]
+---@param more eca.CompletionItem[]
+---@return eca.CompletionItem[] list
+function M.append(list, more)
+  local known = {} ---@type table<string, true>
+  for _, item in ipairs(list) do
+    known[item.text] = true
+  end
+  for _, item in ipairs(more) do
+    if not known[item.text] then
+      known[item.text] = true
+      list[#list + 1] = item
+    end
+  end
+  return list
+end
+
+--- All items known for a place, in the order to show.
+---@param place eca.CompletionPlace
+---@return eca.CompletionItem[]
+function M.known(place)
+  local ours = narrow(editor_items.list(place.trigger), place.query)
+  local theirs = from_host(store_of(place.chat, place.trigger), place.query)
+  return M.append(M.append({}, ours), theirs)
+end
+
+--- Has the host answered a place's query since it was asked for it?
+---@param place eca.CompletionPlace
+---@return boolean
+local function is_answered(place)
+  local store = store_of(place.chat, place.trigger)
+  return store.asked == place.query and store.answers[place.query] ~= nil
+end
+
+--- Ask the host what completes a place, once for each query of a token.
+---@param place eca.CompletionPlace
+function M.ask(place)
+  local store = store_of(place.chat, place.trigger)
+  if store.asked ~= place.query then
+    local payload = { chat = place.chat, trigger = place.trigger, query = place.query }
+    payload.folder = vim.fn.getcwd()
+    store.asked = host.send_if_running('complete', payload) and place.query or nil
+  end
+end
+
+--- Ask again about every query: the user has begun another token, or the host may know more.
+function M.forget_asked()
+  for _, by_trigger in pairs(stores) do
+    for _, store in pairs(by_trigger) do
+      store.asked = nil
+    end
+  end
+end
+
+--- Call a function once the host has answered a place's query, or after a time at most.
+---@param place eca.CompletionPlace
+---@param most integer ms
+---@param callback fun()
+function M.wait(place, most, callback)
+  if is_answered(place) or not store_of(place.chat, place.trigger).asked then
+    callback()
+    return
+  end
+  local entry = { place = place, callback = callback }
+  waiting[#waiting + 1] = entry
+  vim.defer_fn(function()
+    if vim.list_contains(waiting, entry) then
+      waiting = vim.tbl_filter(function(other)
+        return other ~= entry
+      end, waiting)
+      callback()
+    end
+  end, most)
+end
+
+local function call_waiting()
+  local before = waiting
+  waiting = vim.tbl_filter(function(entry)
+    return not is_answered(entry.place)
+  end, before)
+  for _, entry in ipairs(before) do
+    if not vim.list_contains(waiting, entry) then
+      entry.callback()
+    end
+  end
+end
+
+--- Called with an answer of the host (op `completions`).
+---@param chat string
+---@param trigger eca.CompletionTrigger
+---@param query string
+---@param items eca.CompletionItem[]
+function M.received(chat, trigger, query, items)
+  local store = store_of(chat, trigger)
+  if store.count >= MOST_KEPT then
+    store.answers, store.count = {}, 0
+  end
+  store.count = store.count + (store.answers[query] and 0 or 1)
+  -- A line break or another control character would act like a key when it is inserted.
+  local safe = vim.tbl_filter(function(item)
+    return not item.text:find('%c')
+  end, items)
+  store.answers[query] = safe
+  call_waiting()
+end
+
+--- The command of this name, if the host has offered it.
+---@param chat string
+---@param name string
+---@return eca.CompletionItem?
+function M.command(chat, name)
+  for _, answer in pairs(store_of(chat, '/').answers) do
+    for _, item in ipairs(answer) do
+      if item.text == name then
+        return item
+      end
+    end
+  end
+end
+
+--- Called when a chat is gone.
+---@param chat string
+function M.forget(chat)
+  stores[chat] = nil
+end
+
+return M

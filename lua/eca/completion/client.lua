@@ -1,0 +1,211 @@
+--- A language client inside Neovim, attached to the inputs: completion for plugins that open a menu
+--- of their own (nvim-cmp, blink.cmp, mini.completion), for omni completion, and for
+--- `vim.lsp.completion.get()`.
+---
+--- Rules kept here:
+--- - It completes and does nothing else: any other request is answered with "method not found", and
+---   it gets no text.
+--- - It attaches like any language client, so `LspAttach` runs. Our own keys in the input are then
+---   put back if an autocommand has mapped over them.
+--- - Answers come after the request has returned, as those of a process do.
+local answers = require('eca.completion.answers')
+local arguments = require('eca.completion.arguments')
+local buffers = require('eca.chat.buffers')
+local places = require('eca.completion.place')
+local rows = require('eca.completion.rows')
+local utf16 = require('eca.text.utf16')
+
+local M = {}
+
+local NAME = 'eca'
+local METHOD_NOT_FOUND = -32601
+
+--- Milliseconds in which the host answers, usually. A plugin's menu cannot be updated later.
+local PATIENCE = 300
+
+local CAPABILITIES = {
+  completionProvider = { triggerCharacters = { '@', '#', '/' } },
+  executeCommandProvider = { commands = { rows.ASK_ARGUMENTS } },
+  positionEncoding = 'utf-16',
+}
+
+---@alias eca.ProtocolReply fun(fault?: table, result?: any)
+
+--- The input that a URI names.
+---@param uri string
+---@return integer? buf
+local function input_of(uri)
+  for _, id in ipairs(buffers.ids()) do
+    local chat = buffers.get(id)
+    if chat and vim.api.nvim_buf_is_loaded(chat.input) then
+      if vim.uri_from_bufnr(chat.input) == uri then
+        return chat.input
+      end
+    end
+  end
+end
+
+---@param params table
+---@return eca.CompletionPlace?
+local function place_of(params)
+  local buf = input_of(params.textDocument.uri)
+  if not buf then
+    return nil
+  end
+  local row, column = params.position.line, params.position.character
+  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+  local byte = vim.fn.byteidx(line, column, true)
+  return places.at(buf, row + 1, byte < 0 and #line or byte)
+end
+
+--- The items for a place, as a language server lists them. They always may be more: another key
+--- asks the host again.
+---@param place? eca.CompletionPlace
+---@param params table
+---@return table
+local function list_of(place, params)
+  local items = {} ---@type table[]
+  if place then
+    local row = params.position.line
+    local buf = assert(buffers.get(place.chat)).input
+    local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+    local start = { line = row, character = utf16.from_byte(line, place.start) }
+    for index, item in ipairs(answers.known(place)) do
+      items[index] = rows.protocol_item(item, index, { start = start, ['end'] = params.position })
+    end
+  end
+  return { isIncomplete = place ~= nil, items = items }
+end
+
+---@type table<string, fun(params: table, reply: eca.ProtocolReply)>
+local METHODS = {
+  initialize = function(_, reply)
+    reply(nil, { capabilities = CAPABILITIES, serverInfo = { name = NAME } })
+  end,
+  shutdown = function(_, reply)
+    reply(nil, vim.NIL)
+  end,
+  ['textDocument/completion'] = function(params, reply)
+    local place = place_of(params)
+    if not place then
+      return reply(nil, list_of(nil, params))
+    end
+    answers.ask(place)
+    answers.wait(place, PATIENCE, function()
+      reply(nil, list_of(buffers.get(place.chat) and place, params))
+    end)
+  end,
+  ['workspace/executeCommand'] = function(params, reply)
+    if params.command == rows.ASK_ARGUMENTS then
+      arguments.ask_in_input(params.arguments[1])
+    end
+    reply(nil, vim.NIL)
+  end,
+}
+
+---@param method string
+---@param params table
+---@param reply eca.ProtocolReply
+local function answer(method, params, reply)
+  local run = METHODS[method]
+  if run then
+    run(params, reply)
+  else
+    reply({ code = METHOD_NOT_FOUND, message = 'method not found: ' .. method })
+  end
+end
+
+--- The server's side of the client, as the `cmd` of `vim.lsp.start()`.
+---@param dispatchers { on_exit: fun(code: integer, signal: integer) }
+---@return table
+local function serve(dispatchers)
+  local last, closing = 0, false
+  local function close()
+    if not closing then
+      closing = true
+      dispatchers.on_exit(0, 0)
+    end
+  end
+  return {
+    request = function(method, params, callback, notify_reply)
+      last = last + 1
+      local id = last
+      if method == 'initialize' then -- so that the client is attached when `start` returns
+        answer(method, params, callback)
+        return true, id
+      end
+      vim.schedule(function()
+        answer(method, params, function(fault, result)
+          if notify_reply then
+            notify_reply(id)
+          end
+          callback(fault, result)
+        end)
+      end)
+      return true, id
+    end,
+    notify = function(method)
+      if method == 'exit' then
+        close()
+      end
+      return true
+    end,
+    is_closing = function()
+      return closing
+    end,
+    terminate = close,
+  }
+end
+
+--- Our keys in a buffer, by mode and left side.
+---@param buf integer
+---@return table<string, table>
+local function keys_of(buf)
+  local found = {} ---@type table<string, table>
+  for _, mode in ipairs({ 'n', 'i' }) do
+    for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, mode)) do
+      found[mode .. map.lhs] = map
+    end
+  end
+  return found
+end
+
+--- Attach to an input, if that is not done yet.
+---@param buf integer
+function M.attach(buf)
+  if #vim.lsp.get_clients({ bufnr = buf, name = NAME }) > 0 then
+    return
+  end
+  local before = keys_of(buf)
+  local id = vim.lsp.start({
+    name = NAME,
+    cmd = serve,
+    commands = {
+      [rows.ASK_ARGUMENTS] = function(command)
+        arguments.ask_in_input(command.arguments[1])
+      end,
+    },
+  }, { bufnr = buf, silent = true })
+  if id and vim.fn.has('nvim-0.11') == 1 then
+    vim.lsp.completion.enable(true, id, buf)
+  end
+  local after = keys_of(buf)
+  vim.api.nvim_buf_call(buf, function()
+    for key, map in pairs(before) do
+      if not vim.deep_equal(after[key], map) then
+        vim.fn.mapset(map.mode, false, map)
+      end
+    end
+  end)
+end
+
+--- Detach from an input that is about to be unloaded. Neovim 0.10 does so only when the text is gone
+--- already, and shows an error then.
+---@param buf integer
+function M.detach(buf)
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, name = NAME })) do
+    vim.lsp.buf_detach_client(buf, client.id)
+  end
+end
+
+return M

@@ -1,0 +1,130 @@
+--- Completion in the inputs: contexts after `@`, paths after `#`, commands after a first `/`.
+---
+--- Rules kept here:
+--- - It is loaded when the user first enters an input, and does nothing in other buffers.
+--- - A key never waits: what is known is shown at once, and more when the host has answered.
+--- - Only one menu opens: ours, or that of a plugin that asks our language client.
+local answers = require('eca.completion.answers')
+local arguments = require('eca.completion.arguments')
+local client = require('eca.completion.client')
+local config = require('eca.config')
+local drivers = require('eca.completion.drivers')
+local menu = require('eca.completion.menu')
+local places = require('eca.completion.place')
+
+local M = {}
+
+local token ---@type string? the token that the user is typing: its chat and where it begins
+
+--- Does our menu open by itself in a buffer?
+---@param buf integer
+---@return boolean
+local function is_automatic(buf)
+  local options = config.get().completion
+  local auto = type(options) ~= 'table' or options.auto
+  return auto and not drivers.active(buf)
+end
+
+--- Note which token the user is in. In another one, the host is asked again about what it was asked
+--- before.
+---@param place? eca.CompletionPlace
+local function note_token(place)
+  local now = place and ('%s %d %d'):format(place.chat, place.row, place.start)
+  if now ~= token then
+    token = now
+    answers.forget_asked()
+  end
+end
+
+--- Show what completes a place, as far as it is known, and ask for more.
+---@param place eca.CompletionPlace
+local function offer(place)
+  if is_automatic(vim.api.nvim_get_current_buf()) and menu.show(place) then
+    answers.ask(place)
+  end
+end
+
+--- Called when the text before the cursor has changed.
+local function update()
+  local place = places.at_cursor()
+  note_token(place)
+  if place then
+    offer(place)
+  else
+    menu.leave()
+  end
+end
+
+--- Ask for the arguments of an accepted item, if the cursor is still behind it: any key ends the
+--- menu, not only those that accept.
+---@param item eca.CompletionItem
+local function accepted(item)
+  local place = places.at_cursor()
+  local is_there = place and place.trigger == '/' and place.query == item.text
+  if is_there and vim.api.nvim_get_mode().mode:find('^i') then
+    arguments.ask_in_input(item)
+  end
+end
+
+--- Set up completion in an input.
+---@param buf integer
+function M.attach(buf)
+  if not config.get().completion or not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  client.attach(buf)
+  ---@type table<string, fun()>
+  local callbacks = {
+    TextChangedI = update,
+    TextChangedP = update,
+    InsertEnter = function()
+      client.attach(buf) -- it may have been stopped
+    end,
+    InsertLeave = menu.leave,
+    BufUnload = function()
+      client.detach(buf)
+    end,
+    CompleteDone = function()
+      local item = menu.done(places.at_cursor())
+      if item then
+        vim.schedule(function()
+          accepted(item)
+        end)
+      end
+    end,
+  }
+  for event, callback in pairs(callbacks) do
+    vim.api.nvim_create_autocmd(event, {
+      buffer = buf,
+      callback = function()
+        callback() -- without the event, and what it returns does not remove the autocommand
+      end,
+    })
+  end
+end
+
+--- Show more of what completes the text before the cursor, if the user is typing in an input.
+local function refresh()
+  local place = vim.api.nvim_get_mode().mode:find('^i') and places.at_cursor()
+  if place then
+    offer(place)
+  end
+end
+
+--- Called with an answer of the host (op `completions`).
+---@param chat string
+---@param trigger eca.CompletionTrigger
+---@param query string
+---@param items eca.CompletionItem[]
+function M.received(chat, trigger, query, items)
+  answers.received(chat, trigger, query, items)
+  refresh()
+end
+
+--- Called when a server has started or ended: it may complete more.
+function M.server_changed()
+  answers.forget_asked()
+  refresh()
+end
+
+return M

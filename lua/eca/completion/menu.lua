@@ -1,0 +1,164 @@
+--- The menu of completion: Vim's own (`complete()`), opened and kept up to date while the user
+--- types.
+---
+--- Rules kept here:
+--- - What is shown for a query keeps its place: later items go below. Nothing changes while the
+---   user has selected an item, and a menu that another completion has opened is left alone.
+--- - Nothing is selected at first, so `<CR>` is a new line. It is mapped only while the menu is
+---   open, to accept what is selected, and only if the user has no mapping for it.
+--- - The option `completeopt` is ours only while the menu is open: other completions in the input
+---   use the user's.
+--- - A menu that was closed stays closed until the text changes.
+local answers = require('eca.completion.answers')
+local rows = require('eca.completion.rows')
+
+local M = {}
+
+--- The option `completeopt` while the menu is open. Before 0.11 it is global.
+local HAS_LOCAL_OPTION = vim.fn.has('nvim-0.11') == 1
+local OPTIONS = HAS_LOCAL_OPTION and 'menuone,noselect,fuzzy,nosort' or 'menuone,noselect'
+local SCOPE = { scope = HAS_LOCAL_OPTION and 'local' or 'global' }
+
+---@class eca.ShownMenu
+---@field place eca.CompletionPlace
+---@field items eca.CompletionItem[]
+
+local shown ---@type eca.ShownMenu?
+local closed ---@type eca.CompletionPlace? where the menu was closed
+local mapped ---@type integer? the buffer in which `<CR>` is mapped
+local user_options ---@type string? the option before the menu was opened
+local is_changing = false -- another list replaces the one that is shown
+
+---@param one? eca.CompletionPlace
+---@param other? eca.CompletionPlace
+---@return boolean
+local function same(one, other)
+  return vim.deep_equal(one, other)
+end
+
+local function set_option()
+  if not user_options then
+    user_options = vim.api.nvim_get_option_value('completeopt', SCOPE)
+    vim.api.nvim_set_option_value('completeopt', OPTIONS, SCOPE)
+  end
+end
+
+local function restore_option()
+  if user_options then
+    vim.api.nvim_set_option_value('completeopt', user_options, SCOPE)
+    user_options = nil
+  end
+end
+
+--- Is an item of the open menu selected?
+---@return boolean
+local function is_selected()
+  return vim.fn.complete_info({ 'selected' }).selected >= 0
+end
+
+--- Map `<CR>` in the current buffer, unless the user has mapped it.
+local function map_enter()
+  if mapped or vim.fn.maparg('<CR>', 'i') ~= '' then
+    return
+  end
+  mapped = vim.api.nvim_get_current_buf()
+  vim.keymap.set('i', '<CR>', function()
+    return vim.fn.pumvisible() == 1 and is_selected() and '<C-y>' or '<CR>'
+  end, { buffer = mapped, expr = true, desc = 'eca: accept what is selected in the menu' })
+end
+
+local function unmap_enter()
+  if mapped and vim.api.nvim_buf_is_valid(mapped) then
+    vim.keymap.del('i', '<CR>', { buffer = mapped })
+  end
+  mapped = nil
+end
+
+--- May the menu change now? Not while another completion or a selection is active.
+---@return boolean
+local function may_change()
+  if vim.api.nvim_get_mode().mode:find('^i[cx]?$') == nil then
+    return false
+  end
+  local info = vim.fn.complete_info({ 'mode', 'selected', 'pum_visible' })
+  local is_other = info.mode ~= '' and (info.mode ~= 'eval' or not shown)
+  return not is_other and info.selected < 0
+end
+
+--- Let Vim show a list instead of the one that is open. An empty one closes the menu.
+---@param place eca.CompletionPlace
+---@param items eca.CompletionItem[]
+local function replace(place, items)
+  is_changing = true
+  vim.fn.complete(place.start + 1, vim.tbl_map(rows.menu_row, items))
+  is_changing = false
+end
+
+---@param place eca.CompletionPlace
+---@param items eca.CompletionItem[]
+local function open(place, items)
+  set_option()
+  shown = { place = place, items = items }
+  replace(place, items)
+  map_enter()
+end
+
+--- Is this all that is typed already?
+---@param place eca.CompletionPlace
+---@param items eca.CompletionItem[]
+---@return boolean
+local function is_complete(place, items)
+  return #items == 1 and items[1].text == place.query
+end
+
+--- Show what is known for a place, or more of it.
+---@param place eca.CompletionPlace
+---@return boolean open it may change now
+function M.show(place)
+  if same(place, closed) or not may_change() then
+    return false
+  end
+  closed = nil
+  local before = shown and same(shown.place, place) and shown.items or {}
+  local items = answers.append(vim.list_slice(before), answers.known(place))
+  if #items > #before and not is_complete(place, items) then
+    open(place, items)
+  elseif #items == 0 and shown and vim.fn.pumvisible() == 1 then
+    replace(place, {})
+  end
+  return true
+end
+
+--- Close the menu if it is open: nothing can be completed here.
+function M.leave()
+  if shown and vim.fn.pumvisible() == 1 and may_change() then
+    vim.fn.complete(vim.fn.col('.'), {})
+  end
+  shown, closed = nil, nil
+  M.put_back()
+end
+
+--- Give back what is ours only while the menu is open.
+function M.put_back()
+  unmap_enter()
+  restore_option()
+end
+
+--- Called when a menu has closed. Returns the item that was accepted, if the menu was ours.
+---@param place? eca.CompletionPlace where the cursor is
+---@return eca.CompletionItem?
+function M.done(place)
+  if is_changing then
+    return nil
+  end
+  local was_ours = shown ~= nil
+  local data = vim.tbl_get(vim.v.completed_item, 'user_data', 'eca')
+  local item = was_ours and type(data) == 'table' and data or nil
+  local is_folder = item and item.kind == 'folder'
+  closed = not is_folder and place or nil
+  shown = nil
+  M.put_back()
+  return item
+end
+
+return M

@@ -1,0 +1,107 @@
+--- How an item is shown and inserted: as a row of Vim's menu, and as an item of a language server.
+---
+--- Rules kept here: labels and details are one line each, and cut to fit the screen. What is
+--- inserted is plain text, never a snippet.
+local display_width = require('eca.ui.display_width')
+
+local M = {}
+
+--- The name of the client's command that asks for the arguments of an accepted item.
+M.ASK_ARGUMENTS = 'eca.ask_arguments'
+
+--- Part of the screen's columns that a label may take, and its details.
+local LABEL_PART, DETAIL_PART = 0.45, 0.4
+
+local PLAIN_TEXT = 1
+
+--- The kinds of items as those of the language server protocol.
+---@type table<string, integer>
+local PROTOCOL_KINDS = {
+  file = 17,
+  buffer = 17,
+  folder = 19,
+  cursor = 18,
+  url = 18,
+  resource = 18,
+  diagnostics = 23,
+  quickfix = 23,
+  diff = 23,
+  command = 3,
+  skill = 9,
+  prompt = 15,
+  template = 15,
+}
+local OTHER_KIND = 1
+
+---@param part number
+---@return integer cells
+local function cells(part)
+  return math.floor(vim.o.columns * part)
+end
+
+--- A label that fits the menu. Of a path the end stays, as the file name is there.
+---@param item eca.CompletionItem
+---@return string
+local function label(item)
+  local room = cells(LABEL_PART)
+  local shown = item.label
+  return vim.api.nvim_strwidth(shown) > room and display_width.pad_path(shown, room) or shown
+end
+
+--- The row of an item in Vim's menu, as `complete()` takes it.
+---@param item eca.CompletionItem
+---@return table<string, any>
+function M.menu_row(item)
+  return {
+    word = item.text,
+    abbr = label(item),
+    kind = item.kind,
+    menu = display_width.cut(item.detail or '', cells(DETAIL_PART)),
+    icase = 1,
+    dup = 1,
+    user_data = { eca = item },
+  }
+end
+
+--- What there is to read about an item.
+---@param item eca.CompletionItem
+---@return string
+local function documentation(item)
+  local lines = { item.detail ~= '' and item.detail or item.label }
+  for _, argument in ipairs(item.arguments or {}) do
+    local need = argument.required and 'required' or 'optional'
+    lines[#lines + 1] = ('%s (%s): %s'):format(argument.name, need, argument.description)
+  end
+  return table.concat(lines, '\n')
+end
+
+--- Does an item need arguments?
+---@param item eca.CompletionItem
+---@return boolean
+function M.needs_arguments(item)
+  return vim.iter(item.arguments or {}):any(function(argument)
+    return argument.required
+  end)
+end
+
+--- An item as a language server offers it.
+---@param item eca.CompletionItem
+---@param index integer its place in the order to show
+---@param range table of the query
+---@return table
+function M.protocol_item(item, index, range)
+  local ask = { title = 'Ask for its arguments', command = M.ASK_ARGUMENTS, arguments = { item } }
+  return {
+    label = item.label,
+    kind = PROTOCOL_KINDS[item.kind] or OTHER_KIND,
+    detail = item.detail ~= '' and item.detail or nil,
+    documentation = { kind = 'plaintext', value = documentation(item) },
+    sortText = ('%04d'):format(index),
+    filterText = item.text,
+    insertTextFormat = PLAIN_TEXT,
+    textEdit = { range = range, newText = item.text },
+    command = M.needs_arguments(item) and ask or nil,
+  }
+end
+
+return M

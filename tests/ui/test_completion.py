@@ -1,0 +1,121 @@
+"""Completion in the input, typed on a real screen without any plugin."""
+
+from tests.support.factories import StartNeovim
+from tests.ui.completed import GREET, PATHS, answer, asked, item, menu, start, text
+from tests.ui.staged import sent
+
+
+def test_a_menu_opens_and_narrows(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    nvim.keys("see @")
+    assert asked(nvim) == [("@", "")]
+    assert menu(nvim) == []
+    answer(nvim, "@", "", *map(item, PATHS), final=False)
+    assert menu(nvim) == [*PATHS]
+    assert "src/calc.py file" in nvim.screen
+    nvim.keys("i")
+    nvim.keys("o")
+    assert asked(nvim) == [("@", ""), ("@", "i"), ("@", "io")]
+    assert menu(nvim) == ["src/io.py"]
+    answer(nvim, "@", "i", item("lib/i.c"))
+    assert menu(nvim) == ["src/io.py"]
+    answer(nvim, "@", "io", item("lib/io.c"), item("src/io.py"))
+    assert menu(nvim) == ["src/io.py", "lib/io.c"]
+    nvim.keys("<C-n>")
+    answer(nvim, "@", "io", item("lib/io.c"), item("src/io.py"), item("io"))
+    assert menu(nvim) == ["src/io.py", "lib/io.c"]
+    assert text(nvim) == "see @src/io.py"
+    nvim.keys("<C-n><C-y>")
+    assert text(nvim) == "see @lib/io.c"
+    assert menu(nvim) == []
+    nvim.keys(" and @")
+    assert menu(nvim) == [*PATHS]
+    assert asked(nvim)[3:] == [("@", "")]
+    nvim.keys("cal")
+    nvim.keys("<Down><CR>")
+    assert text(nvim) == "see @lib/io.c and @src/calc.py"
+    nvim.keys(" (@<CR>x")
+    assert text(nvim) == "see @lib/io.c and @src/calc.py (@\nx"
+
+
+def test_it_stays_out_of_the_way(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    nvim.keys("@")
+    answer(nvim, "@", "", *map(item, PATHS))
+    nvim.keys("<C-e>")
+    assert menu(nvim) == []
+    answer(nvim, "@", "", *map(item, PATHS))
+    assert menu(nvim) == []
+    nvim.keys("s")
+    assert menu(nvim) == ["src/", "src/io.py", "src/calc.py"]
+    nvim.keys("<Esc>")
+    assert nvim.mode == "n"
+    assert menu(nvim) == []
+    nvim.keys("ccme@x.org 3/4 a#b `x` /x<CR>/in<CR>\\ @<BS>. @")
+    assert menu(nvim) == [*PATHS]
+    assert {trigger for trigger, _ in asked(nvim)} == {"@"}
+    nvim.keys("<C-s>")
+    assert nvim.lua("return vim.fn.pumvisible()") == 0
+    assert text(nvim) == ""
+    assert [it["text"] for it in sent(nvim, "prompt")] == ["me@x.org 3/4 a#b `x` /x\n/in\n\\ . @"]
+    nvim.keys("x @")
+    nvim.keys("<C-n><C-s>")
+    assert text(nvim) == ""
+    assert sent(nvim, "prompt")[-1]["text"] == "x @README.md"
+    nvim.keys("abc abd a<C-n>")
+    assert menu(nvim) == ["abc", "abd"]
+    nvim.keys("<C-e><CR>@<C-x><C-f>")
+    nvim.keys("<Esc>")
+    nvim.command("wincmd h | enew | startinsert")
+    count = len(asked(nvim))
+    nvim.keys("@ src/ #<CR>/<Esc>")
+    assert menu(nvim) == []
+    assert len(asked(nvim)) == count
+    assert nvim.eval("maparg('<CR>', 'i')") == ""
+    assert nvim.eval("&completeopt") == nvim.lua("return vim.go.completeopt")
+    assert "noselect" not in nvim.eval("&completeopt")
+
+
+def test_folders_lead_on(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    nvim.keys("#")
+    answer(nvim, "#", "", item("my\\ notes/"), item("src/"))
+    nvim.keys("<C-n><C-y>")
+    assert text(nvim) == "#my\\ notes/"
+    assert asked(nvim)[-1] == ("#", "my\\ notes/")
+    answer(nvim, "#", "my\\ notes/", item("my\\ notes/to\\ do.txt"))
+    assert menu(nvim) == ["my\\ notes/to\\ do.txt"]
+    nvim.keys("<Down><CR>")
+    assert text(nvim) == "#my\\ notes/to\\ do.txt"
+    assert menu(nvim) == []
+
+
+def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    nvim.keys("/")
+    answer(nvim, "/", "", item("compact", "command", detail="Summarize the chat"), GREET)
+    assert "compact    command Summarize" in nvim.screen
+    nvim.keys("gr")
+    nvim.keys("<C-n><C-y>")
+    nvim.wait_screen("who (Whom to greet):")
+    nvim.keys('Ann "B" C<CR>')
+    nvim.wait_screen("how:")
+    nvim.keys("loudly<CR>")
+    nvim.wait_until("vim.api.nvim_get_current_line():find('loudly')")
+    assert text(nvim) == "/mock:greet \"Ann 'B' C\" loudly"
+    nvim.keys("!<Esc><CR>")
+    assert sent(nvim, "prompt")[-1]["text"] == "/mock:greet \"Ann 'B' C\" loudly!"
+    nvim.keys("i/mock:greet")
+    nvim.keys("<Esc><CR>")
+    nvim.wait_screen("who (Whom to greet):")
+    nvim.keys("me<CR>")
+    nvim.wait_screen("how:")
+    nvim.keys("<Esc>")
+    nvim.wait_until("vim.api.nvim_get_mode().mode == 'n'")
+    assert text(nvim) == "/mock:greet me"
+    assert len(sent(nvim, "prompt")) == 1
+    nvim.keys("cc/mock:greet")
+    nvim.keys("<C-n> now<Esc>")
+    assert text(nvim) == "/mock:greet now"
+    nvim.keys("<CR>")
+    assert sent(nvim, "prompt")[-1]["text"] == "/mock:greet now"

@@ -1,0 +1,162 @@
+"""The language client of the input: asked as plugins ask, and harmless to others."""
+
+from pathlib import Path
+
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.screen import Value
+from tests.ui.completed import GREET, answer, item, menu, start
+from tests.ui.staged import CHAT, WITHOUT_HOST, sent
+
+ASK = """
+local line, character, kind = ...
+_G.answer = nil
+local client = vim.lsp.get_clients({ bufnr = 0, name = 'eca' })[1]
+local params = {
+  textDocument = { uri = vim.uri_from_bufnr(0) },
+  position = { line = line, character = character },
+  context = { triggerKind = kind, triggerCharacter = kind == 2 and '@' or nil },
+}
+local function take(fault, result)
+  _G.answer = fault or result
+end
+if vim.fn.has('nvim-0.11') == 1 then
+  client:request('textDocument/completion', params, take, 0)
+else
+  client.request('textDocument/completion', params, take, 0)
+end
+return _G.answer == nil
+"""
+
+
+def ask(nvim: Neovim, line: int, character: int, kind: int = 2) -> None:
+    """Ask the client as nvim-cmp does; the answer comes later, in `_G.answer`."""
+    assert nvim.lua(ASK, line, character, kind)
+
+
+def answered(nvim: Neovim) -> Value:
+    nvim.wait_until("_G.answer ~= nil")
+    return nvim.lua("return _G.answer")
+
+
+def test_it_answers_as_a_language_server(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, settings={"completion": {"auto": False}})
+    nvim.keys("😀 @c")
+    assert menu(nvim) == []
+    assert sent(nvim, "complete") == []
+    ask(nvim, 0, 5)
+    (query,) = sent(nvim, "complete")
+    assert (query["trigger"], query["query"]) == ("@", "c")
+    answer(nvim, "@", "c", item("src/calc.py"), item("😀/", detail="a folder"))
+    found = answered(nvim)
+    assert found["isIncomplete"] is True
+    first, second = found["items"]
+    place = {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 5}}
+    assert first["textEdit"] == {"range": place, "newText": "src/calc.py"}
+    assert [it["label"] for it in (first, second)] == ["src/calc.py", "😀/"]
+    assert [it["kind"] for it in (first, second)] == [17, 19]
+    assert first["sortText"] < second["sortText"]
+    assert second["detail"] == second["documentation"]["value"] == "a folder"
+    ask(nvim, 0, 5, kind=3)
+    assert len(answered(nvim)["items"]) == 2
+    ask(nvim, 0, 2)
+    assert answered(nvim) == {"isIncomplete": False, "items": []}
+    everyone = nvim.lua("""
+        local params = vim.lsp.util.make_position_params(0, 'utf-16')
+        local found = vim.lsp.buf_request_sync(0, 'textDocument/completion', params, 5000)
+        return vim.tbl_values(found)""")
+    assert [len(it["result"]["items"]) for it in everyone] == [2]
+    nvim.keys("<BS>s")
+    answer(nvim, "@", "s", item("src/calc.py"))
+    nvim.keys("<C-x><C-o>")
+    nvim.wait_screen("src/calc.py")
+    nvim.keys("<C-e><Esc>cc/")
+    ask(nvim, 0, 1)
+    answer(nvim, "/", "", GREET)
+    (greet,) = answered(nvim)["items"]
+    assert "who (required): Whom to greet" in greet["documentation"]["value"]
+    nvim.keys("mock:greet")
+    nvim.lua(
+        """
+        local command = ...
+        vim.schedule(function()
+          local client = vim.lsp.get_clients({ bufnr = 0, name = 'eca' })[1]
+          client.rpc.request('workspace/executeCommand', command, function() end)
+        end)""",
+        greet["command"],
+    )
+    nvim.wait_screen("who (Whom to greet):")
+    nvim.keys("me<CR>you<CR>")
+    nvim.wait_until("vim.api.nvim_get_current_line() == '/mock:greet me you'")
+
+
+USER = """
+vim.api.nvim_create_autocmd('LspAttach', {
+  callback = function(args)
+    local client = assert(vim.lsp.get_client_by_id(args.data.client_id))
+    _G.attached = (_G.attached or 0) + 1
+    for _, key in ipairs({ 'K', 'gd', 'ga', '<CR>' }) do
+      vim.keymap.set('n', key, vim.lsp.buf.hover, { buffer = args.buf })
+    end
+    vim.lsp.inlay_hint.enable(true, { bufnr = args.buf })
+    vim.lsp.codelens.refresh({ bufnr = args.buf })
+    vim.lsp.semantic_tokens.force_refresh(args.buf)
+    if client.server_capabilities.documentFormattingProvider then
+      error('it formats nothing')
+    end
+  end,
+})
+"""
+
+
+def test_it_harms_nothing(start_nvim: StartNeovim, workspace: Path) -> None:
+    (workspace / "code.txt").write_text("one\n")
+    nvim = start(start_nvim, "code.txt", init=USER)
+    assert nvim.lua("return _G.attached") == 1
+    nvim.keys("hello<Esc>")
+    assert nvim.lua("return { vim.bo.tagfunc, vim.bo.formatexpr }") == ["", ""]
+    assert "EcaPalette" in nvim.eval("maparg('ga', 'n')")
+    nvim.keys("K")  # the user's: Neovim says that no server supports it
+    nvim.keys("<CR>")
+    nvim.take_errors()
+    for method in ("textDocument/hover", "textDocument/formatting", "workspace/symbol"):
+        nvim.lua(
+            """
+            _G.answer = nil
+            local client = vim.lsp.get_clients({ name = 'eca' })[1]
+            client.rpc.request(..., {}, function(fault) _G.answer = fault end)""",
+            method,
+        )
+        assert answered(nvim)["code"] == -32601
+    assert nvim.lua("return vim.diagnostic.get(0)") == []
+    found = nvim.lua("""
+        local path = vim.fn.getcwd() .. '/code.txt'
+        _G.answer = nil
+        require('eca.editor.locations').find('definition', path, 1, 1, function(found)
+          _G.answer = found
+        end)
+        return _G.answer""")
+    assert found == "no-server"
+    nvim.keys("<CR>")
+    assert [it["text"] for it in sent(nvim, "prompt")] == ["hello"]
+    nvim.command("checkhealth vim.lsp")
+    nvim.command("tabclose" if nvim.eval("tabpagenr('$')") > 1 else "close")
+    nvim.lua("vim.lsp.stop_client(vim.lsp.get_clients())")
+    nvim.wait_until("#vim.lsp.get_clients() == 0")
+    nvim.keys("i@")
+    nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0 }) == 1")
+    answer(nvim, "@", "", item("README.md"))
+    assert menu(nvim) == ["README.md"]
+    nvim.keys("<Esc>cc@<Esc>")
+    nvim.command("edit!")
+    nvim.keys("i@")
+    assert menu(nvim) == ["README.md"]
+    nvim.keys("<Esc>")
+
+
+def test_it_can_be_turned_off(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, settings={"completion": False})
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.keys("i@")
+    assert sent(nvim, "complete") == []
+    assert nvim.lua("return #vim.lsp.get_clients()") == 0
