@@ -199,8 +199,8 @@ function M.attach(buf)
   end)
 end
 
---- Detach from an input that is about to be unloaded. Neovim 0.10 does so only when the text is gone
---- already, and shows an error then.
+--- Detach from an input that is about to be unloaded. Neovim 0.10 detaches when the text is already
+--- gone, and shows an error.
 ---@param buf integer
 function M.detach(buf)
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, name = NAME })) do
