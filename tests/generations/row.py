@@ -33,11 +33,11 @@ class Row:
     own.
 
     Expected: shown (in the transcript at the end), hidden (not there), other (in the second chat's
-    transcript), status (of the chat, at some time), ends (at the end), usage, offers, told
-    (messages outside of chats), asked (in requests), sent and unsent (to the server), count (of
-    messages sent, by method), answered (the client's answers), files (their content, None if they
-    are gone), order (of messages in the whole life of the server). `drawn`: tested with Neovim,
-    which decides it.
+    transcript), status (of the chat, at some time), ends (at the end), completed (items of the last
+    completion), usage, offers, told (messages outside of chats), asked (in requests), sent and
+    unsent (to the server), count (of messages sent, by method), answered (the client's answers),
+    files (their content, None if they are gone), order (of messages in the whole life of the
+    server). `drawn`: tested with Neovim, which decides it.
 
     later: why it is not built; decided: why it differs from the document.
     """
@@ -56,6 +56,7 @@ class Row:
     other: Sequence[str] = ()
     status: Mapping[str, Value] = field(default_factory=dict)
     ends: Mapping[str, Value] = field(default_factory=dict)
+    completed: Sequence[str] = ()
     usage: Sequence[str] = ()
     offers: Mapping[str, Value] = field(default_factory=dict)
     told: Sequence[str] = ()

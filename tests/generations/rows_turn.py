@@ -1,7 +1,6 @@
 """Rows about turns and chats: queries, stops, deletion, behaviors."""
 
 from tests.generations.row import (
-    COMPLETION,
     ECHO,
     FINISHED,
     RUNNING,
@@ -22,12 +21,18 @@ ROWS = [
     Row(
         names="000-66 001-68",
         says="chat/queryContext: contexts of every kind",
-        later=COMPLETION,
+        server=turn(text("hi")),
+        does=["prompt", "idle", "complete @"],
+        completed=["file src/calc.py", "folder src/", "resource notes://todo notes · todo · What"],
+        sent=[("chat/queryContext", {"chatId": ..., "query": "", "contexts": []})],
     ),
     Row(
         names="000-67 001-69",
         says="chat/queryCommands: commands with description, type and arguments",
-        later=COMPLETION,
+        server=turn(text("hi")),
+        does=["prompt", "idle", "complete /"],
+        completed=["command costs What it cost", "prompt greet Greets someone who: Who it is"],
+        sent=[("chat/queryCommands", {"chatId": ..., "query": ""})],
     ),
     Row(
         names="000-68 001-70",

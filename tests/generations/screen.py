@@ -9,6 +9,7 @@ import anyio
 from tests.chat.view import View
 from tests.session.rig import Recorder
 
+from eca_nvim.chat.vocabulary.completion import SetCompletions
 from eca_nvim.chat.vocabulary.ops import (
     Emit,
     ForgetChat,
@@ -61,6 +62,11 @@ class Screen(Recorder):
         rows = told[-1] if told else []
         return "\n".join("".join(segment[0] for segment in row) for row in rows)
 
+    def completed(self, chat: str) -> str:
+        """Return the items of the last completion, a line each."""
+        told = [op.items for op in self.of(SetCompletions) if op.chat == chat]
+        return "\n".join(map(_item_line, told[-1] if told else ()))
+
     def offers(self) -> Mapping[str, Value]:
         """Return the choices."""
         told = self.of(SetChoices)
@@ -85,3 +91,8 @@ class Screen(Recorder):
             lately = {str(getattr(op, "chat", SYNC)) for op in self.ops} - {SYNC}
             shown = [f"{chat}: {self.status(chat)}\n{self.transcript(chat)}" for chat in lately]
             raise TimeoutError("\n\n".join([*shown, self.lines()])) from None
+
+
+def _item_line(item: Mapping[str, Value]) -> str:
+    arguments = (f"{it['name']}: {it['description']}" for it in item["arguments"])
+    return " ".join([item["kind"], item["text"], item["detail"], *arguments])

@@ -24,6 +24,7 @@ from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
@@ -107,6 +108,7 @@ class Stage:
                 "other": view.transcript(f"{chat} other"),
                 "told": view.lines(),
                 "usage": view.last_usage(chat),
+                "completed": view.completed(chat),
             },
             statuses=view.statuses(chat),
             ends=view.status(chat),
@@ -202,6 +204,11 @@ class Stage:
         what, _, value = rest.partition(" ")
         self.session.receive(intents.Choose(chat, what, value))
         await self.done()
+
+    async def do_complete(self, chat: str, rest: str, _row: Row) -> None:
+        """Ask what completes a word, and wait for the last answer."""
+        self.session.receive(Complete(chat, rest[0], rest[1:]))
+        await self.view.until(lambda: [it for it in self.view.of(SetCompletions) if it.final])
 
     async def do_login(self, chat: str, rest: str, _row: Row) -> None:
         """Answer the login."""

@@ -25,6 +25,20 @@ CONTEXTS: dict[str, dict[str, type]] = {
     "cursor": {"path": str, "position": dict},
     "mcpResource": {"uri": str, "name": str, "description": str, "mimeType": str, "server": str},
 }
+RESOURCE = {
+    "type": "mcpResource",
+    "uri": "notes://todo",
+    "name": "todo",
+    "description": "What to do",
+    "mimeType": "text/plain",
+    "server": "notes",
+}
+PROMPT = {
+    "name": "greet",
+    "description": "Greets someone",
+    "type": "mcp-prompt",
+    "arguments": [{"name": "who", "description": "Who it is", "required": True}],
+}
 DIFF = "@@ -1,2 +1,2 @@\n-def add(a, b):\n+def plus(a, b):\n     return a + b\n"
 
 
@@ -51,8 +65,8 @@ class Behaviors(Server):
             "initialize": self._initialize,
             "chat/prompt": self._prompt,
             "chat/delete": self._delete,
-            "chat/queryContext": lambda _: self.answer(self.answering, {"contexts": []}),
-            "chat/queryCommands": lambda _: self.answer(self.answering, {"commands": []}),
+            "chat/queryContext": self._query_context,
+            "chat/queryCommands": self._query_commands,
         }
         self.notifications |= {
             "initialized": self._initialized,
@@ -63,6 +77,21 @@ class Behaviors(Server):
             "mcp/startServer": self._start,
             "mcp/stopServer": lambda params: need(params, name=str),
         }
+
+    # --- queries --------------------------------------------------------------------------------
+
+    def _query_context(self, params: Value) -> None:
+        need(params, query=str, contexts=list)
+        allow(params, chatId=str)
+        file = {"type": "file", "path": f"{self.folder}/src/calc.py"}
+        directory = {"type": "directory", "path": f"{self.folder}/src"}
+        self.answer(self.answering, {"contexts": [file, directory, RESOURCE]})
+
+    def _query_commands(self, params: Value) -> None:
+        need(params, query=str)
+        allow(params, chatId=str)
+        costs = {"name": "costs", "description": "What it cost", "type": "native", "arguments": []}
+        self.answer(self.answering, {"commands": [costs, PROMPT]})
 
     # --- life -----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from heapq import nsmallest
 from typing import Final, TypeAlias
 
-_SAME: Final = 1 << 31
+_SAME: Final = (1 << 31) - 1
 _CONSECUTIVE: Final = 1000
 _CAPITAL: Final = 700
 _AFTER: Final = {"/": 900, "-": 800, "_": 800, " ": 800, ".": 600}

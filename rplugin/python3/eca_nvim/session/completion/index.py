@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from eca_nvim.session.completion.listing import list_names
+from eca_nvim.session.completion.listing import list_files, with_folders
 from eca_nvim.session.completion.names import Check, Found, Names
 from eca_nvim.session.files.surveys import run_in_thread
 
@@ -27,9 +27,10 @@ class FolderIndex:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.names = Names([])
+        self.names = Names()
         self._last: tuple[Names, str, Found] | None = None
         self._listing: asyncio.Task[None] | None = None
+        self._checksum: int | None = None
         self._listed_at = float("-inf")
         self._fresh_for = _LEAST_FRESH
 
@@ -56,7 +57,10 @@ class FolderIndex:
         return found.names
 
     def _list(self) -> None:
+        """List the files; they rarely differ from those of the last listing."""
         began = time.monotonic()
-        self.names = list_names(self.folder)
+        files = list_files(self.folder)
+        if (checksum := hash(files)) != self._checksum:
+            self.names, self._checksum = Names(with_folders(files)), checksum
         self._listed_at = time.monotonic()
         self._fresh_for = max(_LEAST_FRESH, (self._listed_at - began) * _LISTING_SHARE)

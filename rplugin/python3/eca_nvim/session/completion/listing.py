@@ -3,23 +3,22 @@
 Rules kept here:
 - Of a repository all files are listed that git knows or would add. Elsewhere folders of version
   control and caches are left out, as a survey leaves them out.
-- At most `MOST_FILES` files, and within `LIMIT` seconds: a part is better than nothing.
+- A listing takes at most `LIMIT` seconds and stays a part of the files then.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Final
 
 from eca_nvim.review.git import Check, ls_files
 from eca_nvim.review.workspace import walk_folders
-from eca_nvim.session.completion.names import Names, typable
+from eca_nvim.session.completion.names import MOST_NAMES
 
-MOST_FILES: Final = 200_000
 LIMIT: Final = 10.0
 """Seconds that git may take, and a walk after that."""
 
@@ -28,22 +27,20 @@ class _TooLong(Exception):
     """Raised when a listing has taken its time."""
 
 
-def list_names(folder: str) -> Names:
-    """Return the files and folders below a folder; blocks, so runs in a thread."""
-    files = _first_ones(_of_git(folder)) or _first_ones(_walk(folder))
-    return Names(list(dict.fromkeys((*files, *_folders_of(files)))))
+def list_files(folder: str) -> bytes:
+    """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
+    return _of_git(folder) or _of_walk(folder)
 
 
-def _first_ones(names: Iterable[str]) -> list[str]:
-    return list(islice((name for name in names if name and typable(name)), MOST_FILES))
-
-
-def _of_git(folder: str) -> list[str]:
+def _of_git(folder: str) -> bytes:
     """Return the files of a repository; none if git finds none."""
     with suppress(_TooLong):
-        listed = ls_files(folder, "--cached", "--others", "--exclude-standard", check=_limit())
-        return os.fsdecode(listed).split("\0")
-    return []
+        return ls_files(folder, "--cached", "--others", "--exclude-standard", check=_limit())
+    return b""
+
+
+def _of_walk(folder: str) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
 
 
 def _walk(folder: str) -> Iterator[str]:
@@ -68,17 +65,14 @@ def _limit() -> Check:
     return check
 
 
-def _folders_of(files: Iterable[str]) -> Iterable[str]:
-    """Return all folders of some files, each with a `/` at its end."""
-    folders: dict[str, None] = {}
-    for name in files:
-        folder = _above(name)
+def with_folders(files: bytes) -> bytes:
+    """Return files and before them all their folders, each with a `/` at its end."""
+    folders: set[bytes] = set()
+    start = 0
+    while (end := files.find(b"\0", start)) >= 0:
+        folder = files[start : files.rfind(b"/", start, end - 1) + 1]
         while folder and folder not in folders:
-            folders[folder] = None
-            folder = _above(folder)
-    return folders
-
-
-def _above(name: str) -> str:
-    """Return the folder of a file or folder, "" at the top."""
-    return name[: name.rfind("/", 0, -1) + 1]
+            folders.add(folder)
+            folder = folder[: folder.rfind(b"/", 0, -1) + 1]
+        start = end + 1
+    return b"\0".join((*folders, files))

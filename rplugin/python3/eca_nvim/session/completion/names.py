@@ -10,22 +10,27 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from eca_nvim.session.completion.fuzzy import lowered
 
+MOST_NAMES: Final = 200_000
 _PIECE: Final = 2048
 """Names in a piece."""
+_START_BITS: Final = 40
 _WORD_BREAKS: Final = "\n/-_."
 """Characters that a word may follow; a name follows a line break."""
 _MOST_OF_A_KIND: Final = 300
 """Names that contain the query after the same word break, at most: longer ones match less well."""
 _MOST_IN_ORDER: Final = 1500
 """Names that have the letters of the query apart, at most."""
+_CONTROLS: Final = re.compile(rb"[\0-\x1f\x7f]")
 _UNTYPABLE: Final = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 Check = Callable[[], None]
@@ -42,14 +47,13 @@ class Found(Struct, frozen=True):
 class Names:
     """Names that can be searched; immutable, so that threads may share them."""
 
-    def __init__(self, names: list[str]) -> None:
-        """Take the names out of a list, which is empty then."""
-        names.sort(key=len, reverse=True)
+    def __init__(self, names: bytes = b"") -> None:
+        """Read names that end in NUL; a list of 100,000 of them would take too much memory."""
+        spans = sorted(islice(_spans(names), MOST_NAMES))
         self._pieces: list[str] = []
-        while names:
-            piece = names[: -_PIECE - 1 : -1]
-            del names[-_PIECE:]
-            self._pieces.append("\n{}\n".format("\n".join(piece)))
+        for first in range(0, len(spans), _PIECE):
+            piece = (_name(names, span) for span in spans[first : first + _PIECE])
+            self._pieces.append("\n{}\n".format(b"\n".join(piece).decode()))
 
     def find(self, query: str, check: Check) -> Found:
         """Return names that have the letters of a query in order, whatever their case."""
@@ -75,6 +79,22 @@ class Names:
                 if len(deeper) < most:
                     deeper += [it for it in names if it.find("/", start, -1) >= 0]
         return [*folders_first(entries), *deeper[:most]]
+
+
+def _spans(names: bytes) -> Iterator[int]:
+    """Yield the size and the start of each name that can be typed, in one number."""
+    start = 0
+    while (end := names.find(b"\0", start)) >= 0:
+        name = names[start:end]
+        is_plain = name.isascii() and _CONTROLS.search(name) is None
+        if name and (is_plain or typable(os.fsdecode(name))):
+            yield (end - start) << _START_BITS | start
+        start = end + 1
+
+
+def _name(names: bytes, span: int) -> bytes:
+    start = span & ((1 << _START_BITS) - 1)
+    return names[start : start + (span >> _START_BITS)]
 
 
 class _Search:

@@ -49,8 +49,9 @@ def path_items(
 
 
 def path_item(path: str, writer: Writer) -> CompletionItem | None:
-    """Return the item of an absolute path; None if it cannot be typed or does not exist."""
-    return _item(path, writer.written(path)) if typable(path) else None
+    """Return the item of a path; None if it is relative, cannot be typed, or does not exist."""
+    is_usable = path.startswith("/") and typable(path)
+    return _item(path, writer.written(path)) if is_usable else None
 
 
 def _item(path: str, typed: str) -> CompletionItem | None:
