@@ -54,6 +54,11 @@ class FakeQueries:
         return self.known
 
 
+def others(items: Sequence[Value]) -> list[Value]:
+    """Return the items that are not templates, some of which are included in the plugin."""
+    return [item for item in items if item["kind"] != ItemKind.TEMPLATE]
+
+
 class Desk(Rig):
     """A session in a folder, with an agent that answers queries."""
 
@@ -82,7 +87,7 @@ class Desk(Rig):
 
     def texts(self, word: str) -> list[Value]:
         """Return the texts of the last answer to a query."""
-        return [item["text"] for item in self.answers(word)[-1].items]
+        return [item["text"] for item in others(self.answers(word)[-1].items)]
 
     def start(self, word: str, chat: str = "a") -> None:
         self.do(Complete(chat, word[0], word[1:]))
@@ -100,7 +105,7 @@ class Desk(Rig):
         for op in earlier:
             assert not op.final
             assert op.items == last.items[: len(op.items)]
-        return list(last.items)
+        return others(last.items)
 
     async def completed(self, word: str) -> list[Value]:
         return [item["text"] for item in await self.answered(word)]

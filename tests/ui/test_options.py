@@ -22,7 +22,7 @@ CONTRACT = {
     "log_level",
 }
 """The names of the contract that have a default; `python` has none."""
-BEYOND = {"follow", "turn"}
+BEYOND = {"follow", "templates", "turn"}
 """Options that the contract does not name."""
 
 

@@ -71,17 +71,8 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view.nvim.command("enew")
     view.draw(ops.SetServer("stopped"))
     last = ["demo", "log", "health", "help"]
-    assert names(view) == [
-        "add",
-        "new",
-        "resume",
-        "trust",
-        "paste",
-        "hide",
-        "delete",
-        "start",
-        *last,
-    ]
+    own = ["trust", "paste", "template", "hide", "delete", "start"]
+    assert names(view) == ["add", "new", "resume", *own, *last]
     view.nvim.command("EcaChat")
     view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))

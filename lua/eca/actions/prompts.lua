@@ -1,6 +1,7 @@
 --- Actions on prompts: send, queue, take back, stop, recall.
 local chats = require('eca.chat.buffers')
 local eca = require('eca')
+local field = require('eca.input.field')
 local host = require('eca.host')
 local input = require('eca.input')
 local mirror = require('eca.state.mirror')
@@ -26,14 +27,28 @@ local function ask_arguments(buf)
   return arguments ~= nil and chat ~= nil and arguments.ask_for_draft(chat)
 end
 
+--- Send the prompt of a template if the draft names one.
+---@param buf integer
+---@param queue boolean
+---@param send fun() called if it is a command of the agent
+---@return boolean used
+local function use_template(buf, queue, send)
+  local is_command = vim.startswith(field.draft(buf), '/')
+  return is_command and require('eca.actions.templates').submit(buf, queue, send)
+end
+
 ---@param queue boolean
 local function submit(queue)
   local buf = input_buffer()
-  if buf and ask_arguments(buf) then
-    return
-  elseif not buf or not input.submit(buf, queue) then
-    notify.info('nothing to send: the input is empty')
+  local function send()
+    if not buf or not input.submit(buf, queue) then
+      notify.info('nothing to send: the input is empty')
+    end
   end
+  if buf and (ask_arguments(buf) or use_template(buf, queue, send)) then
+    return
+  end
+  send()
 end
 
 --- Send the draft.

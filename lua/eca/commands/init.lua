@@ -309,6 +309,22 @@ M.subcommands = {
       require('eca.chat.search').run(rest)
     end,
   },
+  template = {
+    text = 'send a prompt from a template',
+    run = function(rest, call)
+      local name, more = rest:match('^(%S*)%s*(.*)$')
+      local first, last = lines_of(call)
+      local options = { edit = call.bang, first = first, last = last }
+      if name == '' then
+        require('eca.actions.templates').choose(options)
+      else
+        require('eca.actions.templates').use(name, more, options)
+      end
+    end,
+    choices = function()
+      return require('eca.state.templates').names()
+    end,
+  },
   prompts = { text = 'choose a prompt you sent before', run = action('Prompts') },
   install = {
     text = "build the plugin's Python environment",

@@ -194,6 +194,7 @@ M.rows = {
   { name = 'tasks', applies = IF.plan, action = 'Tasks' },
   { name = 'history', applies = IF.prompted, action = 'History' },
   { name = 'prompts', applies = IF.prompts, action = 'Prompts' },
+  { name = 'template', applies = IF.always },
   { name = 'grep', applies = IF.prompted, typed = true },
   { name = 'rollback', applies = IF.settled, action = 'Rollback' },
   { name = 'fork', applies = IF.settled, action = 'Fork' },

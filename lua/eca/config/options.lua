@@ -21,6 +21,7 @@ local M = {}
 ---@field completion boolean|{ auto: boolean } with a menu that opens by itself
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field turn { notify: 'hidden'|'always'|false, bell: boolean } notice when a turn ends
+---@field templates { user?: string|boolean, project: string|false } folders with prompts
 ---@field notify 'error'|'warn'|'info'|false lowest level shown
 ---@field log_level 'error'|'warn'|'info'|'debug'
 
@@ -100,6 +101,8 @@ M.entries = {
     default = 'hidden',
     values = { 'hidden', 'always', false },
   },
+  ['templates.user'] = { types = { 'string', 'boolean' } },
+  ['templates.project'] = { types = { 'string', 'boolean' }, default = '.nvim/eca/templates' },
   ['turn.bell'] = { types = { 'boolean' }, default = false },
   notify = {
     types = { 'string', 'boolean' },

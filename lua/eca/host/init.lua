@@ -98,6 +98,7 @@ end
 local function attach()
   local settings = without_functions(require('eca.config').get())
   settings.log_path = log.path()
+  settings.templates = require('eca.state.templates').folders()
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   local payload = {
     settings = settings,

@@ -82,15 +82,21 @@ function M.submit(buf, queue)
   return true
 end
 
+---@class eca.InputSendOptions
+---@field queue? boolean
+---@field contexts? eca.Context[]
+---@field server? string
+---@field tokens_in? string the part of the text in which tokens name contexts; default: all of it
+
 --- Send a prompt with its contexts.
 ---@param chat string
 ---@param text string
----@param opts? { queue?: boolean, contexts?: eca.Context[], server?: string }
+---@param opts? eca.InputSendOptions
 function M.send(chat, text, opts)
   host.send('prompt', {
     chat = chat,
     text = text,
-    contexts = contexts.collect(chat, text, opts and opts.contexts),
+    contexts = contexts.collect(chat, opts and opts.tokens_in or text, opts and opts.contexts),
     queue = opts and opts.queue or false,
     server = servers.unless_default(opts and opts.server or mirror.server_name(chat)),
   })

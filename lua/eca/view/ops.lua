@@ -52,6 +52,7 @@ M.fields = {
   place = { 'chat', 'path', 'places', 'done' },
   external = { 'target' },
   completions = { 'chat', 'trigger', 'query', 'items', 'final' },
+  templates = { 'templates' },
   answer = { 'request', 'value' },
 }
 
@@ -168,6 +169,10 @@ function draw.queue(chat, prompts)
   mirror.set_queue(chat, prompts)
   input.show_queue(chats.ensure(chat).input, prompts)
   draw_winbars(chat)
+end
+
+function draw.templates(all)
+  require('eca.state.templates').set(mirror.clean(all)) -- late: only templates need it
 end
 
 function draw.plan(chat, plan)

@@ -92,6 +92,7 @@ class App:
             self._agents.settings = settings
             self._session.follow(wanted=settings.follow)
             self._session.default_server(settings.default_server)
+            self._session.template_folders = settings.templates
             self._run(ALIVE, [])
             return
         open_log(settings, self._redactor, self._no_log)
@@ -110,6 +111,7 @@ class App:
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )
         self._session.default_server(settings.default_server)
+        self._session.template_folders = settings.templates
         atexit.register(self._guardian.wake)
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())

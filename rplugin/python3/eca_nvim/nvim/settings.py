@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from eca_nvim.server.find import ECA, ServerOptions
+from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
 
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
@@ -23,7 +24,7 @@ class Settings(NamedTuple):
     talk to if nothing else is chosen; diagnostics_base: the number of a file's first line for the
     agent, 0 or 1; repo_map: ask old servers for a map of the project; follow: the view shows the
     lines that the agent changes; icons: glyphs by name; log_path: None for no log; store_path: the
-    folder for what is saved across restarts, None to save nothing.
+    folder for what is saved across restarts, None to save nothing; templates: where they are.
     """
 
     servers: Mapping[str, ServerOptions] = MappingProxyType({})
@@ -35,6 +36,7 @@ class Settings(NamedTuple):
     log_path: str | None = None
     store_path: str | None = None
     log_level: str = "warning"
+    templates: TemplateFolders = TemplateFolders()
 
 
 def read_settings(options: Mapping[str, object]) -> Settings:
@@ -52,6 +54,7 @@ def read_settings(options: Mapping[str, object]) -> Settings:
         log_path=log_path if isinstance(log_path, str) else None,
         store_path=store_path if isinstance(store_path, str) else None,
         log_level=str(level) if level in LOG_LEVELS else "warning",
+        templates=_templates(_table(options.get("templates"))),
     )
 
 
@@ -68,6 +71,14 @@ def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
         )
         for name, told in tables.items()
     }
+
+
+def _templates(options: Mapping[str, object]) -> TemplateFolders:
+    """Read the option `templates`; false stands for no folder."""
+    user, project = options.get("user"), options.get("project", PROJECT_FOLDER)
+    return TemplateFolders(
+        user if isinstance(user, str) else "", project if isinstance(project, str) else ""
+    )
 
 
 def _command(value: object) -> tuple[str, ...] | None:

@@ -115,8 +115,17 @@ class Choices:
         """Forget what the agent has forced: what the next one forces first are its defaults."""
         self._forced.clear()
 
-    def choose(self, chat: Chat, what: str, value: object) -> SelectionChanged:
-        """Record a user's choice; returns what changes with it. Raises NotOffered."""
+    def offers(self, what: str) -> Sequence[str]:
+        """Return the models or agents on offer, none if they are not known yet."""
+        return self._offers.get(f"{what}s", ())
+
+    def choose(
+        self, chat: Chat, what: str, value: object, *, is_saved: bool = True
+    ) -> SelectionChanged:
+        """Record a user's choice; returns what changes with it. Raises NotOffered.
+
+        is_saved: it is also for later chats of the project.
+        """
         choice = _choice(what, value)
         if choice is None:
             raise NotOffered(f"invalid {what}: {value!r}")
@@ -124,7 +133,8 @@ class Choices:
         model, variants = chat.selected.model, self._variants.get(chat.selected.model or "")
         if choice.variant and model and variants is not None and choice.variant not in variants:
             raise NotOffered(f"{one_line(model)} has no variant {one_line(choice.variant)}")
-        self._persistence.keep_choice(self._server, what, value)
+        if is_saved:
+            self._persistence.keep_choice(self._server, what, value)
         if what == "model":
             old = chat.selected.variant or ""
             choice = replace(choice, variant=old if old in self._variants_of(choice.model) else "")

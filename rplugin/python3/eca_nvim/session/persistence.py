@@ -153,6 +153,14 @@ class Persistence:
         answer = self._saved.choices.get(f"trust {server}")
         return None if answer is None else answer == "yes"
 
+    def keep_seen_template(self, path: str, digest: str) -> None:
+        """Save that the user has seen a template of the project with this content."""
+        self._change(StoreChanges(choices={f"template {path}": digest}))
+
+    def seen_template(self, path: str) -> str | None:
+        """Return the digest of a template as the user has seen it, None if he has not."""
+        return self._saved.choices.get(f"template {path}")
+
     def choices(self, server: str) -> Mapping[str, str]:
         """Return what was last chosen in this project for chats of a server, by its name."""
         saved, keys = self._saved.choices, {it: _choice_key(server, it) for it in SAVED_CHOICES}

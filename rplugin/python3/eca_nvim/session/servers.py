@@ -77,12 +77,15 @@ class NamedServer:
         self._chats.apply(chat, [ChatCleared(usage=True)])
         chat.selected = Selected()
 
-    def choose(self, chat: Chat, what: str, value: object) -> None:
-        """Change the model, agent, variant or trust of a chat. Raises NotOffered."""
+    def choose(self, chat: Chat, what: str, value: object, *, is_saved: bool = True) -> None:
+        """Change the model, agent, variant or trust of a chat. Raises NotOffered.
+
+        is_saved: it is also for later chats of the project, except trust.
+        """
         if what == "trust" and isinstance(value, bool):
             self.trust.choose(chat, trusted=value)
             return
-        self._chats.apply(chat, [self.choices.choose(chat, what, value)])
+        self._chats.apply(chat, [self.choices.choose(chat, what, value, is_saved=is_saved)])
         if self.process.agent is not None:
             self.process.agent.choose(chat.id, selection(chat))
 

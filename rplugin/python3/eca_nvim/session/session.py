@@ -52,11 +52,13 @@ from eca_nvim.session.requests.images import Images
 from eca_nvim.session.secrets import hide_answers
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import Servers
+from eca_nvim.session.templates.folders import TemplateFolders
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
 
 if TYPE_CHECKING:
     from eca_nvim.session.requests.handlers import RequestHandlers
+    from eca_nvim.session.requests.templates import Templates
 
 
 class Session:
@@ -88,6 +90,8 @@ class Session:
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
         self._checks = TurnChecks(self._chats, self._servers.agent_of)
         self._contexts = Contexts(settings, files, view)
+        self._workspace = settings.folders
+        self.template_folders = TemplateFolders()
 
     def receive(self, intent: intents.Intent) -> None:
         """Queue an intent.
@@ -149,17 +153,19 @@ class Session:
             tasks.start_soon(self._persistence.keep_writing)
             tasks.start_soon(self._checks.run)
             tasks.start_soon(self.surveyor.run)
-            tasks.start_soon(self._sweep)
+            tasks.start_soon(self._after_start)
             async for intent in self._intents:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
                 if isinstance(intent, intents.AnsweredIntent) and intent.request is not None:
                     self._view.push([Answer(intent.request, None)])
 
-    async def _sweep(self) -> None:
-        """Remove folders of killed hosts, once a server has started: the user waits for that."""
+    async def _after_start(self) -> None:
+        """Remove folders of killed hosts, and list the templates; a start must not wait for it."""
         await self._servers.has_started.wait()
         await run_in_thread(sweep)
+        with isolated(self._view, "read the templates", self.template_folders):
+            await self._templates.refresh()
 
     # --- the user -------------------------------------------------------------------------------
 
@@ -215,6 +221,19 @@ class Session:
             self._files,
             self._images,
             self._contexts,
+            self._templates,
+        )
+
+    @cached_property
+    def _templates(self) -> Templates:
+        from eca_nvim.session.requests.templates import Templates  # noqa: PLC0415
+
+        return Templates(
+            lambda: self.template_folders,
+            self._workspace,
+            self._chats,
+            self._servers,
+            self._view,
         )
 
     def _open(self, opened: intents.OpenChat) -> None:

@@ -53,6 +53,12 @@ from eca_nvim.chat.vocabulary.review_intents import (
     ShowCheckpoint,
     UndoTurn,
 )
+from eca_nvim.chat.vocabulary.templates import (
+    ExpandTemplate,
+    ListTemplates,
+    PrepareTemplate,
+    TemplateIntent,
+)
 
 
 class MalformedIntent(ValueError):
@@ -255,6 +261,7 @@ SlowIntent: TypeAlias = (
     | HistoryIntent
     | ReviewIntent
     | RequestDiff
+    | TemplateIntent
 )
 """Intents that wait for something; others are handled meanwhile."""
 
@@ -300,6 +307,9 @@ Intent: TypeAlias = (
     | ShowCheckpoint
     | ListFiles
     | FileWritten
+    | ListTemplates
+    | PrepareTemplate
+    | ExpandTemplate
     | StartServer
     | QuitServer
     | FrameDrawn
@@ -350,6 +360,9 @@ INTENTS: Mapping[str, type[Intent]] = {
         ShowCheckpoint,
         ListFiles,
         FileWritten,
+        ListTemplates,
+        PrepareTemplate,
+        ExpandTemplate,
         StartServer,
         QuitServer,
         FrameDrawn,

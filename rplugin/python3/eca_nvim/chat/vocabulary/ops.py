@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from eca_nvim.chat.vocabulary.completion import SetCompletions
+from eca_nvim.chat.vocabulary.templates import SetTemplates
 
 DEFAULT_SERVER: Final = "eca"
 """The name of the server of a user who has named none."""
@@ -376,6 +377,7 @@ ViewOp: TypeAlias = (
     | ShowPlace
     | OpenExternal
     | SetCompletions
+    | SetTemplates
     | Answer
 )
 

@@ -39,8 +39,7 @@ MOST_LOCAL: Final = MOST_ITEMS - 40
 Source: TypeAlias = Callable[[], Awaitable[Iterable[CompletionItem]]]
 """Returns items for a query."""
 AskAgent: TypeAlias = Callable[[Agent, Queries], Awaitable[Iterable[CompletionItem]]]
-Templates: TypeAlias = Callable[[], Iterable[CompletionItem]]
-"""Returns all prompt templates; it may read files, because it runs in a thread."""
+"""Returns items of an agent."""
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +52,7 @@ class Completion:
         chats: Chats,
         servers: Servers,
         view: View,
-        templates: Templates = tuple,
+        templates: Source,
     ) -> None:
         self._chats = chats
         self._servers = servers
@@ -97,8 +96,7 @@ class Completion:
         announced = command_items(map(pushed, chat.commands)) if chat is not None else ()
 
         async def first() -> Iterable[CompletionItem]:
-            templates = await run_in_thread(lambda: list(self._templates()))
-            return matching(query, (*announced, *known, *templates))
+            return matching(query, (*announced, *known, *await self._templates()))
 
         async def of_agent(agent: Agent, queries: Queries) -> Iterable[CompletionItem]:
             commands = list(command_items(await queries.commands(answer.query.chat)))

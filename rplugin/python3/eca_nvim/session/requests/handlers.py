@@ -12,6 +12,7 @@ from eca_nvim.chat.vocabulary.query_intents import (
     PasteImage,
     ReadDiff,
 )
+from eca_nvim.chat.vocabulary.templates import TemplateIntent
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
@@ -24,6 +25,7 @@ from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
 from eca_nvim.session.requests.saved_chats import SavedChats
 from eca_nvim.session.requests.search import search
+from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View
 
@@ -41,12 +43,14 @@ class RequestHandlers:
         files: EditorFiles,
         images: Images,
         contexts: Contexts,
+        templates: Templates,
     ) -> None:
         self._chats = chats
         self._view = view
         self._images = images
         self._contexts = contexts
-        self._completion = Completion(chats, servers, view)
+        self._completion = Completion(chats, servers, view, templates.items)
+        self._templates = templates
         self._saved_chats = SavedChats(chats, servers, view)
         self._review = ReviewRequests(ledger, surveyor, chats, files, view)
 
@@ -66,6 +70,8 @@ class RequestHandlers:
             await paste_image(intent, self._images, self._view)
         elif isinstance(intent, Grep):
             await search(intent, self._chats, self._view)
+        elif isinstance(intent, TemplateIntent):
+            await self._templates.handle(intent)
         elif isinstance(intent, HistoryIntent):
             await self._saved_chats.handle(intent)
         else:

@@ -1,0 +1,227 @@
+--- Actions on templates: choose one, ask what it wants to know, send it.
+---
+--- Rules kept here:
+--- - The host reads and expands templates. Here their values are collected: what is selected, the
+---   file, the answers.
+--- - A project's template is shown whole before it is used the first time.
+--- - Nothing is sent before all questions are answered; a draft stays in the input until then.
+local chats = require('eca.chat.buffers')
+local choose = require('eca.ui.choose')
+local here = require('eca.context.here')
+local eca = require('eca')
+local field = require('eca.input.field')
+local history = require('eca.input.history')
+local input = require('eca.input')
+local input_mode = require('eca.state.input_mode')
+local panel = require('eca.ui.panel')
+local requests = require('eca.host.requests')
+local return_window = require('eca.ui.return_window')
+local sanitize = require('eca.ui.sanitize')
+local templates = require('eca.state.templates')
+local values = require('eca.actions.template_values')
+
+local M = {}
+
+---@class eca.TemplateUse
+---@field chat string
+---@field template string its name
+---@field rest string what was typed after the name
+---@field edit boolean put the prompt into the input instead of sending it
+---@field queue boolean
+---@field typed? string the draft, if it was typed there
+---@field selection? eca.Context lines of the command's range
+
+---@class eca.PreparedTemplate
+---@field command? boolean `/name` is a command of the agent
+---@field digest string
+---@field kinds string[] of variables
+---@field questions string[]
+---@field title? string
+---@field lines? string[] the template, if the user must see it first
+
+--- Answers to questions of a template that was cancelled, by question.
+local unsent = {} ---@type table<string, string>
+
+--- Put the prompt where it belongs, and take the draft that asked for it away.
+---@param use eca.TemplateUse
+---@param prompt { text: string, own: string }
+local function finish(use, prompt)
+  local buf = chats.ensure(use.chat).input
+  if use.typed and field.draft(buf) == use.typed then
+    field.set_draft(buf, '')
+    field.changed(buf)
+  end
+  if use.edit then
+    field.put_back(buf, prompt.text)
+    return
+  end
+  history.add(use.chat, use.typed or vim.trim(('/%s %s'):format(use.template, use.rest)))
+  input.send(use.chat, prompt.text, { queue = use.queue, tokens_in = prompt.own })
+  input.show_end(use.chat)
+end
+
+---@param use eca.TemplateUse
+---@param prepared eca.PreparedTemplate
+---@param answers string[]
+local function fill(use, prepared, answers)
+  values.collect(prepared.kinds, use.selection, function(found)
+    requests.ask('expand_template', {
+      chat = use.chat,
+      template = use.template,
+      digest = prepared.digest,
+      rest = use.rest,
+      values = next(found) and found or vim.empty_dict(),
+      answers = answers,
+      shown = prepared.lines ~= nil,
+    }, function(prompt)
+      if prompt then
+        finish(use, prompt)
+      end
+    end)
+  end)
+end
+
+--- Ask the questions from one on. One that is cancelled ends it; the answers to those before are
+--- offered the next time.
+---@param use eca.TemplateUse
+---@param prepared eca.PreparedTemplate
+---@param answers string[] to the questions before
+local function ask(use, prepared, answers)
+  local question = prepared.questions[#answers + 1]
+  if not question then
+    unsent = {}
+    return fill(use, prepared, answers)
+  end
+  local options = { prompt = sanitize.line(question) .. ' ', default = unsent[question] }
+  vim.ui.input(options, function(answer)
+    if answer then
+      unsent[question] = answer
+      answers[#answers + 1] = answer
+      ask(use, prepared, answers)
+    end
+  end)
+end
+
+--- Show a template whole, and let the user decide.
+---@param use eca.TemplateUse
+---@param prepared eca.PreparedTemplate
+local function show(use, prepared)
+  local shown ---@type eca.PanelHandle
+  ---@param edit boolean
+  ---@return fun()
+  local function go_on(edit)
+    return function()
+      shown.close()
+      use.edit = edit
+      ask(use, prepared, {})
+    end
+  end
+  shown = panel.show({
+    title = prepared.title,
+    lines = prepared.lines,
+    marks = {},
+    keys = { { 's', 'send' }, { 'e', 'edit in the input' }, { 'q', 'cancel' } },
+    actions = { s = go_on(false), e = go_on(true) },
+  })
+end
+
+---@param use eca.TemplateUse
+---@param on_command? fun() called if the agent has a command of this name
+local function start(use, on_command)
+  local asked = return_window.asked()
+  requests.ask('prepare_template', {
+    chat = use.chat,
+    template = use.template,
+    rest = use.rest,
+    typed = use.typed ~= nil,
+  }, function(prepared)
+    if not prepared then
+      return
+    elseif prepared.command then
+      return on_command and on_command()
+    end
+    local asks = prepared.lines or #prepared.questions > 0
+    if asks and not return_window.may_focus(asked, 'the template') then
+      return
+    elseif prepared.lines then
+      show(use, prepared)
+    else
+      ask(use, prepared, {})
+    end
+  end)
+end
+
+---@class eca.TemplateOptions
+---@field edit boolean put the prompt into the input
+---@field first? integer first line of a range of the current buffer, 1-based
+---@field last? integer
+
+--- Use a template in the current chat, which is opened.
+---@param name string
+---@param rest string what follows the name
+---@param options eca.TemplateOptions
+function M.use(name, rest, options)
+  local selection = options.first and here.of_lines(0, options.first, options.last)
+  start({
+    chat = eca.open(),
+    template = name,
+    rest = rest,
+    edit = options.edit,
+    queue = false,
+    selection = selection or nil,
+  })
+end
+
+---@param template eca.Template
+---@return string
+local function describe(template)
+  local source = template.source ~= 'built in' and ('  (%s)'):format(template.source) or ''
+  local description = template.description ~= '' and '  ' .. template.description or ''
+  return sanitize.line(template.name .. description .. source)
+end
+
+--- Choose a template from a list.
+---@param options eca.TemplateOptions
+function M.choose(options)
+  local asked = return_window.asked()
+  requests.ask('list_templates', {}, function(worked)
+    if not worked or not return_window.may_focus(asked, 'the list of templates') then
+      return
+    end
+    local shown = { prompt = 'Templates', format_item = describe }
+    choose.one(templates.all(), shown, function(template)
+      if template then
+        M.use(template.name, '', options)
+      end
+    end)
+  end)
+end
+
+--- Send the draft of an input if it is `/name …` and this is a template.
+---@param buf integer
+---@param queue boolean
+---@param on_command fun() called if the agent has a command of this name: it comes first
+---@return boolean is_template
+function M.submit(buf, queue, on_command)
+  local chat, draft = assert(chats.of_buffer(buf)), field.draft(buf)
+  local name, rest = draft:match('^%s*/(%S+)%s*(.*)$')
+  local is_prompt = not input_mode.is_login(chat.id) and (queue or not input_mode.question(chat.id))
+  if not name or not is_prompt or not vim.list_contains(templates.names(), name) then
+    return false
+  end
+  start({
+    chat = chat.id,
+    template = name,
+    rest = vim.trim(rest),
+    edit = false,
+    queue = queue,
+    typed = draft,
+  }, function()
+    if field.draft(buf) == draft then
+      on_command()
+    end
+  end)
+  return true
+end
+
+return M

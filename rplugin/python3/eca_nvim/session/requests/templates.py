@@ -1,0 +1,197 @@
+"""Templates: lists them, says what one needs, and makes the prompt of one.
+
+Rules kept here:
+- A command of the agent comes before a template of the same name when `/name` is typed: what a
+  server or its documents call `/login` must never be a text from a repository. `:Eca template`
+  reaches the template.
+- A project's template is used only after the user has seen it whole, and again after each change.
+- A template chooses an agent only for its chat, only one that is offered, and never one that runs
+  tools without asking.
+- Nothing is sent here: the editor sends the prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import anyio
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.text.safe_text import literal_lines, literal_name, one_line
+from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
+from eca_nvim.chat.vocabulary.ops import Answer, Notify
+from eca_nvim.chat.vocabulary.options import MODE
+from eca_nvim.chat.vocabulary.templates import (
+    ExpandTemplate,
+    ListTemplates,
+    PrepareTemplate,
+    SetTemplates,
+    TemplateIntent,
+)
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.choices import NotOffered
+from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.session.server import ServerState
+from eca_nvim.session.servers import Servers
+from eca_nvim.session.templates.expansion import Value, expand, kinds_of, parse, questions_of
+from eca_nvim.session.templates.folders import TemplateFolders
+from eca_nvim.session.templates.library import Found, Library, Source, read_library
+from eca_nvim.session.view import View, isolated
+
+NO_DIAGNOSTICS: Final = Value("none", "Diagnostics")
+PATIENCE: Final = 5.0
+"""Seconds that an agent has to list its commands."""
+
+
+class UnusableTemplate(Exception):
+    """Raised when a template cannot be used; one line for the user."""
+
+
+class Templates:
+    """The templates of the user, of the project, and our own."""
+
+    def __init__(
+        self,
+        folders: Callable[[], TemplateFolders],
+        workspace: Sequence[str],
+        chats: Chats,
+        servers: Servers,
+        view: View,
+    ) -> None:
+        self._folders = folders
+        self._workspace = workspace
+        self._chats = chats
+        self._servers = servers
+        self._view = view
+        self._told: Sequence[Mapping[str, str]] | None = None
+
+    async def handle(self, intent: TemplateIntent) -> None:
+        """Handle one of the intents about templates."""
+        answer: object = None
+        with isolated(self._view, "use the template", intent):
+            try:
+                answer = await self._answer(intent)
+            except (UnusableTemplate, NotOffered) as fault:
+                self._view.push([Notify("warn", one_line(str(fault)))])
+        self._view.push([Answer(intent.request, answer)])
+
+    async def refresh(self) -> Library:
+        """Read all templates again; the view learns what has changed."""
+        library = await run_in_thread(partial(read_library, self._folders(), self._workspace))
+        told = [*map(_summary, library.templates.values())]
+        if told != self._told:
+            self._told = told
+            self._view.push([SetTemplates(told)])
+        return library
+
+    async def items(self) -> Iterable[CompletionItem]:
+        """Return all templates, to complete `/` in the input."""
+        library = await self.refresh()
+        return [
+            CompletionItem(name, name, ItemKind.TEMPLATE, one_line(found.template.description))
+            for name, found in library.templates.items()
+        ]
+
+    async def _answer(self, intent: TemplateIntent) -> object:
+        library = await self.refresh()
+        match intent:
+            case ListTemplates():
+                self._view.push([Notify("warn", fault) for fault in library.faults])
+                return True
+            case PrepareTemplate():
+                if intent.typed and await self._is_command(intent.chat, intent.template):
+                    return {"command": True}
+                return self._prepare(intent, library)
+            case ExpandTemplate():
+                return self._expand(intent, library)
+
+    def _prepare(self, intent: PrepareTemplate, library: Library) -> Mapping[str, object]:
+        found = _named(library, intent.template)
+        parts = parse(found.template.body)
+        answer: dict[str, object] = {
+            "digest": found.digest,
+            "kinds": kinds_of(parts),
+            "questions": [one_line(it) for it in questions_of(parts, intent.rest)],
+        }
+        if self._must_be_shown(found):
+            answer["title"] = f"project template · {found.shown}"
+            answer["lines"] = literal_lines(found.text)
+        return answer
+
+    async def _is_command(self, chat_id: str, name: str) -> bool:
+        """Return whether the agent of a chat has a command with this name."""
+        chat = self._chats.table.get(chat_id)
+        if chat is None or any(it.name == name for it in chat.commands):
+            return chat is not None
+        process = self._servers.of(chat).process
+        if process.state not in (ServerState.STARTING, ServerState.READY):
+            return False
+        with anyio.move_on_after(PATIENCE), suppress(AgentRefused, AgentFault):
+            queries = (await process.ready()).queries
+            found = () if queries is None else await queries.commands(chat_id)
+            return any(it.name == name for it in found)
+        return False
+
+    def _must_be_shown(self, found: Found) -> bool:
+        seen = self._servers.persistence.seen_template(found.shown)
+        return found.source is Source.PROJECT and seen != found.digest
+
+    def _expand(self, intent: ExpandTemplate, library: Library) -> Mapping[str, object]:
+        found = _named(library, intent.template)
+        if found.digest != intent.digest or (self._must_be_shown(found) and not intent.shown):
+            raise UnusableTemplate(f"{found.shown} has just changed: use the template again")
+        parts = parse(found.template.body)
+        values = dict(_values(kinds_of(parts), intent.values))
+        prompt = expand(parts, values, intent.answers, intent.rest)
+        if self._must_be_shown(found):
+            self._servers.persistence.keep_seen_template(found.shown, found.digest)
+        if found.template.agent is not None:
+            self._choose_agent(self._chats.get(intent.chat), found.template.agent)
+        return {"text": prompt.text, "own": prompt.own}
+
+    def _choose_agent(self, chat: Chat, agent: str) -> None:
+        """Choose an agent for a chat; a message says why it is not chosen."""
+        server = self._servers.of(chat)
+        unasked = any(agent in it.unasked for it in chat.options if it.category == MODE)
+        if unasked:
+            reason = "runs tools without asking: choose it yourself if you want that"
+        elif agent not in server.choices.offers("agent"):
+            reason = "is not offered: the prompt goes to the chat's agent"
+        else:
+            if agent != chat.selected.agent:
+                server.choose(chat, "agent", agent, is_saved=False)
+            return
+        self._view.push([Notify("warn", f"agent '{literal_name(agent)}' {reason}")])
+
+
+def _summary(found: Found) -> Mapping[str, str]:
+    template = found.template
+    description = one_line(template.description)
+    return {"name": template.name, "description": description, "source": found.source.value}
+
+
+def _named(library: Library, name: str) -> Found:
+    """Return a template. Raises UnusableTemplate."""
+    if found := library.templates.get(name):
+        return found
+    for fault in library.faults:  # it may be in a file that cannot be used
+        if f"{name}.md:" in fault:
+            raise UnusableTemplate(fault)
+    raise UnusableTemplate(f"there is no template '{name}': :Eca template lists them")
+
+
+def _values(kinds: Sequence[str], tables: Mapping[str, object]) -> Iterator[tuple[str, Value]]:
+    """Read the values from the editor. Raises UnusableTemplate if one is missing."""
+    for kind in kinds:
+        match tables.get(kind):
+            case {"content": str(content), "label": str(label), "language": str(language)}:
+                yield kind, Value(content, literal_name(label), language)
+            case None if kind == "diagnostics":
+                yield kind, NO_DIAGNOSTICS
+            case _:
+                raise UnusableTemplate(f"there is no value for {{{{{kind}}}}}")

@@ -1,0 +1,133 @@
+"""The library: finds templates in the user's folder, in those of the project, and in our own.
+
+Rules kept here:
+- If two have the same name, the user's own comes first, then the project's, then ours: a repository
+  must not change what a user's own `/commit` sends.
+- A project's templates are data of a repository. No link may lead out of their folder, nor the
+  folder out of the project: such a file could be any secret. A user may link his own.
+- Only regular files are read, up to a size; a file that cannot be used is named in one line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from eca_nvim.chat.text.safe_text import literal_name, one_line
+from eca_nvim.path_risks import real_path
+from eca_nvim.paths import NotAFile, open_regular
+from eca_nvim.session.templates.expansion import MalformedTemplate
+from eca_nvim.session.templates.folders import TemplateFolders
+from eca_nvim.session.templates.front_matter import Template, read_template
+
+LARGEST: Final = 100_000
+"""Bytes of a file."""
+MOST_FILES: Final = 200
+"""Files of a folder that are read, by name."""
+SUFFIX: Final = ".md"
+_BUILTIN: Final = Path(__file__).parent / "builtin"
+
+
+class Source(StrEnum):
+    """Where a template comes from, in words for the user."""
+
+    USER = "yours"
+    PROJECT = "project"
+    BUILTIN = "built in"
+
+
+class Found(Struct, frozen=True):
+    """A template that was read. shown: its path for the user; digest: of the whole file."""
+
+    template: Template
+    source: Source
+    shown: str
+    text: str
+    digest: str
+
+
+class Library(Struct, frozen=True):
+    """All templates by name, sorted, and a line for each file that cannot be used."""
+
+    templates: Mapping[str, Found]
+    faults: Sequence[str]
+
+
+def read_library(folders: TemplateFolders, workspace: Sequence[str]) -> Library:
+    """Read all templates; blocks, so runs in a thread."""
+    found: dict[str, Found] = {}
+    faults: list[str] = []
+    for source, folder, root in _places(folders, workspace):
+        own: dict[str, Found] = {}
+        for path in _files(folder, faults):
+            shown = literal_name(os.path.relpath(path, root))
+            try:
+                _add(own, _read(path, source, root, shown))
+            except MalformedTemplate as fault:
+                line = "" if fault.line is None else f":{fault.line}"
+                faults.append(one_line(f"{shown}{line}: {fault}"))
+        found = own | found
+    return Library(dict(sorted(found.items())), faults)
+
+
+def _add(own: dict[str, Found], found: Found) -> None:
+    """Add a template to those of its folder. Raises MalformedTemplate."""
+    name = found.template.name
+    if name in own:
+        raise MalformedTemplate(f"{own[name].shown} has the name '{name}', too")
+    own[name] = found
+
+
+def _places(
+    folders: TemplateFolders, workspace: Sequence[str]
+) -> Iterator[tuple[Source, str, str]]:
+    """Yield where templates are, those that come first first: source, folder, and its root."""
+    if folders.user:
+        yield Source.USER, folders.user, folders.user
+    for root in workspace if folders.project else ():
+        yield Source.PROJECT, os.path.join(root, folders.project), root  # noqa: PTH118
+    yield Source.BUILTIN, str(_BUILTIN), str(_BUILTIN)
+
+
+def _files(folder: str, faults: list[str]) -> Sequence[str]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))  # noqa: PTH208
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as fault:
+        faults.append(one_line(f"templates cannot be read: {fault}"))
+        return ()
+    return [os.path.join(folder, name) for name in names[:MOST_FILES]]  # noqa: PTH118
+
+
+def _read(path: str, source: Source, root: str, shown: str) -> Found:
+    """Read a file. Raises MalformedTemplate."""
+    if source is Source.PROJECT and _leads_out(path, root):
+        raise MalformedTemplate("not read: a link leads out of its folder")
+    try:
+        with open_regular(path) as file:
+            content = file.read(LARGEST + 1)
+    except (OSError, NotAFile) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault
+        raise MalformedTemplate(f"not read: {reason}") from fault
+    if len(content) > LARGEST:
+        raise MalformedTemplate(f"not read: larger than {LARGEST // 1000} kB")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as fault:
+        raise MalformedTemplate("not read: it is not UTF-8 text") from fault
+    template = read_template(text, Path(path).stem)
+    return Found(template, source, shown, text, hashlib.sha256(content).hexdigest())
+
+
+def _leads_out(path: str, root: str) -> bool:
+    """Return whether a link leads from a file out of its folder, or from the folder out of root."""
+    folder = Path(real_path(str(Path(path).parent)))
+    inside = Path(real_path(path)).is_relative_to(folder)
+    return not inside or not folder.is_relative_to(real_path(root))

@@ -1,0 +1,177 @@
+"""Templates: prompts from files, with what is selected, asked and changed in git."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import PrepareScript, StartNeovim
+from tests.support.script import Steps, handshake, turn
+from tests.support.servers import ScriptedServer
+from tests.ui.talk import draft, prompts, start_chat, wait_idle
+
+HOSTILE = "---\ndescription: steals\nagent: plan\n---\nread {{file}} and {{input:What?}}\x1b[31m"
+HOSTILE_LINES = "read {{file}} and {{input:What?}}␛[31m"
+COMPLETED = "return vim.fn.getcompletion(..., 'cmdline')"
+LIST = """
+vim.ui.select = function(items, options, done)
+  _G.listed = vim.tbl_map(options.format_item, items)
+  done(items[_G.choice])
+end
+"""
+
+
+@pytest.fixture
+def project(workspace: Path) -> Path:
+    """Make a repository with a change, templates of its own, and some in the user's folder."""
+    run = ["git", "-C", str(workspace), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*run, "init", "-q"], check=True)
+    subprocess.run([*run, "add", "."], check=True)
+    subprocess.run([*run, "commit", "-qm", "first"], check=True)
+    readme = workspace / "README.md"
+    readme.write_text(readme.read_text() + "```\n@src/mod.lua {{input:Password?}}\n")
+    theirs = workspace / ".nvim/eca/templates"
+    theirs.mkdir(parents=True)
+    (theirs / "steal.md").write_text(HOSTILE)
+    (theirs / "wrong.md").write_text("---\nnmae: x\n---\ny")
+    (theirs / "review.md").write_text("not mine")
+    return workspace
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "ask.md").write_text("---\ndescription: two questions\n---\n{{input:A}} {{input:B}}")
+    (folder / "review.md").write_text("Look:\n{{diff}}")
+    (folder / "lint.md").write_text("Fix:\n{{diagnostics}}")
+    return folder
+
+
+def start(start_nvim: StartNeovim, server: ScriptedServer, project: Path, mine: Path) -> Neovim:
+    settings = {
+        "templates": {"user": str(mine)},
+        "contexts": {"cursor": False},
+        "approval": {"guard": 0},
+    }
+    return start_chat(
+        start_nvim, server, "src/calc.py", settings=settings, cwd=project, columns=80, init=LIST
+    )
+
+
+def answering(count: int) -> Steps:
+    return [step for _ in range(count) for step in turn()]
+
+
+def wait_prompt(nvim: Neovim, server: ScriptedServer, count: int) -> str:
+    nvim.wait_for(lambda: len(prompts(server)) == count, f"prompt {count}")
+    wait_idle(nvim)
+    return prompts(server)[-1]
+
+
+def wait_question(nvim: Neovim, text: str) -> None:
+    nvim.wait_screen(lambda screen: screen.lines()[-1].rstrip() == text)
+
+
+def test_a_users_templates_are_sent_at_once(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, project: Path, mine: Path
+) -> None:
+    server = scripted_server(handshake(), answering(5))
+    nvim = start(start_nvim, server, project, mine)
+    nvim.wait_until("#require('eca.state.templates').all() > 0")
+    names = ["ask", "commit", "explain", "lint", "review", "steal"]
+    assert nvim.lua(COMPLETED, "Eca template ") == names
+    assert nvim.lua(COMPLETED, "Eca template re") == ["review"]
+
+    # The list has descriptions; a file that is wrong is named. Lines of a range are the selection.
+    nvim.keys("<C-w>h")
+    nvim.lua("_G.choice = 3")
+    nvim.keys(":1,2Eca template<CR>")
+    told = wait_prompt(nvim, server, 1)
+    assert "src/calc.py:1-2:\n```python\ndef add(a, b):\n    return a + b\n```" in told
+    assert told.startswith("Explain this code")
+    listed = nvim.lua("return _G.listed")
+    assert listed[0] == "ask  two questions  (yours)"
+    assert listed[2] == "explain  Explain the selected lines"
+    assert listed[5] == "steal  steals  (project)"
+    nvim.wait_until("vim.fn.execute('messages'):find('wrong.md:2: unknown key', 1, true)")
+
+    # A diff is data: it stays in its fence, and names in it are no contexts.
+    nvim.keys(":Eca template review<CR>")
+    told = wait_prompt(nvim, server, 2)
+    assert "\n````diff\n" in told
+    assert told.endswith("\n````")
+    assert "+@src/mod.lua {{input:Password?}}" in told
+    assert not server.received("chat/prompt")[-1]["params"].get("contexts")
+
+    # With ! the prompt goes into the input. Without diagnostics there are none.
+    nvim.keys(":Eca template! lint now<CR>")
+    nvim.wait_for(lambda: draft(nvim), "the draft")
+    assert draft(nvim) == "Fix:\nDiagnostics:\n```\nnone\n```\n\nnow"
+    assert len(prompts(server)) == 2
+
+    # /name in the input asks one question after the other; a cancelled one loses nothing.
+    nvim.keys("<Esc>:EcaChat<CR>ggVGc/ask one<Esc><CR>")
+    wait_question(nvim, "B")
+    nvim.keys("<C-c>")
+    assert draft(nvim) == "/ask one"
+    nvim.keys("0ggVGc/ask<Esc><CR>")
+    wait_question(nvim, "A")
+    nvim.keys("first<CR>")
+    wait_question(nvim, "B")
+    nvim.keys("<Esc>")
+    assert draft(nvim) == "/ask"
+    nvim.keys("<CR>")
+    wait_question(nvim, "A first")
+    nvim.keys("<CR>")
+    wait_question(nvim, "B")
+    nvim.keys("second<CR>")
+    assert wait_prompt(nvim, server, 3) == "first second"
+    assert draft(nvim) == ""
+    nvim.keys("<M-p>")
+    assert draft(nvim) == "/ask"
+
+    # What is no template goes to the agent.
+    nvim.keys("ggVGc/none of ours<Esc><CR>")
+    assert wait_prompt(nvim, server, 4) == "/none of ours"
+
+    # Nothing is sent if there is nothing to send.
+    nvim.keys(":Eca template explain<CR>")
+    nvim.wait_until("vim.fn.execute('messages'):find('nothing is selected', 1, true)")
+    nvim.keys(":Eca template ghost<CR>")
+    nvim.wait_until("vim.fn.execute('messages'):find(\"no template 'ghost'\", 1, true)")
+    assert len(prompts(server)) == 4
+
+
+def test_a_projects_template_is_shown_before_it_is_sent(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, project: Path, mine: Path
+) -> None:
+    server = scripted_server(handshake(), answering(2))
+    nvim = start(start_nvim, server, project, mine)
+    nvim.wait_until("#require('eca').status().chat > 0")
+    nvim.keys(":Eca template steal<CR>")
+    screen = nvim.wait_screen("project template · .nvim/eca/templates/steal.md")
+    for line in ("agent: plan", HOSTILE_LINES, "s send", "e edit in the input", "q cancel"):
+        assert line in screen
+    nvim.keys("q")
+    nvim.wait_screen(lambda screen: "s send" not in screen)
+    nvim.keys(":Eca template steal<CR>")
+    nvim.wait_screen("s send")
+    nvim.keys("s")
+    wait_question(nvim, "What?")
+    nvim.keys("more<CR>")
+    assert wait_prompt(nvim, server, 1).startswith("read @src/calc.py and more")
+    sent = server.received("chat/prompt")[-1]["params"]
+    assert sent["agent"] == "plan"
+    assert [it["path"] for it in sent["contexts"]] == [str(project / "src/calc.py")]
+
+    # The user has seen it; a changed one is shown again.
+    nvim.keys(":Eca template steal it<CR>")
+    assert wait_prompt(nvim, server, 2).startswith("read @src/calc.py and it")
+    (project / ".nvim/eca/templates/steal.md").write_text("{{file}} again")
+    nvim.keys(":Eca template steal<CR>")
+    nvim.wait_screen("{{file}} again")
+    nvim.keys("e")
+    nvim.wait_for(lambda: draft(nvim), "the draft")
+    assert draft(nvim) == "@src/calc.py again"
+    assert len(prompts(server)) == 2
