@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.demo.client import WITHOUT_PAUSES
 from tests.support import servers
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
@@ -129,5 +130,5 @@ def scripted_server(tmp_path: Path) -> PrepareScript:
 
 @pytest.fixture
 def demo_server() -> list[str]:
-    """Return the command of the built-in demo agent."""
-    return [sys.executable, "-m", "eca_nvim.demo"]
+    """Return the command of the built-in demo agent; it does not pause while it speaks."""
+    return [sys.executable, *WITHOUT_PAUSES]

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.agents.client import Client, make_agent, running
+from tests.demo.client import WITHOUT_PAUSES
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import Prompt, Selection
@@ -18,7 +19,7 @@ TRUSTING = Selection(trust=True)
 @asynccontextmanager
 async def talking(folder: Path, *prompts: str) -> AsyncIterator[tuple[Client, Archive]]:
     """Start the demo and let it answer some prompts in the chat `c`."""
-    agent = make_agent([sys.executable, "-m", "eca_nvim.demo"], folder)
+    agent = make_agent([sys.executable, *WITHOUT_PAUSES], folder)
     async with running(agent) as client:
         await client.until(client.ready.is_set)
         for prompt in prompts:

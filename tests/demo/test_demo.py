@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.demo.client import (
     DEADLINE_S,
+    WITHOUT_PAUSES,
     Client,
     Message,
     assistant_text,
@@ -31,7 +32,7 @@ from eca_nvim.jsonrpc import Request, Response
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    client = Client(tmp_path)
+    client = Client(tmp_path, WITHOUT_PAUSES)
     client.request("initialize", capabilities={})
     client.notify("initialized")
     client.until(lambda message: method_of(message) == "config/updated")

@@ -61,7 +61,7 @@ CONTRACT = [
     "health",
     "help",
 ]
-BEYOND = ["conflicts", "grep", "paste", "prompts", "undo-turn", "unqueue", "usage"]
+BEYOND = ["conflicts", "grep", "paste", "prompts", "template", "undo-turn", "unqueue", "usage"]
 """Subcommands that the contract does not name."""
 
 

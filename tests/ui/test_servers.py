@@ -15,16 +15,19 @@ from eca_nvim.server.known import KNOWN
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 DEMO = """
 import asyncio, re, sys
-from eca_nvim.demo import __main__ as demo, scenes
+from eca_nvim.demo import __main__ as demo, scenes, turn
+
+turn.CHUNK_PAUSE_S = 0
 
 async def endless(turn, _workshop):
     while True:
         await turn.say("one more line of the demo\\n")
+        await asyncio.sleep(0.02)
 
 scenes.SCENES = {re.compile("stream"): endless}
 sys.exit(asyncio.run(demo.serve()))
 """
-"""A demo agent whose scene `stream` has no end; the others say hello."""
+"""A demo agent whose scene `stream` has no end; it says hello without pauses."""
 STATES = """
 vim.iter(require('eca').chats()):map(function(chat)
   return { chat.server_name, chat.state }
