@@ -1,11 +1,12 @@
 """A model that follows a script: an HTTP server on loopback, as real agents call models.
 
 The last line of a prompt that begins with `SCRIPT` holds the answers, one a call of the model, as a
-JSON list of steps:
+JSON list of steps in base 64, so that the prompt does not contain what the model will say:
 
     {"say": TEXT}                a text, in pieces
     {"think": TEXT}              a thought, before what else the step has
     {"run": COMMAND}             a shell command
+    {"read": PATH}               a file, which some agents want before they change it
     {"write": [PATH, TEXT]}      a new file
     {"edit": [PATH, OLD, NEW]}   a change of a file
     {"slowly": COUNT}            COUNT lines, 20 a second
@@ -20,8 +21,10 @@ It speaks two protocols: chat completions (`/chat/completions`) and responses (`
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,6 +47,10 @@ TOOLS: Mapping[str, Mapping[str, Arguments]] = {
         },
         "exec_command": lambda command: {"cmd": command},
         "shell_command": lambda command: {"command": command},
+    },
+    "read": {
+        "read_file": lambda path: {"file_path": path},
+        "exec_command": lambda path: {"cmd": shlex.join(["cat", path])},
     },
     "write": {
         "write_file": lambda path, text: {"file_path": path, "content": text},
@@ -79,7 +86,7 @@ def _change(path: str, old: str, new: str) -> str:
 
 def scripted(*steps: Table) -> str:
     """Return the line that makes the model follow these steps."""
-    return MARK + json.dumps(steps)
+    return MARK + b64encode(json.dumps(steps).encode()).decode()
 
 
 def steps_in(text: str) -> Sequence[Table] | None:
@@ -87,7 +94,7 @@ def steps_in(text: str) -> Sequence[Table] | None:
     for line in reversed(text.splitlines()):
         _, found, script = line.partition(MARK)
         if found:
-            steps: Sequence[Table] = json.JSONDecoder().raw_decode(script)[0]
+            steps: Sequence[Table] = json.loads(b64decode(script.split()[0]))
             return steps
     return None
 

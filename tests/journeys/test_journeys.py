@@ -6,7 +6,7 @@ from tests.journeys.agents import RealAgent
 from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.talk import Value, wait_idle, wait_line
+from tests.ui.talk import Value, lines_of, wait_idle, wait_line
 
 WIDTH = 120
 
@@ -108,3 +108,45 @@ def test_an_error_of_the_model_is_said_and_the_chat_goes_on(
     prompt(nvim, {"say": "still here"})
     wait_line(nvim, "still here")
     wait_idle(nvim)
+
+
+def allow_all(nvim: Neovim, done: str) -> None:
+    """Allow what is asked, each call once, until a line is in the transcript."""
+
+    def is_done() -> bool:
+        for request in nvim.lua("return require('eca').pending()"):
+            choose(nvim, request, "allow_once")
+        return any(done in line for line in lines_of(nvim))
+
+    nvim.wait_for(is_done, f"{done!r} with all requests answered")
+    wait_idle(nvim)
+
+
+def test_edits_are_listed_and_come_back(
+    start_nvim: StartNeovim, agent: RealAgent, workspace: Path
+) -> None:
+    new, old = workspace / "new.txt", workspace / "src" / "calc.py"
+    before = old.read_text()
+    nvim = start(start_nvim, agent)
+    prompt(
+        nvim,
+        {"write": [str(new), "one\ntwo\n"]},
+        {"read": str(old)},
+        {"edit": [str(old), before.splitlines()[0], "changed()"]},
+        {"say": "all written"},
+    )
+    allow_all(nvim, "all written")
+    assert new.read_text() == "one\ntwo\n"
+    assert old.read_text() == before.replace(before.splitlines()[0], "changed()", 1)
+    shown = "\n".join(lines_of(nvim))
+    assert "edit new.txt +2 -0" in shown
+    assert "edit src/calc.py +1 -1" in shown
+    nvim.keys(":Eca undo-turn<CR>")
+    nvim.wait_screen("undo turn 1")
+
+    def is_undone() -> bool:
+        nvim.keys("u")  # again: the float takes no key at first
+        return not new.exists()
+
+    nvim.wait_for(is_undone, "the new file to be gone")
+    nvim.wait_for(lambda: old.read_text() == before, "the old text to be back")
