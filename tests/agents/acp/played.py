@@ -66,7 +66,7 @@ class _Session:
     """A session of the recording: our inbox and the chat that shows it."""
 
     def __init__(self, folder: str) -> None:
-        self.inbox = Inbox("chat", folder)
+        self.inbox = Inbox("chat", folder, "")
         self.driver = Driver(("/workspace",))
         self.events: list[AgentEvent] = []
         self.asked: dict[str, ToolRequested] = {}

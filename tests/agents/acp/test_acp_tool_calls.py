@@ -133,6 +133,14 @@ def test_an_explanation_that_is_an_argument_is_not_said_twice(wired: Wired) -> N
     assert wired.asked == ["$ ls", "description: look"]
 
 
+def test_an_answer_of_an_unknown_kind_is_not_offered(wired: Wired) -> None:
+    wired.asks({**YES, "kind": "allow_for_a_week"}, YES, {"optionId": "x", "name": "?"}, NO, **RUN)
+    [item] = wired.driver.items
+    choices = item["choices"]
+    assert isinstance(choices, list)
+    assert [choice["id"] for choice in choices] == ["y", "n"]
+
+
 def test_a_title_alone_is_warned_about(wired: Wired) -> None:
     wired.asks(title="harmless", kind="execute")
     assert wired.driver.items[0]["warnings"] == ["only the title says what it will do"]
@@ -161,6 +169,19 @@ def test_an_id_may_be_used_again_within_a_turn(wired: Wired, asks: bool) -> None
         wired.call(status="pending", **RUN)
     wired.changes(status="completed")
     assert wired.lines == ["✓ $ rm -rf x", "✓ $ rm -rf x"]
+
+
+@pytest.mark.parametrize("status", ["completed", None])
+def test_an_agent_that_was_started_again_begins_to_count_again(
+    wired: Wired, status: str | None
+) -> None:
+    wired.call(status="in_progress", **RUN)
+    wired.changes(status=status)
+    wired.start_again()
+    wired.call(status="in_progress", **RUN)
+    wired.changes(status="completed")
+    assert wired.lines[-1] == "✓ $ rm -rf x"
+    assert len([line for line in wired.lines if "rm -rf" in line]) == 2
 
 
 def test_a_call_that_is_announced_twice_is_one(wired: Wired) -> None:

@@ -12,7 +12,7 @@ from tests.chat.driver import Driver
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
+from eca_nvim.chat.vocabulary.events import Addressed, AgentGone, ChatEvent
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.protocol.acp import decode_agent_request, decode_notification
 from eca_nvim.protocol.acp.permission import RequestPermission
@@ -40,7 +40,7 @@ class Wired:
     """An agent's session, and the chat that shows it; a turn runs."""
 
     def __init__(self) -> None:
-        self.inbox = Inbox("chat", FOLDER)
+        self.inbox = Inbox("chat", FOLDER, "")
         self.driver = Driver((FOLDER,))
         self.events: list[ChatEvent] = []
         self.requests = 0
@@ -50,6 +50,12 @@ class Wired:
         self.driver.send(prompt)
         self.take(self.inbox.turn_began())
         self.driver.hear_exactly(TurnBegan())
+
+    def start_again(self) -> None:
+        """Let the agent end, and another one take its place."""
+        self.driver.hear_exactly(AgentGone("exit code 1"))
+        self.inbox = Inbox("chat", FOLDER, "second ")
+        self.begin("again")
 
     def end(self) -> None:
         self.take(self.inbox.turn_ended(StopReason.END_TURN))

@@ -9,7 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from eca_nvim.agents.acp.call_ids import CallIds
@@ -45,12 +45,12 @@ logger = logging.getLogger(__name__)
 class Inbox:
     """Reads what a session sends.
 
-    chat_id: ours. folder: absolute; relative paths of the agent begin there.
+    chat_id: ours. folder: absolute; relative paths of the agent begin there. life: as in CallIds.
     """
 
-    def __init__(self, chat_id: str, folder: str) -> None:
+    def __init__(self, chat_id: str, folder: str, life: str) -> None:
         self._chat_id = chat_id
-        ids = CallIds()
+        ids = CallIds(life)
         self._messages = Messages()
         self._calls = ToolCalls(ids, folder)
         self._compactions = Compactions(ids)
@@ -88,7 +88,7 @@ class Inbox:
 
         request_id: ours, unique in the life of the agent.
         """
-        choices = tuple(map(_choice, params.options))
+        choices = tuple(_choices(params.options))
         asked = self._calls.requested(request_id, params.tool_call, choices)
         return self._events([*self._messages.interrupted(), *asked])
 
@@ -185,11 +185,16 @@ def _notice(notice: updates.Notice) -> Iterable[ChatEvent]:
 _KINDS = {
     OptionKind.ALLOW_ONCE: ChoiceKind.ALLOW_ONCE,
     OptionKind.ALLOW_ALWAYS: ChoiceKind.ALLOW_ALWAYS,
+    OptionKind.REJECT_ONCE: ChoiceKind.REJECT_ONCE,
     OptionKind.REJECT_ALWAYS: ChoiceKind.REJECT_ALWAYS,
 }
 
 
-def _choice(option: PermissionOption) -> Choice:
-    """Return an option as the user gets it; an unknown kind allows nothing."""
-    kind = _KINDS.get(option.kind, ChoiceKind.REJECT_ONCE)
-    return Choice(option.option_id, option.name, kind)
+def _choices(options: Iterable[PermissionOption]) -> Iterator[Choice]:
+    """Yield the answers for the user; nobody knows whether one of an unknown kind allows."""
+    for option in options:
+        kind = _KINDS.get(option.kind)
+        if kind is None:
+            logger.warning("an answer of an unknown kind is not offered: %r", option)
+        else:
+            yield Choice(option.option_id, option.name, kind)

@@ -183,7 +183,7 @@ def _title(title: str, locations: Sequence[Location]) -> Title:
     for place in locations[:_NAMED_IN_TITLE]:
         for quoted in (f"`{place.path}`", place.path):
             before, found, after = title.partition(quoted)
-            if found:
+            if found and not after[:1].isalnum() and len(place.path) > 1:
                 pieces = (before.strip(), FileName(place.path), after.strip())
                 return tuple(piece for piece in pieces if piece)
     return (title,) if title.strip() else ()

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from itertools import chain
+from uuid import uuid4
 
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.inbox import Inbox
@@ -52,7 +53,7 @@ class Session:
     def __init__(self, chat_id: str, folder: str) -> None:
         self.chat_id = chat_id
         self.id = ""
-        self.inbox = Inbox(chat_id, folder)
+        self.inbox = Inbox(chat_id, folder, f"{uuid4().hex[:8]} ")
         self.prompts = PromptWriter()
         self.state = _State.NEW
         self.waiting: list[Then] = []
