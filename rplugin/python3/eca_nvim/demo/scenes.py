@@ -10,6 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import unquote
 
+from eca_nvim.demo.queries import GREET
 from eca_nvim.demo.subagent import Subagent, SubagentTask
 from eca_nvim.demo.task_list import TaskList
 from eca_nvim.demo.texts import GREETING, MARKDOWN
@@ -42,6 +43,12 @@ async def use(turn: Turn, plan: Plan) -> Outcome:
 async def greet(turn: Turn, _workshop: Workshop) -> None:
     """Say hello and what to try."""
     await turn.say(GREETING)
+
+
+async def welcome(turn: Turn, _workshop: Workshop) -> None:
+    """Greet whom the prompt names."""
+    name = turn.prompt.partition(GREET)[2].strip(' "')
+    await turn.say(f"Hello, **{name or 'you'}**!")
 
 
 async def fix(turn: Turn, workshop: Workshop) -> None:
@@ -204,6 +211,7 @@ async def crash(_turn: Turn, _workshop: Workshop) -> None:
 
 
 SCENES: Mapping[re.Pattern[str], Scene] = {
+    re.compile(f"^/{GREET}"): welcome,
     re.compile(r"\bcrash"): crash,
     re.compile(r"\bfail"): fail,
     re.compile(r"\b(stream|tokens)\b"): stream,

@@ -12,6 +12,7 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping
 
+from eca_nvim.demo import queries
 from eca_nvim.demo.archive import Archive
 from eca_nvim.demo.choices import OFFER
 from eca_nvim.demo.memory import Session
@@ -43,9 +44,13 @@ class DemoServer:
             "initialize": lambda _: {"chatWelcomeMessage": WELCOME},
             "shutdown": lambda _: None,
             "chat/prompt": self._prompt,
-            "chat/queryContext": lambda params: {"chatId": params.get("chatId"), "contexts": []},
-            "chat/queryFiles": lambda params: {"chatId": params.get("chatId"), "files": []},
-            "chat/queryCommands": lambda params: {"chatId": params.get("chatId"), "commands": []},
+            "chat/queryContext": lambda params: {
+                "contexts": queries.contexts(workshop.folder, _query(params))
+            },
+            "chat/queryFiles": lambda params: {
+                "files": queries.files(workshop.folder, _query(params))
+            },
+            "chat/queryCommands": lambda params: {"commands": queries.commands(_query(params))},
         }
         self._notifications: Mapping[str, Callable[[Params], None]] = {
             **self._archive.notifications,
@@ -159,3 +164,7 @@ class DemoServer:
 
 def _table(params: object) -> Params:
     return params if isinstance(params, dict) else {}
+
+
+def _query(params: Params) -> str:
+    return str(params.get("query", ""))
