@@ -26,10 +26,15 @@ def start(start_nvim: StartNeovim, *arguments: str, **options: Value) -> Neovim:
     """Open a chat whose input is in insert mode, with completion attached."""
     init = WITHOUT_HOST + options.pop("init", "")
     nvim = start_nvim(*arguments, init=init, columns=80, **options)
+    open_input(nvim)
+    return nvim
+
+
+def open_input(nvim: Neovim) -> None:
+    """Open a chat and begin to type in its input, once completion is attached."""
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
     nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0 }) > 0")
     nvim.keys("i")
-    return nvim
 
 
 def menu(nvim: Neovim) -> list[str]:

@@ -1,8 +1,12 @@
 """Completion in the input, typed on a real screen without any plugin."""
 
+from pathlib import Path
+
 from tests.support.factories import StartNeovim
-from tests.ui.completed import GREET, PATHS, answer, asked, item, menu, start, text
-from tests.ui.staged import sent
+from tests.ui.completed import GREET, PATHS, answer, asked, item, menu, open_input, start, text
+from tests.ui.staged import WITHOUT_HOST, sent
+
+WORDS = ("cursor", "diagnostics", "quickfix", "diff")
 
 
 def test_a_menu_opens_and_narrows(start_nvim: StartNeovim) -> None:
@@ -94,7 +98,7 @@ def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     nvim = start(start_nvim)
     nvim.keys("/")
     answer(nvim, "/", "", item("compact", "command", detail="Summarize the chat"), GREET)
-    assert "compact    command Summarize" in nvim.screen
+    assert "compact    Summarize the chat" in nvim.screen
     nvim.keys("gr")
     nvim.keys("<C-n><C-y>")
     nvim.wait_screen("who (Whom to greet):")
@@ -119,3 +123,34 @@ def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     assert text(nvim) == "/mock:greet now"
     nvim.keys("<CR>")
     assert sent(nvim, "prompt")[-1]["text"] == "/mock:greet now"
+
+
+def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path) -> None:
+    (workspace / ".git").mkdir()
+    (workspace / "two words").write_text("x\n")
+    for odd in ("odd \u202e%#{}", "odd \x01"):
+        (workspace / odd).write_text("x\n")
+    nvim = start_nvim("two words", init=WITHOUT_HOST, columns=80)
+    nvim.lua("""
+        vim.fn.setqflist({ { text = 'x' } })
+        vim.diagnostic.set(vim.api.nvim_create_namespace('x'), 0, {
+          { lnum = 0, col = 0, message = 'wrong' },
+        })
+        for _, name in ipairs(vim.fn.glob('odd*', true, true)) do
+          vim.cmd.edit(vim.fn.fnameescape(name))
+        end
+        vim.cmd('edit missing.txt | enew | file scratch | set buftype=nofile')
+        vim.cmd('buffer two')""")
+    open_input(nvim)
+    nvim.keys("@")
+    odd, scratch = menu(nvim)[1:3]
+    assert menu(nvim) == ["two\\ words", odd, scratch, *WORDS]
+    assert scratch.startswith("buffer:")
+    assert "odd <U+202E>%#{} open" in nvim.screen
+    nvim.keys("<C-n><C-y> @q")
+    assert menu(nvim) == ["quickfix"]
+    answer(nvim, "@", "q", item("cursor"), item("quickfix"), item("bad\nname"), item("q.txt"))
+    assert menu(nvim) == ["quickfix", "cursor", "q.txt"]
+    nvim.keys("<C-n><C-y><C-s>")
+    (prompt,) = sent(nvim, "prompt")
+    assert {it["type"] for it in prompt["contexts"]} >= {"file", "text"}

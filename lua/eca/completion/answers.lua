@@ -75,7 +75,8 @@ local function from_host(store, query)
   return {}
 end
 
---- Add items to a list whose texts are not in it yet.
+--- Add items to a list whose texts are not in it yet. Names with control characters are left out:
+--- they would act like keys when they are inserted.
 ---@param list eca.CompletionItem[]
 ---@param more eca.CompletionItem[]
 ---@return eca.CompletionItem[] list
@@ -85,7 +86,7 @@ function M.append(list, more)
     known[item.text] = true
   end
   for _, item in ipairs(more) do
-    if not known[item.text] then
+    if not known[item.text] and not item.text:find('%c') then
       known[item.text] = true
       list[#list + 1] = item
     end
@@ -123,6 +124,7 @@ end
 
 --- Ask again about every query: the user has begun another token, or the host may know more.
 function M.forget_asked()
+  editor_items.forget()
   for _, by_trigger in pairs(stores) do
     for _, store in pairs(by_trigger) do
       store.asked = nil
@@ -174,11 +176,7 @@ function M.received(chat, trigger, query, items)
     store.answers, store.count = {}, 0
   end
   store.count = store.count + (store.answers[query] and 0 or 1)
-  -- A line break or another control character would act like a key when it is inserted.
-  local safe = vim.tbl_filter(function(item)
-    return not item.text:find('%c')
-  end, items)
-  store.answers[query] = safe
+  store.answers[query] = items
   call_waiting()
 end
 

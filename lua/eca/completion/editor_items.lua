@@ -1,11 +1,109 @@
---- What only the editor knows and can be completed.
+--- The contexts that only the editor knows: open buffers, and words such as `@diagnostics`.
+---
+--- Rules kept here:
+--- - A word is offered only if it would send something.
+--- - The list is made once for each token: 300 buffers take a few milliseconds.
+local paths = require('eca.files.paths')
+local places = require('eca.context.places')
+local sanitize = require('eca.ui.sanitize')
+local tokens = require('eca.context.tokens')
+
 local M = {}
 
---- The items for a trigger.
----@param _trigger eca.CompletionTrigger
+--- Most buffers in the list, the last used first.
+local MOST_BUFFERS = 10
+
+local contexts ---@type eca.CompletionItem[]?
+
+--- The words, in the order to show, and whether each would send something.
+---@type [string, fun(): any][]
+local WORDS = {
+  { 'cursor', places.cursor },
+  { 'selection', places.selection },
+  {
+    'diagnostics',
+    function()
+      return next(vim.diagnostic.count())
+    end,
+  },
+  {
+    'quickfix',
+    function()
+      return vim.fn.getqflist({ size = 0 }).size > 0
+    end,
+  },
+  {
+    'diff',
+    function()
+      return vim.fs.root(vim.fn.getcwd(), '.git')
+    end,
+  },
+}
+
+---@param item eca.Context
+---@param kind string
+---@param detail string
+---@return eca.CompletionItem
+local function item_of(item, kind, detail)
+  local text = tokens.write(item):sub(2)
+  local label = sanitize.line((text:gsub('\\ ', ' ')))
+  return { text = text, label = label, kind = kind, detail = sanitize.line(detail) }
+end
+
+---@param buf integer
+---@return eca.CompletionItem?
+local function buffer_item(buf)
+  local path = paths.of_buffer(buf)
+  if path then
+    local stat = vim.uv.fs_stat(path)
+    local is_file = stat ~= nil and stat.type == 'file' -- the agent reads it from the disk
+    return is_file and item_of({ type = 'file', path = path }, 'buffer', 'open') or nil
+  end
+  local name = vim.api.nvim_buf_get_name(buf)
+  local detail = name ~= '' and name or vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
+  return detail ~= '' and item_of({ type = 'buffer', buf = buf }, 'buffer', detail) or nil
+end
+
+--- The listed buffers, the last used first.
 ---@return eca.CompletionItem[]
-function M.list(_trigger)
-  return {}
+local function buffer_items()
+  local open = vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 })
+  table.sort(open, function(one, other)
+    return one.lastused > other.lastused
+  end)
+  local items = {} ---@type eca.CompletionItem[]
+  for _, info in ipairs(vim.list_slice(open, 1, MOST_BUFFERS)) do
+    items[#items + 1] = buffer_item(info.bufnr)
+  end
+  return items
+end
+
+---@return eca.CompletionItem[]
+local function list_contexts()
+  local items = buffer_items()
+  for _, word in ipairs(WORDS) do
+    local name, would_send = unpack(word)
+    if would_send() then
+      items[#items + 1] = item_of({ type = name }, name, tokens.NAMED[name])
+    end
+  end
+  return items
+end
+
+--- The items for a trigger.
+---@param trigger eca.CompletionTrigger
+---@return eca.CompletionItem[]
+function M.list(trigger)
+  if trigger ~= '@' then
+    return {}
+  end
+  contexts = contexts or list_contexts()
+  return contexts
+end
+
+--- Make the list again when it is needed next.
+function M.forget()
+  contexts = nil
 end
 
 return M

@@ -89,8 +89,12 @@ end
 ---@param place eca.CompletionPlace
 ---@param items eca.CompletionItem[]
 local function replace(place, items)
+  local cells = rows.label_cells(place.row, place.start)
+  local list = vim.tbl_map(function(item)
+    return rows.menu_row(item, cells)
+  end, items)
   is_changing = true
-  vim.fn.complete(place.start + 1, vim.tbl_map(rows.menu_row, items))
+  vim.fn.complete(place.start + 1, list)
   is_changing = false
 end
 

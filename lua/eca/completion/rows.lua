@@ -1,7 +1,7 @@
 --- How an item is shown and inserted: as a row of Vim's menu, and as an item of a language server.
 ---
---- Rules kept here: labels and details are one line each, and cut to fit the screen. What is
---- inserted is plain text, never a snippet.
+--- Rules kept here: labels and details are one line each. What is inserted is plain text, never a
+--- snippet.
 local display_width = require('eca.ui.display_width')
 
 local M = {}
@@ -9,8 +9,8 @@ local M = {}
 --- The name of the client's command that asks for the arguments of an accepted item.
 M.ASK_ARGUMENTS = 'eca.ask_arguments'
 
---- Part of the screen's columns that a label may take, and its details.
-local LABEL_PART, DETAIL_PART = 0.45, 0.4
+--- Cells of the menu for what stands beside a long label, and for the label at least.
+local DETAIL_CELLS, LEAST_LABEL = 10, 20
 
 local PLAIN_TEXT = 1
 
@@ -23,6 +23,7 @@ local PROTOCOL_KINDS = {
   cursor = 18,
   url = 18,
   resource = 18,
+  selection = 18,
   diagnostics = 23,
   quickfix = 23,
   diff = 23,
@@ -33,30 +34,27 @@ local PROTOCOL_KINDS = {
 }
 local OTHER_KIND = 1
 
----@param part number
----@return integer cells
-local function cells(part)
-  return math.floor(vim.o.columns * part)
+--- The cells for labels in a menu that begins at a byte of the current window. Vim cuts details at
+--- the edge of the screen.
+---@param row integer 1-based
+---@param column integer 0-based bytes
+---@return integer
+function M.label_cells(row, column)
+  local first = vim.fn.screenpos(0, row, column + 1).col
+  return math.max(LEAST_LABEL, vim.o.columns - first - DETAIL_CELLS)
 end
 
---- A label that fits the menu. Of a path the end stays, as the file name is there.
+--- The row of an item in Vim's menu, as `complete()` takes it: its label, and its details or else
+--- its kind. Of a long path the end is shown, as the file's name is there.
 ---@param item eca.CompletionItem
----@return string
-local function label(item)
-  local room = cells(LABEL_PART)
-  local shown = item.label
-  return vim.api.nvim_strwidth(shown) > room and display_width.pad_path(shown, room) or shown
-end
-
---- The row of an item in Vim's menu, as `complete()` takes it.
----@param item eca.CompletionItem
+---@param cells integer for its label
 ---@return table<string, any>
-function M.menu_row(item)
+function M.menu_row(item, cells)
+  local is_long = vim.api.nvim_strwidth(item.label) > cells
   return {
     word = item.text,
-    abbr = label(item),
-    kind = item.kind,
-    menu = display_width.cut(item.detail or '', cells(DETAIL_PART)),
+    abbr = is_long and display_width.pad_path(item.label, cells) or item.label,
+    menu = item.detail ~= '' and item.detail or item.kind,
     icase = 1,
     dup = 1,
     user_data = { eca = item },
