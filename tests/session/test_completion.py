@@ -282,3 +282,19 @@ async def test_commands_come_from_a_cache_until_the_menu_opens_again(desk: Desk)
     (plan, *_) = await desk.answered("/")
     assert (plan["text"], plan["detail"]) == ("plan", "Plans it")
     assert plan["arguments"] == [{"name": "what", "description": "", "required": False}]
+
+
+async def test_a_command_of_the_agent_comes_before_a_template(desk: Desk) -> None:
+    await desk.begin()
+    desk.queries.known = [FoundCommand("review", description="the agent's")]
+    for _ in range(2):
+        await desk.answered("/")
+        found = {it["text"]: it for it in desk.answers("/")[-1].items}
+        assert found["review"]["detail"] == "the agent's"
+        assert found["commit"]["kind"] == ItemKind.TEMPLATE
+    # The templates are offered, too, if the agent does not answer or does not run.
+    desk.queries.fault = AgentRefused("no")
+    await desk.answered("/com")
+    assert [it["text"] for it in desk.answers("/com")[-1].items] == ["commit"]
+    await desk.answered("/com", chat="none")
+    assert [it["text"] for it in desk.answers("/com", "none")[-1].items] == ["commit"]

@@ -44,6 +44,10 @@ AskAgent: TypeAlias = Callable[[Agent, Queries], Awaitable[Iterable[CompletionIt
 log = logging.getLogger(__name__)
 
 
+async def _nothing() -> Iterable[CompletionItem]:
+    return ()
+
+
 class Completion:
     """Answers queries."""
 
@@ -92,18 +96,29 @@ class Completion:
     # --- commands -------------------------------------------------------------------------------
 
     def _commands_for(self, answer: Answer, chat: Chat | None) -> list[Source]:
+        """Return the sources of commands, the agent's before templates of the same name.
+
+        If the agent is about to answer for the first time, the templates wait for that.
+        """
         query, known = answer.query.query, self._known_commands(chat)
         announced = command_items(map(pushed, chat.commands)) if chat is not None else ()
 
         async def first() -> Iterable[CompletionItem]:
-            return matching(query, (*announced, *known, *await self._templates()))
+            templates = () if waits else await self._templates()
+            return matching(query, (*announced, *known, *templates))
 
         async def of_agent(agent: Agent, queries: Queries) -> Iterable[CompletionItem]:
             commands = list(command_items(await queries.commands(answer.query.chat)))
             self._commands[chat.server_name if chat else ""] = agent, commands
-            return matching(query, commands)
+            return matching(query, (*commands, *await self._templates()))
 
-        return [first, *(self._of_agent(chat, of_agent) if not query or not known else ())]
+        async def templates() -> Iterable[CompletionItem]:
+            return matching(query, await self._templates())
+
+        asks = not query or not known
+        later = self._of_agent(chat, of_agent, otherwise=templates) if asks else []
+        waits = bool(later) and not known and self._servers.agent_of(answer.query.chat) is not None
+        return [first, *later]
 
     def _known_commands(self, chat: Chat | None) -> list[CompletionItem]:
         """Return the commands that the chat's agent gave last; none of an earlier process."""
@@ -146,8 +161,13 @@ class Completion:
 
     # --- the agent ------------------------------------------------------------------------------
 
-    def _of_agent(self, chat: Chat | None, ask: AskAgent) -> list[Source]:
-        """Return the agent as a source, if it runs; one that starts is asked once it is ready."""
+    def _of_agent(
+        self, chat: Chat | None, ask: AskAgent, otherwise: Source = _nothing
+    ) -> list[Source]:
+        """Return the agent as a source, if it runs; one that starts is asked once it is ready.
+
+        otherwise: the source if the agent does not answer.
+        """
         if chat is None:
             return []
         process = self._servers.of(chat).process
@@ -157,9 +177,10 @@ class Completion:
         async def source() -> Iterable[CompletionItem]:
             try:
                 agent = await process.ready()
-                return () if agent.queries is None else await ask(agent, agent.queries)
+                if agent.queries is not None:
+                    return await ask(agent, agent.queries)
             except (AgentRefused, AgentFault) as fault:
                 log.info("the agent does not complete: %s", fault)
-                return ()
+            return await otherwise()
 
         return [source]
