@@ -9,6 +9,9 @@ local places = require('eca.context.places')
 
 local M = {}
 
+--- `w:netrw_liststyle` of a tree.
+local NETRW_TREE = 3
+
 --- A context for a file or folder.
 ---@param path string absolute
 ---@return eca.Context?
@@ -44,23 +47,28 @@ local function oil_entry(row)
   return entry and vim.fs.joinpath(folder, entry.name) or folder
 end
 
+--- Call a function of netrw, which works on the line of the cursor.
+---@param name string
+---@param ... any
+---@return string?
+local function ask_netrw(name, ...)
+  local worked, answer = pcall(vim.fn['netrw#Call'], name, ...)
+  return worked and type(answer) == 'string' and answer ~= '' and answer or nil
+end
+
 --- The path of an entry in a list of netrw, also in its tree.
 ---@param row integer 1-based
 ---@return string?
 local function netrw_entry(row)
   local view = vim.fn.winsaveview()
   vim.api.nvim_win_set_cursor(0, { row, 0 })
-  local worked, name = pcall(vim.fn['netrw#Call'], 'NetrwGetWord')
-  local folder = vim.b.netrw_curdir
-  if vim.w.netrw_liststyle == 3 then
-    local _, inner = pcall(vim.fn['netrw#Call'], 'NetrwTreeDir', 1)
-    folder = type(inner) == 'string' and inner ~= '' and inner or folder
+  local name, folder = ask_netrw('NetrwGetWord'), vim.b.netrw_curdir
+  if name and vim.w.netrw_liststyle == NETRW_TREE then
+    folder = ask_netrw('NetrwTreeDir', 1) or folder -- of a folder it is that folder
+    name = vim.endswith(name, '/') and '' or name
   end
   vim.fn.winrestview(view)
-  if not worked or type(name) ~= 'string' or type(folder) ~= 'string' then
-    return nil
-  end
-  return vim.startswith(name, '/') and name or vim.fs.joinpath(folder, name)
+  return name and vim.fs.joinpath(folder, name) or nil
 end
 
 ---@alias eca.EntryContext fun(row: integer): eca.Context?

@@ -89,14 +89,9 @@ local READERS = {
   end,
 }
 
---- What the messages about the contexts of one prompt say.
----@class eca.ContextNotices
----@field missing string[]
----@field cut string[]
-
 --- A context as it is sent: with its text, if only Neovim knows it.
 ---@param item eca.Context
----@param notices eca.ContextNotices
+---@param notices string[] a message is added if it cannot be sent, or is cut
 ---@return eca.Context?
 local function read(item, notices)
   local reader = READERS[item.type]
@@ -108,12 +103,12 @@ local function read(item, notices)
   local name = item.token or tokens.write(item)
   local found, fault = reader(item)
   if not found then
-    table.insert(notices.missing, ('%s: %s'):format(name, fault))
+    table.insert(notices, ('context not sent: %s: %s'):format(name, fault))
     return nil
   end
   local content = found.content
   if found.cut then
-    table.insert(notices.cut, ('%s: %s'):format(name, found.cut))
+    table.insert(notices, ('context cut: %s: %s'):format(name, found.cut))
     content = ('%s\n[cut: this is %s]'):format(content, found.cut)
   end
   local sent = item.type == 'buffer' and require('eca.context.buffer_text').described(item)
@@ -123,24 +118,13 @@ local function read(item, notices)
   return sent
 end
 
----@param notices eca.ContextNotices
-local function tell(notices)
-  local notify = require('eca.ui.notify')
-  if #notices.missing > 0 then
-    notify.warn('context not sent: ' .. table.concat(notices.missing, ', '))
-  end
-  if #notices.cut > 0 then
-    notify.warn('context cut: ' .. table.concat(notices.cut, ', '))
-  end
-end
-
 --- The contexts that a prompt is sent with. The host leaves out those that it cannot send.
 ---@param chat string
 ---@param text string
 ---@param others? any[] contexts of other code for this prompt
 ---@return eca.Context[]
 function M.collect(chat, text, others)
-  local notices = { missing = {}, cut = {} } ---@type eca.ContextNotices
+  local notices = {} ---@type string[]
   local found = {} ---@type eca.Context[]
   for _, item in ipairs(M.list(chat, text)) do
     found[#found + 1] = read(item, notices)
@@ -153,9 +137,9 @@ function M.collect(chat, text, others)
     return word.text
   end, tokens.missing(text))
   if #missing > 0 then
-    table.insert(notices.missing, 1, 'not found: ' .. table.concat(missing, ', '))
+    table.insert(notices, 'context not sent: not found: ' .. table.concat(missing, ', '))
   end
-  tell(notices)
+  vim.tbl_map(require('eca.ui.notify').warn, notices)
   return found
 end
 

@@ -222,6 +222,17 @@ function M.find_in_line(line)
   return find(line, words.of_line)
 end
 
+--- Suffixes of files for which Neovim has no file type, or would have to read them.
+---@type table<string, true>
+local SUFFIXES = {}
+for suffix in
+  ('cfg conf csv gif h htm html jpeg jpg log m pdf pl png sh sql svg tex txt webp xml'):gmatch(
+    '%a+'
+  )
+do
+  SUFFIXES[suffix] = true
+end
+
 --- Does a word that names nothing read as the name of a file or folder? `@pytest.fixture` and
 --- `@types/node` do not: the first has no suffix of a file, the second is in no folder that exists.
 ---@param name string
@@ -232,11 +243,17 @@ local function reads_as_path(name)
   end
   local folder = name:match('^(.+)/[^/]*$')
   if folder then
-    local is_there = folder:find('^%.*$') ~= nil or vim.uv.fs_stat(absolute(folder)) ~= nil
-    return is_there or name:find('/$') ~= nil or reads_as_path(vim.fs.basename(name))
+    local stat = vim.uv.fs_stat(absolute(folder))
+    return (stat and stat.type == 'directory')
+      or name:find('/$') ~= nil
+      or reads_as_path(vim.fs.basename(name))
+  end
+  local suffix = name:match('%w%.(%w+)$')
+  if not suffix or SUFFIXES[suffix] then
+    return suffix ~= nil
   end
   local known, filetype = pcall(vim.filetype.match, { filename = name })
-  return name:find('%w%.%w') ~= nil and known and filetype ~= nil
+  return known and filetype ~= nil
 end
 
 ---@class eca.MissingWord

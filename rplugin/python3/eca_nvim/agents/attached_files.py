@@ -133,17 +133,15 @@ def _fit_lines(context: FileContext) -> Fitted:
     if lines is None:
         return Fitted(context)
     if not lines:
-        return Fitted(None, f"context not sent: {context.path} has no line {context.first}")
+        return Fitted(None, f"context not sent: {_shown(context)} has no line {context.first}")
     kept = len(list(_within(lines)))
     if not kept:
         return _by_name(context, f"has more than 1 MB in line {first}")
     fitted = replace(context, first=first, last=first + kept - 1)
     if kept == len(lines):
         return Fitted(fitted)
-    last = fitted.last
-    return Fitted(
-        fitted, f"only lines {first}-{last} of {context.path} are sent: more is over 1 MB"
-    )
+    line = f"only lines {first}-{fitted.last} are sent, 1 MB of {_shown(context)}"
+    return Fitted(fitted, line)
 
 
 def _within(lines: Iterable[str]) -> Iterator[str]:
@@ -157,8 +155,12 @@ def _within(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _by_name(context: FileContext | DirectoryContext | ImageContext, why: str) -> Fitted:
-    message = f"only the name is sent: {context.path} {why}"
-    return Fitted(_named(context), message)
+    return Fitted(_named(context), f"only the name is sent: {_shown(context)} {why}")
+
+
+def _shown(context: FileContext | DirectoryContext | ImageContext) -> str:
+    """Return how a message names a context: as the user did, if he did."""
+    return context.token or context.path
 
 
 def _named(context: FileContext | DirectoryContext | ImageContext) -> TextContext:

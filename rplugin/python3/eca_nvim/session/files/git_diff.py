@@ -31,7 +31,15 @@ SECONDS: Final = 10.0
 
 _SAFE: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
-_NEW_FILES: Final = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+_NEW_FILES: Final = (
+    "ls-files",
+    "--others",
+    "--exclude-standard",
+    "--directory",
+    "--full-name",
+    "-z",
+    ":/",
+)
 
 
 class NoDiff(Exception):
