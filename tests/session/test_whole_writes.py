@@ -9,6 +9,7 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 from tests.support.calls import eca_call
 
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import (
@@ -20,6 +21,8 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan
+from eca_nvim.review.ledger import Ledger
+from eca_nvim.session.files.whole_writes import with_actual_diff
 
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"
@@ -170,8 +173,9 @@ async def test_other_line_ends_are_told(
     ("before", "old", "new", "diff"),
     [
         ("1\n2\n3\n", "2", "two", ["@@ -1,3 +1,3 @@", " 1", "-2", "+two", " 3"]),
-        ("0\n2\n2\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
-        ("other\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
+        ("0\n2\n2\n", "2\n", "two\n", ["@@", "-2", "+two"]),
+        ("other\n", "2\n", "two\n", ["@@", "-2", "+two"]),
+        ("0\ntwo\n", "2", "two", ["@@ -1,2 +1,2 @@", " 0", "-2", "+two"]),
         ("1\n2\n", None, "two\n2\n", ["@@ -1,2 +1,2 @@", "-1", "+two", " 2"]),
         ("2\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
     ],
@@ -204,3 +208,33 @@ async def test_a_whole_text_without_a_diff_that_came_too_late_is_new(rig: Rig, p
     call = ToolCall("t", kind=ToolKind.EDIT, verb="edit", changes=(change,))
     await hears(rig, ToolRunning(call), ToolFinished(call))
     assert header(rig).endswith("+4 -0")
+
+
+@pytest.mark.parametrize(
+    ("after", "old", "new", "diff"),
+    [
+        ("0\ntwo\n", "2", "two", "@@ -1,2 +1,2 @@\n 0\n-2\n+two"),
+        ("0\n1\n2\n", "1\n", "1\n2\n", "@@ -1,2 +1,3 @@\n 0\n 1\n+2"),
+        ("0\ntwo\ntwo\n", "2\n", "two\n", None),
+    ],
+)
+def test_a_change_that_came_too_late_is_found_by_its_new_text(
+    path: Path, after: str, old: str, new: str, diff: str | None
+) -> None:
+    fill(path, after)
+    call = ToolCall("t", changes=(FileChange(str(path), "", 0, 0, old=old, new=new),))
+    event = with_actual_diff(Chat("a"), ToolFinished(call), Ledger().seen_before)
+    assert isinstance(event, ToolFinished)
+    assert event.call.changes is not None
+    [change] = event.call.changes
+    assert (change.diff if change.placed else None) == diff
+
+
+async def test_a_change_without_a_place_is_no_vimdiff(rig: Rig, path: Path) -> None:
+    fill(path, "0\n2\n2\n")
+    change = FileChange(str(path), "", 0, 0, old="2\n", new="two\n")
+    call = ToolCall("t", kind=ToolKind.EDIT, changes=(change,))
+    await hears(rig, ToolRequested(call, needs_approval=True))
+    shown = await diff(rig)
+    assert (shown.before, shown.after) == ("0\n2\n2\n", "@@ -1 +1 @@\n-2\n+two")
+    assert shown.fault == "the replaced text is not in the file, or is there more than once"

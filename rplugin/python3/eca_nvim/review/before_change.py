@@ -91,9 +91,9 @@ def reported_changes(call: ToolCall) -> Mapping[str, ReportedChange]:
 
 
 def _hunks(change: FileChange) -> Sequence[Hunk] | None:
-    """Parse the hunks of a change; None if they are malformed."""
+    """Parse the hunks of a change; None if they are malformed or have no place in the file."""
     try:
-        return change_hunks(change)
+        return change_hunks(change) if change.placed else None
     except MalformedDiff:
         return None
 

@@ -78,6 +78,8 @@ def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
 
     Each place is the first line (1-based) and the number of lines, which may be 0.
     """
+    if not change.placed:
+        return [(1, 0)]
     try:
         hunks = change_hunks(change)
     except MalformedDiff:

@@ -48,16 +48,20 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
     for hunk in hunks:
         if limit is not None and len(lines) >= limit:
             break
-        _hunk(hunk, lines, marks, limit)
+        _hunk(hunk, _numbers(hunk) if change.placed else "@@", lines, marks, limit)
     if limit is not None and total > limit:
         lines = [*lines[:limit], lines_left_out(total - limit)]
         marks = [*(mark for mark in marks if mark[0] < limit), (limit, 0, -1, MORE)]
     return Body(lines, marks, "diff")
 
 
-def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) -> None:
+def _numbers(hunk: Hunk) -> str:
+    return f"@@ -{hunk.start},{len(hunk.before)} +{hunk.target},{len(hunk.after)} @@"
+
+
+def _hunk(hunk: Hunk, header: str, lines: list[str], marks: list[Mark], limit: int | None) -> None:
     marks.append((len(lines), 0, -1, "EcaDiffHunk"))
-    lines.append(f"@@ -{hunk.start},{len(hunk.before)} +{hunk.target},{len(hunk.after)} @@")
+    lines.append(header)
     first = len(lines)
     shown = hunk.lines if limit is None else hunk.lines[: limit + 1]
     for line in shown:

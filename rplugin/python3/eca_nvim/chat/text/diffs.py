@@ -69,6 +69,7 @@ class Hunk(Struct, frozen=True):
         return [line for line in self.lines if line.kind is not LineKind.REMOVED]
 
 
+UNPLACED: Final = "the replaced text is not in the file, or is there more than once"
 EFFORT: Final = 64
 """Most comparisons per line of file and diff that are spent to find the hunks."""
 _HUNK_PREFIXES = tuple(kind.value for kind in LineKind)
@@ -318,6 +319,8 @@ class Versions(Struct, frozen=True):
 def versions(current: str | None, change: FileChange, *, applied: bool) -> Versions:
     """Return a file before and after a change, from its present text (None: no such file)."""
     text = current or ""
+    if not change.placed:
+        return Versions(text, change.diff, "changed", UNPLACED)
     try:
         hunks = change_hunks(change, "" if applied else text)
         if applied:

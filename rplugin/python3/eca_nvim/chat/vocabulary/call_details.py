@@ -64,7 +64,8 @@ class FileChange(Struct, frozen=True):
     """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only.
 
     old, new: the texts, if the agent sends them. `new` replaces `old` in the file, everywhere if
-    `every` is set; without `old` it is the whole new text of the file.
+    `every` is set; without `old` it is the whole new text of the file. placed: the line numbers of
+    the diff are those of the file; if not, nobody knows where in the file the change is.
     """
 
     path: str
@@ -74,6 +75,7 @@ class FileChange(Struct, frozen=True):
     old: str | None = None
     new: str | None = None
     every: bool = False
+    placed: bool = True
 
     @property
     def whole(self) -> str | None:

@@ -93,20 +93,28 @@ def _with_diff(
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
     if change.old is not None:
-        return replace(change, **_counted(*_around(change.old, change.new, text or "", change)))
+        done = isinstance(event, ToolFinished)
+        sides = _sides(change.old, change.new, text or "", every=change.every, done=done)
+        placed = sides is not None
+        return replace(change, **_counted(*(sides or (change.old, change.new))), placed=placed)
     waits = isinstance(event, ToolRequested) and event.needs_approval
     if not text or (text == change.new and not waits):  # the file was read too late
         return change if change.diff else replace(change, **_counted("", change.new))
     return replace(change, **_counted(text, change.new))
 
 
-def _around(old: str, new: str, text: str, change: FileChange) -> tuple[str, str]:
-    """Return a whole file before and after a change of a part, or only the part if it is unclear.
+def _sides(old: str, new: str, text: str, *, every: bool, done: bool) -> tuple[str, str] | None:
+    """Return a whole file before and after a change of a part; None if its place is unclear.
 
-    A part that is in the file several times is unclear, unless each of them is replaced.
+    A part that is in the file several times is unclear, unless each of them is replaced. `done`:
+    the file has probably changed already.
     """
-    is_clear = bool(old) and (text.count(old) == 1 or (change.every and old in text))
-    return (text, text.replace(old, new)) if is_clear else (old, new)
+    undone = (text.replace(new, old), text) if new and text.count(new) == 1 else None
+    if done and undone is not None:
+        return undone
+    if old and (text.count(old) == 1 or (every and old in text)):
+        return text, text.replace(old, new)
+    return None if old and old in text else undone
 
 
 def _counted(before: str, after: str) -> dict[str, object]:
