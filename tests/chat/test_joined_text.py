@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eca_nvim.chat.text.joined_text import join_text
+from eca_nvim.chat.text.joined_text import LONG, join_text
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, WorkChanged
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.events import (
@@ -44,6 +44,13 @@ def test_arguments_of_a_call_become_one_with_what_is_known_at_last() -> None:
 def test_neighbouring_pieces_become_one() -> None:
     assert list(join_text([said("a"), said("b"), said("c")])) == [said("abc")]
     assert list(join_text([thought("a"), thought("b")])) == [thought("ab")]
+
+
+def test_a_long_piece_is_not_copied() -> None:
+    long = said("x" * LONG)
+    joined = list(join_text([said("a"), said("b"), long, said("c"), said("…")]))
+    assert joined == [said("ab"), long, said("c…")]
+    assert joined[1] is long
 
 
 def test_output_of_a_call_becomes_one_unless_it_replaces_what_was_before() -> None:

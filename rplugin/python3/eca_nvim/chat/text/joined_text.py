@@ -4,6 +4,8 @@ Rules kept here:
 - Only neighbours of the same chat, speaker and message are joined, or of the arguments or the
   output of one call, so a chat looks the same.
 - Text of the user or the system is never joined: each event is a message of its own.
+- A long answer stays as it is: to copy it, for one character to a wider encoding, costs more than
+  an event.
 - Every token passes through here; joining saves the work per event further on.
 """
 
@@ -27,6 +29,9 @@ from eca_nvim.chat.vocabulary.events import (
 
 _Piece: TypeAlias = TextReceived | ReasoningText | ToolPreparing | ToolOutput
 
+LONG = 1 << 16
+"""Characters of a piece of an answer that is not copied."""
+
 
 def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
     """Join neighbouring pieces of text; all other events pass unchanged, in order."""
@@ -42,7 +47,7 @@ def _text_of(event: AgentEvent) -> object:
     if type(event) is not Addressed:
         return None
     piece = event.event
-    if type(piece) is TextReceived and piece.role is Role.ASSISTANT:
+    if type(piece) is TextReceived and piece.role is Role.ASSISTANT and len(piece.text) < LONG:
         return (TextReceived, event.chat_id, event.parent_id, piece.content_id)
     if type(piece) is ReasoningText:
         return (ReasoningText, event.chat_id, event.parent_id, piece.id)
