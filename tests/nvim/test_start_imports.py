@@ -8,6 +8,8 @@ from tests.support.script import expect, write
 
 OTHERS = {"_ssl", "bz2", "difflib", "lzma", "random", "secrets", "shutil", "tempfile", "unidiff"}
 OURS = {
+    "eca_nvim.agents.acp",
+    "eca_nvim.protocol.acp",
     "eca_nvim.chat.render.markdown",
     "eca_nvim.protocol.eca.mcp",
     "eca_nvim.review.undo",
@@ -29,4 +31,4 @@ def test_the_first_chat_loads_only_what_it_needs(
     nvim.wait_until(f"vim.uv.fs_stat('{asked}') ~= nil")
     loaded = {line.rpartition("|")[2].strip() for line in imports.read_text().splitlines()}
     assert "eca_nvim.session.session" in loaded
-    assert not loaded & (OTHERS | OURS)
+    assert loaded & (OTHERS | OURS) == set()

@@ -37,6 +37,7 @@ from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Persistence, Session
+from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
 from eca_nvim.store import Store
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class App:
             self._agents.settings = settings
             self._session.follow(wanted=settings.follow)
             self._session.default_server(settings.default_server)
-            self._session.template_folders = settings.templates
+            self._session.template_folders = _template_folders(settings)
             self._run(ALIVE, [])
             return
         open_log(settings, self._redactor, self._no_log)
@@ -111,7 +112,7 @@ class App:
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )
         self._session.default_server(settings.default_server)
-        self._session.template_folders = settings.templates
+        self._session.template_folders = _template_folders(settings)
         atexit.register(self._guardian.wake)
         atexit.register(self._session.kill)
         self._task = self._loop.create_task(self._session.run())
@@ -162,3 +163,8 @@ def _parse(arguments: Sequence[object]) -> Intent:
             return parse_intent(name, {})
         case _:
             raise MalformedIntent(f"not an intent: {arguments!r}")
+
+
+def _template_folders(settings: Settings) -> TemplateFolders:
+    project = settings.templates_project
+    return TemplateFolders(settings.templates_user, PROJECT_FOLDER if project is None else project)

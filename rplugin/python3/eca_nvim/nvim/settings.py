@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from eca_nvim.server.find import ECA, ServerOptions
-from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
 
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
@@ -24,7 +23,8 @@ class Settings(NamedTuple):
     talk to if nothing else is chosen; diagnostics_base: the number of a file's first line for the
     agent, 0 or 1; repo_map: ask old servers for a map of the project; follow: the view shows the
     lines that the agent changes; icons: glyphs by name; log_path: None for no log; store_path: the
-    folder for what is saved across restarts, None to save nothing; templates: where they are.
+    folder for what is saved across restarts, None to save nothing; templates_user: the folder of
+    the user's templates, "" for none; templates_project: that in a project, None for the usual one.
     """
 
     servers: Mapping[str, ServerOptions] = MappingProxyType({})
@@ -36,13 +36,15 @@ class Settings(NamedTuple):
     log_path: str | None = None
     store_path: str | None = None
     log_level: str = "warning"
-    templates: TemplateFolders = TemplateFolders()
+    templates_user: str = ""
+    templates_project: str | None = None
 
 
 def read_settings(options: Mapping[str, object]) -> Settings:
     """Return the host's settings from the table of options."""
     level = {"warn": "warning"}.get(str(options.get("log_level")), options.get("log_level"))
     base = _table(options.get("diagnostics")).get("base")
+    templates = _table(options.get("templates"))
     log_path, store_path = options.get("log_path"), options.get("store_path")
     return Settings(
         servers=_servers(options),
@@ -54,7 +56,8 @@ def read_settings(options: Mapping[str, object]) -> Settings:
         log_path=log_path if isinstance(log_path, str) else None,
         store_path=store_path if isinstance(store_path, str) else None,
         log_level=str(level) if level in LOG_LEVELS else "warning",
-        templates=_templates(_table(options.get("templates"))),
+        templates_user=_folder(templates.get("user")) or "",
+        templates_project=_folder(templates.get("project")),
     )
 
 
@@ -73,12 +76,11 @@ def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
     }
 
 
-def _templates(options: Mapping[str, object]) -> TemplateFolders:
-    """Read the option `templates`; false stands for no folder."""
-    user, project = options.get("user"), options.get("project", PROJECT_FOLDER)
-    return TemplateFolders(
-        user if isinstance(user, str) else "", project if isinstance(project, str) else ""
-    )
+def _folder(value: object) -> str | None:
+    """Read a folder: "" for none, which false stands for; None if nothing is said."""
+    if value is None:
+        return None
+    return value if isinstance(value, str) else ""
 
 
 def _command(value: object) -> tuple[str, ...] | None:
