@@ -43,6 +43,7 @@ from eca_nvim.jsonrpc import (
 from eca_nvim.spawn import spawn
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
+from eca_nvim.transport.traffic import log_received, log_sent
 
 PARTING_S: Final = 1.0
 """Seconds for a server that closed a pipe to exit by itself."""
@@ -108,13 +109,13 @@ class Connection:
         request_id, data = self._peer.send_request(method, params)
         pending = PendingRequest(request_id, self._cancel, on_answer)
         self._waiting[request_id] = pending
-        self._process.stdin.put(data)
+        self._put(data)
         return pending
 
     def notify(self, method: str, params: object = None) -> None:
         """Queue a notification. Raises ConnectionClosed."""
         self._require_open()
-        self._process.stdin.put(self._peer.send_notification(method, params))
+        self._put(self._peer.send_notification(method, params))
 
     def respond(self, request_id: MessageId, result: object) -> None:
         """Queue the successful response to a request of the server.
@@ -122,14 +123,14 @@ class Connection:
         Raises ConnectionClosed, or NotOpen if the request was answered already.
         """
         self._require_open()
-        self._process.stdin.put(self._peer.respond(request_id, result))
+        self._put(self._peer.respond(request_id, result))
 
     def respond_error(
         self, request_id: MessageId, code: int, message: str, data: object = None
     ) -> None:
         """Queue the error response to a request of the server; raises what `respond` does."""
         self._require_open()
-        self._process.stdin.put(self._peer.respond_error(request_id, code, message, data))
+        self._put(self._peer.respond_error(request_id, code, message, data))
 
     async def wait_closed(self) -> Exit:
         """Wait until the server has ended for any reason."""
@@ -165,7 +166,9 @@ class Connection:
     def receive(self, data: bytes) -> None:
         """Read bytes of the server: pass its messages to the handler, and settle our requests."""
         batch: list[Incoming] = []
-        for event in self._peer.receive_bytes(data):
+        events = self._peer.receive_bytes(data)
+        log_received(self.pid, events)
+        for event in events:
             match event:
                 case Notification() | Request():
                     batch.append(event)
@@ -176,7 +179,7 @@ class Connection:
                     self._settle(event)
                 case FramingFault(FaultReason.CHARSET):
                     logger.warning("refused %s", event)
-                    self._process.stdin.put(self._peer.refuse(event))
+                    self._put(self._peer.refuse(event))
                 case UnexpectedAnswer() | MalformedMessage() | FramingFault():
                     logger.warning("skipped %s", event)
                 case _:
@@ -202,6 +205,10 @@ class Connection:
             await self._process.wait()
         await self._process.close()
 
+    def _put(self, data: bytes) -> None:
+        log_sent(self.pid, data)
+        self._process.stdin.put(data)
+
     def _settle(self, answer: Response | ErrorResponse) -> None:
         if answer.id in self._waiting:
             self._waiting.pop(answer.id).settle(answer)
@@ -211,7 +218,7 @@ class Connection:
     def _cancel(self, request_id: int) -> None:
         if request_id in self._waiting:
             del self._waiting[request_id]
-            self._process.stdin.put(self._peer.send_cancel(request_id))
+            self._put(self._peer.send_cancel(request_id))
 
     def _require_open(self) -> None:
         if self._exit is not None:
