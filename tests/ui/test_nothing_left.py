@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.support import acp_script
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line, wait_gone
 from tests.support.script import OFFSPRING, Steps, expect, handshake, offspring, stream, turn
+from tests.support.servers import scripted_acp
 from tests.ui.talk import asks, host_of, say, start_chat, wait_line
 
 DEADLINE = 20.0
@@ -93,6 +95,23 @@ def test_nothing_is_left_whoever_is_ended(
     for case, must_go in ended:
         left = [command_line(pid) for pid in wait_gone(must_go, DEADLINE)]
         assert not left, (case.victim, case.number)
+
+
+def test_nothing_is_left_of_an_agent_of_the_other_protocol(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    asking = [*offspring(), *acp_script.handshake(), *acp_script.session(),
+              *acp_script.turn(acp_script.permission("t1", title="look"))]  # fmt: skip
+    cases = []
+    for victim in VICTIMS:
+        agent = {"command": scripted_acp(asking, tmp_path / victim).command, "protocol": "acp"}
+        settings = {"server": "agent", "servers": {"agent": agent}}
+        cases.append(Case(start_chat(start_nvim, [], settings=settings), victim, signal.SIGKILL))
+    for case in cases:
+        case.reach("approval")
+    ended = [(case, case.end()) for case in cases]
+    for case, must_go in ended:
+        assert not [command_line(pid) for pid in wait_gone(must_go, DEADLINE)], case.victim
 
 
 def left(nvim: Neovim) -> list[str]:

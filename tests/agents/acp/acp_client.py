@@ -1,6 +1,6 @@
 """The session's side of an ACP agent, and what tests say about it."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -52,9 +52,10 @@ def make_agent(
     folder: Path,
     guard: Guard | None = None,
     see_off: Callable[[], bool] | None = None,
+    prompted: Iterable[str] = (),
 ) -> AcpAgent:
-    """Make an agent that works in one folder."""
-    options = AcpOptions(command, guard=guard, see_off=see_off)
+    """Make an agent that works in one folder; `prompted`: chats that an earlier process had."""
+    options = AcpOptions(command, guard=guard, see_off=see_off, prompted=set(prompted))
     return AcpAgent(options, Workspace((str(folder),), "Neovim 0.12.4", 4711))
 
 

@@ -1,5 +1,6 @@
 """The life of an ACP agent: start, sessions, turns, end and failures."""
 
+import logging
 import os
 from pathlib import Path
 from typing import Any, get_args
@@ -14,9 +15,10 @@ from tests.support import processes, script
 
 from eca_nvim.agents.acp import introduction
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
+from eca_nvim.agents.acp.sessions import LOST
 from eca_nvim.agents.base import AgentFault, Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
-from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
@@ -24,11 +26,13 @@ from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.registry import AGENT_REQUESTS
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.protocol.base.lenient import type_info
+from eca_nvim.redaction import Redactor
 from eca_nvim.session.server import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 
 CLOSING: dict[str, Any] = {"agentCapabilities": {"sessionCapabilities": {"close": {}}}}
+KEY = "sk-ant-api03-0123456789abcdef0123456789abcdef"
 PROMISED = {
     "auth.terminal": "a login in a terminal",
     "elicitation.form": "elicitation/create",
@@ -276,3 +280,50 @@ async def test_nothing_stays_of_an_agent_that_stays(
     assert client.exit.expected
     assert processes.wait_gone(family, 5) == set()
     assert EXIT_SECONDS + 2 * GRACE_S + 1 < CLOSE_TIMEOUT
+
+
+async def test_the_log_has_the_traffic_but_no_key(
+    scripted_acp: PrepareScript, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "eca_nvim.transport.traffic")
+    server = scripted_acp(agent.handshake(), agent.session(), agent.turn(agent.text(KEY)))
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.say(f"my key is {KEY}")
+    logged = Redactor().redact(caplog.text)
+    assert KEY in caplog.text
+    assert KEY not in logged
+    for method in "initialize", "session/new", "session/prompt", "session/update", "stopReason":
+        assert method in logged
+
+
+async def test_a_process_does_not_know_what_was_said_before(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_acp(
+        agent.handshake(), agent.session(), agent.session("two"), agent.turn(), agent.turn()
+    )
+    agent_of_two = make_agent(server.command, tmp_path, prompted=[CHAT])
+    async with running(agent_of_two) as client:
+        client.agent.open(CHAT)
+        client.agent.open("another")
+        for _ in "twice":
+            await client.say("hi")
+    lost = [it for it in client.events if Addressed(CHAT, NoticeReceived(LOST)) == it]
+    assert len(client.all(NoticeReceived)) == len(lost) == 1
+
+
+@pytest.mark.parametrize("is_seen_off", [True, False])
+async def test_an_agent_ends_after_us_if_somebody_sees_it_off(
+    scripted_acp: PrepareScript, tmp_path: Path, is_seen_off: bool
+) -> None:
+    server = scripted_acp(agent.handshake(**CLOSING), agent.session(), agent.text("open"))
+    made = make_agent(server.command, tmp_path, see_off=lambda: is_seen_off)
+    async with running(made) as client:
+        client.agent.open(CHAT)
+        await client.until(lambda: client.text == "open")
+        client.agent.leave()
+        if not is_seen_off:
+            await client.until(lambda: client.exit)
+    assert [it["params"] for it in server.received("session/close")][:1] == [
+        {"sessionId": agent.SESSION}
+    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import subprocess
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
@@ -48,6 +49,7 @@ class Agents:
         self._last_agent = last_agent
         self._workspace = workspace
         self._services = services
+        self._prompted: defaultdict[str, set[str]] = defaultdict(set)  # chats, by server
 
     def __call__(self, server: str) -> Candidate:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
@@ -76,7 +78,7 @@ class Agents:
         return EcaAgent(options, self._workspace, self._services)
 
     def _acp_agent(
-        self, _server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
+        self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
     ) -> Agent:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
 
@@ -87,6 +89,7 @@ class Agents:
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
+            prompted=self._prompted[server],
         )
         return AcpAgent(options, self._workspace)
 

@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import Final, NoReturn
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 
 from eca_nvim.agents.acp.faults import Faults, one_line, told
 from eca_nvim.agents.acp.introduction import introduction
@@ -83,7 +83,8 @@ class AcpOptions(Struct, frozen=True):
     environment: the whole environment; None for what every child process inherits. process: the
     agent, if it runs already. guard: ends the agent if we are killed. see_off: lets an agent that
     was asked to exit outlive us for that; returns whether it can. on_stderr: called with each line
-    of its standard error; default: the log.
+    of its standard error; default: the log. prompted: our ids of the chats that had a prompt, also
+    those of the processes before this one.
     """
 
     command: Sequence[str]
@@ -92,15 +93,18 @@ class AcpOptions(Struct, frozen=True):
     guard: Guard | None = None
     see_off: Callable[[], bool] | None = None
     on_stderr: Callable[[str], None] | None = None
+    prompted: set[str] = field(default_factory=set)
 
 
 class _Life:
     """The parts of an agent that share one connection."""
 
-    def __init__(self, connection: Connection, cwd: str, program: str, emit: Emit) -> None:
+    def __init__(
+        self, connection: Connection, cwd: str, program: str, prompted: set[str], emit: Emit
+    ) -> None:
         self.connection = connection
         self.faults = Faults(program)
-        self.sessions = Sessions(connection, cwd, self.faults, emit, self.receive)
+        self.sessions = Sessions(connection, cwd, self.faults, prompted, emit, self.receive)
         self.requests = AgentRequests(connection, self.sessions)
         self.outbox = Outbox(connection, self.sessions, self.requests, self.faults, emit)
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
@@ -168,7 +172,7 @@ class AcpAgent(Agent):
         """
         try:
             async with self._connect() as connection:
-                self._life = _Life(connection, self._cwd, self._program, emit)
+                self._life = self._begin(connection, emit)
                 outcome = await self._live(self._life, emit, ready)
         except StartError as fault:
             raise AgentFault(str(fault)) from fault
@@ -268,6 +272,9 @@ class AcpAgent(Agent):
             guard=self._options.guard,
             on_stderr=self._options.on_stderr,
         )
+
+    def _begin(self, connection: Connection, emit: Emit) -> _Life:
+        return _Life(connection, self._cwd, self._program, self._options.prompted, emit)
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

@@ -89,6 +89,7 @@ class Outbox:
         if fault is not None:
             self._end(session, TurnEnded(TurnEnd.FAILED, fault))
             return
+        self._sessions.was_prompted(session)
         session.turn += 1
         session.turn_runs, session.is_stopping = True, False
         written = session.prompts.write(prompt, self.can_prompt)

@@ -3,6 +3,7 @@
 Rules kept here:
 - The session of a chat is made when the chat opens; what needs it waits (`when_open`).
 - If the agent refuses to make it, what waits learns why. The next prompt tries again.
+- A process knows nothing of the sessions of the processes before it; the chat says so.
 - Agents send updates of a session before the answer that makes it: they are kept until then.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from itertools import chain
+from typing import Final
 from uuid import uuid4
 
 from eca_nvim.agents.acp.faults import Faults
@@ -33,7 +35,8 @@ from eca_nvim.transport import (
     RemoteError,
 )
 
-MOST_EARLY = 1000
+LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
+MOST_EARLY: Final = 1000
 """Most messages kept for sessions that are being made."""
 
 logger = logging.getLogger(__name__)
@@ -76,7 +79,8 @@ Then = Callable[[Session, str | None], None]
 class Sessions:
     """The sessions of one agent process.
 
-    receive: called with messages that came before their session's answer, once that is there.
+    prompted: the chats that had a prompt, also in the processes before. receive: called with
+    messages that came before their session's answer, once that is there.
     """
 
     def __init__(
@@ -84,12 +88,15 @@ class Sessions:
         connection: Connection,
         cwd: str,
         faults: Faults,
+        prompted: set[str],
         emit: Emit,
         receive: Callable[[Sequence[Incoming]], None],
     ) -> None:
         self._connection = connection
         self._cwd = cwd
         self._faults = faults
+        self._prompted = prompted
+        self._lost = set(prompted)
         self._emit = emit
         self._receive = receive
         self._by_chat: dict[str, Session] = {}
@@ -121,8 +128,14 @@ class Sessions:
         if session.state is not _State.OPENING:
             self._make(session)
 
+    def was_prompted(self, session: Session) -> None:
+        """Note that the agent knows something of a chat."""
+        self._prompted.add(session.chat_id)
+
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat that nobody uses any more."""
+        self._prompted.discard(chat_id)
+        self._lost.discard(chat_id)
         session = self._by_chat.pop(chat_id, None)
         if session is None:
             return
@@ -177,6 +190,9 @@ class Sessions:
         session.state = _State.OPEN
         self._by_id[session.id] = session
         self._emit_all(session.inbox.opened(made))
+        if session.chat_id in self._lost:
+            self._lost.discard(session.chat_id)
+            self._emit([Addressed(session.chat_id, NoticeReceived(LOST))])
         self._receive(self._early.pop(session.id, ()))
         self._wake(session, None)
 
