@@ -16,7 +16,15 @@ local command = vim.api.nvim_create_user_command
 
 command('EcaChat', function(call)
   require('eca.commands').chat(call)
-end, { nargs = '*', range = true, bang = true, desc = 'Open the chat, or send it a prompt' })
+end, {
+  nargs = '*',
+  range = true,
+  bang = true,
+  desc = 'Open the chat, or send it a prompt',
+  complete = function(lead)
+    return require('eca.commands.completion').chat(lead)
+  end,
+})
 
 command('Eca', function(call)
   require('eca.commands').run(call)

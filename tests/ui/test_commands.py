@@ -119,6 +119,29 @@ def test_completion_offers_what_works(view: View) -> None:
     ]
     view.draw(ops.SetChoices({"models": ["openai/gpt", "anthropic/claude"]}))
     assert view.nvim.eval("getcompletion('Eca model a', 'cmdline')") == ["anthropic/claude"]
+    assert "approve" in view.nvim.eval("getcompletion('Eca help ap', 'cmdline')")
+
+
+def test_completion_of_chats_and_contexts(view: View, workspace: Path) -> None:
+    (workspace / "my notes").mkdir()
+    (workspace / "my notes" / "`touch owned`").write_text("x")
+
+    def completed(line: str) -> list[str]:
+        found: list[str] = view.nvim.lua("return vim.fn.getcompletion(..., 'cmdline')", line)
+        return found
+
+    view.draw(ops.SetStatus(CHAT, {"state": "idle", "title": "fix | it"}))
+    assert completed("Eca chats ") == ["1 fix | it"]
+    assert completed("Eca chats fix") == ["1 fix | it"]
+    view.nvim.keys(":Eca new<CR>:Eca chats 1 fix | it<CR>")
+    assert view.nvim.lua("return require('eca.window').current_chat()") == CHAT
+    assert completed("EcaChat see @my") == ["@my\\ notes/"]
+    assert completed("EcaChat see #my\\ notes/") == ["#my\\ notes/`touch\\ owned`"]
+    assert completed("EcaChat see @cur") == ["@cursor"]
+    assert completed("EcaChat see my") == []
+    assert completed("Eca add my") == ["my\\ notes/"]
+    assert completed("Eca add ./my\\ notes/`t") == ["./my\\ notes/`touch\\ owned`"]
+    assert "/tmp/" in completed("EcaChat @/tm")[0][1:]
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ local ALONE_WITH_BANG = { 'flag', 'agent' }
 ---@return boolean
 local function is_number(name, rest)
   local act = name == 'changes' and vim.list_contains(M.CHANGE_ACTS, rest)
-  return act or rest:find('^%d+$') ~= nil
+  local titled = name == 'chats' and rest:find('^%d+%s') -- as it is completed
+  return act or titled or rest:find('^%d+$') ~= nil
 end
 
 --- What is wrong with an argument.

@@ -17,13 +17,33 @@ local function show(topic)
   return found
 end
 
---- Open the help, at a topic if one is given: `events`, `:Eca-diff`, `eca-option-layout`.
----@param topic? string
-function M.open(topic)
+--- Generate the help tags, unless a plugin manager did so.
+local function make_tags()
   local folder = vim.fs.joinpath(python.root(), 'doc')
   if not vim.uv.fs_stat(vim.fs.joinpath(folder, 'tags')) and vim.uv.fs_access(folder, 'W') then
     vim.cmd.helptags(vim.fn.fnameescape(folder))
   end
+end
+
+--- All topics of the help.
+---@return string[]
+function M.topics()
+  make_tags()
+  local topics = {} ---@type table<string, true>
+  for _, prefix in ipairs({ 'eca-', ':Eca-' }) do
+    for _, tag in ipairs(vim.fn.getcompletion(prefix, 'help')) do
+      if vim.startswith(tag, prefix) then
+        topics[tag:sub(#prefix + 1)] = true
+      end
+    end
+  end
+  return vim.tbl_keys(topics)
+end
+
+--- Open the help, at a topic if one is given: `events`, `:Eca-diff`, `eca-option-layout`.
+---@param topic? string
+function M.open(topic)
+  make_tags()
   -- `:help` opens the nearest page for an unknown word, so only existing tags are asked for.
   for _, tag in ipairs(topic and { 'eca-' .. topic, ':Eca-' .. topic, topic } or { 'eca.txt' }) do
     if vim.list_contains(vim.fn.getcompletion(tag, 'help'), tag) and show(tag) then

@@ -2,7 +2,7 @@
 ---
 --- Rules kept here:
 --- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` have no meaning in it.
---- - Completion offers only what works. For a planned name the message says so, for any other wrong
+--- - Completion (`completion.lua`) offers only what works. For a planned name the message says so, for any other wrong
 ---   one it suggests the nearest.
 --- - A wrong argument does nothing but show a message (`arguments.lua`).
 --- - The first chat and its host have to wait for this file to load: what other subcommands need is
@@ -114,12 +114,15 @@ M.subcommands = {
   chats = {
     text = 'choose a chat',
     run = function(rest)
-      local number = tonumber(rest)
+      local number = tonumber(rest:match('^%d+')) -- its title may follow
       if number then
         manage('go_to', number)
       else
         require('eca.keymaps.plugs').run('Chats')
       end
+    end,
+    choices = function()
+      return require('eca.commands.completion').chats()
     end,
   },
   resume = { text = 'resume an earlier chat', run = action('Resume') },
@@ -251,7 +254,7 @@ M.subcommands = {
       if bang then
         return require('eca.context.line').labels(eca.current())
       end
-      return vim.fn.getcompletion(lead, 'file')
+      return require('eca.commands.completion').contexts(lead)
     end,
   },
   paste = { text = 'put the image of the clipboard into the prompt', run = action('Paste') },
@@ -343,6 +346,9 @@ M.subcommands = {
     run = function(rest)
       require('eca.commands.help').open(given(rest))
     end,
+    choices = function()
+      return require('eca.commands.help').topics()
+    end,
   },
 }
 
@@ -371,29 +377,8 @@ function M.run(call)
 end
 
 --- Completion of `:Eca`.
----@param lead string
----@param line string
----@return string[]
 function M.complete(lead, line)
-  local bang, name = line:match('Eca(!?)%s+(%S+)%s')
-  if not name then
-    return names.beginning(lead, M.subcommands)
-  end
-  local found = M.subcommands[name:gsub('!$', '')]
-  local banged = bang == '!' or vim.endswith(name, '!')
-  local choices = found and found.choices and found.choices(lead, banged) or {}
-  ---@param place number column where the match may begin at most
-  ---@return string[]
-  local function having(place)
-    return vim.tbl_filter(function(item)
-      local at = item:lower():find(lead:lower(), 1, true)
-      return at ~= nil and at <= place
-    end, choices)
-  end
-  local beginning = having(1)
-  local matching = #beginning > 0 and beginning or having(math.huge)
-  table.sort(matching)
-  return matching
+  return require('eca.commands.completion').eca(lead, line, M.subcommands)
 end
 
 --- `:[range]EcaChat[!] [prompt]`

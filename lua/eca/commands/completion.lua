@@ -1,0 +1,121 @@
+--- Completion on the command line: names and arguments of `:Eca`, and contexts in `:EcaChat`.
+---
+--- Rules kept here:
+--- - What begins with the typed text is offered, else what contains it.
+--- - Names of files are listed without expanding them: a `*` or a backtick in one is only a letter.
+local names = require('eca.commands.names')
+
+local M = {}
+
+--- Most entries of a folder that are offered.
+local MOST_ENTRIES = 1000
+
+--- The folder that a name's beginning is in, and the rest of the name.
+---@param name string
+---@return string folder absolute, string typed how it is written, string rest
+local function split(name)
+  local typed, rest = name:match('^(.*/)([^/]*)$')
+  typed, rest = typed or '', rest or name
+  if vim.startswith(typed, '~/') and vim.env.HOME then
+    return vim.env.HOME .. typed:sub(2), typed, rest
+  end
+  local is_absolute = vim.startswith(typed, '/')
+  return is_absolute and typed or vim.fs.joinpath(vim.fn.getcwd(), typed), typed, rest
+end
+
+--- The files and folders whose name begins like this, with blanks written as in tokens. Hidden ones
+--- only if the beginning has the dot.
+---@param lead string blanks escaped or not
+---@return string[]
+local function paths_beginning(lead)
+  local folder, typed, rest = split((lead:gsub('\\ ', ' ')))
+  local found = {} ---@type string[]
+  for entry, kind in vim.fs.dir(folder) do
+    local is_wanted = vim.startswith(entry, rest)
+      and (vim.startswith(rest, '.') or not vim.startswith(entry, '.'))
+    if is_wanted and not entry:find('%c') then
+      local is_folder = kind == 'directory'
+        or (kind == 'link' and vim.fn.isdirectory(vim.fs.joinpath(folder, entry)) == 1)
+      local name = typed .. entry .. (is_folder and '/' or '')
+      found[#found + 1] = name:gsub(' ', '\\ ')
+    end
+    if #found >= MOST_ENTRIES then
+      break
+    end
+  end
+  return found
+end
+
+--- The contexts whose token begins like this, without the `@`.
+---@param lead string
+---@return string[]
+function M.contexts(lead)
+  local editor_items = require('eca.completion.editor_items')
+  editor_items.forget()
+  local found = paths_beginning(lead)
+  for _, item in ipairs(editor_items.list('@')) do
+    local is_new = not vim.list_contains(found, item.text) and not item.text:find('%c')
+    found[#found + 1] = is_new and item.text or nil
+  end
+  return found
+end
+
+--- The chats, each with its number and title.
+---@return string[]
+function M.chats()
+  local buffers, mirror = require('eca.chat.buffers'), require('eca.state.mirror')
+  return vim.tbl_map(function(id)
+    local title = require('eca.ui.sanitize').line(mirror.title(id))
+    return ('%d %s'):format(assert(buffers.get(id)).number, title)
+  end, buffers.ids())
+end
+
+--- The choices that begin with a text, else those that contain it, sorted.
+---@param choices string[]
+---@param lead string
+---@return string[]
+local function matching(choices, lead)
+  ---@param place number column where the match may begin at most
+  ---@return string[]
+  local function having(place)
+    return vim.tbl_filter(function(item)
+      local at = item:lower():find(lead:lower(), 1, true)
+      return at ~= nil and at <= place
+    end, choices)
+  end
+  local beginning = having(1)
+  local found = #beginning > 0 and beginning or having(math.huge)
+  table.sort(found)
+  return found
+end
+
+--- Completion of `:Eca`.
+---@param lead string
+---@param line string
+---@param subcommands table<string, eca.Subcommand>
+---@return string[]
+function M.eca(lead, line, subcommands)
+  local bang, name = line:match('Eca(!?)%s+(%S+)%s')
+  if not name then
+    return names.beginning(lead, subcommands)
+  end
+  local found = subcommands[name:gsub('!$', '')]
+  local banged = bang == '!' or vim.endswith(name, '!')
+  return matching(found and found.choices and found.choices(lead, banged) or {}, lead)
+end
+
+--- Completion of `:EcaChat`: contexts after `@`, paths after `#`.
+---@param lead string
+---@return string[]
+function M.chat(lead)
+  local sign, name = lead:match('^([@#])(.*)$')
+  if not sign then
+    return {}
+  end
+  local found = sign == '@' and M.contexts(name) or paths_beginning(name)
+  return vim.tbl_map(function(text)
+    return sign .. text
+  end, matching(found, name))
+end
+
+return M
