@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.support.factories import StartNeovim
 from tests.ui.completed import GREET, PATHS, answer, asked, item, menu, open_input, start, text
-from tests.ui.staged import WITHOUT_HOST, sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, sent
 
 WORDS = ("cursor", "diagnostics", "quickfix", "diff")
 
@@ -40,6 +40,17 @@ def test_a_menu_opens_and_narrows(start_nvim: StartNeovim) -> None:
     assert text(nvim) == "see @lib/io.c and @src/calc.py"
     nvim.keys(" (@<CR>x")
     assert text(nvim) == "see @lib/io.c and @src/calc.py (@\nx"
+
+
+def test_a_chat_that_an_autocommand_opens_completes(start_nvim: StartNeovim) -> None:
+    opening = f"require('eca').open({{ chat = '{CHAT}' }})"
+    on_start = f"vim.api.nvim_create_autocmd('VimEnter', {{ callback = function() {opening} end }})"
+    nvim = start_nvim(init=f"{WITHOUT_HOST}{on_start}", columns=80)
+    nvim.wait_until("vim.bo.filetype == 'eca-input'")
+    nvim.keys("i")
+    nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0 }) > 0")
+    nvim.keys("@")
+    assert asked(nvim) == [("@", "")]
 
 
 def test_it_stays_out_of_the_way(start_nvim: StartNeovim) -> None:

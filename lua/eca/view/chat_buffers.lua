@@ -12,16 +12,19 @@ local texts = require('eca.input.texts')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 
---- Set up completion in an input when the user first goes there. It is loaded after the windows
---- are drawn.
+--- Set up completion in an input when the user first goes or types there: a chat that an
+--- autocommand opens is entered without `BufEnter`. It is loaded after the windows are drawn.
 ---@param buf integer
 local function complete_in(buf)
-  vim.api.nvim_create_autocmd('BufEnter', {
+  local id ---@type integer
+  id = vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertEnter' }, {
     buffer = buf,
-    once = true,
-    callback = vim.schedule_wrap(function()
-      require('eca.completion').attach(buf)
-    end),
+    callback = function()
+      vim.api.nvim_del_autocmd(id)
+      vim.schedule(function()
+        require('eca.completion').attach(buf)
+      end)
+    end,
   })
 end
 
