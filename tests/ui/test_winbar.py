@@ -54,6 +54,7 @@ def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:
 def test_text_draws_a_winbar_only_where_a_window_counts_it(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
     view.draw(*assistant(1, "text\n" * 100))
+    view.nvim.wait_screen("text")  # and with it what opening the windows causes
     view.nvim.lua("""
         _G.drawn = 0
         local winbar = require('eca.window.winbar')
@@ -99,6 +100,18 @@ def test_a_narrower_window_is_noticed(start_nvim: StartNeovim) -> None:
     view.nvim.wait_screen("$0.09")
     view.nvim.keys("<C-w>k:vertical resize 40<CR>")
     view.nvim.wait_screen(lambda screen: "$0.09" not in screen and "● running 12s" in screen)
+
+
+def test_a_buffer_that_the_user_opens_elsewhere_has_no_old_winbar(
+    start_nvim: StartNeovim,
+) -> None:
+    view = open_view(start_nvim)
+    show(view)
+    chat = view.nvim.eval("bufnr('eca://chat/1')")
+    view.nvim.keys(f"<Esc>:topleft vnew | buffer {chat} | enew<CR>")
+    show(view, state="idle")
+    view.nvim.keys(f":buffer {chat}<CR>")
+    view.nvim.wait_for(lambda: "○ idle" in view.nvim.eval("&l:winbar"), "the winbar of today")
 
 
 def test_the_input_tells_context_and_queue(start_nvim: StartNeovim) -> None:

@@ -249,4 +249,14 @@ function M.refresh(id)
   end
 end
 
+-- A window in which the user opens a chat's buffer brings its old winbar along.
+vim.api.nvim_create_autocmd('BufWinEnter', {
+  group = vim.api.nvim_create_augroup('eca.window.winbar', {}),
+  callback = function(event)
+    if chats.of_buffer(event.buf) then
+      M.refresh_window(vim.api.nvim_get_current_win())
+    end
+  end,
+})
+
 return M
