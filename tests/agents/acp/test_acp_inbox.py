@@ -209,6 +209,13 @@ def test_usage_has_tokens_and_costs(
     ]
 
 
+def test_usage_without_a_cost_costs_as_much_as_before(wired: Wired) -> None:
+    wired.update("usage_update", used=1, size=200, cost={"amount": 0.5, "currency": "EUR"})
+    assert wired.update("usage_update", used=2, size=200) == [
+        UsageReported(2, 200, session_cost="0.5", currency="EUR")
+    ]
+
+
 @pytest.mark.parametrize("severity", ["info", "warning", "error", "doom"])
 def test_a_notice_is_shown(wired: Wired, severity: str) -> None:
     notice = wired.update("notice", severity=severity, title="Slow", description="The model waits")

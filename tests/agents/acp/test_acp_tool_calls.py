@@ -126,6 +126,17 @@ def test_text_before_the_answer_explains_the_call(wired: Wired) -> None:
     assert wired.events[-1] == ToolFinished(wired.known())
 
 
+def test_what_a_call_has_printed_does_not_explain_it(wired: Wired) -> None:
+    wired.asks(content=[shows("because")], **RUN)
+    wired.answer("1", "y")
+    wired.changes(status="in_progress", content=[shows("printed")])
+    wired.asks()
+    assert wired.asked == ["$ rm -rf x"]
+    wired.answer("2", "y")
+    wired.changes(content=[shows("printed more")])
+    assert wired.events[-1] == ToolOutput("t1", " more")
+
+
 def test_an_explanation_that_is_an_argument_is_not_said_twice(wired: Wired) -> None:
     wired.asks(
         kind="execute", rawInput={"command": "ls", "description": "look"}, content=[shows("look")]
@@ -294,9 +305,14 @@ def test_places_are_files_and_lines(wired: Wired) -> None:
 
 
 def test_arguments_that_the_diff_shows_are_not_listed(wired: Wired) -> None:
-    arguments = {"old_string": "two", "new_string": "TWO", "replace_all": False, "x": "rm"}
-    wired.asks(rawInput=arguments, content=[DIFF], **EDIT)
+    long = "a line that is long enough not to be there by chance"
+    diff = {**DIFF, "newText": f"TWO\n{long}\n"}
+    arguments = {"old_string": "two", "new_string": long, "replace_all": False, "then": "TWO"}
+    wired.asks(rawInput=arguments, content=[diff], **EDIT)
     assert wired.known().shown == ("old_string", "new_string")
+    assert wired.asked[:3] == ["path: /workspace/a.txt", "replace_all: false", "then: TWO"]
+    wired.asks(call="t2", rawInput={"run": "two"}, content=[DIFF], kind="other")
+    assert wired.known().shown == ()
 
 
 # --- output -------------------------------------------------------------------------------------

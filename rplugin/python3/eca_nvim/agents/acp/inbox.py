@@ -12,6 +12,8 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.acp.call_ids import CallIds
 from eca_nvim.agents.acp.compactions import Compactions
 from eca_nvim.agents.acp.content import unknown_line
@@ -55,6 +57,7 @@ class Inbox:
         self._calls = ToolCalls(ids, folder)
         self._compactions = Compactions(ids)
         self._unknown: set[str] = set()
+        self._cost = updates.Cost(0)
         self.options = SessionOptions()
         self._readers: Mapping[type, Callable[[Any], Iterable[ChatEvent]]] = {
             updates.UserMessageChunk: self._messages.heard,
@@ -67,7 +70,7 @@ class Inbox:
             updates.CurrentMode: lambda it: (self.options.mode_changed(it.current_mode_id),),
             updates.ConfigOptions: lambda it: (self.options.listed(it.config_options),),
             updates.SessionInfo: _title,
-            updates.Usage: _usage,
+            updates.Usage: self._usage,
             updates.Notice: _notice,
             updates.Compaction: self._compactions.updated,
             updates.CompactionChunk: self._compactions.summarized,
@@ -126,6 +129,13 @@ class Inbox:
         tasks = tuple(_task(number, entry) for number, entry in enumerate(plan.entries, 1))
         return (*self._messages.interrupted(), PlanChanged(TaskList(tasks)))
 
+    def _usage(self, usage: updates.Usage) -> Iterable[ChatEvent]:
+        """Report tokens, and the cost that was named last: it only grows."""
+        self._cost = usage.cost or self._cost
+        amount = _amount(self._cost.amount) if self._cost.amount else None
+        reported = UsageReported(session_tokens=usage.used, context_limit=usage.size)
+        return (replace(reported, session_cost=amount, currency=self._cost.currency),)
+
     def _show_unknown(self, update: updates.UnknownUpdate) -> Iterable[ChatEvent]:
         if update.kind in self._unknown:
             logger.debug("unknown update %s: %r", update.kind, update.fields)
@@ -156,20 +166,6 @@ def _commands(update: updates.AvailableCommands) -> Iterable[ChatEvent]:
 
 def _title(info: updates.SessionInfo) -> Iterable[ChatEvent]:
     return (TitleChanged(info.title),) if info.title else ()
-
-
-def _usage(usage: updates.Usage) -> Iterable[ChatEvent]:
-    reported = UsageReported(session_tokens=usage.used, context_limit=usage.size)
-    if usage.cost is None:
-        return (reported,)
-    return (
-        UsageReported(
-            session_tokens=usage.used,
-            context_limit=usage.size,
-            session_cost=_amount(usage.cost.amount),
-            currency=usage.cost.currency,
-        ),
-    )
 
 
 def _amount(amount: float) -> str:

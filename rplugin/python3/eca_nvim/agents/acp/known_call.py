@@ -37,6 +37,10 @@ _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
 
 
+_LONG: Final = 40
+"""Characters of an argument that is in a text not only by chance."""
+
+
 class KnownCall:
     """A call, as its messages have described it; `id` is ours."""
 
@@ -66,14 +70,16 @@ class KnownCall:
         return bool(said.get("raw_input") or said.get("locations") or self._diffs or self.text)
 
     def asks(self) -> None:
-        """Note that the user is asked about the call: texts explain it."""
-        self._explains = True
+        """Note that the user is asked about the call: texts explain it from now on."""
+        self._read_texts(as_notes=True)
 
     def runs(self) -> None:
         """Note that the call runs: texts are what it prints from now on."""
-        if self._explains:
-            self._explains, self.text = False, ""
-            self._has_content = bool(self._diffs)
+        self._read_texts(as_notes=False)
+
+    def ended(self) -> None:
+        """Forget what the call has printed: the chat has it."""
+        self.text, self._raw_output = "", None
 
     def merge(self, update: ToolCallUpdate) -> bool:
         """Store what a message says; returns whether that describes the call differently."""
@@ -98,6 +104,11 @@ class KnownCall:
             return (_unfenced(self.text),)
         raw = "" if self._has_content else _raw_text(self._raw_output)
         return (raw,) if raw.strip() else ()
+
+    def _read_texts(self, *, as_notes: bool) -> None:
+        if as_notes is not self._explains:
+            self._explains, self.text, self._call = as_notes, "", None
+            self._has_content = bool(self._diffs)
 
     def _replace_content(self, content: Sequence[acp.AnyCallContent]) -> bool:
         diffs = tuple(it for it in content if isinstance(it, CallDiff))
@@ -126,7 +137,7 @@ class KnownCall:
             command=command,
             locations=locations,
             changes=changes,
-            shown=tuple(_shown(arguments or {}, command, changes)),
+            shown=tuple(_shown(arguments or {}, kind, changes)),
             note=self._note(arguments or {}) if self._explains else None,
         )
 
@@ -190,16 +201,21 @@ def _title(title: str, locations: Sequence[Location]) -> Title:
 
 
 def _shown(
-    arguments: Mapping[str, object], command: str | None, changes: Sequence[FileChange]
+    arguments: Mapping[str, object], kind: ToolKind, changes: Sequence[FileChange]
 ) -> Iterator[str]:
     """Yield the names of the arguments that the command or the diff shows in full."""
-    if changes:
+    if kind is ToolKind.EXECUTE:
+        yield _COMMAND
+    elif kind is ToolKind.EDIT:
         texts = [text for it in changes for text in (it.old, it.new) if text]
         for name, value in arguments.items():
-            if isinstance(value, str) and value and any(value in text for text in texts):
+            if isinstance(value, str) and any(_is_part(value, text) for text in texts):
                 yield name
-    elif command is not None:
-        yield _COMMAND
+
+
+def _is_part(value: str, text: str) -> bool:
+    """Return whether an argument is a text of a diff; a short one may be there by chance."""
+    return value == text or (len(value) >= _LONG and value in text)
 
 
 def _text(content: acp.AnyCallContent) -> str:

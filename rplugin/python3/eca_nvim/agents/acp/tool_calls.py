@@ -190,6 +190,7 @@ class ToolCalls:
             yield ToolRequested(call.known.call)
         yield from _printed(call, update.meta)
         yield ToolFinished(call.known.call, call.known.outputs(), failed)
+        call.known.ended()
 
 
 def _is_new(call: _Call) -> bool:
