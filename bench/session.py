@@ -22,6 +22,7 @@ OPENINGS = 15
 RATIOS = (
     (workloads.BURST, "2,000 chunks at full speed, time to last text / floor", 1.6),
     (workloads.LONG_BURST, "20,000 chunks / floor", 2.0),
+    (workloads.ACP_BURST, "20,000 updates of an ACP agent / floor", 2.0),
     (workloads.HISTORY, "2,000 chunks into a chat of 50,000 lines / floor", 1.6),
     (workloads.FENCES, "Markdown with 2,000-line fences / floor", 2.0),
     (workloads.CALLS, "500 tool calls with 40-line outputs / floor", 3.0),
@@ -64,7 +65,8 @@ class Session:
 
     def _alternate(self, workload: Workload, runs: int) -> None:
         plan = workload.plan()
-        mine = Ours(workloads.LOADED if workload is workloads.BUFFERS else 0)
+        loaded = workloads.LOADED if workload is workloads.BUFFERS else 0
+        mine = Ours(loaded, workload.protocol)
         for number in range(runs):
             self.say(f"{self.version} {workload.name} {number + 1}/{runs}")
             sample = run(mine, self.version, plan, workload.probe)
@@ -72,7 +74,7 @@ class Session:
             if any(text not in shown for text in plan.turns[-1].texts):
                 raise Unmeasurable(f"{workload.name}: the text shown is not the text sent")
             self.ours[workload.name].append(sample)
-            least = _least(workload.least, mine.size, shown)
+            least = _least(workload, mine.size, shown)
             if least is not None:
                 sample = run(least, self.version, plan, workload.probe)
                 self.floor[workload.name].append(sample)
@@ -153,13 +155,13 @@ class Session:
         return found
 
 
-def _least(kind: Least, size: WindowSize, shown: str) -> Side | None:
+def _least(workload: Workload, size: WindowSize, shown: str) -> Side | None:
     """Return what ours is compared with, in a window of the same size."""
-    match kind:
+    match workload.least:
         case Least.NOTHING:
             return None
         case Least.CONTENTS:
-            return Floor(size)
+            return Floor(size, protocol=workload.protocol)
         case Least.GIVEN:
             return Floor(size, shown)
         case Least.ONE_BUFFER:

@@ -15,6 +15,8 @@ from bench.screen import Value
 
 FOLDER = REPOSITORY / "bench"
 SERVER = FOLDER / "server.py"
+SERVERS = {"eca": SERVER, "acp": FOLDER / "acp_server.py"}
+"""The fake servers by protocol."""
 FLOOR = FOLDER / "lua" / "floor.lua"
 KEPT = "22222222-2222-4222-8222-222222222222"
 """The earlier chat to resume."""
@@ -27,9 +29,9 @@ class WindowSize(NamedTuple):
     rows: int
 
 
-def server_command(plan: Path) -> list[str]:
+def server_command(plan: Path, protocol: str) -> list[str]:
     """Return the fake server's command line."""
-    return [sys.executable, "-I", "-S", str(SERVER), str(plan)]
+    return [sys.executable, "-I", "-S", str(SERVERS[protocol]), str(plan)]
 
 
 class Side(ABC):
@@ -63,17 +65,20 @@ class Side(ABC):
 class Ours(Side):
     """The plugin. `size`: that of its transcript window, known when it is open.
 
-    buffers: the number of other files that are loaded.
+    buffers: the number of other files that are loaded. protocol: that of the server.
     """
 
     size = WindowSize(64, 38)
 
-    def __init__(self, buffers: int = 0) -> None:
+    def __init__(self, buffers: int = 0, protocol: str = "eca") -> None:
         self._buffers = buffers
+        self._protocol = protocol
 
     def prepare(self, plan: Path) -> dict[str, Value]:
         """Return settings with this Python and the fake server."""
-        return {"python": sys.executable, "server": {"command": server_command(plan)}}
+        command = server_command(plan, self._protocol)
+        servers = {"bench": {"command": command, "protocol": self._protocol}}
+        return {"python": sys.executable, "servers": servers, "server": "bench"}
 
     def open(self, editor: Editor) -> None:
         """Open it with the command, and go back to the other window."""
@@ -122,22 +127,24 @@ class Ours(Side):
 class Floor(Side):
     """Plain Lua, in a window of the same size as ours.
 
-    given: the text to show for the measured turn; None for the text of the contents.
+    given: the text to show for the measured turn; None for the text of the contents. protocol: that
+    of the server.
     """
 
-    def __init__(self, size: WindowSize, given: str | None = None) -> None:
+    def __init__(self, size: WindowSize, given: str | None = None, protocol: str = "eca") -> None:
         self._size = size
         self._given = given
+        self._protocol = protocol
         self._command: list[str] = []
 
     def prepare(self, plan: Path) -> dict[str, Value]:
         """Keep the server's command; there are no settings."""
-        self._command = server_command(plan)
+        self._command = server_command(plan, self._protocol)
         return {}
 
     def open(self, editor: Editor) -> None:
         """Open the scratch buffer beside the other window."""
-        editor.run_file(FLOOR, "open", self._command, *self._size)
+        editor.run_file(FLOOR, "open", self._command, *self._size, self._protocol)
         editor.request("nvim_command", "startinsert")
 
     def make_ready(self, editor: Editor, turn: Turn) -> None:
@@ -147,7 +154,8 @@ class Floor(Side):
 
     def ask(self, editor: Editor, turn: Turn) -> None:
         """Send the request."""
-        editor.run_file(FLOOR, "ask", "chat/open" if turn.is_replay else "chat/prompt")
+        prompt = "session/prompt" if self._protocol == "acp" else "chat/prompt"
+        editor.run_file(FLOOR, "ask", "chat/open" if turn.is_replay else prompt)
 
     def settle(self, editor: Editor) -> None:
         """Do nothing: the last text is the end."""

@@ -46,6 +46,7 @@ class Workload:
     probe: Probe = Probe.STALL
     runs: int = 3
     least: Least = Least.CONTENTS
+    protocol: str = "eca"
 
 
 def _burst(count: int) -> Plan:
@@ -71,6 +72,7 @@ def _in_history() -> Plan:
 
 BURST = Workload("2k", lambda: _burst(2_000), runs=5)
 LONG_BURST = Workload("20k", lambda: _burst(20_000))
+ACP_BURST = Workload("acp", lambda: _burst(20_000), protocol="acp")
 HISTORY = Workload("history", _in_history)
 FENCES = Workload("fences", lambda: measured(spoken(texts.fences())))
 PACED = Workload("paced", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1)
@@ -85,6 +87,6 @@ BUFFERS = Workload(
     "buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1, least=Least.ONE_BUFFER
 )
 WORKLOADS = (
-    *(BURST, LONG_BURST, HISTORY, FENCES, PACED, SMOOTH),
+    *(BURST, LONG_BURST, ACP_BURST, HISTORY, FENCES, PACED, SMOOTH),
     *(CALLS, DIFFS, REPLAY, MESSAGE, BUFFERS),
 )

@@ -11,6 +11,7 @@ local request = 0
 local unread = {} ---@type string[] what has not arrived whole
 local missing = 0 -- bytes until it may have
 local job, buf, win ---@type integer, integer, integer
+local is_acp = false -- one message a line, as in the Agent Client Protocol
 
 ---@class bench.Given
 ---@field text string what is shown in the end
@@ -30,7 +31,8 @@ local function send(method, params, expects_answer)
     message.id = request
   end
   local body = vim.json.encode(message)
-  vim.fn.chansend(job, ('Content-Length: %d\r\n\r\n%s'):format(#body, body))
+  local framed = is_acp and body .. '\n' or ('Content-Length: %d\r\n\r\n%s'):format(#body, body)
+  vim.fn.chansend(job, framed)
 end
 
 ---@param text string
@@ -43,7 +45,9 @@ end
 
 ---@param message table
 local function handle(message)
-  if message.method ~= 'chat/contentReceived' then
+  if message.method == 'session/update' then
+    append(message.params.update.content.text)
+  elseif message.method ~= 'chat/contentReceived' then
     return
   elseif given then
     given.received = given.received + 1
@@ -79,15 +83,34 @@ local function read(data)
   end
 end
 
+--- Handle all whole lines.
+---@param data string
+---@return string rest what has not arrived whole
+local function read_lines(data)
+  local at = 1
+  while true do
+    local last = data:find('\n', at, true)
+    if not last then
+      return data:sub(at)
+    end
+    handle(vim.json.decode(data:sub(at, last - 1)))
+    at = last + 1
+  end
+end
+
 --- Take what the job wrote; a message that comes in many pieces is joined once.
 ---@param piece string
 local function take(piece)
   unread[#unread + 1] = piece
-  missing = missing - #piece
+  missing = is_acp and 0 or missing - #piece
   if missing > 0 then
     return
   end
-  unread[1], missing = read(table.concat(unread))
+  if is_acp then
+    unread[1] = read_lines(table.concat(unread))
+  else
+    unread[1], missing = read(table.concat(unread))
+  end
   for index = #unread, 2, -1 do
     unread[index] = nil
   end
@@ -100,7 +123,9 @@ end
 ---@param command string[]
 ---@param width integer columns of the window that shows the text
 ---@param height integer its rows
-function M.open(command, width, height)
+---@param protocol 'eca'|'acp'
+function M.open(command, width, height, protocol)
+  is_acp = protocol == 'acp'
   buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].undolevels = -1
   win = vim.api.nvim_open_win(buf, false, { split = 'right', width = width })
@@ -113,7 +138,7 @@ function M.open(command, width, height)
     end,
   })
   send('initialize', { processId = vim.fn.getpid(), capabilities = vim.empty_dict() }, true)
-  send('initialized', vim.empty_dict(), false)
+  send(is_acp and 'session/new' or 'initialized', vim.empty_dict(), is_acp)
 end
 
 --- From now on, append this text and not that of the contents.
@@ -124,7 +149,7 @@ function M.give(text, contents)
 end
 
 --- Send a prompt, or open a chat of another day.
----@param method 'chat/prompt'|'chat/open'
+---@param method 'chat/prompt'|'chat/open'|'session/prompt'
 function M.ask(method)
   send(method, { chatId = '11111111-1111-4111-8111-111111111111', message = 'go on' }, true)
 end

@@ -44,7 +44,11 @@ def converse(path: Path, requests: int, method: str = "chat/prompt") -> list[dic
         {"method": "exit"},
     ]
     done = subprocess.run(
-        server_command(path), input=framed(*said), capture_output=True, timeout=30, check=True
+        server_command(path, "eca"),
+        input=framed(*said),
+        capture_output=True,
+        timeout=30,
+        check=True,
     )
     assert done.stderr == b""
     return read(done.stdout)
@@ -132,3 +136,23 @@ def test_fences_and_history_are_as_long_as_they_say() -> None:
 def test_no_text_holds_a_mark() -> None:
     everything = "".join([*texts.chunks(2_000), *texts.fences(), texts.large(10_000)])
     assert not set(MARKS) & set(everything)
+
+
+def test_the_agent_of_the_other_protocol_plays_the_same_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    Plan((spoken(["é", "b"]), spoken(["c"], 10_000.0))).write(path, tmp_path)
+    methods = ("initialize", "session/new", "session/prompt", "session/prompt")
+    said = b"".join(
+        json.dumps({"id": number, "method": method, "params": {}}).encode() + b"\n"
+        for number, method in enumerate(methods)
+    )
+    command = server_command(path, "acp")
+    done = subprocess.run(command, input=said, capture_output=True, timeout=30, check=True)
+    heard = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [message.get("method", message.get("id")) for message in heard] == [
+        *(0, 1, *["session/update"] * 3, 2, *["session/update"] * 2, 3)
+    ]
+    updates = [it["params"]["update"] for it in heard if "method" in it]
+    texts = [it["content"]["text"] for it in updates]
+    assert texts == ["é", "b", f"\n\n{MARKS[0]}", "c", f"\n\n{MARKS[1]}"]
+    assert len(path.with_name("plan.json.times").read_text().split()) == 2
