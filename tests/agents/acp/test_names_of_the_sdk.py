@@ -1,0 +1,99 @@
+"""Our types name members, variants and values as the official SDK does."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+from acp import schema
+from msgspec import inspect
+
+from eca_nvim.protocol.acp import content, options, permission, plan, sessions, tool_call, updates
+from eca_nvim.protocol.base.types import OpenEnum, Wire
+
+SAME: dict[type[Wire], str] = {
+    content.TextBlock: "TextContentBlock",
+    content.ImageBlock: "ImageContentBlock",
+    content.AudioBlock: "AudioContentBlock",
+    content.ResourceLink: "ResourceContentBlock",
+    content.EmbeddedResource: "EmbeddedResourceContentBlock",
+    tool_call.CallContent: "ContentToolCallContent",
+    tool_call.CallDiff: "FileEditToolCallContent",
+    tool_call.CallTerminal: "TerminalToolCallContent",
+    tool_call.CallLocation: "ToolCallLocation",
+    updates.UserMessageChunk: "UserMessageChunk",
+    updates.AgentMessageChunk: "AgentMessageChunk",
+    updates.AgentThoughtChunk: "AgentThoughtChunk",
+    updates.ToolCallBegun: "ToolCallStart",
+    updates.ToolCallChanged: "ToolCallProgress",
+    updates.Plan: "AgentPlanUpdate",
+    updates.AvailableCommands: "AvailableCommandsUpdate",
+    updates.AvailableCommand: "AvailableCommand",
+    updates.CommandInput: "UnstructuredCommandInput",
+    updates.CurrentMode: "CurrentModeUpdate",
+    updates.ConfigOptions: "ConfigOptionUpdate",
+    updates.SessionInfo: "SessionInfoUpdate",
+    updates.Usage: "UsageUpdate",
+    updates.Cost: "Cost",
+    plan.PlanEntry: "PlanEntry",
+    options.ConfigOption: "SessionConfigOptionSelect",
+    options.PlainOffer: "SessionConfigSelectOption",
+    options.Modes: "SessionModeState",
+    options.Mode: "SessionMode",
+    options.SetMode: "SetSessionModeRequest",
+    options.SetConfigOption: "SetSessionConfigOptionBooleanRequest",
+    options.OptionsResult: "SetSessionConfigOptionResponse",
+    permission.PermissionOption: "PermissionOption",
+    permission.RequestPermission: "RequestPermissionRequest",
+    sessions.NewSessionResult: "NewSessionResponse",
+}
+NEWER: frozenset[type[Wire]] = frozenset(
+    {updates.Notice, updates.Compaction, updates.CompactionChunk, updates.UnknownUpdate}
+)
+"""Variants that the Python SDK does not know yet; those of npm's have the same names."""
+OLDER = {"models", "name"}
+"""Members that the Python SDK has no more, or not yet, of agents that are in use."""
+VALUES: dict[type[OpenEnum], tuple[str, str]] = {
+    tool_call.ToolKind: ("ToolCall", "kind"),
+    tool_call.CallStatus: ("ToolCall", "status"),
+    plan.EntryStatus: ("PlanEntry", "status"),
+    permission.OptionKind: ("PermissionOption", "kind"),
+}
+
+
+def theirs(name: str) -> set[str]:
+    fields = getattr(schema, name).model_fields
+    return {field.alias or own for own, field in fields.items()}
+
+
+@pytest.mark.parametrize("ours", SAME, ids=lambda kind: kind.__name__)
+def test_members_have_the_names_of_the_protocol(ours: type[Wire]) -> None:
+    info = inspect.type_info(ours)
+    assert isinstance(info, inspect.StructType)
+    names = {field.encode_name for field in info.fields} | {info.tag_field} - {None}
+    assert names - theirs(SAME[ours]) <= OLDER
+    if info.tag_field is not None:
+        assert _words(SAME[ours], str(info.tag_field)) == {info.tag}
+
+
+@pytest.mark.parametrize("ours", VALUES, ids=lambda kind: kind.__name__)
+def test_values_are_those_of_the_protocol(ours: type[OpenEnum]) -> None:
+    assert {it.value for it in ours} - {"unknown"} == _words(*VALUES[ours])
+
+
+def test_no_variant_is_left_out() -> None:
+    assert {*get_args(updates.SessionUpdate)} - NEWER == {
+        kind for kind in SAME if "sessionUpdate" in theirs(SAME[kind])
+    }
+
+
+def _words(name: str, member: str) -> set[str]:
+    """Return the strings that a member may have."""
+    fields = getattr(schema, name).model_fields
+    found = next(it for own, it in fields.items() if member in (own, it.alias))
+    left, words = [found.annotation], set[str]()
+    while left:
+        kind = left.pop()
+        words |= {kind} if isinstance(kind, str) else set()
+        left += get_args(kind)
+    return words
