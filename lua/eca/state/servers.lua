@@ -66,7 +66,8 @@ end
 ---@return string[] names
 function M.names()
   local options = config.get()
-  local names = { [DEMO] = true, [ACP_DEMO] = true, [M.default()] = true } ---@type table<string, true>
+  ---@type table<string, true>
+  local names = { [DEMO] = true, [ACP_DEMO] = true, [M.default()] = true }
   for name in pairs(options.servers) do
     names[name] = true
   end
