@@ -181,7 +181,7 @@ WORST: dict[str, Sequence[Worst]] = {
         for piece in ("`", "`a", " `")
     ],
     "eca_nvim.agents.eca.prompt.mentions": [
-        Worst(mentions._is_command, repeated("x", "/")),
+        Worst(mentions.is_command, repeated("x", "/")),
     ],
     "eca_nvim.agents.eca.prompt.mention_words": [
         Worst(spelt, make)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.agents.client import Client, make_agent, running
 from tests.agents.test_eca_mentions import read_by_server
 from tests.support import script
@@ -12,7 +13,14 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary.contexts import Context, FileContext, TextContext
+from eca_nvim.chat.vocabulary.contexts import (
+    Context,
+    CursorContext,
+    FileContext,
+    ImageContext,
+    Position,
+    TextContext,
+)
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     NoticeReceived,
@@ -24,6 +32,7 @@ from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 pytestmark = pytest.mark.anyio
 
 OUTPUT = TextContext("term://make", "boom")
+CURSOR = CursorContext("/ws/a.py", Position(1, 1), Position(1, 1))
 
 
 async def say(client: Client, text: str, *contexts: Context) -> None:
@@ -115,3 +124,24 @@ async def test_lines_that_a_file_lost_meanwhile_do_not_fail_the_prompt(
     [params] = [it["params"] for it in server.received("chat/prompt")]
     [context] = params["contexts"]
     assert context["linesRange"] == {"start": 2, "end": 3}
+
+
+async def test_what_is_left_out_is_said(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    """What a prompt names is reported each time, what belongs to every prompt once."""
+    (tmp_path / "prog").write_bytes(b"\0")
+    always = FileContext(str(tmp_path / "prog"))
+    picture = ImageContext(str(tmp_path / "a.png"), "@a.png")
+    diff = TextContext("git diff", "-a", "@diff")
+    server = scripted_server(script.handshake(), *[script.turn()] * 3)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        for text, context in (("hello", always), ("again @prog", replace(always, token="@prog"))):
+            await say(client, text, always, context)
+        await say(client, "/review @diff @a.png", always, diff, picture)
+        client.agent.steer("c", "and @diff", [always, diff, CURSOR])
+    told = [it.text for it in client.all(NoticeReceived)]
+    assert told == [
+        f"only the name is sent: {always.path} is not a text",
+        "only the name is sent: @prog is not a text",
+        "a command takes only names of files, not sent: @diff, @a.png",
+        "not sent to the running turn: @diff; <M-CR> or :Eca queue sends a prompt after it",
+    ]

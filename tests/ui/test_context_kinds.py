@@ -162,7 +162,7 @@ def test_long_texts_are_cut_and_both_sides_know(stage: Neovim) -> None:
 
 
 def test_what_is_missing_is_marked_before_it_is_sent(stage: Neovim, workspace: Path) -> None:
-    text = "see @code.txt and\n@nope.txt here\nmail me@x.org #code.txt\n```\n@code.txt in\n```"
+    text = "see @code.txt and @buffer:1\n@nope.txt here\nme@x.org #code.txt\n```\n@code.txt in\n```"
     stage.lua(
         "require('eca.input.field').put_back(require('eca.chat.buffers').get('c1').input, ...)",
         text,
@@ -170,6 +170,8 @@ def test_what_is_missing_is_marked_before_it_is_sent(stage: Neovim, workspace: P
     screen = stage.wait_screen("@code.txt in")
     group = screen.groups_at
     assert "Identifier" in group(*screen.find("@code.txt and"))
+    assert "Identifier" in group(*screen.find("@buffer:1"))
+    assert "@buffer:1 code.txt" in screen
     assert "DiagnosticWarn" in group(*screen.find("@nope.txt"))
     assert "DiagnosticWarn" not in group(*screen.find("here"))
     assert screen.find("not found")[0] == screen.find("@nope.txt")[0]

@@ -1,8 +1,10 @@
 --- Colours context tokens in the inputs while a row is drawn: what is coloured will be sent. A
---- word that reads as a file, folder or buffer that does not exist is marked, with a note after it.
+--- word that reads as a file, folder or buffer that does not exist is marked, with a note after the
+--- line. A note also names the buffers that are meant by their numbers.
 ---
 --- Rules kept here: nothing but which rows are code is stored, so nothing can differ from the text.
 --- The cost depends on the rows on the screen alone, and once per change on the length of the text.
+local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 local words = require('eca.context.words')
 
@@ -38,23 +40,37 @@ local function mark(buf, row, place, group)
   })
 end
 
+--- What is noted after a line: which buffers its tokens mean, and that something is missing.
+---@param found eca.ContextToken[]
+---@param missing eca.MissingWord[]
+---@return [string, string][] chunks
+local function notes(found, missing)
+  local chunks = {} ---@type [string, string][]
+  for _, token in ipairs(found) do
+    if token.context.type == 'buffer' then
+      local name = require('eca.context.buffer_text').name(token.context.buf) -- late: rarely needed
+      chunks[#chunks + 1] = { sanitize.line(vim.fs.basename(name)) .. ' ', 'EcaPlaceholder' }
+    end
+  end
+  chunks[#chunks + 1] = #missing > 0 and { 'not found', 'EcaContextMissing' } or nil
+  return chunks
+end
+
 ---@param buf integer
 ---@param row integer 0-based
 ---@param line string
 local function draw(buf, row, line)
-  for _, token in ipairs(tokens.find_in_line(line)) do
+  local found, missing = tokens.find_in_line(line), tokens.missing_in_line(line)
+  for _, token in ipairs(found) do
     mark(buf, row, token, 'EcaContext')
   end
-  local missing = tokens.missing_in_line(line)
   for _, word in ipairs(missing) do
     mark(buf, row, word, 'EcaContextMissing')
   end
-  if #missing > 0 then
-    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
-      virt_text = { { 'not found', 'EcaContextMissing' } },
-      virt_text_pos = 'eol',
-      ephemeral = true,
-    })
+  local chunks = notes(found, missing)
+  if #chunks > 0 then
+    local opts = { virt_text = chunks, virt_text_pos = 'eol', ephemeral = true }
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, opts)
   end
 end
 

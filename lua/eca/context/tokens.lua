@@ -222,15 +222,26 @@ function M.find_in_line(line)
   return find(line, words.of_line)
 end
 
---- Suffixes of files for which Neovim has no file type, or would have to read them.
----@type table<string, true>
-local SUFFIXES = {}
+--- Is a suffix that of files? At first those for which Neovim has no file type, or would have to
+--- read the file; then all that were looked up.
+---@type table<string, boolean>
+local suffixes = {}
 for suffix in
   ('cfg conf csv gif h htm html jpeg jpg log m pdf pl png sh sql svg tex txt webp xml'):gmatch(
     '%a+'
   )
 do
-  SUFFIXES[suffix] = true
+  suffixes[suffix] = true
+end
+
+---@param suffix string letters and digits
+---@return boolean
+local function is_of_files(suffix)
+  if suffixes[suffix] == nil then
+    local known, filetype = pcall(vim.filetype.match, { filename = 'a.' .. suffix })
+    suffixes[suffix] = known and filetype ~= nil
+  end
+  return suffixes[suffix]
 end
 
 --- Does a word that names nothing read as the name of a file or folder? `@pytest.fixture` and
@@ -249,11 +260,7 @@ local function reads_as_path(name)
       or reads_as_path(vim.fs.basename(name))
   end
   local suffix = name:match('%w%.(%w+)$')
-  if not suffix or SUFFIXES[suffix] then
-    return suffix ~= nil
-  end
-  local known, filetype = pcall(vim.filetype.match, { filename = name })
-  return known and filetype ~= nil
+  return suffix ~= nil and is_of_files(suffix)
 end
 
 ---@class eca.MissingWord

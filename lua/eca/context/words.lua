@@ -4,7 +4,12 @@
 --- - A token follows a blank or `(`, so an e-mail address has none.
 --- - Fenced code blocks have no tokens: `@property` in pasted code is code. A block that is not
 ---   closed ends with the text, as in Markdown.
+--- - Of each sign the first words of a text count, so that pasted text with 100,000 of them costs
+---   no more than a frame.
 local M = {}
+
+--- Most words of a text that are looked at, for each sign.
+local MOST_WORDS = 1000
 
 ---@class eca.Fence
 ---@field sign string '`' or '~'
@@ -14,6 +19,9 @@ local M = {}
 ---@param line string
 ---@return eca.Fence?
 local function opened(line)
+  if not line:find('^ ? ? ?[`~]') then
+    return nil
+  end
   local ticks, info = line:match('^ ? ? ?(```+)(.*)$')
   local marks = ticks or line:match('^ ? ? ?(~~~+)')
   if not marks or (info and info:find('`', 1, true)) then
@@ -51,17 +59,24 @@ end
 ---@param line string
 ---@param sign '@'|'#'
 ---@param take fun(at: integer, word: string) `at`: the 1-based byte of the sign
-function M.of_line(line, sign, take)
-  if not line:find(sign, 1, true) then
-    return
+---@param most? integer words at most
+---@return integer count words
+function M.of_line(line, sign, take, most)
+  local count = 0
+  if not line:find(sign .. '%S') then
+    return count
   end
   -- An escaped blank is part of the name: it is hidden while the line is split into words.
   local hidden = line:gsub('\\ ', '\\\1')
   for at, word in hidden:gmatch('()' .. sign .. '([^%s]+)') do
-    if at == 1 or hidden:find('^[%s%(]', at - 1) then
+    if count >= (most or MOST_WORDS) then
+      break
+    elseif at == 1 or hidden:find('^[%s%(]', at - 1) then
+      count = count + 1
       take(at, (word:gsub('\1', ' ')))
     end
   end
+  return count
 end
 
 --- Call a function for each word of a text after a sign, code blocks left out.
@@ -69,17 +84,20 @@ end
 ---@param sign '@'|'#'
 ---@param take fun(at: integer, word: string) `at`: the 1-based byte of the sign in the text
 function M.of_text(text, sign, take)
-  if not text:find(sign, 1, true) then
+  if not text:find(sign .. '%S') then
     return
   end
-  local lines = vim.split(text, '\n', { plain = true })
-  local code, start = M.code_rows(lines), 0
+  local lines = {} ---@type string[]
+  for line in (text .. '\n'):gmatch('([^\n]*)\n') do
+    lines[#lines + 1] = line
+  end
+  local code, start, left = M.code_rows(lines), 0, MOST_WORDS
   for row, line in ipairs(lines) do
     if not code[row] then
-      local before = start
-      M.of_line(line, sign, function(at, word)
-        take(before + at, word)
-      end)
+      left = left
+        - M.of_line(line, sign, function(at, word)
+          take(start + at, word)
+        end, left)
     end
     start = start + #line + 1
   end

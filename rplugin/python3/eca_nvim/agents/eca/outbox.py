@@ -20,24 +20,18 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit, Prompt, Selection
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompt import left_out
+from eca_nvim.agents.eca.prompt.left_out import FittedContexts
+from eca_nvim.agents.eca.prompt.mentions import Mentions, is_command
 from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, ChoicesChanged, MessageShown
-from eca_nvim.chat.vocabulary.contexts import (
-    Context,
-    DiffContext,
-    ImageContext,
-    ResourceContext,
-    TextContext,
-    Tokened,
-)
+from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatEvent,
@@ -70,10 +64,6 @@ from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, Rem
 
 _CANCEL: Final = "cancel"
 """The text that cancels a login."""
-
-_NOT_STEERED: Final = ImageContext | ResourceContext | TextContext | DiffContext
-"""Contexts that a message to a running turn cannot name."""
-_QUEUE: Final = "<M-CR> or :Eca queue sends a prompt after it"
 
 logger = logging.getLogger(__name__)
 
@@ -111,13 +101,15 @@ class Outbox:
         self._last: dict[str, Prompt] = {}  # by our chat id, the prompt sent last
         self._stops: dict[str, Prompt | None] = {}  # stops to send once the server knows the chat
         self._logins: set[str] = set()  # our ids of chats whose last response was login
-        self._reported: set[tuple[str, str]] = set()  # our chat id and a message about a context
+        self._fitted = FittedContexts()
         self._overruled: set[str] = set()  # chats for which a model was forced after the prompt
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its response names the model."""
         chosen = self._possible(prompt.chat_id, prompt.selection)
         self._report_lacks(prompt)
+        if is_command(prompt.text) and (line := left_out.with_command(prompt.contexts)):
+            self._emit_event(prompt.chat_id, NoticeReceived(line))
         contexts = self._fit(prompt.chat_id, prompt.contexts)
         fitted = replace(prompt, contexts=contexts, selection=chosen)
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
@@ -132,18 +124,11 @@ class Outbox:
         self._ask(fitted, params)
 
     def _fit(self, chat_id: str, contexts: Sequence[Context]) -> tuple[Context, ...]:
-        """Return what of contexts is sent, and report the rest.
-
-        What belongs to every prompt is reported once.
-        """
-        fitted = [fit(context) for context in contexts]
-        for context, found in zip(contexts, fitted, strict=True):
-            if found.message is None or (chat_id, found.message) in self._reported:
-                continue
-            if not (isinstance(context, Tokened) and context.token):
-                self._reported.add((chat_id, found.message))
-            self._emit_event(chat_id, NoticeReceived(found.message))
-        return tuple(found.context for found in fitted if found.context is not None)
+        """Return what of contexts is sent, and report the rest."""
+        sent, lines = self._fitted.fit(chat_id, contexts)
+        for line in lines:
+            self._emit_event(chat_id, NoticeReceived(line))
+        return sent
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Answer the running login (chat/prompt); None sends the text that cancels it, once."""
@@ -168,9 +153,7 @@ class Outbox:
         """
         if Ability.STEER not in self._dialect.abilities:
             return
-        left_out = [it.token for it in contexts if isinstance(it, _NOT_STEERED) and it.token]
-        if left_out:
-            line = f"not sent to the running turn: {', '.join(left_out)}; {_QUEUE}"
+        if line := left_out.with_steer(contexts):
             self._emit_event(chat_id, NoticeReceived(line))
         message = self._mentions.write_steer(text, self._fit(chat_id, contexts))
         self._notify(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))

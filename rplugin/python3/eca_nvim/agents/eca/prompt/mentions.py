@@ -64,13 +64,13 @@ class Mentions:
     def write(self, prompt: Prompt) -> tuple[str, tuple[Context, ...]]:
         """Return the message and the contexts to send for a prompt."""
         chat = self._chats.get(prompt.chat_id)
-        is_command = _is_command(prompt.text)
-        message = spell(prompt.text, prompt.contexts, every=is_command)
+        takes_words = is_command(prompt.text)
+        message = spell(prompt.text, prompt.contexts, every=takes_words)
         if chat is None:
             chat = self._chats[prompt.chat_id] = _open(prompt)
             contexts = prompt.contexts
             named = [it.url for it in contexts if isinstance(it, WebContext)]
-        elif is_command:
+        elif takes_words:
             contexts, named = _repeated(chat, prompt.contexts), []
         else:
             due = [it for it in prompt.contexts if _is_typed(it) or _known(it) not in chat.known]
@@ -78,7 +78,7 @@ class Mentions:
             contexts = (*_repeated(chat, prompt.contexts), *_carried(prompt.contexts, due))
             named = list(filter(None, map(name_of, due)))
         self._remember(message, prompt.text)
-        sent = message if is_command else append(message, named)
+        sent = message if takes_words else append(message, named)
         return sent, tuple(dict.fromkeys(contexts))
 
     def write_steer(self, text: str, contexts: Sequence[Context]) -> str:
@@ -126,11 +126,12 @@ class Mentions:
 def _open(prompt: Prompt) -> _Chat:
     """Begin a chat; even a command as first prompt creates its system prompt."""
     opening = tuple(filter(_is_pinned, prompt.contexts))
-    others = () if _is_command(prompt.text) else prompt.contexts
+    others = () if is_command(prompt.text) else prompt.contexts
     return _Chat(opening, set(map(_known, opening)), set(map(_known, others)))
 
 
-def _is_command(text: str) -> bool:
+def is_command(text: str) -> bool:
+    """Return whether the server takes a text as a command, which accepts words only."""
     return _COMMAND.match(text) is not None
 
 
