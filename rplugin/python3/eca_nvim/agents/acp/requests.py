@@ -139,7 +139,8 @@ class AgentRequests:
 
 
 def _requested(events: Sequence[AgentEvent]) -> ToolRequested | None:
-    asked = (it.event for it in events if isinstance(it, Addressed))
+    """Return the last request among events: those before it are about what came earlier."""
+    asked = (it.event for it in reversed(events) if isinstance(it, Addressed))
     return next((event for event in asked if isinstance(event, ToolRequested)), None)
 
 
