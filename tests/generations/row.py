@@ -19,7 +19,6 @@ Sent: TypeAlias = tuple[str, Value]
 SERVERS: Final = {"000": "behaviors", "001": "tool_servers", "002": "first_draft"}
 """The server of each document."""
 
-COMPLETION: Final = "what completes prompts is not built yet"
 PANELS: Final = "the panel of tools and their servers is not built yet"
 
 

@@ -1,7 +1,6 @@
 """Rows about chat/prompt: what is sent with it, and what comes back."""
 
 from tests.generations.row import (
-    COMPLETION,
     ECHO,
     FINISHED,
     RUNNING,
@@ -152,7 +151,11 @@ ROWS = [
     Row(
         names="000-32 001-32",
         says="context mcpResource: uri, name, description, mimeType, server",
-        later=COMPLETION,
+        server=turn(),
+        contexts=[{"type": "resource", "uri": "notes://todo"}],
+        sent=[sends(message="$name")],
+        shown=["this server does not accept resources with a prompt"],
+        decided="a prompt names a resource by its address alone, which is enough today",
     ),
     Row(
         names="000-33 001-33",

@@ -183,22 +183,31 @@ async def test_paths_are_relative_to_the_working_folder(desk: Desk) -> None:
 
 
 async def test_what_the_agent_offers_is_appended(desk: Desk) -> None:
-    desk.make_files("calc.py", "made/calc.o")
+    desk.make_files("calc.py", "made/calc.o", "made/other")
     await desk.begin()
     await desk.answered("@")  # lists the files
     desk.queries.offered = [
         FoundPath(str(desk.folder)),
         FoundPath(str(desk.folder / "calc.py")),
-        FoundPath("/"),
-        FoundResource("mock://r1", "r1", "one\nline", "mock\x1b[31m"),
+        FoundPath("/usr"),
+        FoundPath(str(desk.folder / "made/other")),
+        FoundResource("mock://calc", "r1", "one\nline", "mock\x1b[31m"),
+        FoundResource("mock://r2", "call-c", "named so"),
+        FoundResource("mock://r3", "r3"),
         FoundResource("no address", "r2"),
         FoundPath("/no such file"),
     ]
     items = await desk.answered("@calc")
-    assert [it["text"] for it in items] == ["calc.py", "made/calc.o", "/", "mock://r1"]
-    assert items[-1]["kind"] == ItemKind.RESOURCE
-    assert items[-1]["detail"] == "mock · r1 · one line"
+    assert [it["text"] for it in items] == [
+        "calc.py",
+        "made/calc.o",
+        "mock://calc",
+        "mock://r2",
+    ]
+    assert items[2]["kind"] == ItemKind.RESOURCE
+    assert items[2]["detail"] == "mock · r1 · one line"
     assert desk.queries.asked == ["@", "@calc"]
+    assert {"mock://r3", "/usr/"} <= {*await desk.completed("@")}
 
 
 async def test_an_agent_that_refuses_is_no_fault(desk: Desk) -> None:

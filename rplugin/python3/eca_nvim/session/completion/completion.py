@@ -148,7 +148,7 @@ class Completion:
         async def of_agent(_: Agent, queries: Queries) -> Iterable[CompletionItem]:
             ask = queries.contexts if is_context else queries.files
             found: Sequence[FoundContext] = await ask(answer.query.chat, query)
-            return await run_in_thread(lambda: list(context_items(found, folders, writer)))
+            return await run_in_thread(lambda: list(context_items(query, found, folders, writer)))
 
         if is_rooted(query):
             return [first]

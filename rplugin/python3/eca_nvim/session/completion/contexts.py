@@ -12,8 +12,9 @@ from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
 from eca_nvim.patterns import late_pattern
 from eca_nvim.session.completion.commands import matching
+from eca_nvim.session.completion.fuzzy import matches
 from eca_nvim.session.completion.paths import path_item
-from eca_nvim.session.completion.written_paths import Writer
+from eca_nvim.session.completion.written_paths import Writer, unescaped
 
 _URL = late_pattern(r"https?://[!-~]*[A-Za-z0-9/]")
 _URI = late_pattern(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
@@ -28,19 +29,21 @@ def words(query: str) -> list[CompletionItem]:
 
 
 def context_items(
-    found: Iterable[FoundContext], folders: Collection[str], writer: Writer
+    query: str, found: Iterable[FoundContext], folders: Collection[str], writer: Writer
 ) -> Iterator[CompletionItem]:
     """Yield the items of contexts that the agent offers; blocks, so runs in a thread.
 
-    folders: those of the workspace, which an agent may offer for any query: they are left out.
+    An agent may offer some for any query: what has not its letters is left out, and so are the
+    folders of the workspace.
     """
+    wanted = unescaped(query)
     for context in found:
         match context:
             case FoundPath(path):
                 item = path_item(path, writer) if path not in folders else None
             case FoundResource(uri):
                 item = _resource(context) if _URI.fullmatch(uri) else None
-        if item is not None:
+        if item is not None and matches(wanted, f"{item.label} {item.detail}"):
             yield item
 
 

@@ -40,6 +40,12 @@ def ranked(query: str, names: Iterable[str], most: int) -> list[Rank]:
     return nsmallest(most, matching)
 
 
+def matches(query: str, name: str) -> bool:
+    """Return whether a name has the letters of a query, which may be empty."""
+    letters = iter(lowered(name))
+    return all(letter in letters for letter in lowered(query))
+
+
 def score(query: str, name: str, lower: str) -> int | None:
     """Return how well a name matches; None if it does not. query, lower: in lower case, not empty.
 
