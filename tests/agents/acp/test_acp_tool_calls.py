@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 from tests.agents.acp.wire import NO, YES, Wired, shows, text
 
+from eca_nvim.agents.acp.known_call import MOST_PRINTED
 from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location, ToolKind
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput, ToolRunning
 
@@ -349,6 +350,19 @@ def test_a_terminal_of_the_agent_prints_into_its_call(wired: Wired, name: str) -
     end = {"terminal_exit": {"exit_code": 3, "signal": None, "terminal_id": "x"}}
     wired.changes(status="failed", _meta=end)
     assert wired.lines == ["✗ $ rm -rf x", "  line 1", "  line 2", "  ", "  [exit code 3]"]
+
+
+def test_of_a_long_output_of_a_terminal_the_end_is_kept(wired: Wired) -> None:
+    wired.call(status="in_progress", content=[{"type": "terminal", "terminalId": "x"}], **RUN)
+    for number in range(300):
+        data = f"{number}" + "." * 10_000
+        wired.changes(_meta={"terminal_output_delta": {"data": data, "terminal_id": "x"}})
+    wired.changes(status="completed")
+    done = wired.events[-1]
+    assert isinstance(done, ToolFinished)
+    [output] = done.outputs
+    assert MOST_PRINTED - 10_100 < len(output) <= MOST_PRINTED
+    assert output.endswith(data)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -37,6 +38,8 @@ _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
 
 
+MOST_PRINTED: Final = 1 << 20
+"""Characters of what a terminal has printed that are kept, about."""
 _LONG: Final = 40
 """Characters of an argument that is in a text not only by chance."""
 
@@ -53,6 +56,8 @@ class KnownCall:
         self._diffs: tuple[CallDiff, ...] = ()
         self._has_content = False
         self._raw_output: object = None
+        self._printed = deque[str]()  # by a terminal of the agent
+        self._printed_size = 0
         self._explains = True
         self._call: ToolCall | None = None
 
@@ -77,9 +82,17 @@ class KnownCall:
         """Note that the call runs: texts are what it prints from now on."""
         self._read_texts(as_notes=False)
 
+    def prints(self, piece: str) -> None:
+        """Store a piece of what a terminal prints; of much only the end is kept."""
+        self._printed.append(piece)
+        self._printed_size += len(piece)
+        while self._printed_size > MOST_PRINTED and len(self._printed) > 1:
+            self._printed_size -= len(self._printed.popleft())
+
     def ended(self) -> None:
         """Forget what the call has printed: the chat has it."""
         self.text, self._raw_output = "", None
+        self._printed.clear()
 
     def merge(self, update: ToolCallUpdate) -> bool:
         """Store what a message says; returns whether that describes the call differently."""
@@ -102,6 +115,8 @@ class KnownCall:
         """Return what the call has printed; the raw output only if it has no content."""
         if self.text:
             return (_unfenced(self.text),)
+        if self._printed:
+            return ("".join(self._printed),)
         raw = "" if self._has_content else _raw_text(self._raw_output)
         return (raw,) if raw.strip() else ()
 

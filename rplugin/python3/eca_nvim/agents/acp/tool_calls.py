@@ -245,11 +245,17 @@ def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
         goes_on = bool(before) and text.startswith(before)
         added = text[len(before) :] if goes_on else text
         yield ToolOutput(call.known.id, added, replaces=not goes_on)
+    for piece in _pieces(meta):
+        call.known.prints(piece)
+        yield ToolOutput(call.known.id, piece)
+
+
+def _pieces(meta: CallMeta | None) -> Iterator[str]:
+    """Yield what the agent's own terminal has printed, and how it ended if that was not well."""
     if meta is None:
         return
-    for piece in (meta.output, meta.output_delta):
-        if piece is not None and piece.data:
-            yield ToolOutput(call.known.id, piece.data)
+    for output in (meta.output, meta.output_delta):
+        if output is not None and output.data:
+            yield output.data
     if meta.exit is not None and (meta.exit.exit_code or meta.exit.signal):
-        code = meta.exit.signal or f"exit code {meta.exit.exit_code}"
-        yield ToolOutput(call.known.id, f"\n[{code}]\n")
+        yield f"\n[{meta.exit.signal or f'exit code {meta.exit.exit_code}'}]\n"
