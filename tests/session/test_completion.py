@@ -18,7 +18,9 @@ from eca_nvim.chat.vocabulary.completion import (
     ItemKind,
     SetCompletions,
 )
+from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import OpenChat, QuitServer
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan
 
 pytestmark = pytest.mark.anyio
 
@@ -147,11 +149,14 @@ async def test_nothing_needs_a_server_or_a_chat(desk: Desk) -> None:
     assert "none" not in desk.session._chats.table
 
 
+AGES = "eca_nvim.session.completion.index._LEAST_AGE", "eca_nvim.session.completion.index._MOST_AGE"
+
+
 async def test_a_new_file_is_appended_once_the_listing_is_old(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eca_nvim.session.completion.index._LEAST_FRESH", 0.0)
-    monkeypatch.setattr("eca_nvim.session.completion.index._LISTING_SHARE", 0.0)
+    for age in AGES:
+        monkeypatch.setattr(age, 0.0)
     desk.make_files("one.py")
     await desk.begin()
     await desk.answered("#")
@@ -159,6 +164,24 @@ async def test_a_new_file_is_appended_once_the_listing_is_old(
     assert await desk.completed("#") == ["one.py", "a.py"]
     (desk.folder / "one.py").unlink()
     assert await desk.completed("#") == ["a.py"]
+
+
+async def test_a_listing_is_old_once_an_agent_has_done_something(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AGES[0], 0.0)
+    monkeypatch.setattr(AGES[1], 1e9)
+    desk.make_files("one.py")
+    agent = await desk.begin()
+    await desk.answered("#")
+    desk.make_files("a.py")
+    assert await desk.completed("#") == ["one.py"]
+    agent.say("a", TurnBegan())
+    assert await desk.completed("#") == ["one.py", "a.py"]
+    monkeypatch.setattr(AGES[0], 1e9)
+    desk.make_files("b.py")
+    agent.say("a", TextReceived(Role.ASSISTANT, "done"))
+    assert await desk.completed("#") == ["a.py", "one.py"]
 
 
 async def test_an_address_is_offered_as_it_was_typed(desk: Desk) -> None:

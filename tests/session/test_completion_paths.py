@@ -43,7 +43,7 @@ def git(folder: Path, *arguments: str) -> None:
 async def indexed(*folders: Path) -> list[FolderIndex]:
     indexes = [FolderIndex(str(folder)) for folder in folders]
     for index in indexes:
-        await index.ensure_fresh()
+        await index.refresh()
     return indexes
 
 

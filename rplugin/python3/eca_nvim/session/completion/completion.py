@@ -141,8 +141,8 @@ class Completion:
             return [*(words(query) if is_context else ()), *await run_in_thread(search)]
 
         async def listed_again() -> Iterable[CompletionItem]:
-            for index in indexes:
-                await index.ensure_fresh()
+            for index in outdated:
+                await index.refresh()
             return await run_in_thread(search)
 
         async def of_agent(_: Agent, queries: Queries) -> Iterable[CompletionItem]:
@@ -152,8 +152,9 @@ class Completion:
 
         if is_rooted(query):
             return [first]
-        is_fresh = all(index.is_fresh for index in indexes)
-        again = [] if is_fresh else [listed_again]
+        active_at = max((chat.turn.last_activity_ms for chat in self._chats), default=0) / 1000
+        outdated = [index for index in indexes if not index.is_fresh(active_at)]
+        again = [listed_again] if outdated else []
         return [first, *again, *self._of_agent(chat, of_agent)]
 
     def _index(self, folder: str) -> FolderIndex:

@@ -1,8 +1,8 @@
 """Index: the names in one folder, listed in the background when they are asked for.
 
 Rules kept here:
-- Nothing is listed before the first query. A query is answered from the last listing; one that is
-  older than `fresh_for` seconds is made again meanwhile.
+- Nothing is listed before the first query. A query is answered from the last listing. One that is
+  old, or older than what an agent did last, is made again meanwhile.
 - A query that continues the last one searches what that one found, if it found all there is.
 """
 
@@ -17,9 +17,10 @@ from eca_nvim.session.completion.listing import list_files, with_folders
 from eca_nvim.session.completion.names import Check, Found, Names
 from eca_nvim.session.files.surveys import run_in_thread
 
-_LEAST_FRESH: Final = 2.0
-_LISTING_SHARE: Final = 20
-"""A listing is made again after this many times the time that it took, at the earliest."""
+_LEAST_AGE: Final = 2.0
+"""Seconds after which a listing is made again, at the earliest."""
+_MOST_AGE: Final = 10.0
+"""Seconds after which it is made again, even if no agent did anything."""
 
 
 class FolderIndex:
@@ -32,17 +33,17 @@ class FolderIndex:
         self._listing: asyncio.Task[None] | None = None
         self._checksum: int | None = None
         self._listed_at = float("-inf")
-        self._fresh_for = _LEAST_FRESH
 
-    @property
-    def is_fresh(self) -> bool:
-        """Whether the last listing is recent enough."""
-        return time.monotonic() < self._listed_at + self._fresh_for
+    def is_fresh(self, active_at: float) -> bool:
+        """Return whether the last listing is recent enough.
 
-    async def ensure_fresh(self) -> None:
-        """List the names if the last listing is old; that goes on if the wait is cancelled."""
-        if self.is_fresh:
-            return
+        active_at: when an agent did something last, which may have been a new file (monotonic s).
+        """
+        age = time.monotonic() - self._listed_at
+        return age < (_MOST_AGE if active_at < self._listed_at else _LEAST_AGE)
+
+    async def refresh(self) -> None:
+        """List the names, or wait for the listing that runs; it goes on if this is cancelled."""
         if self._listing is None or self._listing.done():
             self._listing = asyncio.ensure_future(run_in_thread(self._list))
         await asyncio.shield(self._listing)
@@ -62,5 +63,4 @@ class FolderIndex:
         files = list_files(self.folder)
         if (checksum := hash(files)) != self._checksum:
             self.names, self._checksum = Names(with_folders(files)), checksum
-        self._listed_at = time.monotonic()
-        self._fresh_for = max(_LEAST_FRESH, (self._listed_at - began) * _LISTING_SHARE)
+        self._listed_at = began
