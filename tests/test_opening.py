@@ -46,7 +46,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "bufload": {HOME},
     "checktime": {HOME},
     "execute": {"host/init.lua", "editor/checktime.lua"},  # `:version` and `:file`
-    "filename": {"diff/sides.lua", "context/tokens.lua"},  # for file types; lists use buffers
+    "filename": {"diff/sides.lua", "context/missing.lua"},  # for file types; lists use buffers
     "fs_open": OWN_FILES,
     "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "context/checks.lua"},
     "jobstart": {"host/process.lua"},

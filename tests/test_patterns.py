@@ -33,7 +33,9 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
     "eca_nvim.agents.eca.prompt.mention_words": {
         r"/[^\s:]+": AT_ONE_PLACE,
         r"@[/~.][^\s:]+(?::L\d+-L\d+)?": APART,
-        r"(?<!\S)\(?(?=@)": NO_REPEAT,
+    },
+    "eca_nvim.agents.typed_tokens": {
+        r"(?<!\S)\(?(?=[@#])": NO_REPEAT,
         r"[\w/\\]": NO_REPEAT,
     },
     "eca_nvim.agents.eca.content.argument_peek": {

@@ -13,6 +13,7 @@ from tests import redacted
 from tests.support.calls import eca_call
 
 from eca_nvim import redaction
+from eca_nvim.agents import typed_tokens
 from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
@@ -186,6 +187,10 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.eca.prompt.mention_words": [
         Worst(spelt, make)
         for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
+    ],
+    "eca_nvim.agents.typed_tokens": [
+        Worst(lambda it: typed_tokens.replace_tokens(it, {"@a": "a"}), make)
+        for make in (repeated(" @a"), repeated(" (#"), repeated("@aa "))
     ],
     "eca_nvim.agents.eca.replay": [Worst(replay.user_text, make) for make in USERS],
     "eca_nvim.agents.eca.content.tool_calls": [

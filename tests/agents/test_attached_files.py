@@ -96,6 +96,9 @@ def test_large_files_are_sent_by_their_names(tmp_path: Path) -> None:
     cut = fit(FileContext(str(log), 2))
     assert isinstance(cut.context, FileContext)
     assert cut.context.last == 200_001
+    with log.open("r+b") as file:
+        file.truncate(50_000_001)
+    assert only_name(FileContext(str(log), 1, 2)) == "is larger than 50 MB"
     assert cut.message == f"only lines 2-200001 are sent, 1 MB of {log}"
 
 

@@ -9,6 +9,8 @@ local places = require('eca.context.places')
 
 local M = {}
 
+--- Most entries of a list that are added at once.
+local MOST_ENTRIES = 50
 --- `w:netrw_liststyle` of a tree.
 local NETRW_TREE = 3
 
@@ -101,6 +103,9 @@ local LISTS = {
 ---@param last integer
 ---@return eca.Context[] items, string? fault
 local function of_rows(context_of, first, last)
+  if last - first >= MOST_ENTRIES then
+    return {}, ('not added: select %d entries or fewer'):format(MOST_ENTRIES)
+  end
   local items = {} ---@type eca.Context[]
   for row = first, last do
     items[#items + 1] = context_of(row)

@@ -4,6 +4,7 @@
 ---
 --- Rules kept here: nothing but which rows are code is stored, so nothing can differ from the text.
 --- The cost depends on the rows on the screen alone, and once per change on the length of the text.
+local missing = require('eca.context.missing')
 local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 local words = require('eca.context.words')
@@ -42,9 +43,9 @@ end
 
 --- What is noted after a line: which buffers its tokens mean, and that something is missing.
 ---@param found eca.ContextToken[]
----@param missing eca.MissingWord[]
+---@param is_missing boolean
 ---@return [string, string][] chunks
-local function notes(found, missing)
+local function notes(found, is_missing)
   local chunks = {} ---@type [string, string][]
   for _, token in ipairs(found) do
     if token.context.type == 'buffer' then
@@ -52,7 +53,7 @@ local function notes(found, missing)
       chunks[#chunks + 1] = { sanitize.line(vim.fs.basename(name)) .. ' ', 'EcaPlaceholder' }
     end
   end
-  chunks[#chunks + 1] = #missing > 0 and { 'not found', 'EcaContextMissing' } or nil
+  chunks[#chunks + 1] = is_missing and { 'not found', 'EcaContextMissing' } or nil
   return chunks
 end
 
@@ -60,14 +61,14 @@ end
 ---@param row integer 0-based
 ---@param line string
 local function draw(buf, row, line)
-  local found, missing = tokens.find_in_line(line), tokens.missing_in_line(line)
+  local found, gone = tokens.find_in_line(line), missing.find_in_line(line)
   for _, token in ipairs(found) do
     mark(buf, row, token, 'EcaContext')
   end
-  for _, word in ipairs(missing) do
+  for _, word in ipairs(gone) do
     mark(buf, row, word, 'EcaContextMissing')
   end
-  local chunks = notes(found, missing)
+  local chunks = notes(found, #gone > 0)
   if #chunks > 0 then
     local opts = { virt_text = chunks, virt_text_pos = 'eol', ephemeral = true }
     vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, opts)

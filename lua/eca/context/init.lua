@@ -135,7 +135,7 @@ function M.collect(chat, text, others)
   end
   local missing = vim.tbl_map(function(word)
     return word.text
-  end, tokens.missing(text))
+  end, require('eca.context.missing').find(text))
   if #missing > 0 then
     table.insert(notices, 'context not sent: not found: ' .. table.concat(missing, ', '))
   end

@@ -54,7 +54,7 @@ M.NAMED = {
 --- The absolute path that a name in a prompt means.
 ---@param name string
 ---@return string
-local function absolute(name)
+function M.absolute(name)
   if vim.startswith(name, '~/') and vim.env.HOME then
     return vim.env.HOME .. name:sub(2)
   end
@@ -64,7 +64,7 @@ end
 --- The lines at the end of a word: `io.py:10-20`, `io.py:10`, or `io.py:10-` up to the last one.
 ---@param word string
 ---@return string? name, string? first, string? last
-local function ranged(word)
+function M.ranged(word)
   local name, first, last = word:match('^(.-):(%d+)%-(%d*)$')
   if not name then
     name, first = word:match('^(.-):(%d+)$')
@@ -89,15 +89,15 @@ end
 ---@return eca.Context?
 local function path_context(word)
   local name, first, last ---@type string?, string?, string?
-  local stat = vim.uv.fs_stat(absolute(word)) -- a name may end like a range
+  local stat = vim.uv.fs_stat(M.absolute(word)) -- a name may end like a range
   if not stat then
-    name, first, last = ranged(word)
-    stat = name and vim.uv.fs_stat(absolute(name))
+    name, first, last = M.ranged(word)
+    stat = name and vim.uv.fs_stat(M.absolute(name))
   end
   if not stat then
     return nil
   end
-  local written = absolute(name or word)
+  local written = M.absolute(name or word)
   local path = paths.normalize(written)
   local item = { type = 'file', path = path }
   item.written = vim.fs.normalize(written, { expand_env = false }) ~= path and written or nil
@@ -117,7 +117,7 @@ local function buffer_context(word)
   if not number or number == 0 or not vim.api.nvim_buf_is_valid(number) then
     return nil
   end
-  local name, first, last = ranged(lines)
+  local name, first, last = M.ranged(lines)
   if lines ~= '' and name ~= '' then
     return nil
   end
@@ -160,7 +160,7 @@ end
 ---@param word string
 ---@param sign '@'|'#'
 ---@return eca.Context?, string
-local function read_word(word, sign)
+function M.read_word(word, sign)
   if #word > LONGEST then
     return nil, word
   end
@@ -187,7 +187,7 @@ end
 ---@param sign '@'|'#'
 ---@return eca.ContextToken?
 local function token_at(at, word, sign)
-  local context, used = read_word(word, sign)
+  local context, used = M.read_word(word, sign)
   if context then
     context.token = sign .. used
     return { first = at, last = at + #used, context = context }
@@ -220,81 +220,6 @@ end
 ---@return eca.ContextToken[]
 function M.find_in_line(line)
   return find(line, words.of_line)
-end
-
---- Is a suffix that of files? At first those for which Neovim has no file type, or would have to
---- read the file; then all that were looked up.
----@type table<string, boolean>
-local suffixes = {}
-for suffix in
-  ('cfg conf csv gif h htm html jpeg jpg log m pdf pl png sh sql svg tex txt webp xml'):gmatch(
-    '%a+'
-  )
-do
-  suffixes[suffix] = true
-end
-
----@param suffix string letters and digits
----@return boolean
-local function is_of_files(suffix)
-  if suffixes[suffix] == nil then
-    local known, filetype = pcall(vim.filetype.match, { filename = 'a.' .. suffix })
-    suffixes[suffix] = known and filetype ~= nil
-  end
-  return suffixes[suffix]
-end
-
---- Does a word that names nothing read as the name of a file or folder? `@pytest.fixture` and
---- `@types/node` do not: the first has no suffix of a file, the second is in no folder that exists.
----@param name string
----@return boolean
-local function reads_as_path(name)
-  if not name:find('^[%w%._/~-]*%w[%w%._/~-]*$') then
-    return false
-  end
-  local folder = name:match('^(.+)/[^/]*$')
-  if folder then
-    local stat = vim.uv.fs_stat(absolute(folder))
-    return (stat and stat.type == 'directory')
-      or name:find('/$') ~= nil
-      or reads_as_path(vim.fs.basename(name))
-  end
-  local suffix = name:match('%w%.(%w+)$')
-  return suffix ~= nil and is_of_files(suffix)
-end
-
----@class eca.MissingWord
----@field first integer 1-based byte where it begins
----@field last integer 1-based byte where it ends, inclusive
----@field text string with its sign
-
----@param text string
----@param each fun(text: string, sign: string, take: fun(at: integer, word: string))
----@return eca.MissingWord[]
-local function missing(text, each)
-  local found = {} ---@type eca.MissingWord[]
-  each(text, '@', function(at, word)
-    local context, name = read_word(word, '@')
-    local path = ranged(name) or name
-    if not context and (reads_as_path(path) or name:find('^buffer:%d')) then
-      found[#found + 1] = { first = at, last = at + #name, text = '@' .. name }
-    end
-  end)
-  return found
-end
-
---- The words of a text that look like the name of a file, folder or buffer that does not exist.
----@param text string
----@return eca.MissingWord[]
-function M.missing(text)
-  return missing(text, words.of_text)
-end
-
---- Those of a line outside of code blocks.
----@param line string
----@return eca.MissingWord[]
-function M.missing_in_line(line)
-  return missing(line, words.of_line)
 end
 
 --- A path as a token has it, without the sign. A name that means something else gets `./`.

@@ -21,6 +21,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.protocol.acp import encode
+from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.prompt import PromptParams
 
@@ -137,3 +138,13 @@ def test_what_belongs_to_every_prompt_is_sent_again_when_it_has_changed(file: Pa
     assert len(written(named, by=writer)) == 1
     file.write_text("another\n")
     assert len(written(standing, by=writer)) == 1
+
+
+def test_names_with_blanks_reach_the_agent_without_backslashes() -> None:
+    contexts = (
+        FileContext("/ws/a b.py", 1, 2, token="@a\\ b.py:1-2"),
+        PathMention("/ws/my docs", token="#my\\ docs/"),
+    )
+    text = r"/fix (@a\ b.py:1-2), and #my\ docs/: @other\ name"
+    first, *_ = PromptWriter().write(Prompt("c", text, contexts), ALL).blocks
+    assert first == TextBlock(r'/fix ("a b.py:1-2"), and "my docs/": @other\ name')

@@ -38,6 +38,8 @@ MOST_ATTACHED_BYTES: Final = 1_000_000
 MOST_IMAGE_BYTES: Final = 20_000_000
 MOST_FILES: Final = 1000
 """Most files of a folder that is sent."""
+_MOST_READ_BYTES: Final = 50_000_000
+"""Most bytes of a file of which lines are sent."""
 _LONGEST_LINE: Final = MOST_ATTACHED_BYTES
 _PROBE: Final = 8192
 """Bytes of a file in which a NUL shows that it is no text."""
@@ -128,6 +130,9 @@ def _is_unfit(path: str, found: os.stat_result) -> str | None:
 
 
 def _fit_lines(context: FileContext) -> Fitted:
+    found = _stat(context.path)
+    if found is not None and found.st_size > _MOST_READ_BYTES:
+        return _by_name(context, "is larger than 50 MB")
     lines = _lines(context)
     first = context.first or 1
     if lines is None:

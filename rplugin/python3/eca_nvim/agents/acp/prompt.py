@@ -1,7 +1,8 @@
 """Prompt: a prompt and its contexts as content blocks.
 
 Rules kept here:
-- The text comes first and as typed, so that `/name rest` is a command of the agent.
+- The text comes first and as typed, so that `/name rest` is a command of the agent; only the
+  backslashes of names with blanks are taken out.
 - Text and links are sent, which every agent takes; contents of files and images only to agents that
   say that they take them. What cannot be read, or is too large, is a link.
 - What belongs to every prompt of a chat is sent once, and again when it has changed.
@@ -18,6 +19,7 @@ from msgspec import Struct
 
 from eca_nvim.agents import attached_files
 from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.typed_tokens import without_backslashes
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -58,7 +60,8 @@ class PromptWriter:
 
     def write(self, prompt: Prompt, can: PromptCapabilities) -> Written:
         """Return the blocks of a prompt; `can`: what the agent takes."""
-        blocks: list[ContentBlock] = [TextBlock(prompt.text)]
+        text = without_backslashes(prompt.text, prompt.contexts)
+        blocks: list[ContentBlock] = [TextBlock(text)]
         notices: list[str] = []
         for context in filter(self._is_news, prompt.contexts):
             embeds = can.embedded_context and isinstance(context, FileContext)

@@ -3,16 +3,16 @@
 Rules kept here:
 - A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, if the
   path has neither blanks nor colons. It never reads pages; the model can, given the address.
-- The user's text is changed only where the server or the model would misread it. They do not know
-  the backslashes in a path with blanks, so such a path is put in quotes. So is a file or folder
-  that is too large to send: the server would read it.
+- The user's text is changed only where the server or the model would misread it. A file or folder
+  that is too large to send is put in quotes: the server would read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TypeAlias
 
+from eca_nvim.agents.typed_tokens import has_blank, quoted, replace_tokens
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     DirectoryContext,
@@ -30,13 +30,6 @@ _READABLE = late_pattern(r"/[^\s:]+")
 
 _READ = late_pattern(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
 """Names whose files the server reads with a message."""
-
-_TOKEN = late_pattern(r"(?<!\S)\(?(?=[@#])")
-"""The position before a token in a message."""
-_BLANK = "\\ "
-"""A blank as written in a token."""
-_WITHIN = late_pattern(r"[\w/\\]")
-"""A character that continues a name: a token does not end before it."""
 
 
 def name_of(context: Context) -> str | None:
@@ -73,31 +66,16 @@ def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
     every: replace all tokens; else only those it would misread. It misreads the lines of an
     absolute path: it would read the whole file.
     """
-    names = dict(filter(None, (_spelling(context, every=every) for context in contexts)))
-    if not names:
-        return text
-    pieces, done = list[str](), 0
-    for found in _TOKEN.finditer(text):
-        token = _token_at(text, found.end(), names) if found.end() >= done else None
-        if token is not None:
-            pieces += text[done : found.end()], names[token]
-            done = found.end() + len(token)
-    return "".join((*pieces, text[done:]))
-
-
-def _token_at(text: str, start: int, names: Mapping[str, str]) -> str | None:
-    """Return the longest token that a text has at a position, or None."""
-    there = (name for name in names if text.startswith(name, start))
-    whole = (name for name in there if not _WITHIN.match(text, start + len(name)))
-    return max(whole, key=len, default=None)
+    spellings = (_spelling(context, every=every) for context in contexts)
+    return replace_tokens(text, dict(filter(None, spellings)))
 
 
 def _spelling(context: Context, *, every: bool) -> tuple[str, str] | None:
     if not isinstance(context, Tokened) or context.token is None:
         return None
     is_by_name = isinstance(context, TextContext) and _READ.match(context.token)
-    if is_by_name or _BLANK in context.token:
-        return context.token, '"{}"'.format(context.token[1:].replace(_BLANK, " "))
+    if is_by_name or has_blank(context.token):
+        return context.token, quoted(context.token)
     name = name_of(context) if isinstance(context, Named) else None
     is_misread = name is not None and context.token.startswith("@/") and ":L" in name
     return (context.token, name) if name is not None and (every or is_misread) else None
