@@ -249,3 +249,17 @@ def test_a_command_that_asks_while_it_runs_is_watched_once(watched: Watched) -> 
     watched.change(b=b"by somebody else\n")()
     watched.survey()
     assert [entry[1] for entry in watched.listed()] == ["a"]
+
+
+def test_what_others_do_while_an_announced_command_asks_is_not_its_work(watched: Watched) -> None:
+    call = eca_call("c1", "shell_command", arguments={"command": "do"})
+    watched.hear(ToolRequested(call))
+    watched.hear(ToolRequested(call, needs_approval=True, request_id="1"))
+    watched.change(b=b"by somebody else\n")()
+    watched.survey()
+    watched.approved(call, surveyed=True)
+    watched.hear(ToolRunning(call))
+    watched.change(a=b"changed\n")()
+    watched.hear(ToolFinished(call))
+    watched.survey()
+    assert [entry[1] for entry in watched.listed()] == ["a"]

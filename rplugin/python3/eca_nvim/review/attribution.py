@@ -102,6 +102,10 @@ class Attribution:
         if call is not None:
             call.has_ended = self.needs_survey = True
 
+    def call_did_nothing(self, tracked: TrackedCall) -> None:
+        """Stop watching a call that has not begun."""
+        self._calls.pop(tracked, None)
+
     def changed_by_others(self, paths: Iterable[str]) -> None:
         """Note that files were changed just now, not by a watched call."""
         if self._has_surveyed:

@@ -144,18 +144,28 @@ class Ledger:
         paths = changed_paths(call)
         if not may_change(call):
             return
-        running = self._open.get((chat.id, block.id))
-        if running is not None and running.may_run and running.tracked.is_watched:
-            if not paths:
-                return  # it asks while it runs
-            self.attribution.call_ended(running.tracked)
+        before = self._open.get((chat.id, block.id))
+        if before is not None and before.may_run and before.tracked.is_watched:
+            if not waits and not paths:
+                return
+            self._unwatch(before)
         turn = self._turn(chat)
         self.attribution.call_names(paths)
-        before = self._observe(turn, paths, early)
-        tracked = TrackedCall(call, early, before, waits, is_watched=not paths)
+        observed = self._observe(turn, paths, early)
+        tracked = TrackedCall(call, early, observed, waits, is_watched=not paths)
         self._open[chat.id, block.id] = _OpenCall(block, tracked, turn, may_run=not waits)
         if tracked.is_watched and not waits:
             self.attribution.call_started(tracked, turn)
+
+    def _unwatch(self, opened: _OpenCall) -> None:
+        """Stop watching a call that asks, or names its files by now.
+
+        Until the user has answered, others may change files. What it has done so far is its own.
+        """
+        if opened.block.started_ms is None:
+            self.attribution.call_did_nothing(opened.tracked)
+        else:
+            self.attribution.call_ended(opened.tracked)
 
     def _running(self, chat: Chat, block: ToolBlock) -> None:
         opened = self._open.get((chat.id, block.id))
