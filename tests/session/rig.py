@@ -51,6 +51,8 @@ class FakeAgent(Agent):
         self.started = anyio.Event()
         self.approved = anyio.Event()
         self.killed = False
+        self.chats: list[tuple[str, str]] = []
+        """Chats that were opened and forgotten, in order."""
         self._archive = FakeArchive()
         self._peeks = Peeks()
         self._ending: AgentExit | AgentFault | None = None
@@ -85,6 +87,12 @@ class FakeAgent(Agent):
 
     def kill(self) -> None:
         self.killed = True
+
+    def open(self, chat_id: str) -> None:
+        self.chats.append(("open", chat_id))
+
+    def forget(self, chat_id: str) -> None:
+        self.chats.append(("forget", chat_id))
 
     def prompt(self, prompt: Prompt) -> None:
         self.told.append(("prompt", prompt.chat_id, prompt.text))

@@ -150,3 +150,17 @@ async def test_all_servers_end_with_the_session(rig: Rig) -> None:
     agents = [await rig.ready("a", "one"), await rig.ready("b", "two", 2)]
     rig.session.kill()
     assert [agent.killed for agent in agents] == [True, True]
+
+
+async def test_an_agent_learns_which_chats_open_and_go(rig: Rig) -> None:
+    rig.do(intents.OpenChat("a"), intents.OpenChat("b"))
+    agent = await rig.starting()
+    assert agent.chats == []
+    agent.ready()
+    assert agent.chats == [("open", "a"), ("open", "b")]
+    rig.do(intents.OpenChat("c"), intents.OpenChat("a"))
+    rig.do(intents.OpenChat("b", server="two"))
+    await rig.done()
+    assert agent.chats[2:] == [("open", "c"), ("forget", "b")]
+    other = await rig.ready("b", "two", 2)
+    assert other.chats == [("open", "b")]

@@ -13,7 +13,7 @@ from tests.support.wire import Message
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn, TextReceived, ToolRequested
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -140,3 +140,17 @@ async def test_a_request_that_is_open_at_the_end_is_answered(
         await client.say("go on")
         assert client.all(TextReceived)
     assert results(server) == [CANCELLED]
+
+
+async def test_an_error_after_a_stop_is_a_stop(scripted_acp: PrepareScript, tmp_path: Path) -> None:
+    server = scripted_acp(
+        agent.handshake(), agent.session(), script.expect("session/prompt"),
+        script.expect("session/cancel"), script.fail("session/prompt", -32603, "aborted"),
+    )  # fmt: skip
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.agent.prompt(Prompt(CHAT, "first"))
+        await client.first(TurnBegan)
+        client.agent.stop(CHAT)
+        await client.until(lambda: client.ends)
+        [end] = client.all(TurnEnded)
+        assert end == TurnEnded(TurnEnd.STOPPED, "the prompt failed: aborted")

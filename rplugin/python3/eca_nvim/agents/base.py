@@ -16,7 +16,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from eca_nvim.agents.archive import Archive
+from eca_nvim.agents.archive import AgentLacks, Archive
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -173,9 +173,11 @@ class Agent(ABC):
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
 
-    @abstractmethod
-    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
-        """Send a message to the running turn, with at least the contexts its text names."""
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:  # noqa: B027
+        """Send a message to the running turn, with at least the contexts its text names.
+
+        Only for agents with the ability, as `unsteer`.
+        """
 
     def unsteer(self, chat_id: str) -> None:  # noqa: B027 - optional: not every protocol can
         """Withdraw the steers that the running turn has not read, if the protocol allows it."""
@@ -188,12 +190,19 @@ class Agent(ABC):
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         """Answer a waiting tool call by a choice it was requested with; None rejects it."""
 
-    @abstractmethod
-    def answer(self, question_id: str, text: str | None) -> None:
-        """Answer a question; None cancels it."""
+    def answer(self, question_id: str, text: str | None) -> None:  # noqa: B027 - some ask nothing
+        """Answer a question of the agent; None cancels it."""
 
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
         """Send what the running login asks for; None cancels it."""
+
+    async def login(self, method_id: str) -> None:  # noqa: ARG002 - of those that can log in
+        """Log in by one of the agent's ways. Raises AgentRefused."""
+        raise AgentLacks("log in with the agent's own program, then send the prompt again")
+
+    async def logout(self) -> None:
+        """Log out. Raises AgentRefused."""
+        raise AgentLacks("log out with the agent's own program")
 
     def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:  # noqa: B027 - optional
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""

@@ -38,7 +38,6 @@ from eca_nvim.agents.base import (
 from eca_nvim.agents.codec import RawCodec
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.jsonrpc import CancelForm, LineFraming, Notification, Request
 from eca_nvim.protocol.acp import (
     DecodeError,
@@ -214,9 +213,6 @@ class AcpAgent(Agent):
         """Send a prompt; TurnBegan and TurnEnded follow."""
         self._running.outbox.prompt(prompt)
 
-    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
-        """Do nothing: a running turn cannot be steered, so nobody calls this."""
-
     def stop(self, chat_id: str) -> None:
         """Ask the agent to stop the running turn, and answer its requests."""
         self._running.outbox.stop(chat_id)
@@ -224,9 +220,6 @@ class AcpAgent(Agent):
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         """Answer the request of a waiting tool call."""
         self._running.outbox.decide(chat_id, call_id, choice_id)
-
-    def answer(self, question_id: str, text: str | None) -> None:
-        """Do nothing: the agent cannot ask questions yet."""
 
     def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""

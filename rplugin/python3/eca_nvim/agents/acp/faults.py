@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from eca_nvim.protocol.acp import DecodeError
-from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED, AuthMethod
+from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED, AuthMeta, AuthMethod
 from eca_nvim.transport import RemoteError
+
+TERMINAL: Final = "terminal"
+"""The type of a login that is a command in a terminal."""
 
 
 class Faults:
@@ -25,13 +30,25 @@ class Faults:
         return f"{what}: {one_line(told(fault))}"
 
     def _login(self) -> str:
-        ways = "; ".join(map(_way, self.auth_methods))
+        ways = "; ".join(map(self._way, self.auth_methods))
         return f"{self._program} needs a login{': ' if ways else ''}{ways}"
 
+    def _way(self, method: AuthMethod) -> str:
+        """Return the name of a way to log in, with its command or variable, or what it says."""
+        meta = method.meta or AuthMeta()
+        if meta.terminal_auth is not None:
+            about = f"run {_command(meta.terminal_auth.command, meta.terminal_auth.args)}"
+        elif TERMINAL in (method.type, meta.type):
+            about = f"run {_command(self._program, method.args or meta.args)}"
+        elif method.vars:
+            about = "set " + ", ".join(f"${it.name}" for it in method.vars)
+        else:
+            about = method.description or ""
+        return one_line(f"{method.name} ({about})" if about else method.name)
 
-def _way(method: AuthMethod) -> str:
-    about = one_line(method.description or "")
-    return f"{method.name} ({about})" if about else method.name
+
+def _command(program: str, arguments: Sequence[str]) -> str:
+    return shlex.join((program, *arguments))
 
 
 def told(fault: RemoteError) -> str:

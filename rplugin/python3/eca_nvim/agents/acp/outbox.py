@@ -65,13 +65,14 @@ class Outbox:
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (session/prompt) once the chat has its session."""
-        self._sessions.when_open(prompt.chat_id, partial(self._send, prompt))
+        self._sessions.of_chat(prompt.chat_id).next_prompt = prompt
+        self._sessions.when_open(prompt.chat_id, self._send)
 
     def stop(self, chat_id: str) -> None:
         """Stop the turn (session/cancel); a prompt that waits for its session is not sent."""
         session = self._sessions.of_chat(chat_id)
         if not session.is_open:
-            session.waiting.clear()
+            session.next_prompt = None
             self._end(session, TurnEnded(TurnEnd.STOPPED))
             return
         session.is_stopping = session.turn_runs
@@ -85,7 +86,10 @@ class Outbox:
         session = self._sessions.of_chat(chat_id)
         self._emit_all(self._requests.decide(session, call_id, choice_id))
 
-    def _send(self, prompt: Prompt, session: Session, fault: str | None) -> None:
+    def _send(self, session: Session, fault: str | None) -> None:
+        prompt, session.next_prompt = session.next_prompt, None
+        if prompt is None:  # it was stopped
+            return
         if fault is not None:
             self._end(session, TurnEnded(TurnEnd.FAILED, fault))
             return
@@ -106,7 +110,7 @@ class Outbox:
             reason = decode_result(PromptParams, pending.answer()).stop_reason
             end = _ENDS.get(reason, TurnEnded())
         except (RemoteError, DecodeError) as fault:
-            reason, end = None, self._failure(fault)
+            reason, end = None, self._failure(session, fault)
         except ConnectionClosed:
             return
         if turn != session.turn:
@@ -117,10 +121,11 @@ class Outbox:
         self._emit_all([*closed, *session.inbox.turn_ended(reason)])
         self._end(session, end)
 
-    def _failure(self, fault: RemoteError | DecodeError) -> TurnEnded:
+    def _failure(self, session: Session, fault: RemoteError | DecodeError) -> TurnEnded:
         if isinstance(fault, RemoteError) and fault.code == REQUEST_CANCELLED:
             return TurnEnded(TurnEnd.STOPPED)
-        return TurnEnded(TurnEnd.FAILED, self._faults.line("the prompt failed", fault))
+        end = TurnEnd.STOPPED if session.is_stopping else TurnEnd.FAILED
+        return TurnEnded(end, self._faults.line("the prompt failed", fault))
 
     def _end(self, session: Session, end: TurnEnded) -> None:
         self._emit([Addressed(session.chat_id, end)])

@@ -21,7 +21,7 @@ from uuid import uuid4
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import PromptWriter
-from eca_nvim.agents.base import Emit
+from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
@@ -60,6 +60,8 @@ class Session:
         self.prompts = PromptWriter()
         self.state = _State.NEW
         self.waiting: list[Then] = []
+        self.next_prompt: Prompt | None = None
+        """The prompt that waits until the session is made."""
         self.turn = 0
         """The number of the prompt sent last."""
         self.turn_runs = False

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar, Final
 
+from msgspec import field
+
 from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 
 VERSION: Final = 1
@@ -42,12 +44,37 @@ class AgentCapabilities(Wire, frozen=True):
     session_capabilities: SessionCapabilities = SessionCapabilities()
 
 
+class TerminalLogin(Wire, frozen=True):
+    """A command that logs in, in a terminal."""
+
+    command: str
+    args: tuple[str, ...] = ()
+
+
+class AuthMeta(Wire, frozen=True):
+    """What agents add to a way to log in, in older forms of it."""
+
+    type: str = ""
+    args: tuple[str, ...] = ()
+    terminal_auth: TerminalLogin | None = field(default=None, name="terminal-auth")
+
+
+class EnvironmentVariable(Wire, frozen=True):
+    """A variable that an agent reads."""
+
+    name: str
+
+
 class AuthMethod(Wire, frozen=True):
-    """A way to log in."""
+    """A way to log in: `type` is agent, terminal (`args` for its program) or env_var (`vars`)."""
 
     id: str
     name: str
     description: str | None = None
+    type: str = ""
+    args: tuple[str, ...] = ()
+    vars: tuple[EnvironmentVariable, ...] = ()
+    meta: AuthMeta | None = field(default=None, name="_meta")
 
 
 class InitializeResult(Wire, frozen=True):
