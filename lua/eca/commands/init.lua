@@ -2,8 +2,8 @@
 ---
 --- Rules kept here:
 --- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` have no meaning in it.
---- - Completion (`completion.lua`) offers only what works. For a planned name the message says so, for any other wrong
----   one it suggests the nearest.
+--- - Completion (`completion.lua`) offers only what works. For a planned name the message says so,
+---   for any other wrong one it suggests the nearest.
 --- - A wrong argument does nothing but show a message (`arguments.lua`).
 --- - The first chat and its host have to wait for this file to load: what other subcommands need is
 ---   loaded late.
