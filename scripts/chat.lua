@@ -1,7 +1,7 @@
--- `make chat` inside Neovim: puts this checkout on the runtime path, opens the chat (with the server
--- of ECA_SERVER, if it is set) and sends the prompt. It runs before plugins are loaded, in the
--- checkout's folder. The prompt is data from the environment; it is removed from there so that no
--- program started later sees it.
+-- `make chat` inside Neovim: puts this checkout on the runtime path, opens the chat (with the
+-- server of ECA_SERVER, if it is set) and sends the prompt. It runs before plugins are loaded, in
+-- the checkout's folder. The prompt is data from the environment; it is removed from there so that
+-- no program started later sees it.
 
 local checkout = vim.fn.escape(vim.fn.getcwd(), '\\,')
 vim.o.runtimepath = checkout .. ',' .. vim.o.runtimepath
