@@ -10,6 +10,7 @@ import msgspec
 from tests.chat.driver import Driver
 
 from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import Addressed, AgentGone, ChatEvent
@@ -85,14 +86,15 @@ class Wired:
         self.take(self.inbox.requested(request, asked))
         return request
 
-    def answer(self, request: str, option: str) -> None:
-        """Answer the only request that waits, as the user does."""
-        [item] = self.driver.items
+    def answer(self, request: str, option: str, call: str | None = None) -> None:
+        """Answer a request as the user does; `call`: if others wait, too."""
+        [item] = [it for it in self.driver.items if call in (None, it["call"])]
         block, digest = item["block"], item["digest"]
         assert isinstance(block, int)
         assert isinstance(digest, str)
-        choices = self.driver.chat.blocks[block].choices  # type: ignore[attr-defined]
-        [choice] = [it for it in choices if it.id == option]
+        asked = self.driver.chat.blocks[block]
+        assert isinstance(asked, ToolBlock)
+        [choice] = [it for it in asked.choices if it.id == option]
         self.driver.decide_shown((block, digest), option)
         self.take(self.inbox.decided(request, choice))
 
