@@ -26,8 +26,12 @@ local MOST_KEPT = 50
 ---@field detail string one line
 ---@field arguments? eca.CompletionArgument[]
 
+---@class eca.CompletionAnswer
+---@field items eca.CompletionItem[]
+---@field final boolean no later answer to the query follows
+
 ---@class eca.CompletionStore
----@field answers table<string, eca.CompletionItem[]> by query
+---@field answers table<string, eca.CompletionAnswer> by query
 ---@field count integer of answers
 ---@field asked? string the query that the host was asked last, in this token
 
@@ -69,7 +73,7 @@ local function from_host(store, query)
   for length = #query, 0, -1 do
     local answer = store.answers[query:sub(1, length)]
     if answer then
-      return length == #query and answer or narrow(answer, query)
+      return length == #query and answer.items or narrow(answer.items, query)
     end
   end
   return {}
@@ -103,12 +107,13 @@ function M.known(place)
   return M.append(M.append({}, ours), theirs)
 end
 
---- Has the host answered a place's query since it was asked for it?
+--- Is there all that the host can say to a place's query? A query that was asked before is not
+--- waited for again.
 ---@param place eca.CompletionPlace
 ---@return boolean
 local function is_answered(place)
-  local store = store_of(place.chat, place.trigger)
-  return store.asked == place.query and store.answers[place.query] ~= nil
+  local answer = store_of(place.chat, place.trigger).answers[place.query]
+  return answer ~= nil and answer.final
 end
 
 --- Ask the host what completes a place, once for each query of a token.
@@ -132,7 +137,8 @@ function M.forget_asked()
   end
 end
 
---- Call a function once the host has answered a place's query, or after a time at most.
+--- Call a function once the host has answered a place's query for the last time, or after a time at
+--- most.
 ---@param place eca.CompletionPlace
 ---@param most integer ms
 ---@param callback fun()
@@ -170,13 +176,14 @@ end
 ---@param trigger eca.CompletionTrigger
 ---@param query string
 ---@param items eca.CompletionItem[]
-function M.received(chat, trigger, query, items)
+---@param final boolean
+function M.received(chat, trigger, query, items, final)
   local store = store_of(chat, trigger)
   if store.count >= MOST_KEPT then
     store.answers, store.count = {}, 0
   end
   store.count = store.count + (store.answers[query] and 0 or 1)
-  store.answers[query] = items
+  store.answers[query] = { items = items, final = final }
   call_waiting()
 end
 
@@ -186,7 +193,7 @@ end
 ---@return eca.CompletionItem?
 function M.command(chat, name)
   for _, answer in pairs(store_of(chat, '/').answers) do
-    for _, item in ipairs(answer) do
+    for _, item in ipairs(answer.items) do
       if item.text == name then
         return item
       end

@@ -116,8 +116,9 @@ end
 ---@param trigger eca.CompletionTrigger
 ---@param query string
 ---@param items eca.CompletionItem[]
-function M.received(chat, trigger, query, items)
-  answers.received(chat, trigger, query, items)
+---@param final boolean
+function M.received(chat, trigger, query, items, final)
+  answers.received(chat, trigger, query, items, final)
   refresh()
 end
 

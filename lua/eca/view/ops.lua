@@ -275,8 +275,8 @@ function draw.external(target)
   require('eca.ui.external').open(target)
 end
 
-function draw.completions(chat, trigger, query, items)
-  require('eca.completion').received(chat, trigger, query, mirror.clean(items))
+function draw.completions(chat, trigger, query, items, final)
+  require('eca.completion').received(chat, trigger, query, mirror.clean(items), final)
 end
 
 function draw.answer(request, value)
