@@ -1,4 +1,4 @@
-"""Notes when the screen shows a character, with as little work as possible.
+"""Notes when the screen shows a character, and where the cursor is, with as little work as possible.
 
 Neovim sends only changed cells, so a character counts when it is drawn again. It is on the screen
 with the next `flush`.
@@ -20,7 +20,10 @@ class ScreenWatch:
         self._awaited: set[str] = set()
         self._drawn: set[str] = set()
         self._seen: dict[str, float] = {}
+        self._moved: tuple[int, int] | None = None
         self.flushes = 0
+        self.flushed = 0.0
+        self.cursor: tuple[int, int] | None = None
 
     def expect(self, character: str) -> None:
         """Wait for a character from now on."""
@@ -36,6 +39,8 @@ class ScreenWatch:
         for event, *calls in batches:
             if event == "grid_line" and self._awaited:
                 self._look(calls)
+            elif event == "grid_cursor_goto":
+                self._moved = calls[-1][1], calls[-1][2]
             elif event == "flush":
                 self._flush()
 
@@ -48,7 +53,8 @@ class ScreenWatch:
 
     def _flush(self) -> None:
         self.flushes += 1
+        self.flushed = time.monotonic()
+        self.cursor = self._moved
         if self._drawn:
-            now = time.monotonic()
-            self._seen.update(dict.fromkeys(self._drawn, now))
+            self._seen.update(dict.fromkeys(self._drawn, self.flushed))
             self._drawn.clear()

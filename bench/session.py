@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import figures, opening, startup, workloads
+from bench import completion, figures, opening, startup, workloads
+from bench.completion import Completed
 from bench.editor import Unmeasurable
 from bench.figures import Figure, median, percentile, ratio
 from bench.opening import Opening
@@ -18,6 +19,7 @@ from bench.workloads import WORKLOADS, Least, Workload
 
 STALL_TARGET_MS = {"0.10.4": 20.0, "0.12.4": 8.0}
 OPENINGS = 15
+COMPLETIONS = 3
 
 RATIOS = (
     (workloads.BURST, "2,000 chunks at full speed, time to last text / floor", 1.6),
@@ -46,6 +48,8 @@ class Session:
     floor: dict[str, list[Sample]] = field(default_factory=lambda: defaultdict(list))
     openings: list[Opening] = field(default_factory=list)
     startup: list[float] = field(default_factory=list)
+    completions: list[tuple[Completed, Completed]] = field(default_factory=list)
+    """Ours and the floor's."""
 
     def measure(self, names: Collection[str], runs: int | None) -> None:
         """Do all runs of some workloads.
@@ -58,10 +62,19 @@ class Session:
         if "open" in names:
             self.say(f"{self.version} open")
             self.openings = [opening.measure(self.version) for _ in range(runs or OPENINGS)]
+        if "completion" in names:
+            self._complete(runs or COMPLETIONS)
         if "startup" in names:
             self.say(f"{self.version} startup")
             with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
                 self.startup.append(startup.added(self.version, Path(folder)))
+
+    def _complete(self, runs: int) -> None:
+        with completion.workspace() as folder:
+            for number in range(runs):
+                self.say(f"{self.version} completion {number + 1}/{runs}")
+                pair = completion.ours(self.version, folder), completion.floor(self.version)
+                self.completions.append(pair)
 
     def _alternate(self, workload: Workload, runs: int) -> None:
         plan = workload.plan()
@@ -86,7 +99,8 @@ class Session:
             for key, name, target in RATIOS
             if self.ours[key.name]
         ]
-        for compute in (self._cpu, self._buffers, self._stalls, self._keys, self._starts):
+        parts = (self._cpu, self._buffers, self._stalls, self._keys, self._completion, self._starts)
+        for compute in parts:
             found += compute()
         return found
 
@@ -137,6 +151,20 @@ class Session:
         floor = figures.show(percentile(least, 99)) if least else ""
         value = percentile(mine, 99) * 1000
         return [Figure("key to screen, p99", value, "ms", 5.0, f"{len(mine)} keys", floor)]
+
+    def _completion(self) -> list[Figure]:
+        if not self.completions:
+            return []
+        mine, least = zip(*self.completions, strict=True)
+        keys = [[key for run in side for key in run.keys] for side in (mine, least)]
+        name = "completion in 100,000 files:"
+        files = median([run.files for run in mine]) * 1000
+        menus = [run.menu for run in mine], [run.menu for run in least]
+        return [
+            ratio(f"{name} key to screen / a plain list", keys[0], keys[1], 1.0),
+            ratio(f"{name} first menu / a plain list", *menus, 4.0),
+            Figure(f"{name} first menu with files, never listed before", files, "ms", 1000.0),
+        ]
 
     def _starts(self) -> list[Figure]:
         found = []

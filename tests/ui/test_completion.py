@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.support.factories import StartNeovim
 from tests.ui.completed import GREET, PATHS, answer, asked, item, menu, open_input, start, text
-from tests.ui.staged import CHAT, WITHOUT_HOST, sent
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, question, sent
 
 WORDS = ("cursor", "diagnostics", "quickfix", "diff")
 
@@ -165,3 +165,17 @@ def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path)
     nvim.keys("<C-n><C-y><C-s>")
     (prompt,) = sent(nvim, "prompt")
     assert {it["type"] for it in prompt["contexts"]} >= {"file", "text"}
+
+
+def test_answers_and_secrets_are_not_completed(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    nvim.keys("<Esc>")
+    draw(nvim, ["pending", [question()]])
+    nvim.wait_screen("Answer>")
+    nvim.keys("i@ #<CR>/")
+    draw(nvim, ["pending", []], ["status", CHAT, {"state": "login"}])
+    nvim.wait_screen("Login>")
+    nvim.keys("<Esc>cc/@ #")
+    assert asked(nvim) == []
+    assert menu(nvim) == []
+    nvim.keys("<Esc>")

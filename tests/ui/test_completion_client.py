@@ -160,3 +160,39 @@ def test_it_can_be_turned_off(start_nvim: StartNeovim) -> None:
     nvim.keys("i@")
     assert sent(nvim, "complete") == []
     assert nvim.lua("return #vim.lsp.get_clients()") == 0
+
+
+def test_only_one_menu_opens(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    off = {
+        "cmp": "package.loaded['cmp'] = nil",
+        "blink": "package.loaded['blink.cmp'] = nil",
+        "mini": "_G.MiniCompletion = nil",
+    }
+    on = {
+        "cmp": """
+            package.loaded['cmp'] = {}
+            package.loaded['cmp.config'] = {
+              enabled = function() return true end,
+              get = function() return { sources = { { name = 'nvim_lsp' } } } end,
+            }""",
+        "blink": """
+            package.loaded['blink.cmp'] = {}
+            package.loaded['blink.cmp.config'] = { enabled = function() return true end }""",
+        "mini": "_G.MiniCompletion = {}",
+    }
+    nvim.keys("@")
+    answer(nvim, "@", "", item("README.md"))
+    assert menu(nvim) == ["README.md"]
+    for name, code in on.items():
+        nvim.lua(code)
+        nvim.keys("<Esc>cc@")
+        assert menu(nvim) == [], name
+        nvim.lua(off[name])
+        nvim.keys("<Esc>cc@")
+        assert menu(nvim) == ["README.md"], name
+    nvim.lua("""
+        package.loaded['cmp'] = {}
+        package.loaded['cmp.config'] = { enabled = function() error('broken') end }""")
+    nvim.keys("<Esc>cc@")
+    assert menu(nvim) == ["README.md"]
