@@ -1,4 +1,4 @@
-"""Notes when the screen shows a character, and where the cursor is, with as little work as possible.
+"""Notes when the screen shows a character, and where the cursor is, with little work.
 
 Neovim sends only changed cells, so a character counts when it is drawn again. It is on the screen
 with the next `flush`.
